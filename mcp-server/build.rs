@@ -1,0 +1,53 @@
+//! Makes the build id: a hash over everything that decides how the server behaves.
+//! Figaro compares it in the MCP handshake, so that it never runs a stale `figaro-mcp` beside it.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// The parts of the crate that count; a folder stands for all files in it.
+const SOURCES: [&str; 5] = ["src", "bot-api", "build.rs", "Cargo.toml", "../Cargo.toml"];
+
+fn main() -> io::Result<()> {
+    let mut files = Vec::new();
+    for source in SOURCES {
+        println!("cargo:rerun-if-changed={source}");
+        collect(Path::new(source), &mut files)?;
+    }
+    files.sort();
+    let mut hash = Fnv::new();
+    hash.write(env!("CARGO_PKG_VERSION").as_bytes());
+    for file in files {
+        hash.write(file.to_string_lossy().as_bytes());
+        hash.write(&fs::read(&file)?);
+    }
+    println!("cargo:rustc-env=FIGARO_MCP_BUILD_ID={:016x}", hash.0);
+    Ok(())
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        collect(&entry?.path(), files)?;
+    }
+    Ok(())
+}
+
+/// FNV-1a: the standard library promises no stable hash, and two builds must agree.
+struct Fnv(u64);
+
+impl Fnv {
+    const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds one part; its length keeps neighbours apart.
+    fn write(&mut self, part: &[u8]) {
+        let length = (part.len() as u64).to_le_bytes();
+        for byte in length.iter().chain(part) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The Telegram Bot API as an MCP server: the table of methods and, from it, everything that is served.
+//! The binary and `figaro mcp-server` enter by [`main`]; tests by [`serve`]; Figaro's offline Telegram uses the table.
+
+mod catalog;
+pub mod check;
+mod files;
+mod http;
+mod pace;
+mod process;
+pub mod schema;
+mod server;
+mod sessions;
+mod settings;
+pub mod table;
+mod telegram;
+
+pub use http::{ServeError, serve};
+pub use process::main;
+pub use settings::{Settings, SettingsError};
+
+/// Changes with every change to the sources or data of this crate.
+pub const BUILD_ID: &str = env!("FIGARO_MCP_BUILD_ID");
+
+/// What the server calls its version in the MCP handshake: the crate's version and the build id.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("FIGARO_MCP_BUILD_ID"));

@@ -1,0 +1,158 @@
+//! The life of the process: settings, runtime, socket, ready line, signals, exit code. Called by both binaries.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+use crate::http::serve;
+use crate::settings::{Settings, SettingsError};
+
+/// What is logged unless `RUST_LOG` says otherwise.
+const LOG_DEFAULT: &str = "info,rmcp=warn";
+
+/// The settings are at fault, and only a person can mend them: there is no use in starting again.
+const EXIT_SETTINGS: u8 = 2;
+
+/// Runs the server until it is told to stop. It makes a runtime of its own, so call it outside of any.
+///
+/// `args` come without the program's name; `env` looks a variable up. Exit code 2 means a mistake in the settings.
+pub fn main(args: impl IntoIterator<Item = OsString>, env: impl Fn(&str) -> Option<OsString>) -> ExitCode {
+    let settings = match Settings::parse(args, &env) {
+        Ok(settings) => settings,
+        Err(SettingsError::Usage(shown)) => return usage(&shown),
+        Err(SettingsError::Invalid(faults)) => return refuse(EXIT_SETTINGS, &faults.join("\n")),
+    };
+    start_log(&env);
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(1, &format!("the runtime does not start: {error}")),
+    };
+    let code = runtime.block_on(run(settings));
+    // A name look-up under way sits in a blocking thread; nothing waits for it.
+    runtime.shutdown_background();
+    code
+}
+
+async fn run(settings: Settings) -> ExitCode {
+    let port = settings.port;
+    let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+        Ok(listener) => listener,
+        Err(error) => return refuse(EXIT_SETTINGS, &port_fault(port, &error)),
+    };
+    let address = match listener.local_addr() {
+        Ok(address) => address,
+        Err(error) => return refuse(1, &format!("the socket has no address: {error}")),
+    };
+    // Before the ready line, so that a signal sent right after it finds its handler.
+    let stop = match StopSignals::new() {
+        Ok(stop) => stop,
+        Err(error) => return refuse(1, &format!("signals can not be received: {error}")),
+    };
+    let parent_gone = match parent_gone(settings.supervised) {
+        Ok(parent_gone) => parent_gone,
+        Err(error) => return refuse(1, &format!("standard input can not be watched: {error}")),
+    };
+    if let Err(error) = announce(address) {
+        return refuse(1, &format!("standard output is closed: {error}"));
+    }
+    tokio::select! {
+        served = serve(listener, settings, stop.received()) => match served {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => refuse(1, &error.to_string()),
+        },
+        () = parent_gone.cancelled() => ExitCode::SUCCESS,
+    }
+}
+
+fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).max_blocking_threads(4).enable_all().build()
+}
+
+/// What asks a process to end.
+struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    fn new() -> io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn received(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Cancelled when standard input ends, if a parent holds it. A plain thread reads it: the runtime would wait at its end
+/// for a read of its own, while the process ends over this one.
+fn parent_gone(supervised: bool) -> io::Result<CancellationToken> {
+    let gone = CancellationToken::new();
+    if supervised {
+        let gone = gone.clone();
+        std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+            let end = io::copy(&mut io::stdin().lock(), &mut io::sink());
+            tracing::debug!(?end, "standard input ended");
+            gone.cancel();
+        })?;
+    }
+    Ok(gone)
+}
+
+fn announce(address: SocketAddr) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "READY http://{address}/mcp")?;
+    out.flush()
+}
+
+fn port_fault(port: u16, error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::AddrInUse {
+        format!("port {port} is taken: stop what uses it, or set MCP_HTTP_PORT to a free port (0 picks one)")
+    } else {
+        format!(
+            "port {port} can not be opened ({error}): set MCP_HTTP_PORT to another port (0 picks a free one)"
+        )
+    }
+}
+
+/// Help and version are asked for and go to standard output; anything else is a mistake.
+fn usage(shown: &clap::Error) -> ExitCode {
+    if shown.print().is_err() || shown.use_stderr() {
+        ExitCode::from(EXIT_SETTINGS)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// Says why on standard error, a line for each fault.
+fn refuse(code: u8, faults: &str) -> ExitCode {
+    let mut err = io::stderr().lock();
+    for fault in faults.lines() {
+        // With standard error gone too there is nobody left to tell; the exit code still says it.
+        drop(writeln!(err, "figaro-mcp: {fault}"));
+    }
+    ExitCode::from(code)
+}
+
+fn start_log(env: &impl Fn(&str) -> Option<OsString>) {
+    let asked = env("RUST_LOG").and_then(|text| text.into_string().ok()).filter(|text| !text.is_empty());
+    let filter = EnvFilter::new(asked.as_deref().unwrap_or(LOG_DEFAULT));
+    let json = env("LOG_FORMAT").is_some_and(|format| format == "json");
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // Standard error is the parent's log or a file as often as a terminal.
+    let log = log.with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
+    let started = if json { log.json().try_init() } else { log.try_init() };
+    if let Err(error) = started {
+        tracing::warn!(%error, "a log was started before; it stays");
+    }
+}

@@ -1,0 +1,230 @@
+//! What the process is told: flags on the command line, everything else in the environment. Read once, by `process`.
+//! Secrets come by the environment only: other users of a machine can read a command line.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use reqwest::Url;
+use secrecy::SecretString;
+
+const API_URL: &str = "https://api.telegram.org";
+const PORT: u16 = 3001;
+
+/// All settings, checked.
+#[derive(Debug)]
+pub struct Settings {
+    /// Port on 127.0.0.1; 0 takes any free one.
+    pub port: u16,
+    /// A parent holds standard input and paces the calls.
+    pub supervised: bool,
+    /// Serve the methods that would take the update stream away from a running bot.
+    pub with_lifecycle: bool,
+    /// The bot's token, of the right form.
+    pub token: SecretString,
+    /// Where the Bot API is.
+    pub api_url: Url,
+    /// Bearer keys that open the door; none leaves it open.
+    pub keys: Vec<SecretString>,
+}
+
+/// Why there are no settings.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// Help or version was asked for, or a flag is unknown: show it.
+    #[error(transparent)]
+    Usage(#[from] clap::Error),
+    /// What to mend, one line each, all at once.
+    #[error("{}", .0.join("; "))]
+    Invalid(Vec<String>),
+}
+
+/// The Telegram Bot API as an MCP server over streamable HTTP on 127.0.0.1
+#[derive(Debug, Parser)]
+#[command(name = "figaro-mcp", version = crate::VERSION, no_binary_name = true, after_help = ENVIRONMENT)]
+struct Flags {
+    /// End as soon as standard input closes, and leave pacing to the parent
+    #[arg(long)]
+    supervised: bool,
+    /// Also serve getUpdates, setWebhook, deleteWebhook, logOut and close
+    #[arg(long)]
+    with_lifecycle: bool,
+}
+
+const ENVIRONMENT: &str = "\
+Environment:
+  TELEGRAM_BOT_TOKEN  the bot's token from @BotFather (required)
+  TELEGRAM_API_URL    own Bot API server [default: https://api.telegram.org]
+  MCP_HTTP_PORT       port on 127.0.0.1, 0 for any free one [default: 3001]
+  MCP_API_KEY         bearer key that clients must send; without one, no key is asked for
+  FIGARO_MCP_KEY      bearer key of the parent that started this process
+  RUST_LOG            what to log on standard error [default: info,rmcp=warn]
+  LOG_FORMAT          json for one JSON object a line";
+
+impl Settings {
+    /// Reads flags (without the program's name) and environment.
+    ///
+    /// # Errors
+    /// All mistakes at once, none of them showing a secret.
+    pub fn parse(
+        args: impl IntoIterator<Item = OsString>,
+        env: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, SettingsError> {
+        let flags = Flags::try_parse_from(args)?;
+        let mut read = Reader { env, faults: Vec::new() };
+        let token = read.token();
+        let api_url = read.api_url();
+        let port = read.port();
+        let parent_key = read.text("FIGARO_MCP_KEY");
+        if flags.supervised && parent_key.is_none() {
+            read.faults
+                .push("FIGARO_MCP_KEY is missing: --supervised is for a parent, which sets it".to_owned());
+        }
+        let keys = parent_key.into_iter().chain(read.text("MCP_API_KEY")).map(SecretString::from).collect();
+        match (token, api_url, port) {
+            (Some(token), Some(api_url), Some(port)) if read.faults.is_empty() => Ok(Self {
+                port,
+                supervised: flags.supervised,
+                with_lifecycle: flags.with_lifecycle,
+                token,
+                api_url,
+                keys,
+            }),
+            _ => Err(SettingsError::Invalid(read.faults)),
+        }
+    }
+}
+
+/// Reads variables and gathers what is wrong with them.
+struct Reader<E> {
+    env: E,
+    faults: Vec<String>,
+}
+
+impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
+    /// A variable; an empty one counts as absent, as an `.env` file leaves it.
+    fn text(&mut self, name: &str) -> Option<String> {
+        match (self.env)(name)?.into_string() {
+            Ok(text) if text.is_empty() => None,
+            Ok(text) => Some(text),
+            Err(_) => {
+                self.faults.push(format!("{name} is not UTF-8: set it again"));
+                None
+            }
+        }
+    }
+
+    fn token(&mut self) -> Option<SecretString> {
+        let fault = match self.text("TELEGRAM_BOT_TOKEN") {
+            Some(token) if is_token(&token) => return Some(token.into()),
+            Some(_) => {
+                "TELEGRAM_BOT_TOKEN is not a token: copy it whole from @BotFather, like 123456:ABC-def"
+            }
+            None => {
+                "TELEGRAM_BOT_TOKEN is missing: set it to the token @BotFather gave you, like 123456:ABC-def"
+            }
+        };
+        self.faults.push(fault.to_owned());
+        None
+    }
+
+    fn api_url(&mut self) -> Option<Url> {
+        let text = self.text("TELEGRAM_API_URL").unwrap_or_else(|| API_URL.to_owned());
+        let url =
+            Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        if url.is_none() {
+            self.faults.push(format!(
+                "TELEGRAM_API_URL is not an http(s) URL: set it like {API_URL}, or leave it out"
+            ));
+        }
+        url
+    }
+
+    fn port(&mut self) -> Option<u16> {
+        let Some(text) = self.text("MCP_HTTP_PORT") else {
+            return Some(PORT);
+        };
+        let port = text.parse().ok();
+        if port.is_none() {
+            self.faults.push(format!(
+                "MCP_HTTP_PORT is {text:?}: set it to a number from 0 (any free port) to 65535"
+            ));
+        }
+        port
+    }
+}
+
+/// Digits, a colon, and at least three letters, digits, `_` or `-`.
+fn is_token(text: &str) -> bool {
+    let Some((id, secret)) = text.split_once(':') else {
+        return false;
+    };
+    let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+    !id.is_empty()
+        && id.bytes().all(|b| b.is_ascii_digit())
+        && secret.len() >= 3
+        && secret.bytes().all(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secrecy::ExposeSecret;
+
+    fn parse(args: &[&str], env: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+        let look_up =
+            |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+        Settings::parse(args.iter().map(OsString::from), look_up)
+    }
+
+    #[test]
+    fn defaults_need_only_a_token() {
+        let settings = parse(&[], &[("TELEGRAM_BOT_TOKEN", "1:abc"), ("MCP_API_KEY", "")]).unwrap();
+        assert_eq!((settings.port, settings.supervised, settings.with_lifecycle), (3001, false, false));
+        assert_eq!(settings.api_url.as_str(), "https://api.telegram.org/");
+        assert!(settings.keys.is_empty());
+    }
+
+    #[test]
+    fn both_keys_are_valid() {
+        let env = [("TELEGRAM_BOT_TOKEN", "1:abc"), ("MCP_API_KEY", "outside"), ("FIGARO_MCP_KEY", "parent")];
+        let settings = parse(&["--supervised", "--with-lifecycle"], &env).unwrap();
+        let keys: Vec<_> = settings.keys.iter().map(ExposeSecret::expose_secret).collect();
+        assert_eq!(keys, ["parent", "outside"]);
+        assert!(settings.supervised && settings.with_lifecycle);
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once_and_show_no_secret() {
+        let env = [("TELEGRAM_BOT_TOKEN", "sesame"), ("TELEGRAM_API_URL", "api"), ("MCP_HTTP_PORT", "70000")];
+        let Err(SettingsError::Invalid(faults)) = parse(&["--supervised"], &env) else { panic!("accepted") };
+        let names: Vec<_> = faults.iter().filter_map(|fault| fault.split(' ').next()).collect();
+        assert_eq!(names, ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "MCP_HTTP_PORT", "FIGARO_MCP_KEY"]);
+        assert!(!faults.join("\n").contains("sesame"));
+        assert!(matches!(parse(&[], &[]), Err(SettingsError::Invalid(faults)) if faults.len() == 1));
+    }
+
+    #[test]
+    fn secrets_are_no_options() {
+        for flag in ["--token", "--telegram-bot-token=1:abc", "--figaro-mcp-key=x", "--mcp-api-key=x"] {
+            assert!(matches!(parse(&[flag], &[]), Err(SettingsError::Usage(_))), "{flag}");
+        }
+    }
+
+    #[test]
+    fn tokens_have_a_form() {
+        let cases = [
+            ("123456:ABC-def_1", true),
+            ("1:abc", true),
+            ("1:ab", false),
+            (":abc", false),
+            ("1a:abc", false),
+            ("1:abc d", false),
+            ("1:abc/..", false),
+            ("1:a:c", false),
+            ("abc", false),
+        ];
+        for (token, wanted) in cases {
+            assert_eq!(is_token(token), wanted, "{token}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The Bot API as data: methods, types and risk classes, read from `bot-api/` at compile time.
+//! The server makes its tools from it; Figaro's offline Telegram checks requests against it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+static TABLE: LazyLock<Table> = LazyLock::new(Table::embedded);
+
+/// Every method and type of one Bot API version.
+#[derive(Debug)]
+pub struct Table {
+    /// The Bot API version, like `10.3`.
+    pub version: String,
+    methods: Vec<Method>,
+    by_name: HashMap<String, usize>,
+    types: HashMap<String, TypeDef>,
+}
+
+/// One method of the Bot API.
+#[derive(Debug)]
+pub struct Method {
+    /// Its name as Telegram spells it, like `sendMessage`.
+    pub name: String,
+    /// Its parameters in Telegram's order.
+    pub params: Vec<Field>,
+    /// What `result` holds on success.
+    pub returns: Type,
+    /// How much harm a call can do.
+    pub class: Class,
+    /// What it does can not be undone.
+    pub irreversible: bool,
+}
+
+/// A parameter of a method, or a field of a type.
+#[derive(Debug, Deserialize)]
+pub struct Field {
+    /// Telegram's name for it.
+    pub name: String,
+    /// What it takes.
+    #[serde(rename = "type")]
+    pub ty: Type,
+    /// Telegram refuses a call without it.
+    #[serde(default)]
+    pub required: bool,
+    /// Lower bound, in `unit`s.
+    pub min: Option<i64>,
+    /// Upper bound, in `unit`s.
+    pub max: Option<i64>,
+    /// What the bounds count.
+    pub unit: Option<Unit>,
+    /// The values Telegram names; advisory, a newer server may know more.
+    #[serde(default)]
+    pub one_of: Vec<serde_json::Value>,
+    /// The one value of a discriminator field.
+    #[serde(rename = "const")]
+    pub constant: Option<serde_json::Value>,
+    /// The string may also be `attach://<part>`, naming a multipart part.
+    #[serde(default)]
+    pub attach: bool,
+}
+
+/// What a bound counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// UTF-16 code units, as Telegram counts text.
+    Chars,
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Elements of an array.
+    Items,
+    /// The number itself.
+    Value,
+}
+
+/// A type expression of the Bot API.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum Type {
+    /// A whole number of up to 52 significant bits.
+    Integer,
+    /// Any number.
+    Float,
+    /// UTF-8 text.
+    String,
+    /// `true` or `false`.
+    Boolean,
+    /// Only `true`.
+    True,
+    /// The content of a file, sent as multipart.
+    InputFile,
+    /// An object or union described in the table.
+    Named(String),
+    /// A list of one type.
+    Array(Box<Self>),
+    /// Any of several types.
+    Union(Vec<Self>),
+}
+
+impl From<String> for Type {
+    fn from(text: String) -> Self {
+        Self::parse(&text)
+    }
+}
+
+impl Type {
+    /// Reads the grammar `Integer | Float | … | Name | Array<T> | T "|" T`; it never fails, an unknown word is a name.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let alternatives = split_alternatives(text);
+        if alternatives.len() > 1 {
+            return Self::Union(alternatives.into_iter().map(Self::parse).collect());
+        }
+        if let Some(inner) = text.strip_prefix("Array<").and_then(|rest| rest.strip_suffix('>')) {
+            return Self::Array(Box::new(Self::parse(inner)));
+        }
+        match text {
+            "Integer" => Self::Integer,
+            "Float" => Self::Float,
+            "String" => Self::String,
+            "Boolean" => Self::Boolean,
+            "True" => Self::True,
+            "InputFile" => Self::InputFile,
+            name => Self::Named(name.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer => f.write_str("Integer"),
+            Self::Float => f.write_str("Float"),
+            Self::String => f.write_str("String"),
+            Self::Boolean => f.write_str("Boolean"),
+            Self::True => f.write_str("True"),
+            Self::InputFile => f.write_str("InputFile"),
+            Self::Named(name) => f.write_str(name),
+            Self::Array(inner) => write!(f, "Array of {inner}"),
+            Self::Union(types) => {
+                let names: Vec<String> = types.iter().map(ToString::to_string).collect();
+                f.write_str(&names.join(" or "))
+            }
+        }
+    }
+}
+
+/// An object with fields, or a union of named types.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TypeDef {
+    /// An object.
+    Fields(Vec<Field>),
+    /// Any of these.
+    Union(Vec<Type>),
+}
+
+/// The risk class of a method, from harmless to owner-only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Looks something up.
+    Read,
+    /// Sends or edits messages.
+    Message,
+    /// Answers a query the bot received.
+    Answers,
+    /// Changes how the bot presents itself.
+    Profile,
+    /// Changes sticker sets.
+    Stickers,
+    /// Deletes messages.
+    Delete,
+    /// Acts on members or settings of a chat.
+    Moderation,
+    /// Acts for a connected business account.
+    Business,
+    /// Anything that fits nowhere else.
+    Other,
+    /// Moves Stars or gifts.
+    Money,
+    /// Controls other bots.
+    ManagedBots,
+    /// Would take the update stream away from the running bot.
+    Lifecycle,
+}
+
+#[derive(Deserialize)]
+struct RawTable {
+    version: String,
+    methods: serde_json::Map<String, serde_json::Value>,
+    types: HashMap<String, RawTypeDef>,
+}
+
+#[derive(Deserialize)]
+struct RawMethod {
+    params: Vec<Field>,
+    returns: Type,
+}
+
+#[derive(Deserialize)]
+struct RawTypeDef {
+    #[serde(default)]
+    fields: Vec<Field>,
+    union: Option<Vec<Type>>,
+}
+
+#[derive(Deserialize)]
+struct RawClasses {
+    methods: HashMap<String, Class>,
+    flags: RawFlags,
+}
+
+#[derive(Deserialize)]
+struct RawFlags {
+    irreversible: Vec<String>,
+}
+
+impl Table {
+    /// The table of the Bot API version this build knows; parsed at first use.
+    #[must_use]
+    pub fn get() -> &'static Self {
+        &TABLE
+    }
+
+    /// All methods in Telegram's order.
+    #[must_use]
+    pub fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
+    /// A method by name; Telegram ignores case in it.
+    #[must_use]
+    pub fn method(&self, name: &str) -> Option<&Method> {
+        self.by_name.get(&name.to_ascii_lowercase()).and_then(|at| self.methods.get(*at))
+    }
+
+    /// A named type; `None` for a name the table does not have.
+    #[must_use]
+    pub fn type_def(&self, name: &str) -> Option<&TypeDef> {
+        self.types.get(name)
+    }
+
+    #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
+    fn embedded() -> Self {
+        let raw: RawTable =
+            serde_json::from_str(include_str!("../bot-api/methods.json")).expect("methods.json fits");
+        let classes: RawClasses =
+            serde_json::from_str(include_str!("../bot-api/classes.json")).expect("classes.json fits");
+        let methods: Vec<Method> = raw
+            .methods
+            .into_iter()
+            .map(|(name, value)| {
+                let RawMethod { params, returns } = serde_json::from_value(value).expect("method fits");
+                // A method nobody classed yet is treated as the most dangerous kind that can be asked for.
+                let class = classes.methods.get(&name).copied().unwrap_or(Class::Other);
+                let irreversible = classes.flags.irreversible.contains(&name);
+                Method { name, params, returns, class, irreversible }
+            })
+            .collect();
+        let by_name = methods.iter().enumerate().map(|(at, m)| (m.name.to_ascii_lowercase(), at)).collect();
+        let types = raw.types.into_iter().map(|(name, raw)| (name, TypeDef::from(raw))).collect();
+        Self { version: raw.version, methods, by_name, types }
+    }
+}
+
+impl From<RawTypeDef> for TypeDef {
+    fn from(raw: RawTypeDef) -> Self {
+        raw.union.map_or(Self::Fields(raw.fields), Self::Union)
+    }
+}
+
+/// Splits at `|` outside angle brackets.
+fn split_alternatives(text: &str) -> Vec<&str> {
+    let mut depth = 0_u32;
+    text.split(move |c: char| {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == '|' && depth == 0
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_table_is_whole() {
+        let table = Table::get();
+        assert_eq!(table.version, "10.3");
+        assert_eq!(table.methods().len(), 185);
+        assert_eq!(table.methods().iter().map(|m| m.params.len()).sum::<usize>(), 932);
+        assert_eq!(table.types.len(), 400);
+        assert_eq!(table.method("SENDmessage").map(|m| m.class), Some(Class::Message));
+    }
+
+    #[test]
+    fn every_named_type_exists_and_every_method_has_a_class() {
+        fn named<'a>(ty: &'a Type, out: &mut Vec<&'a str>) {
+            match ty {
+                Type::Named(name) => out.push(name),
+                Type::Array(inner) => named(inner, out),
+                Type::Union(types) => types.iter().for_each(|t| named(t, out)),
+                Type::Integer | Type::Float | Type::String | Type::Boolean | Type::True | Type::InputFile => {
+                }
+            }
+        }
+        let table = Table::get();
+        let mut names = Vec::new();
+        for field in table.methods().iter().flat_map(|m| &m.params) {
+            named(&field.ty, &mut names);
+        }
+        for def in table.types.values() {
+            match def {
+                TypeDef::Fields(fields) => fields.iter().for_each(|f| named(&f.ty, &mut names)),
+                TypeDef::Union(types) => types.iter().for_each(|t| named(t, &mut names)),
+            }
+        }
+        let missing: Vec<_> = names.into_iter().filter(|n| table.type_def(n).is_none()).collect();
+        assert_eq!(missing, Vec::<&str>::new());
+        let classes: RawClasses = serde_json::from_str(include_str!("../bot-api/classes.json")).unwrap();
+        let unclassed: Vec<_> = table
+            .methods()
+            .iter()
+            .filter(|m| !classes.methods.contains_key(&m.name))
+            .map(|m| &m.name)
+            .collect();
+        assert_eq!(unclassed, Vec::<&String>::new());
+    }
+
+    #[test]
+    fn type_expressions_parse() {
+        assert_eq!(
+            Type::parse("Array<InputFile|String>"),
+            Type::Array(Box::new(Type::Union(vec![Type::InputFile, Type::String])))
+        );
+        assert_eq!(Type::parse("Integer|String").to_string(), "Integer or String");
+    }
+}
