@@ -1,0 +1,122 @@
+//! Identifiers as types of their own, so that a chat is never mistaken for a user. Used everywhere.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use ulid::Ulid;
+
+/// Defines a newtype around a number Telegram hands out.
+macro_rules! telegram_id {
+    ($(#[$doc:meta] $name:ident),+ $(,)?) => {$(
+        #[$doc]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub i64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+/// Defines a newtype around a ULID: unique, and in order of time when sorted.
+macro_rules! ulid_id {
+    ($(#[$doc:meta] $name:ident),+ $(,)?) => {$(
+        #[$doc]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Ulid);
+
+        impl $name {
+            /// An id nobody has had before.
+            #[must_use]
+            pub fn new() -> Self {
+                Self(Ulid::new())
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ulid::DecodeError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Ulid::from_string(text).map(Self)
+            }
+        }
+    )+};
+}
+
+telegram_id! {
+    /// The bot's own Telegram user id: the number before the colon of its token.
+    BotId,
+    /// A Telegram chat; groups are negative, a private chat has its user's id.
+    ChatId,
+    /// A forum topic, Telegram's `message_thread_id`.
+    TopicId,
+    /// A message within its chat.
+    MessageId,
+    /// Telegram's `update_id`: a key to recognise an update by, never a position in a stream.
+    UpdateId,
+}
+
+ulid_id! {
+    /// A session: one thread of conversation in a chat or topic.
+    SessionId,
+    /// A stored message, whoever wrote it.
+    EntryId,
+    /// One turn's work: from a question to its answer. Logged as the turn id.
+    RunId,
+    /// A reply that waits for its delivery to Telegram.
+    DeliveryId,
+    /// A note.
+    NoteId,
+    /// A remembered fact.
+    MemoryId,
+}
+
+/// Who someone is: `tg:ID` for a Telegram user; other doors bring names of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UserId(String);
+
+impl UserId {
+    /// The user Telegram knows by this number.
+    #[must_use]
+    pub fn telegram(id: i64) -> Self {
+        Self(format!("tg:{id}"))
+    }
+
+    /// Telegram's number for the user, if it came from there.
+    #[must_use]
+    pub fn telegram_id(&self) -> Option<i64> {
+        self.0.strip_prefix("tg:")?.parse().ok()
+    }
+}
+
+impl fmt::Display for UserId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl ChatId {
+    /// Groups, supergroups and channels are negative.
+    #[must_use]
+    pub const fn is_group(self) -> bool {
+        self.0 < 0
+    }
+}

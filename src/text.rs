@@ -1,0 +1,92 @@
+//! Measures and cuts of text: UTF-16 units as Telegram counts, a token estimate, shortening that keeps both ends.
+
+/// Length in UTF-16 code units, the unit of all Telegram limits and entity offsets.
+#[must_use]
+pub fn utf16_len(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// The longest prefix of at most `limit` UTF-16 units; never cuts a character.
+#[must_use]
+pub fn utf16_prefix(text: &str, limit: usize) -> &str {
+    let mut units = 0;
+    for (at, c) in text.char_indices() {
+        units += c.len_utf16();
+        if units > limit {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// One line of at most `limit` characters, with `…` where something was cut.
+#[must_use]
+pub fn one_line(text: &str, limit: usize) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() <= limit {
+        return flat;
+    }
+    let kept: String = flat.chars().take(limit.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The first and last `keep` characters with `between` in the middle; the text itself if it is not longer than that.
+#[must_use]
+pub fn keep_ends(text: &str, keep: usize, between: &str) -> String {
+    let count = text.chars().count();
+    if count <= keep * 2 {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(keep).collect();
+    let end: String = text.chars().skip(count - keep).collect();
+    format!("{}{between}{}", start.trim_end(), end.trim_start())
+}
+
+/// How many tokens a text may take, estimated from above: a run of up to four ASCII letters, a short run of digits,
+/// each mark, and each character of another script count one.
+///
+/// Byte-pair vocabularies merge at least that much of ordinary text; a budget kept by it is kept by the real count.
+#[must_use]
+pub fn estimate_tokens(text: &str) -> usize {
+    let mut tokens = 0;
+    let mut run = 0_usize;
+    for c in text.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' => {
+                if run.is_multiple_of(4) {
+                    tokens += 1;
+                }
+                run += 1;
+                continue;
+            }
+            ' ' if run > 0 => {} // A single space joins the word after it.
+            '\u{10000}'.. => tokens += 3,
+            _ => tokens += 1,
+        }
+        run = 0;
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_keep_characters_whole() {
+        assert_eq!(utf16_len("a😀б"), 4);
+        assert_eq!(utf16_prefix("a😀б", 2), "a");
+        assert_eq!(utf16_prefix("a😀б", 3), "a😀");
+        assert_eq!(one_line("one\n two  three", 8), "one two…");
+        assert_eq!(keep_ends("abcdefghij", 2, "…"), "ab…ij");
+        assert_eq!(keep_ends("abcd", 2, "…"), "abcd");
+    }
+
+    #[test]
+    fn the_estimate_grows_with_the_text() {
+        assert_eq!(estimate_tokens(""), 0);
+        assert_eq!(estimate_tokens("hello world"), 4);
+        assert_eq!(estimate_tokens("привет"), 6);
+        assert!(estimate_tokens("{\"a\": [1, 2]}") >= 9);
+    }
+}
