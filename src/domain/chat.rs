@@ -1,0 +1,111 @@
+//! Chats and their settings.
+
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use super::conversation::Conversation;
+use crate::ids::{ChatId, TopicId};
+
+/// A chat as one message shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The chat.
+    pub chat: ChatId,
+    /// What sort of chat.
+    pub kind: ChatKind,
+    /// A group's title.
+    pub title: Option<String>,
+    /// The forum topic, none for a chat without topics and for a forum's General.
+    pub topic: Option<TopicId>,
+}
+
+impl Place {
+    /// More people than one may read here.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.kind != ChatKind::Private
+    }
+
+    /// The lane this place belongs to.
+    #[must_use]
+    pub const fn conversation(&self) -> Conversation {
+        Conversation { chat: self.chat, topic: self.topic }
+    }
+}
+
+/// Telegram's kinds of chat, as far as they matter here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChatKind {
+    /// One person and the bot.
+    Private,
+    /// A group or supergroup.
+    Group,
+    /// A channel.
+    Channel,
+}
+
+impl ChatKind {
+    /// The word for it in a prompt.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Group => "group",
+            Self::Channel => "channel",
+        }
+    }
+}
+
+/// When the bot answers in a group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerWhen {
+    /// When it is named, replied to, or given a command.
+    #[default]
+    Mention,
+    /// To every message.
+    Always,
+    /// Only to commands.
+    Off,
+}
+
+impl AnswerWhen {
+    /// All of them, in the order a person is offered them.
+    pub const ALL: [Self; 3] = [Self::Mention, Self::Always, Self::Off];
+
+    /// Its name in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mention => "mention",
+            Self::Always => "always",
+            Self::Off => "off",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|when| when.name().eq_ignore_ascii_case(name.trim()))
+    }
+}
+
+/// What the people of a chat have set for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChatConfig {
+    /// Instructions of the chat's own.
+    pub custom_prompt: Option<String>,
+    /// The language to answer in, in any words.
+    pub language: Option<String>,
+    /// How to sound.
+    pub personality: Option<String>,
+    /// The chat's time zone.
+    pub timezone: Option<Tz>,
+    /// When to answer in a group.
+    pub answer_when: AnswerWhen,
+}
+
+/// The most characters a free-text setting may have: it stands in every prompt.
+pub const MAX_SETTING_CHARS: usize = 2000;

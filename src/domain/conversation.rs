@@ -1,0 +1,146 @@
+//! Conversations, their sessions, and the messages stored in them.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::message::{Attachment, Inbound, Quoted, Speaker};
+use super::usage::Usage;
+use crate::ids::{ChatId, EntryId, MemoryId, MessageId, SessionId, TopicId};
+
+/// Where one turn runs at a time: a chat, or a topic of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Conversation {
+    /// The chat.
+    pub chat: ChatId,
+    /// The forum topic.
+    pub topic: Option<TopicId>,
+}
+
+/// One thread of talk in a conversation; `/new` starts another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Where it takes place.
+    pub conversation: Conversation,
+    /// When it began.
+    pub created_at: DateTime<Utc>,
+    /// When it was last written to.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// Whose words a stored message holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// A person.
+    User,
+    /// The model.
+    Assistant,
+    /// The result of a tool call.
+    Tool,
+    /// Figaro itself.
+    System,
+}
+
+/// A stored message. Everything is kept whole; shortening happens only when a prompt is built.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Its id.
+    pub id: EntryId,
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// Its position in the session, from 0, without gaps.
+    pub index: u32,
+    /// Whose words these are.
+    pub role: Role,
+    /// The person, for a user's message.
+    pub speaker: Option<Speaker>,
+    /// The words, or a tool's result.
+    pub text: String,
+    /// What else a person sent.
+    #[serde(default)]
+    pub attachments: Vec<Attachment>,
+    /// What a person replied to.
+    pub quotes: Option<Quoted>,
+    /// `provider:model` that wrote it.
+    pub model_id: Option<String>,
+    /// What it cost.
+    pub token_usage: Option<Usage>,
+    /// From 0, small talk, to 10, vital.
+    pub importance: f32,
+    /// The memories the answer used.
+    #[serde(default)]
+    pub referenced_memories: Vec<MemoryId>,
+    /// When it was written.
+    pub created_at: DateTime<Utc>,
+    /// The Telegram messages that carry it; several for an album or a split answer.
+    #[serde(default)]
+    pub telegram: Vec<MessageId>,
+    /// The call that a tool's result answers.
+    pub tool: Option<ToolMeta>,
+    /// What only the provider understands: sent back to it as it came, and to no other.
+    #[serde(default)]
+    pub private: Vec<PrivatePart>,
+}
+
+/// The importance of a message nobody has judged yet.
+pub const DEFAULT_IMPORTANCE: f32 = 5.0;
+
+impl Message {
+    /// A message of this role with nothing but words.
+    #[must_use]
+    pub fn new(session: SessionId, role: Role, text: String, created_at: DateTime<Utc>) -> Self {
+        Self {
+            id: EntryId::new(),
+            session,
+            index: 0,
+            role,
+            speaker: None,
+            text,
+            attachments: Vec::new(),
+            quotes: None,
+            model_id: None,
+            token_usage: None,
+            importance: DEFAULT_IMPORTANCE,
+            referenced_memories: Vec::new(),
+            created_at,
+            telegram: Vec::new(),
+            tool: None,
+            private: Vec::new(),
+        }
+    }
+
+    /// What a person sent, as it is stored.
+    #[must_use]
+    pub fn from_inbound(session: SessionId, inbound: &Inbound) -> Self {
+        Self {
+            speaker: Some(inbound.speaker.clone()),
+            attachments: inbound.attachments.clone(),
+            quotes: inbound.quotes.clone(),
+            telegram: vec![inbound.message],
+            ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
+        }
+    }
+}
+
+/// The call behind a stored tool result, so that both go back to the model together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolMeta {
+    /// The provider's id of the call.
+    pub tool_call_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// The arguments exactly as the model wrote them.
+    pub tool_arguments: String,
+}
+
+/// An opaque piece of a provider's answer, such as encrypted reasoning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrivatePart {
+    /// The provider that made it.
+    pub provider: String,
+    /// What it made.
+    pub data: Value,
+}

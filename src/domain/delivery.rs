@@ -1,0 +1,29 @@
+//! An answer on its way to the chat: written with the answer, removed when Telegram has confirmed it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::chat::Place;
+use crate::ids::{DeliveryId, EntryId, MessageId, RunId};
+
+/// A reply that Telegram has not confirmed in full yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingDelivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// The turn that wrote it.
+    pub run: RunId,
+    /// The stored answer; none for words that are not part of the conversation, such as an apology.
+    pub entry: Option<EntryId>,
+    /// Where it goes.
+    pub place: Place,
+    /// The message it answers; quoted in groups.
+    pub reply_to: Option<MessageId>,
+    /// The answer in Markdown.
+    pub markdown: String,
+    /// When it was written.
+    pub created_at: DateTime<Utc>,
+    /// The parts that Telegram has confirmed, in order; delivery goes on after them.
+    #[serde(default)]
+    pub confirmed: Vec<MessageId>,
+}

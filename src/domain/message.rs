@@ -1,0 +1,145 @@
+//! A message as it comes in from a chat, before anything is decided about it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::chat::Place;
+use crate::ids::{MessageId, UpdateId, UserId};
+
+/// Who wrote something. A channel or an anonymous admin speaks under its chat's name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Speaker {
+    /// The account, or the chat that speaks.
+    pub user: UserId,
+    /// First and last name, or the chat's title.
+    pub name: String,
+    /// Without the `@`.
+    pub username: Option<String>,
+}
+
+/// What a person sent, or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inbound {
+    /// The update that brought it.
+    pub update: UpdateId,
+    /// The message's id in its chat.
+    pub message: MessageId,
+    /// Where it was written.
+    pub place: Place,
+    /// Who wrote it.
+    pub speaker: Speaker,
+    /// The IETF language tag of the writer's Telegram client.
+    pub language: Option<String>,
+    /// When Telegram received it.
+    pub sent_at: DateTime<Utc>,
+    /// Text or caption; empty for a bare attachment.
+    pub text: String,
+    /// Everything that is not text.
+    pub attachments: Vec<Attachment>,
+    /// What it replies to or quotes.
+    pub quotes: Option<Quoted>,
+    /// It names the bot.
+    pub mentioned: bool,
+    /// It replies to a message of the bot.
+    pub reply_to_bot: bool,
+    /// A sign that more parts of the same question follow within moments.
+    pub joins: Option<Join>,
+    /// Where a forwarded message came from.
+    pub forwarded_from: Option<String>,
+}
+
+impl Inbound {
+    /// Whether the bot is meant: always in a private chat, else when named or replied to.
+    #[must_use]
+    pub fn is_addressed(&self) -> bool {
+        !self.place.is_group() || self.mentioned || self.reply_to_bot
+    }
+}
+
+/// The message that another one replies to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quoted {
+    /// Its id, when it is in the same chat.
+    pub message: Option<MessageId>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// Its text or caption.
+    pub text: String,
+    /// The part that was marked as a quote.
+    pub excerpt: Option<String>,
+    /// What else it carries.
+    pub attachments: Vec<Attachment>,
+}
+
+/// Something in a message that is not text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// What it is.
+    pub kind: AttachmentKind,
+    /// Telegram's handle for the content, if it has one.
+    pub file_id: Option<String>,
+    /// A file's name, a sticker's emoji, a poll's question: what tells it apart.
+    pub label: Option<String>,
+}
+
+/// The kinds of content a message can carry beside text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachmentKind {
+    /// A photo.
+    Photo,
+    /// A file.
+    Document,
+    /// A voice message.
+    Voice,
+    /// A piece of music.
+    Audio,
+    /// A video.
+    Video,
+    /// A round video message.
+    VideoNote,
+    /// A sticker.
+    Sticker,
+    /// A silent looping video.
+    Animation,
+    /// A place.
+    Location,
+    /// A person's card.
+    Contact,
+    /// A poll.
+    Poll,
+    /// Something newer than this list.
+    Other,
+}
+
+impl AttachmentKind {
+    /// The word for it in a prompt.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Photo => "photo",
+            Self::Document => "file",
+            Self::Voice => "voice message",
+            Self::Audio => "audio",
+            Self::Video => "video",
+            Self::VideoNote => "video message",
+            Self::Sticker => "sticker",
+            Self::Animation => "animation",
+            Self::Location => "location",
+            Self::Contact => "contact",
+            Self::Poll => "poll",
+            Self::Other => "attachment",
+        }
+    }
+}
+
+/// Why a message may be one part of several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Join {
+    /// One item of an album, with the album's id.
+    Album(String),
+    /// So long that the client may have split it.
+    LongPaste,
+    /// A forward, whose sender may add a comment.
+    Forward,
+}

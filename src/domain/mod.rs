@@ -1,0 +1,11 @@
+//! What Figaro talks about: messages, conversations, runs, notes, settings of a chat, access. Data and rules without I/O.
+
+pub mod access;
+pub mod chat;
+pub mod conversation;
+pub mod delivery;
+pub mod message;
+pub mod note;
+pub mod run;
+pub mod tool;
+pub mod usage;

@@ -1,0 +1,24 @@
+//! A turn in progress, as it is stored so that a restart can go on with it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::conversation::Conversation;
+use crate::ids::{RunId, SessionId, UpdateId};
+
+/// A turn that has begun and not ended. There is at most one in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveRun {
+    /// Its id, the turn id of the log.
+    pub id: RunId,
+    /// Where it runs.
+    pub conversation: Conversation,
+    /// The session it writes to.
+    pub session: SessionId,
+    /// The updates it answers.
+    pub updates: Vec<UpdateId>,
+    /// Index in the session of the question's first message; what stands at or after it belongs to this turn.
+    pub first_index: u32,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+}

@@ -1,0 +1,61 @@
+//! Calls of tools, as the model asks for them and as they are stored.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::ids::RunId;
+
+/// What a call does to the world; decides whether a restart may repeat it and what policy asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Looks only.
+    Read,
+    /// Changes something that can be changed back.
+    Write,
+    /// Destroys something.
+    Destructive,
+}
+
+/// A call as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The provider's id, unique in its turn.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// JSON, as far as the model managed.
+    pub arguments: String,
+}
+
+/// Where a stored call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStatus {
+    /// It was started.
+    Running,
+    /// It ended well.
+    Complete,
+    /// It ended with an error, or nobody knows how.
+    Failed,
+    /// Policy refused it.
+    Denied,
+}
+
+/// A stored call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// What the model asked for.
+    #[serde(flatten)]
+    pub call: Call,
+    /// The turn it belongs to.
+    pub run: RunId,
+    /// Where it stands.
+    pub status: ToolStatus,
+    /// What the model was told.
+    pub result: Option<String>,
+    /// When it was started.
+    pub started_at: DateTime<Utc>,
+    /// How long it took, once ended.
+    pub duration_ms: Option<u64>,
+}
