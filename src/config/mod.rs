@@ -1,0 +1,348 @@
+//! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
+//! first. Read by `main`, handed in pieces to those who need them.
+
+mod reader;
+mod variables;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chrono_tz::Tz;
+
+use crate::ids::{BotId, UserId};
+use crate::secret::{Redactor, SecretString};
+use reader::Reader;
+pub use variables::{VARIABLES, Variable, example};
+
+/// Everything the bot is told from outside.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The bot and its server.
+    pub telegram: TelegramSettings,
+    /// The model.
+    pub model: ModelSettings,
+    /// The Telegram MCP server, a child process.
+    pub mcp: McpSettings,
+    /// Where everything is kept.
+    pub store: StoreSettings,
+    /// Who may talk to the bot.
+    pub access: AccessSettings,
+    /// Bounds of a turn.
+    pub limits: LimitSettings,
+    /// The zone of chats that set none.
+    pub timezone: Tz,
+    /// How to log.
+    pub log: LogSettings,
+}
+
+/// The bot and its server.
+#[derive(Debug, Clone)]
+pub struct TelegramSettings {
+    /// The token BotFather gave.
+    pub token: SecretString,
+    /// The number in it.
+    pub bot: BotId,
+    /// The Bot API server, without a trailing slash.
+    pub api_url: String,
+}
+
+/// The model and the service that runs it.
+#[derive(Debug, Clone)]
+pub struct ModelSettings {
+    /// The model's name at its provider.
+    pub model: String,
+    /// The service.
+    pub base_url: String,
+    /// The key; empty for a service of one's own that takes none.
+    pub key: SecretString,
+    /// A stream that says nothing for so long has failed.
+    pub idle_timeout: Duration,
+}
+
+/// The Telegram MCP server.
+#[derive(Debug, Clone)]
+pub struct McpSettings {
+    /// The loopback port; 0 takes a free one.
+    pub port: u16,
+    /// A key for outside clients.
+    pub api_key: Option<SecretString>,
+    /// The executable, when it is not the one beside this.
+    pub binary: Option<PathBuf>,
+}
+
+/// Where everything is kept.
+#[derive(Debug, Clone)]
+pub struct StoreSettings {
+    /// The folder of the sled store.
+    pub path: PathBuf,
+}
+
+/// Who may talk to the bot.
+#[derive(Debug, Clone)]
+pub struct AccessSettings {
+    /// Owners by settings.
+    pub owners: Vec<UserId>,
+    /// What happens with everyone else.
+    pub mode: AccessMode,
+}
+
+/// What happens with people who are not owners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessMode {
+    /// Only those on the list.
+    Allowlist,
+    /// Everybody may talk.
+    Open,
+}
+
+/// Bounds of a turn.
+#[derive(Debug, Clone)]
+pub struct LimitSettings {
+    /// The most passes of the model in a turn.
+    pub max_passes: u32,
+    /// The most tokens of history in a request.
+    pub history_tokens: usize,
+}
+
+/// How to log.
+#[derive(Debug, Clone)]
+pub struct LogSettings {
+    /// A filter in the syntax of `tracing-subscriber`.
+    pub filter: String,
+    /// The shape of a line.
+    pub format: LogFormat,
+}
+
+/// The shape of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For collectors.
+    Json,
+}
+
+/// Everything that is wrong with the settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faults(pub Vec<String>);
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.0.len();
+        writeln!(f, "{count} {} in the settings:", if count == 1 { "mistake" } else { "mistakes" })?;
+        self.0.iter().try_for_each(|fault| writeln!(f, "  - {fault}"))?;
+        write!(
+            f,
+            "Every variable is explained in .env.example; set them in the environment or in a file .env here."
+        )
+    }
+}
+
+impl std::error::Error for Faults {}
+
+impl Settings {
+    /// Reads all settings from variables, as the environment or `.env` give them.
+    ///
+    /// # Errors
+    /// All mistakes at once, each with what to do.
+    pub fn read(variables: &HashMap<String, String>) -> Result<Self, Faults> {
+        let mut reader = Reader::new(variables);
+        let settings = Self {
+            telegram: TelegramSettings::read(&mut reader),
+            model: ModelSettings::read(&mut reader),
+            mcp: McpSettings::read(&mut reader),
+            store: StoreSettings::read(&mut reader),
+            access: AccessSettings::read(&mut reader),
+            limits: LimitSettings::read(&mut reader),
+            timezone: read_timezone(&mut reader),
+            log: LogSettings::read(&mut reader),
+        };
+        reader.finish(settings)
+    }
+
+    /// Knows every secret of the settings.
+    #[must_use]
+    pub fn redactor(&self) -> Redactor {
+        Redactor::new([&self.telegram.token, &self.model.key].into_iter().chain(&self.mcp.api_key))
+    }
+}
+
+impl TelegramSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let token = reader
+            .required("TELEGRAM_BOT_TOKEN", "BotFather (https://t.me/BotFather) gives one")
+            .unwrap_or_default();
+        let bot = token.split_once(':').and_then(|(id, rest)| {
+            let plain =
+                rest.len() >= 3 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+            id.parse().ok().filter(|id: &i64| plain && *id > 0)
+        });
+        if bot.is_none() && !token.is_empty() {
+            reader.fault(
+                "TELEGRAM_BOT_TOKEN is not a bot token: it looks like 123456789:AA… as BotFather shows it",
+            );
+        }
+        let api_url = reader.url("TELEGRAM_API_URL");
+        Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url }
+    }
+}
+
+impl ModelSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        reader.choice("LLM_PROVIDER", &[("openai", ())]);
+        let base_url = reader.url("OPENAI_BASE_URL");
+        let key = if base_url == variables::default_of("OPENAI_BASE_URL") {
+            reader.required("OPENAI_API_KEY", "https://platform.openai.com/api-keys gives one")
+        } else {
+            reader.get("OPENAI_API_KEY")
+        };
+        Self {
+            model: reader.text("OPENAI_MODEL"),
+            base_url,
+            key: key.unwrap_or_default().into(),
+            idle_timeout: Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600)),
+        }
+    }
+}
+
+impl McpSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            port: reader.number("MCP_HTTP_PORT", 0..=u64::from(u16::MAX)).try_into().unwrap_or_default(),
+            api_key: reader.get("MCP_API_KEY").map(SecretString::from),
+            binary: reader.get("MCP_SERVER_BIN").map(PathBuf::from),
+        }
+    }
+}
+
+impl StoreSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let url = reader.text("STORE_URL");
+        let path = url.strip_prefix("sled:").filter(|path| !path.is_empty());
+        if path.is_none() {
+            reader.fault(format!("STORE_URL `{url}` is not of the form sled:FOLDER, such as sled:./data"));
+        }
+        Self { path: path.unwrap_or_default().into() }
+    }
+}
+
+impl AccessSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let list = reader.get("OWNER_IDS").unwrap_or_default();
+        let mut owners = Vec::new();
+        for word in list.split([',', ' ']).filter(|word| !word.is_empty()) {
+            match word.parse() {
+                Ok(id) if id > 0 => owners.push(UserId::telegram(id)),
+                _ => reader.fault(format!(
+                    "OWNER_IDS has `{word}`: it takes Telegram user ids (numbers) with commas between them; \
+                     the bot tells a stranger their own"
+                )),
+            }
+        }
+        let modes = [("allowlist", AccessMode::Allowlist), ("open", AccessMode::Open)];
+        Self { owners, mode: reader.choice("ACCESS", &modes) }
+    }
+}
+
+impl LimitSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            max_passes: reader.number("MAX_PASSES", 1..=100).try_into().unwrap_or_default(),
+            history_tokens: reader.number("HISTORY_TOKENS", 100..=1_000_000).try_into().unwrap_or_default(),
+        }
+    }
+}
+
+impl LogSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+        Self { filter: reader.text("RUST_LOG"), format: reader.choice("LOG_FORMAT", &formats) }
+    }
+}
+
+fn read_timezone(reader: &mut Reader<'_>) -> Tz {
+    let from_system = reader.get("TZ").and_then(|name| name.trim_start_matches(':').parse().ok());
+    match reader.get("DEFAULT_TIMEZONE") {
+        None => from_system.unwrap_or(Tz::UTC),
+        Some(name) => name.parse().unwrap_or_else(|_| {
+            reader.fault(format!(
+                "DEFAULT_TIMEZONE `{name}` is not a zone of the IANA list, such as Europe/Riga"
+            ));
+            Tz::UTC
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, Faults> {
+        Settings::read(&pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    }
+
+    const GOOD: [(&str, &str); 2] = [("TELEGRAM_BOT_TOKEN", "123:ABC_def-9"), ("OPENAI_API_KEY", "sk-test")];
+
+    #[test]
+    fn the_defaults_are_enough_with_token_and_key() {
+        let settings = read(&GOOD).unwrap();
+        assert_eq!(settings.telegram.bot, BotId(123));
+        assert_eq!(settings.model.model, "gpt-4.1-mini");
+        assert_eq!(settings.mcp.port, 3001);
+        assert_eq!(settings.store.path, PathBuf::from("./data"));
+        assert_eq!(settings.access.mode, AccessMode::Allowlist);
+        assert_eq!(settings.limits.max_passes, 10);
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        let faults = read(&[
+            ("TELEGRAM_BOT_TOKEN", "nonsense"),
+            ("LLM_PROVIDER", "skynet"),
+            ("MCP_HTTP_PORT", "70000"),
+            ("STORE_URL", "postgres://x"),
+            ("OWNER_IDS", "12, bob"),
+            ("ACCESS", "pairing"),
+            ("MAX_PASSES", "many"),
+            ("DEFAULT_TIMEZONE", "Mars/Base"),
+        ])
+        .unwrap_err();
+        for name in [
+            "TELEGRAM_BOT_TOKEN",
+            "LLM_PROVIDER",
+            "OPENAI_API_KEY",
+            "MCP_HTTP_PORT",
+            "STORE_URL",
+            "OWNER_IDS",
+            "ACCESS",
+            "MAX_PASSES",
+            "DEFAULT_TIMEZONE",
+        ] {
+            assert_eq!(faults.0.iter().filter(|f| f.starts_with(name)).count(), 1, "{name} in {faults}");
+        }
+        assert_eq!(faults.0.len(), 9, "{faults}");
+    }
+
+    #[test]
+    fn a_mistake_never_shows_a_secret() {
+        let faults = read(&[("TELEGRAM_BOT_TOKEN", "SECRETSECRET"), ("OPENAI_API_KEY", "")]).unwrap_err();
+        assert!(!faults.to_string().contains("SECRETSECRET"));
+    }
+
+    #[test]
+    fn an_own_server_needs_no_key() {
+        let settings = read(&[GOOD[0], ("OPENAI_BASE_URL", "http://localhost:8080/v1/")]).unwrap();
+        assert_eq!(settings.model.base_url, "http://localhost:8080/v1");
+    }
+
+    #[test]
+    fn the_example_file_is_the_one_in_the_repository() {
+        assert_eq!(
+            include_str!("../../.env.example"),
+            example(),
+            "write the new text of config::example() there"
+        );
+    }
+}

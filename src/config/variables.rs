@@ -1,0 +1,89 @@
+//! Every variable with its default and meaning: the source of `.env.example`, of the README's table and of the defaults.
+
+/// A variable an owner can set.
+#[derive(Debug, Clone, Copy)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What holds when it is not set; empty for none.
+    pub default: &'static str,
+    /// What it means, in a sentence or two.
+    pub meaning: &'static str,
+}
+
+const fn variable(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
+    Variable { name, default, meaning }
+}
+
+/// All of them, in the order a newcomer needs them.
+pub const VARIABLES: &[Variable] = &[
+    variable("TELEGRAM_BOT_TOKEN", "", "The bot's token, from https://t.me/BotFather. Required."),
+    variable(
+        "OPENAI_API_KEY",
+        "",
+        "The key of the model's service. Required, unless OPENAI_BASE_URL is a server that takes none.",
+    ),
+    variable("OPENAI_MODEL", "gpt-4.1-mini", "The model that answers."),
+    variable("OPENAI_BASE_URL", "https://api.openai.com/v1", "A service that speaks OpenAI's Responses API."),
+    variable("LLM_PROVIDER", "openai", "Who runs the model: openai."),
+    variable(
+        "LLM_IDLE_TIMEOUT",
+        "60",
+        "A model that says nothing for so many seconds has failed (1 to 600).",
+    ),
+    variable(
+        "OWNER_IDS",
+        "",
+        "Telegram user ids of the owners, with commas. Without any, the log shows a link that makes its first user the owner.",
+    ),
+    variable(
+        "ACCESS",
+        "allowlist",
+        "Who else may talk to the bot: allowlist (people and groups an owner allowed with /allow) or open (everybody).",
+    ),
+    variable("STORE_URL", "sled:./data", "Where everything is kept: sled:FOLDER."),
+    variable(
+        "DEFAULT_TIMEZONE",
+        "",
+        "The zone of chats that set none, such as Europe/Riga. Without it TZ counts, then UTC.",
+    ),
+    variable("MAX_PASSES", "10", "The most times the model is called for one answer (1 to 100)."),
+    variable(
+        "HISTORY_TOKENS",
+        "3000",
+        "The most tokens of earlier conversation sent with a question (100 to 1000000).",
+    ),
+    variable("TELEGRAM_API_URL", "https://api.telegram.org", "The Bot API server, if you run your own."),
+    variable("MCP_HTTP_PORT", "3001", "The loopback port of the Telegram MCP server; 0 takes a free one."),
+    variable(
+        "MCP_API_KEY",
+        "",
+        "A key for other MCP clients of that server. The bot itself uses a new random one at each start.",
+    ),
+    variable("MCP_SERVER_BIN", "", "The MCP server's executable, if it is not the figaro-mcp beside figaro."),
+    variable(
+        "RUST_LOG",
+        "info,rmcp=warn",
+        "What is logged, in the syntax of tracing-subscriber, such as info,figaro=debug.",
+    ),
+    variable("LOG_FORMAT", "text", "The shape of a log line: text or json."),
+];
+
+/// The default of a variable; empty for one that has none.
+#[must_use]
+pub(super) fn default_of(name: &str) -> &'static str {
+    VARIABLES.iter().find(|v| v.name == name).map_or("", |v| v.default)
+}
+
+/// The text of `.env.example`.
+#[must_use]
+pub fn example() -> String {
+    let mut text = String::from(
+        "# Copy this file to .env and fill in the first two. A line that begins with # is off: its default holds.\n",
+    );
+    for Variable { name, default, meaning } in VARIABLES {
+        let off = if meaning.contains("Required") { "" } else { "# " };
+        text.push_str(&format!("\n# {meaning}\n{off}{name}={default}\n"));
+    }
+    text
+}
