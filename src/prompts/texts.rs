@@ -1,0 +1,146 @@
+//! What people read, in their language: one YAML file a language in `prompts/locales/`. Used by whoever writes to a chat.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+/// Defines the texts, one field each; a language file has exactly these keys.
+macro_rules! texts {
+    ($($name:ident),+ $(,)?) => {
+        /// All texts of one language. `{name}` marks a place that [`fill`] fills.
+        #[derive(Debug, Clone, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Texts { $(pub $name: String),+ }
+
+        impl Texts {
+            /// Every key with its text.
+            #[must_use]
+            pub fn entries(&self) -> Vec<(&'static str, &str)> {
+                vec![$((stringify!($name), self.$name.as_str())),+]
+            }
+        }
+    };
+}
+
+texts! {
+    language_name, start_owner, start_member, claimed, claim_void, button_example, button_access,
+    button_settings, button_back, button_clear, button_undo, button_refresh, example_question, help,
+    help_chat, help_remember, help_settings, help_owner, command_start, command_help, command_new,
+    command_notes, command_config, command_status, command_stop, command_allow, command_deny, new_session,
+    stopped, stop_nothing, stop_done, unknown_command, private_bot, access_list, access_help, nobody,
+    allowed_user, allowed_chat, denied_user, denied_chat, nothing_changed, need_number, owner_only,
+    admin_only, notes_empty, notes_title, notes_done, notes_removed, notes_restored, gone, config_title,
+    config_language, config_personality, config_instructions, config_answers, config_timezone, config_auto,
+    config_none, config_default, config_mention, config_always, config_off, config_ask_language,
+    config_ask_personality, config_ask_instructions, config_ask_answers, config_ask_timezone, config_saved,
+    config_bad_timezone, config_too_long, config_usage, tone_friendly, tone_formal, tone_playful,
+    tone_terse, privacy_hint, joined, status_member, status_owner, status_no_error, status_store,
+    thinking_tool, tool_notes, tool_config, tool_telegram, tool_search, unsupported, kind_photo,
+    kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
+    trouble_model, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
+    trouble_refused, trouble_empty, trouble_internal, trouble_turn,
+}
+
+/// The languages there are, by IETF tag; the first one serves everybody else.
+const FILES: [(&str, &str); 2] = [
+    ("en", include_str!("../../prompts/locales/en.yaml")),
+    ("pt", include_str!("../../prompts/locales/pt.yaml")),
+];
+
+/// The texts of every language.
+#[derive(Debug)]
+pub struct Locales {
+    by_tag: HashMap<&'static str, Texts>,
+    default: Texts,
+}
+
+impl Locales {
+    /// Reads the embedded files.
+    ///
+    /// # Errors
+    /// Names the language whose file does not fit.
+    pub fn load() -> Result<Self, String> {
+        let mut by_tag = HashMap::new();
+        for (tag, file) in FILES {
+            let texts: Texts = serde_saphyr::from_str(file)
+                .map_err(|error| format!("prompts/locales/{tag}.yaml: {error}"))?;
+            drop(by_tag.insert(tag, texts));
+        }
+        let default = by_tag.get(FILES[0].0).cloned().ok_or("no language at all")?;
+        Ok(Self { by_tag, default })
+    }
+
+    /// The texts for an IETF tag such as `pt-BR`; English for an unknown one.
+    #[must_use]
+    pub fn of(&self, tag: Option<&str>) -> &Texts {
+        let language = tag.and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default();
+        self.by_tag.get(language.to_ascii_lowercase().as_str()).unwrap_or(&self.default)
+    }
+
+    /// Every language's tag with its texts.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Texts)> {
+        FILES.iter().filter_map(|(tag, _)| Some((*tag, self.by_tag.get(tag)?)))
+    }
+}
+
+/// Puts values into the places of a text.
+#[must_use]
+pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('{') {
+        let place = &rest[start + 1..];
+        let found = place.find('}').and_then(|end| {
+            values.iter().find(|(name, _)| *name == &place[..end]).map(|(_, value)| (end, *value))
+        });
+        filled.push_str(&rest[..start]);
+        match found {
+            Some((end, value)) => {
+                filled.push_str(value);
+                rest = &place[end + 1..];
+            }
+            None => {
+                filled.push('{');
+                rest = place;
+            }
+        }
+    }
+    filled + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn places(text: &str) -> BTreeSet<&str> {
+        text.split('{').skip(1).filter_map(|part| part.split('}').next()).collect()
+    }
+
+    #[test]
+    fn every_language_has_every_text_with_the_same_places() {
+        let locales = Locales::load().unwrap();
+        for (tag, texts) in locales.all() {
+            for ((key, text), (_, english)) in
+                texts.entries().into_iter().zip(locales.of(Some("en")).entries())
+            {
+                assert!(!text.trim().is_empty(), "{tag}: {key}");
+                assert_eq!(places(text), places(english), "{tag}: {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tag_finds_its_language_and_english_is_for_the_rest() {
+        let locales = Locales::load().unwrap();
+        assert_eq!(locales.of(Some("pt-BR")).language_name, "Português");
+        assert_eq!(locales.of(Some("xx")).language_name, "English");
+        assert_eq!(locales.of(None).language_name, "English");
+    }
+
+    #[test]
+    fn values_are_never_filled_twice() {
+        assert_eq!(fill("{a} and {b} {c}", &[("a", "{b}"), ("b", "2")]), "{b} and 2 {c}");
+    }
+}
