@@ -1,0 +1,100 @@
+//! The port between a run and the outside: what a run tells while it works, and how its answer leaves. Runs publish;
+//! Telegram draws; whoever else wants to know listens too.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::domain::chat::Place;
+use crate::domain::delivery::PendingDelivery;
+use crate::domain::tool::ToolStatus;
+use crate::ids::{MessageId, RunId};
+
+/// Something that happened in a run.
+#[derive(Debug, Clone)]
+pub struct RunEvent {
+    /// The run.
+    pub run: RunId,
+    /// What happened.
+    pub kind: RunEventKind,
+}
+
+/// What can happen in a run, in the order it happens.
+#[derive(Debug, Clone)]
+pub enum RunEventKind {
+    /// It begins, for this place.
+    Started(Place),
+    /// `stream:delta`: more text of the pass in progress.
+    Delta(String),
+    /// The pass ended with calls: its text so far was no answer.
+    PassEnded,
+    /// `tool:start`.
+    ToolStarted {
+        /// The tool.
+        name: String,
+        /// The argument that says most, for a status line.
+        hint: Option<String>,
+    },
+    /// `tool:complete`.
+    ToolEnded {
+        /// The tool.
+        name: String,
+        /// How it ended.
+        status: ToolStatus,
+        /// How long it took.
+        duration_ms: u64,
+    },
+    /// `stream:complete`: it is over; what it has to say follows by the courier.
+    Ended(Outcome),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// With an answer.
+    Answered,
+    /// Without words, as a turn in a group may, or one that sent its own message.
+    Silent,
+    /// A person stopped it.
+    Stopped,
+    /// It failed.
+    Failed,
+    /// It was put back, to begin again later.
+    Abandoned,
+}
+
+/// Hears events, one after the other. It is called in the run's own path, so it takes note and returns at once.
+pub trait Listener: Debug + Send + Sync {
+    /// Takes note of an event.
+    fn hear(&self, event: &RunEvent);
+}
+
+/// Passes each event to every listener. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Bus(Arc<[Arc<dyn Listener>]>);
+
+impl Bus {
+    /// A bus with these listeners.
+    #[must_use]
+    pub fn new(listeners: Vec<Arc<dyn Listener>>) -> Self {
+        Self(listeners.into())
+    }
+
+    /// Tells everyone.
+    pub fn publish(&self, run: RunId, kind: RunEventKind) {
+        let event = RunEvent { run, kind };
+        self.0.iter().for_each(|listener| listener.hear(&event));
+    }
+}
+
+/// Carries answers out.
+#[async_trait]
+pub trait Courier: Debug + Send + Sync {
+    /// Delivers a reply and records each confirmed part; returns when it is delivered, hopeless, or the bot stops.
+    /// What was not delivered by then stays in the outbox for the next start.
+    async fn deliver(&self, delivery: PendingDelivery);
+
+    /// Shows without words that a message could not be answered; a failure to do so is only logged.
+    async fn decline(&self, place: &Place, message: MessageId);
+}

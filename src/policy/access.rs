@@ -1,0 +1,104 @@
+//! Who may talk to the bot. Used by the Telegram side before anything else looks at a message.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+
+use crate::config::{AccessMode, AccessSettings};
+use crate::domain::access::AccessList;
+use crate::domain::chat::Place;
+use crate::ids::{ChatId, UserId};
+
+/// What someone may do here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Everything.
+    Owner,
+    /// Talk.
+    Member,
+}
+
+/// What becomes of a message or a button press.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on.
+    Allow(Standing),
+    /// The stranger is told, once, that the bot is private.
+    TellPrivate,
+    /// Nothing happens, for this reason.
+    Ignore(&'static str),
+}
+
+/// Judges who speaks where.
+#[must_use]
+pub fn judge(settings: &AccessSettings, list: &AccessList, place: &Place, user: &UserId) -> Verdict {
+    if is_owner(settings, list, user) {
+        return Verdict::Allow(Standing::Owner);
+    }
+    if settings.mode == AccessMode::Open || list.users.contains(user) || list.chats.contains(&place.chat) {
+        return Verdict::Allow(Standing::Member);
+    }
+    if place.is_group() {
+        return Verdict::Ignore("group_not_allowed");
+    }
+    if list.told.contains(user) { Verdict::Ignore("stranger") } else { Verdict::TellPrivate }
+}
+
+/// Whether someone owns the bot.
+#[must_use]
+pub fn is_owner(settings: &AccessSettings, list: &AccessList, user: &UserId) -> bool {
+    settings.owners.contains(user) || list.owners.contains(user)
+}
+
+/// Whether the bot belongs to anyone yet.
+#[must_use]
+pub fn has_owner(settings: &AccessSettings, list: &AccessList) -> bool {
+    !settings.owners.is_empty() || !list.owners.is_empty()
+}
+
+/// Knows who administers a chat. A failure to find out counts as no.
+#[async_trait]
+pub trait Admins: Debug + Send + Sync {
+    /// Whether the user administers the chat; in a private chat its one user does.
+    async fn is_admin(&self, chat: ChatId, user: &UserId) -> bool;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::chat::ChatKind;
+
+    fn place(chat: i64) -> Place {
+        let kind = if chat < 0 { ChatKind::Group } else { ChatKind::Private };
+        Place { chat: ChatId(chat), kind, title: None, topic: None }
+    }
+
+    #[test]
+    fn only_those_on_the_list_get_through_and_strangers_are_told_once() {
+        let settings = AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist };
+        let list = AccessList {
+            owners: vec![UserId::telegram(2)],
+            users: vec![UserId::telegram(3)],
+            chats: vec![ChatId(-5)],
+            told: vec![UserId::telegram(4)],
+            claim: None,
+        };
+        let cases = [
+            (1, 1, Verdict::Allow(Standing::Owner)),
+            (2, 2, Verdict::Allow(Standing::Owner)),
+            (3, 3, Verdict::Allow(Standing::Member)),
+            (4, 4, Verdict::Ignore("stranger")),
+            (9, 9, Verdict::TellPrivate),
+            (9, -5, Verdict::Allow(Standing::Member)),
+            (9, -6, Verdict::Ignore("group_not_allowed")),
+            (3, -6, Verdict::Allow(Standing::Member)),
+            (1, -6, Verdict::Allow(Standing::Owner)),
+        ];
+        for (user, chat, wanted) in cases {
+            let verdict = judge(&settings, &list, &place(chat), &UserId::telegram(user));
+            assert_eq!(verdict, wanted, "user {user} in {chat}");
+        }
+        let open = AccessSettings { mode: AccessMode::Open, ..settings };
+        assert_eq!(judge(&open, &list, &place(9), &UserId::telegram(9)), Verdict::Allow(Standing::Member));
+    }
+}
