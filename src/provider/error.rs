@@ -1,0 +1,64 @@
+//! What a caller can do when a model does not answer. One exhaustive classification: retry and the words shown to
+//! people both go by it.
+
+use std::time::Duration;
+
+/// Why there is no answer, or not all of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProviderError {
+    /// The key is missing, wrong or without rights: the owner must act.
+    #[error("the provider refused the key ({0})")]
+    Unauthorized(String),
+    /// The model does not exist or is no longer served.
+    #[error("the provider does not serve the model ({0})")]
+    UnknownModel(String),
+    /// Too many requests; later it may work.
+    #[error("the provider is limiting requests ({message})")]
+    RateLimited {
+        /// How long the provider asked to wait.
+        retry_after: Option<Duration>,
+        /// What it said.
+        message: String,
+    },
+    /// It is down, overloaded or cannot be reached; later it may work.
+    #[error("the provider is not available ({0})")]
+    Unavailable(String),
+    /// The conversation is longer than the model takes.
+    #[error("the request is too long for the model ({0})")]
+    TooLong(String),
+    /// It refused the request for another reason: asking again is no use.
+    #[error("the provider refused the request ({0})")]
+    Refused(String),
+    /// The stream broke off before the answer was whole.
+    #[error("the answer broke off ({0})")]
+    Cut(String),
+    /// Nothing came for this long.
+    #[error("the provider sent nothing for {} s", .0.as_secs())]
+    Stalled(Duration),
+}
+
+impl ProviderError {
+    /// A short stable name for metrics and logs.
+    #[must_use]
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::Unauthorized(_) => "unauthorized",
+            Self::UnknownModel(_) => "unknown_model",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Unavailable(_) => "unavailable",
+            Self::TooLong(_) => "too_long",
+            Self::Refused(_) => "refused",
+            Self::Cut(_) => "cut",
+            Self::Stalled(_) => "stalled",
+        }
+    }
+
+    /// Whether the same request may succeed when sent again.
+    #[must_use]
+    pub const fn is_passing(&self) -> bool {
+        match self {
+            Self::RateLimited { .. } | Self::Unavailable(_) | Self::Cut(_) | Self::Stalled(_) => true,
+            Self::Unauthorized(_) | Self::UnknownModel(_) | Self::TooLong(_) | Self::Refused(_) => false,
+        }
+    }
+}

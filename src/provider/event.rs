@@ -1,0 +1,36 @@
+//! What a model says while it answers.
+
+use crate::domain::conversation::PrivatePart;
+use crate::domain::tool::Call;
+use crate::domain::usage::Usage;
+
+/// One piece of an answer, in the order the provider sent it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// More text of the answer.
+    TextDelta(String),
+    /// A complete call of a function tool.
+    ToolCall(Call),
+    /// The provider's own tool is at work, such as its hosted web search; the word is for a status line.
+    Hosted(String),
+    /// An opaque part to be kept and sent back.
+    Private(PrivatePart),
+    /// The answer is whole.
+    Completed {
+        /// Why it ended.
+        finish: Finish,
+        /// What it cost, if the provider said.
+        usage: Option<Usage>,
+    },
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done.
+    Stop,
+    /// The bound on its length was reached.
+    Length,
+    /// The provider withheld it, with its reason.
+    Filtered(String),
+}

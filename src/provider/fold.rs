@@ -1,0 +1,45 @@
+//! A whole pass as the fold over its stream.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, Finish};
+use crate::domain::conversation::PrivatePart;
+use crate::domain::tool::Call;
+use crate::domain::usage::Usage;
+
+/// One pass of the model, once it is whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pass {
+    /// The text.
+    pub text: String,
+    /// The calls, in order.
+    pub calls: Vec<Call>,
+    /// Opaque parts.
+    pub private: Vec<PrivatePart>,
+    /// Tokens, if the provider said.
+    pub usage: Option<Usage>,
+    /// The answer ended at the bound on its length.
+    pub cut_short: bool,
+    /// The provider withheld the answer, for this reason.
+    pub filtered: Option<String>,
+}
+
+impl Pass {
+    /// Takes in the next event.
+    pub fn absorb(&mut self, event: Event) {
+        match event {
+            Event::TextDelta(text) => self.text.push_str(&text),
+            Event::ToolCall(call) => self.calls.push(call),
+            Event::Hosted(_) => {}
+            Event::Private(part) => self.private.push(part),
+            Event::Completed { finish, usage } => {
+                self.usage = usage;
+                match finish {
+                    Finish::Stop => {}
+                    Finish::Length => self.cut_short = true,
+                    Finish::Filtered(reason) => self.filtered = Some(reason),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Language models behind one trait with one streaming method. Requests, events and errors are the same for all of
+//! them; what a model can do is data.
+
+mod error;
+mod event;
+pub mod fold;
+pub mod openai_responses;
+mod request;
+pub mod retry;
+
+use std::fmt::Debug;
+
+use futures::stream::BoxStream;
+
+pub use error::ProviderError;
+pub use event::{Event, Finish};
+pub use request::{Item, ModelName, Request, ToolSpec};
+
+/// A stream of one answer; it ends after [`Event::Completed`] or the first error.
+pub type EventStream = BoxStream<'static, Result<Event, ProviderError>>;
+
+/// A service that runs models.
+pub trait Provider: Debug + Send + Sync {
+    /// Its name in `provider:model`.
+    fn name(&self) -> &'static str;
+
+    /// Begins one pass. A failure to begin is the stream's first item. Dropping the stream cancels the call.
+    fn stream(&self, request: Request) -> EventStream;
+}

@@ -1,0 +1,183 @@
+//! A request as the Responses API takes it. Called by [`super`] only.
+
+use serde_json::{Value, json};
+
+use super::NAME;
+use crate::domain::conversation::PrivatePart;
+use crate::domain::tool::Call;
+use crate::provider::{Item, Request, ToolSpec};
+
+/// The body of `POST /responses`.
+pub(super) fn body(request: &Request) -> Value {
+    let reasons = reasons(&request.model);
+    let input: Vec<Value> = request.items.iter().flat_map(|item| input(item, reasons)).collect();
+    let mut body = json!({
+        "model": request.model,
+        "instructions": request.instructions,
+        "input": input,
+        "stream": true,
+        "store": false,
+    });
+    if reasons {
+        body["include"] = json!(["reasoning.encrypted_content"]);
+    }
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+        body["parallel_tool_calls"] = true.into();
+    }
+    body
+}
+
+/// Whether a model thinks before it answers, by OpenAI's names: `o3`, `gpt-5-mini` and what follows them.
+///
+/// To ask any other model for its reasoning, or to send it some, is an error.
+fn reasons(model: &str) -> bool {
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
+    if let Some(rest) = model.strip_prefix("gpt-") {
+        return digits(rest).parse::<u32>().is_ok_and(|version| version >= 5) && !rest.contains("-chat");
+    }
+    model.strip_prefix('o').is_some_and(|rest| !digits(rest).is_empty())
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "strict": false,
+    })
+}
+
+fn input(item: &Item, reasons: bool) -> Vec<Value> {
+    match item {
+        Item::User { text } => vec![message("user", "input_text", text)],
+        Item::Assistant { text, calls, private } => assistant(text, calls, private, reasons),
+        Item::ToolResult { call_id, output, .. } => {
+            vec![json!({"type": "function_call_output", "call_id": call_id, "output": output})]
+        }
+    }
+}
+
+/// Reasoning goes before what it led to; alone it would be refused.
+fn assistant(text: &str, calls: &[Call], private: &[PrivatePart], reasons: bool) -> Vec<Value> {
+    let mut items = Vec::new();
+    if !text.is_empty() {
+        items.push(message("assistant", "output_text", text));
+    }
+    items.extend(calls.iter().map(call));
+    if items.is_empty() {
+        return items;
+    }
+    let own = private.iter().filter(|part| part.provider == NAME).map(|part| &part.data);
+    let kept = own.filter(|data| reasons || data["encrypted_content"].is_null());
+    items.splice(0..0, kept.cloned());
+    items
+}
+
+fn message(role: &str, kind: &str, text: &str) -> Value {
+    json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
+}
+
+fn call(call: &Call) -> Value {
+    json!({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn private(provider: &str, data: Value) -> PrivatePart {
+        PrivatePart { provider: provider.into(), data }
+    }
+
+    fn ask(model: &str, items: Vec<Item>, tools: Vec<ToolSpec>) -> Value {
+        body(&Request { model: model.into(), instructions: "Be brief.".into(), items, tools })
+    }
+
+    #[test]
+    fn models_that_reason_are_known_by_name() {
+        let cases = [
+            ("o1", true),
+            ("o4-mini", true),
+            ("gpt-5", true),
+            ("gpt-5.1-codex", true),
+            ("gpt-6-mini", true),
+            ("gpt-10", true),
+            ("gpt-5-chat-latest", false),
+            ("gpt-4.1-mini", false),
+            ("gpt-4o", false),
+            ("gpt-oss:20b", false),
+            ("omni", false),
+            ("", false),
+        ];
+        for (model, expected) in cases {
+            assert_eq!(reasons(model), expected, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_whole_conversation_keeps_its_order() {
+        let thought = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"});
+        let call = Call { id: "call_1".into(), name: "add_note".into(), arguments: "{\"key\":\"a\"}".into() };
+        let items = vec![
+            Item::User { text: "Note it".into() },
+            Item::Assistant {
+                text: "Gladly.".into(),
+                calls: vec![call],
+                private: vec![private("gemini", json!({"sig": 1})), private("openai", thought.clone())],
+            },
+            Item::ToolResult {
+                call_id: "call_1".into(),
+                name: "add_note".into(),
+                output: "{\"success\":true}".into(),
+            },
+        ];
+        let schema = json!({"type": "object", "properties": {"key": {"type": "string"}}});
+        let spec =
+            ToolSpec { name: "add_note".into(), description: "Adds.".into(), parameters: schema.clone() };
+        let expected = json!({
+            "model": "gpt-5-mini",
+            "instructions": "Be brief.",
+            "input": [
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Note it"}]},
+                thought,
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Gladly."}]},
+                {"type": "function_call", "call_id": "call_1", "name": "add_note", "arguments": "{\"key\":\"a\"}"},
+                {"type": "function_call_output", "call_id": "call_1", "output": "{\"success\":true}"},
+            ],
+            "stream": true,
+            "store": false,
+            "include": ["reasoning.encrypted_content"],
+            "tools": [{
+                "type": "function", "name": "add_note", "description": "Adds.", "parameters": schema, "strict": false,
+            }],
+            "parallel_tool_calls": true,
+        });
+        assert_eq!(ask("gpt-5-mini", items, vec![spec]), expected);
+    }
+
+    #[test]
+    fn without_tools_and_reasoning_nothing_speaks_of_them() {
+        let body = ask("gpt-4.1-mini", vec![Item::User { text: "Hi".into() }], Vec::new());
+        for absent in ["tools", "parallel_tool_calls", "include"] {
+            assert_eq!(body.get(absent), None, "{absent}");
+        }
+    }
+
+    #[test]
+    fn reasoning_is_sent_only_where_it_is_taken() {
+        let sealed = json!({"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA"});
+        let open =
+            json!({"type": "reasoning", "id": "rs_2", "content": [{"type": "reasoning_text", "text": "hm"}]});
+        let parts = vec![private("openai", sealed.clone()), private("openai", open.clone())];
+        let said = |text: &str| {
+            vec![Item::Assistant { text: text.into(), calls: Vec::new(), private: parts.clone() }]
+        };
+        let words = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]});
+        assert_eq!(ask("o3", said("a"), Vec::new())["input"], json!([sealed, open, words]));
+        assert_eq!(ask("gpt-4.1", said("a"), Vec::new())["input"], json!([open, words]));
+        // Reasoning that led to nothing.
+        assert_eq!(ask("o3", said(""), Vec::new())["input"], json!([]));
+    }
+}
