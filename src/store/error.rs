@@ -1,0 +1,60 @@
+//! What a caller of the store can do when a call fails.
+
+use std::path::PathBuf;
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process has it open.
+    #[error(
+        "the store {} is in use by another process: stop that one first, or give this one a STORE_URL of its own",
+        .0.display()
+    )]
+    InUse(PathBuf),
+    /// The files are not a store, or were damaged.
+    #[error("the store {} cannot be read ({reason}): move it away or restore a backup; nothing was changed", .path.display())]
+    Unreadable {
+        /// Where it is.
+        path: PathBuf,
+        /// What the backend said.
+        reason: String,
+    },
+    /// A newer Figaro wrote it.
+    #[error("the store {} has format {found}, this Figaro knows up to {known}: install the newer Figaro again; nothing was changed", .path.display())]
+    NewerFormat {
+        /// Where it is.
+        path: PathBuf,
+        /// The format it has.
+        found: u32,
+        /// The newest format this build reads.
+        known: u32,
+    },
+    /// One record cannot be read; it was set aside, not replaced.
+    #[error("a stored record cannot be read and was set aside: {what}")]
+    Record {
+        /// Which one.
+        what: String,
+    },
+    /// The disk or the system refused; trying again later may help.
+    #[error("the store could not {operation}: {reason}")]
+    Failed {
+        /// What was to be done.
+        operation: &'static str,
+        /// What the backend said.
+        reason: String,
+    },
+}
+
+impl StoreError {
+    /// A short stable name for metrics and logs.
+    #[must_use]
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::InUse(_) => "in_use",
+            Self::Unreadable { .. } => "unreadable",
+            Self::NewerFormat { .. } => "newer_format",
+            Self::Record { .. } => "record",
+            Self::Failed { .. } => "failed",
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What must survive a restart, as one small trait per concern. A consumer asks only for its own; semantics are pinned
+//! down by the conformance suite (`tests/it/store/`), which every backend passes.
+//!
+//! *Durable* means: on disk, past the file system's caches, when the call returns. What is not called durable is
+//! written, survives the process only after the next durable call, and is never seen without what was written before it.
+
+mod error;
+pub mod sled;
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::domain::access::{AccessChange, AccessList};
+use crate::domain::chat::ChatConfig;
+use crate::domain::conversation::{Conversation, Message, Session};
+use crate::domain::delivery::PendingDelivery;
+use crate::domain::message::Inbound;
+use crate::domain::note::Note;
+use crate::domain::run::ActiveRun;
+use crate::domain::tool::ToolCall;
+use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, RunId, SessionId, UpdateId};
+
+pub use error::StoreError;
+
+/// What every call here can fail with.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// An update as Telegram sent it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawUpdate {
+    /// Its `update_id`.
+    pub id: UpdateId,
+    /// All of it.
+    pub body: Value,
+}
+
+/// Updates between their arrival and their settlement.
+#[async_trait]
+pub trait InboxStore: Debug + Send + Sync {
+    /// Stores those updates that were never seen before, durably, and returns them in the order given.
+    async fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>>;
+    /// Everything accepted and not settled, in order of its id.
+    async fn unsettled(&self) -> Result<Vec<RawUpdate>>;
+    /// Marks updates as dealt with, durably; their ids stay known as seen. Unknown ids are ignored.
+    async fn settle(&self, updates: &[UpdateId]) -> Result<()>;
+    /// Forgets the ids of updates that were accepted before this time and are settled; returns how many.
+    async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize>;
+}
+
+/// How a turn ends.
+#[derive(Debug, Clone, Default)]
+pub struct TurnEnd {
+    /// Messages to append, the answer last; a turn may end without words.
+    pub messages: Vec<Message>,
+    /// The reply on its way to the chat, if one is to be sent.
+    pub delivery: Option<PendingDelivery>,
+}
+
+/// Sessions, their messages and turns.
+#[async_trait]
+pub trait ConversationStore: Debug + Send + Sync {
+    /// The current session of a conversation; the first call begins one.
+    async fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session>;
+    /// Begins another session and makes it the current one, durably.
+    async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session>;
+    /// Appends the question to the current session and records the turn, in one write.
+    async fn begin_turn(
+        &self,
+        conversation: Conversation,
+        question: &[Inbound],
+        now: DateTime<Utc>,
+    ) -> Result<ActiveRun>;
+    /// Turns that began and never ended.
+    async fn active_runs(&self) -> Result<Vec<ActiveRun>>;
+    /// Appends a message; its `index` is set here and returned.
+    async fn append(&self, message: Message) -> Result<u32>;
+    /// Records that a call starts, durably: after a crash it is known that it may have acted.
+    async fn tool_started(&self, call: &ToolCall) -> Result<()>;
+    /// Records how a call ended and appends its result, in one durable write.
+    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()>;
+    /// The calls of a turn, in the order they were started.
+    async fn tool_calls(&self, run: RunId) -> Result<Vec<ToolCall>>;
+    /// Ends a turn: its last messages, the pending delivery, the settlement of its updates and the end of its record,
+    /// in one durable write. A turn that ended already is left as it is.
+    async fn end_turn(&self, run: &ActiveRun, end: TurnEnd) -> Result<()>;
+    /// Takes a turn back that has shown and done nothing: its record and every message it stored go, its updates stay
+    /// unsettled. Unknown turns are ignored.
+    async fn retract_turn(&self, run: &ActiveRun) -> Result<()>;
+    /// The newest messages of a session, at most so many, oldest first.
+    async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>>;
+    /// Keeps a message nobody addressed to the bot, as background; the oldest beyond `keep` go.
+    async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()>;
+    /// The background of a conversation since this time, oldest first, at most so many of the newest.
+    async fn overheard(
+        &self,
+        conversation: Conversation,
+        since: DateTime<Utc>,
+        limit: usize,
+    ) -> Result<Vec<Inbound>>;
+}
+
+/// Replies on their way, and which Telegram messages are the bot's own.
+#[async_trait]
+pub trait OutboxStore: Debug + Send + Sync {
+    /// Replies not confirmed in full, oldest first.
+    async fn deliveries(&self) -> Result<Vec<PendingDelivery>>;
+    /// Records one more confirmed part, durably.
+    async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
+    /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone.
+    async fn end_delivery(&self, delivery: DeliveryId) -> Result<()>;
+    /// Remembers that the bot sent this message, for as long as Telegram lets it be deleted (48 hours).
+    async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()>;
+    /// Whether the bot is known to have sent this message.
+    async fn is_own(&self, chat: ChatId, message: MessageId) -> Result<bool>;
+}
+
+/// A chat's notes.
+#[async_trait]
+pub trait NoteStore: Debug + Send + Sync {
+    /// Stores a note, durably. Also puts a removed one back.
+    async fn put_note(&self, note: &Note) -> Result<()>;
+    /// All notes of a chat, oldest first.
+    async fn notes(&self, chat: ChatId) -> Result<Vec<Note>>;
+    /// Removes a note, durably, and returns it; `None` if the chat has none with this id.
+    async fn remove_note(&self, chat: ChatId, note: NoteId) -> Result<Option<Note>>;
+    /// Removes all notes, or all under a key, durably, and returns them.
+    async fn clear_notes(&self, chat: ChatId, key: Option<&str>) -> Result<Vec<Note>>;
+}
+
+/// Settings: of chats, and of access to the bot.
+#[async_trait]
+pub trait SettingsStore: Debug + Send + Sync {
+    /// A chat's settings; the default if it never set any.
+    async fn chat_config(&self, chat: ChatId) -> Result<ChatConfig>;
+    /// Replaces a chat's settings, durably.
+    async fn set_chat_config(&self, chat: ChatId, config: &ChatConfig) -> Result<()>;
+    /// Who may use the bot.
+    async fn access(&self) -> Result<AccessList>;
+    /// Applies a change to the list, durably and without losing a change made at the same time; returns whether the
+    /// change did anything.
+    async fn change_access(&self, change: AccessChange) -> Result<bool>;
+}
+
+/// How the store is doing, for `/status` and `figaro check`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoreHealth {
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Records that could not be read and were set aside.
+    pub unreadable: u64,
+}
+
+/// Everything, for the composition root; all others name the trait they need.
+#[async_trait]
+pub trait Store: InboxStore + ConversationStore + OutboxStore + NoteStore + SettingsStore {
+    /// How it is doing.
+    async fn health(&self) -> Result<StoreHealth>;
+    /// Makes everything written durable.
+    async fn flush(&self) -> Result<()>;
+}

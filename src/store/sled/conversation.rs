@@ -1,0 +1,111 @@
+//! [`ConversationStore`]: each call as one read or one write of sessions, turns and background.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use super::{SledStore, key, overheard, sessions, turns};
+use crate::domain::conversation::{Conversation, Message, Session};
+use crate::domain::message::Inbound;
+use crate::domain::run::ActiveRun;
+use crate::domain::tool::ToolCall;
+use crate::ids::{RunId, SessionId};
+use crate::store::{ConversationStore, Result, TurnEnd};
+
+#[async_trait]
+impl ConversationStore for SledStore {
+    async fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
+        self.change("read the session", move |tables, changes| {
+            sessions::current(tables, changes, conversation, now)
+        })
+        .await
+    }
+
+    async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
+        self.change_durably("begin a session", move |tables, changes| {
+            sessions::begin(tables, changes, conversation, now)
+        })
+        .await
+    }
+
+    async fn begin_turn(
+        &self,
+        conversation: Conversation,
+        question: &[Inbound],
+        now: DateTime<Utc>,
+    ) -> Result<ActiveRun> {
+        let question = question.to_vec();
+        self.change("begin a turn", move |tables, changes| {
+            turns::begin(tables, changes, conversation, (&question, now))
+        })
+        .await
+    }
+
+    async fn active_runs(&self) -> Result<Vec<ActiveRun>> {
+        self.read("read the turns in progress", |tables| tables.runs.list(&[])).await
+    }
+
+    async fn append(&self, message: Message) -> Result<u32> {
+        self.change("store a message", |tables, changes| {
+            let mut messages = [message];
+            sessions::append(tables, changes, &mut messages)?;
+            Ok(messages[0].index)
+        })
+        .await
+    }
+
+    async fn tool_started(&self, call: &ToolCall) -> Result<()> {
+        let call = call.clone();
+        self.change_durably("store a tool call", move |tables, changes| {
+            turns::put_call(tables, changes, &call)
+        })
+        .await
+    }
+
+    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()> {
+        let call = call.clone();
+        self.change_durably("store a tool result", move |tables, changes| {
+            turns::put_call(tables, changes, &call)?;
+            sessions::append(tables, changes, &mut [result])
+        })
+        .await
+    }
+
+    async fn tool_calls(&self, run: RunId) -> Result<Vec<ToolCall>> {
+        self.read("read the tool calls", move |tables| tables.calls.list(&key::id(run))).await
+    }
+
+    async fn end_turn(&self, run: &ActiveRun, end: TurnEnd) -> Result<()> {
+        let (bot, run) = (self.bot(), run.clone());
+        self.change_durably("end a turn", move |tables, changes| {
+            turns::end(tables, changes, bot, (&run, end))
+        })
+        .await
+    }
+
+    async fn retract_turn(&self, run: &ActiveRun) -> Result<()> {
+        let run = run.clone();
+        self.change("take a turn back", move |tables, changes| turns::retract(tables, changes, &run)).await
+    }
+
+    async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>> {
+        self.read("read the messages", move |tables| sessions::recent(tables, session, limit)).await
+    }
+
+    async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()> {
+        let message = message.clone();
+        self.change("store the background", move |tables, changes| {
+            overheard::keep(tables, changes, conversation, (&message, keep))
+        })
+        .await
+    }
+
+    async fn overheard(
+        &self,
+        conversation: Conversation,
+        since: DateTime<Utc>,
+        limit: usize,
+    ) -> Result<Vec<Inbound>> {
+        self.read("read the background", move |tables| overheard::since(tables, conversation, (since, limit)))
+            .await
+    }
+}

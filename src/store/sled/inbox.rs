@@ -1,0 +1,109 @@
+//! Updates between their arrival and their settlement. An id is in the inbox until it is settled, then among the seen.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::tables::{Accepted, Tables};
+use super::{SledStore, key};
+use crate::ids::{BotId, UpdateId};
+use crate::store::{InboxStore, RawUpdate, Result};
+
+#[async_trait]
+impl InboxStore for SledStore {
+    // A durable point also when nothing is new: the first copy may not be on disk yet, and the caller is about to tell
+    // Telegram that it is.
+    async fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>> {
+        if updates.is_empty() {
+            return Ok(updates);
+        }
+        let bot = self.bot();
+        self.change_durably("store updates", move |tables, changes| {
+            accept(tables, changes, bot, (updates, now))
+        })
+        .await
+    }
+
+    async fn unsettled(&self) -> Result<Vec<RawUpdate>> {
+        let bot = self.bot();
+        self.read("read the stored updates", move |tables| unsettled(tables, bot)).await
+    }
+
+    async fn settle(&self, updates: &[UpdateId]) -> Result<()> {
+        let (bot, updates) = (self.bot(), updates.to_vec());
+        self.change_durably("settle updates", move |tables, changes| settle(tables, changes, bot, &updates))
+            .await
+    }
+
+    async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize> {
+        let bot = self.bot();
+        self.change("forget old updates", move |tables, changes| expire_seen(tables, changes, bot, before))
+            .await
+    }
+}
+
+/// Marks updates as dealt with; part of the end of a turn.
+pub(super) fn settle(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    updates: &[UpdateId],
+) -> Result<(), Fault> {
+    for &id in updates {
+        let key = key::update(bot, id);
+        let Some(update) = tables.inbox.find(&key)? else {
+            continue;
+        };
+        changes.put(&tables.seen, key.clone(), &update.accepted_at)?;
+        changes.remove(&tables.inbox, key);
+    }
+    Ok(())
+}
+
+fn accept(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    (mut updates, accepted_at): (Vec<RawUpdate>, DateTime<Utc>),
+) -> Result<Vec<RawUpdate>, Fault> {
+    let mut new = BTreeSet::new();
+    for update in &updates {
+        let key = key::update(bot, update.id);
+        if tables.inbox.contains(&key)? || tables.seen.contains(&key)? || !new.insert(update.id) {
+            continue;
+        }
+        changes.put(
+            &tables.inbox,
+            key,
+            &Accepted { id: update.id, accepted_at, body: update.body.clone() },
+        )?;
+    }
+    // The first of two copies in one batch is the one that was stored.
+    updates.retain(|update| new.remove(&update.id));
+    Ok(updates)
+}
+
+fn unsettled(tables: &Tables, bot: BotId) -> Result<Vec<RawUpdate>, Fault> {
+    let updates = tables.inbox.list(&key::bot(bot))?;
+    Ok(updates.into_iter().map(|update| RawUpdate { id: update.id, body: update.body }).collect())
+}
+
+fn expire_seen(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    before: DateTime<Utc>,
+) -> Result<usize, Fault> {
+    let mut expired = 0;
+    for item in tables.seen.scan(&key::bot(bot)) {
+        let (key, accepted_at) = item?;
+        if accepted_at < before {
+            changes.remove(&tables.seen, key);
+            expired += 1;
+        }
+    }
+    Ok(expired)
+}

@@ -1,0 +1,136 @@
+//! Keys of records. Their byte order is the order of what they are made of, so that a range of keys is a range in time,
+//! in a session or in a chat.
+
+use std::fmt::Display;
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::conversation::Conversation;
+use crate::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, UpdateId};
+
+/// An update of a bot.
+pub(super) fn update(bot: BotId, update: UpdateId) -> Vec<u8> {
+    Key::default().number(bot.0).number(update.0).0
+}
+
+/// All updates of a bot.
+pub(super) fn bot(bot: BotId) -> Vec<u8> {
+    Key::default().number(bot.0).0
+}
+
+/// A conversation. Always equally long, so that none is the beginning of another.
+pub(super) fn conversation(conversation: Conversation) -> Vec<u8> {
+    let topic = conversation.topic.map_or(0, |topic| topic.0);
+    let mut key = Key::default().number(conversation.chat.0);
+    key.0.push(u8::from(conversation.topic.is_some()));
+    key.number(topic).0
+}
+
+/// A message overheard in a conversation at a time.
+pub(super) fn overheard(place: Conversation, sent_at: DateTime<Utc>, message: MessageId) -> Vec<u8> {
+    Key(conversation(place)).number(sent_at.timestamp_millis()).number(message.0).0
+}
+
+/// A message of a session.
+pub(super) fn message(session: SessionId, index: u32) -> Vec<u8> {
+    Key(id(session)).index(index).0
+}
+
+/// A call of a turn: the first, the second, …
+pub(super) fn call(run: RunId, index: u32) -> Vec<u8> {
+    Key(id(run)).index(index).0
+}
+
+/// A chat.
+pub(super) fn chat(chat: ChatId) -> Vec<u8> {
+    Key::default().number(chat.0).0
+}
+
+/// A note of a chat.
+pub(super) fn note(chat: ChatId, note: NoteId) -> Vec<u8> {
+    Key::default().number(chat.0).id(note).0
+}
+
+/// A Telegram message.
+pub(super) fn telegram(chat: ChatId, message: MessageId) -> Vec<u8> {
+    Key::default().number(chat.0).number(message.0).0
+}
+
+/// A Telegram message among all others, by time.
+pub(super) fn telegram_at(at: DateTime<Utc>, chat: ChatId, message: MessageId) -> Vec<u8> {
+    Key(time(at)).number(chat.0).number(message.0).0
+}
+
+/// Where the keys of [`telegram_at`] from this time on begin.
+pub(super) fn time(at: DateTime<Utc>) -> Vec<u8> {
+    Key::default().number(at.timestamp_millis()).0
+}
+
+/// The key of [`telegram`] inside one of [`telegram_at`].
+pub(super) fn telegram_of(key: &[u8]) -> &[u8] {
+    key.get(size_of::<i64>()..).unwrap_or_default()
+}
+
+/// A record named by a ULID alone, and the beginning of all that belong to it. The text of ULIDs sorts as they do.
+pub(super) fn id(id: impl Display) -> Vec<u8> {
+    Key::default().id(id).0
+}
+
+/// The index that a key from [`message`] or [`call`] ends in.
+pub(super) fn index_of(key: &[u8]) -> Option<u32> {
+    key.last_chunk().copied().map(u32::from_be_bytes)
+}
+
+#[derive(Default)]
+struct Key(Vec<u8>);
+
+impl Key {
+    /// Flips the sign bit: otherwise negative numbers would come after the positive ones.
+    fn number(mut self, number: i64) -> Self {
+        self.0.extend((number ^ i64::MIN).to_be_bytes());
+        self
+    }
+
+    fn index(mut self, index: u32) -> Self {
+        self.0.extend(index.to_be_bytes());
+        self
+    }
+
+    fn id(mut self, id: impl Display) -> Self {
+        self.0.extend(id.to_string().into_bytes());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ids::TopicId;
+
+    proptest! {
+        #[test]
+        fn keys_sort_as_what_they_name(a: (i64, i64), b: (i64, i64)) {
+            let key = |(bot, id)| update(BotId(bot), UpdateId(id));
+            prop_assert_eq!(key(a).cmp(&key(b)), a.cmp(&b));
+        }
+    }
+
+    #[test]
+    fn no_conversation_begins_another() {
+        let chat = ChatId(-100);
+        let keys = [None, Some(TopicId(0)), Some(TopicId(7))]
+            .map(|topic| conversation(Conversation { chat, topic }));
+        for (i, a) in keys.iter().enumerate() {
+            assert!(keys.iter().skip(i + 1).all(|b| !b.starts_with(a) && !a.starts_with(b)));
+        }
+    }
+
+    #[test]
+    fn ids_are_equally_long_and_end_in_their_index() {
+        let session = SessionId::new();
+        assert_eq!(message(session, 7).len(), 30);
+        assert_eq!(index_of(&message(session, 70_000)), Some(70_000));
+    }
+}

@@ -1,0 +1,143 @@
+//! The store on one machine: a folder kept by sled, for the composition root. A tree per concern (`tables`), keys in
+//! order (`key`), every write of an operation at once (`changes`), durable points shared by all who wait (`durable`).
+
+mod changes;
+mod conversation;
+mod durable;
+mod fault;
+mod files;
+mod inbox;
+mod key;
+mod notes;
+mod open;
+mod outbox;
+mod overheard;
+mod sessions;
+mod settings;
+mod table;
+mod tables;
+mod turns;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use tokio::task::spawn_blocking;
+
+use self::changes::Changes;
+use self::durable::{Files, GroupCommit};
+use self::fault::Fault;
+use self::tables::Tables;
+use super::{Result, Store, StoreError, StoreHealth};
+use crate::ids::BotId;
+
+/// A store in a folder of its own, locked for this process. Cheap to clone; closed when the last clone is dropped.
+#[derive(Clone)]
+pub struct SledStore(Arc<Shared>);
+
+struct Shared {
+    path: PathBuf,
+    bot: BotId,
+    tables: Tables,
+    /// Held by an operation that writes, from its first read to its commit.
+    writing: Mutex<()>,
+    durable: GroupCommit,
+}
+
+impl SledStore {
+    /// Opens the store in this folder, or makes it. The inbox is this bot's own; all else is the same for every bot.
+    ///
+    /// # Errors
+    /// If another process has it, if it is no store or a damaged one, if a newer Figaro wrote it, if the folder cannot
+    /// be read and written.
+    pub async fn open(path: &Path, bot: BotId) -> Result<Self> {
+        let folder = path.to_owned();
+        let opened = spawn_blocking(move || {
+            let db = open::open(&folder)?;
+            let parts = Tables::open(&db).map_err(Fault::from).and_then(|tables| {
+                let files = Files::open(db, &folder)?;
+                Ok((tables, files))
+            });
+            let (tables, files) = parts.map_err(|fault| fault.into_error(&folder, open::OPEN))?;
+            let durable = GroupCommit::new(move || files.sync().map_err(|fault| fault.to_string()));
+            Ok(Self(Arc::new(Shared { path: folder, bot, tables, writing: Mutex::new(()), durable })))
+        });
+        // sled answers some kinds of damage with a panic.
+        opened.await.unwrap_or_else(|error| {
+            Err(StoreError::Unreadable { path: path.to_owned(), reason: error.to_string() })
+        })
+    }
+
+    fn bot(&self) -> BotId {
+        self.0.bot
+    }
+
+    /// Reads, on a thread that may block.
+    async fn read<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tables) -> Result<T, Fault> + Send + 'static,
+    {
+        let shared = Arc::clone(&self.0);
+        let done = spawn_blocking(move || {
+            work(&shared.tables).map_err(|fault| fault.into_error(&shared.path, operation))
+        });
+        done.await.unwrap_or_else(|error| Err(StoreError::Failed { operation, reason: error.to_string() }))
+    }
+
+    /// Reads and writes with no other writer in between, and all that is written at once.
+    async fn change<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tables, &mut Changes) -> Result<T, Fault> + Send + 'static,
+    {
+        let shared = Arc::clone(&self.0);
+        self.read(operation, move |tables| {
+            let _alone = shared.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut changes = Changes::default();
+            let outcome = work(tables, &mut changes)?;
+            changes.commit()?;
+            Ok(outcome)
+        })
+        .await
+    }
+
+    /// The same, durable when it returns.
+    async fn change_durably<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tables, &mut Changes) -> Result<T, Fault> + Send + 'static,
+    {
+        let outcome = self.change(operation, work).await?;
+        self.durable(operation).await?;
+        Ok(outcome)
+    }
+
+    async fn durable(&self, operation: &'static str) -> Result<()> {
+        self.0.durable.point().await.map_err(|reason| StoreError::Failed { operation, reason })
+    }
+}
+
+#[async_trait]
+impl Store for SledStore {
+    async fn health(&self) -> Result<StoreHealth> {
+        let path = self.0.path.clone();
+        self.read("measure its folder", move |tables| {
+            let unreadable = u64::try_from(tables.quarantine.len()).unwrap_or(u64::MAX);
+            Ok(StoreHealth { bytes: files::size(&path)?, unreadable })
+        })
+        .await
+    }
+
+    async fn flush(&self) -> Result<()> {
+        self.durable("write to its disk").await
+    }
+}
+
+impl fmt::Debug for SledStore {
+    /// Without what is stored: sled would print all of it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SledStore").field("path", &self.0.path).finish_non_exhaustive()
+    }
+}

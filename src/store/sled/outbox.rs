@@ -1,0 +1,103 @@
+//! Replies on their way to Telegram, and which of its messages are the bot's own.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::tables::Tables;
+use super::{SledStore, key};
+use crate::domain::delivery::PendingDelivery;
+use crate::ids::{ChatId, DeliveryId, MessageId};
+use crate::store::{OutboxStore, Result};
+
+/// How long Telegram lets a bot delete its own message.
+const OWN_HOURS: i64 = 48;
+/// The most old entries one call drops; more than it adds, so that they never pile up.
+const OWN_DROPPED: usize = 16;
+
+#[async_trait]
+impl OutboxStore for SledStore {
+    async fn deliveries(&self) -> Result<Vec<PendingDelivery>> {
+        self.read("read the pending replies", |tables| {
+            let stored = tables.deliveries.list(&[])?;
+            let mut deliveries: Vec<_> = stored.into_iter().map(|outgoing| outgoing.delivery).collect();
+            deliveries.sort_by_key(|delivery| (delivery.created_at, delivery.id));
+            Ok(deliveries)
+        })
+        .await
+    }
+
+    async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()> {
+        self.change_durably("record a delivery", move |tables, changes| {
+            confirm(tables, changes, delivery, message)
+        })
+        .await
+    }
+
+    async fn end_delivery(&self, delivery: DeliveryId) -> Result<()> {
+        self.change_durably("end a delivery", move |tables, changes| end(tables, changes, delivery)).await
+    }
+
+    async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()> {
+        self.change("record a sent message", move |tables, changes| {
+            drop_old(tables, changes, now)?;
+            let key = key::telegram(chat, message);
+            if tables.own.contains(&key)? {
+                return Ok(());
+            }
+            changes.put(&tables.own, key, &())?;
+            changes.put(&tables.own_by_time, key::telegram_at(now, chat, message), &())
+        })
+        .await
+    }
+
+    async fn is_own(&self, chat: ChatId, message: MessageId) -> Result<bool> {
+        self.read("look up a sent message", move |tables| tables.own.contains(&key::telegram(chat, message)))
+            .await
+    }
+}
+
+fn confirm(
+    tables: &Tables,
+    changes: &mut Changes,
+    delivery: DeliveryId,
+    message: MessageId,
+) -> Result<(), Fault> {
+    let key = key::id(delivery);
+    let Some(mut outgoing) = tables.deliveries.get(&key)? else {
+        return Ok(());
+    };
+    if outgoing.delivery.confirmed.contains(&message) {
+        return Ok(());
+    }
+    outgoing.delivery.confirmed.push(message);
+    changes.put(&tables.deliveries, key, &outgoing)
+}
+
+fn end(tables: &Tables, changes: &mut Changes, delivery: DeliveryId) -> Result<(), Fault> {
+    let key = key::id(delivery);
+    let Some(outgoing) = tables.deliveries.find(&key)? else {
+        return Ok(());
+    };
+    changes.remove(&tables.deliveries, key);
+    let Some((session, index)) = outgoing.answer else {
+        return Ok(());
+    };
+    let answer = key::message(session, index);
+    let Some(mut message) = tables.messages.find(&answer)? else {
+        return Ok(());
+    };
+    message.telegram = outgoing.delivery.confirmed;
+    changes.put(&tables.messages, answer, &message)
+}
+
+fn drop_old(tables: &Tables, changes: &mut Changes, now: DateTime<Utc>) -> Result<(), Fault> {
+    let end = key::time(now - TimeDelta::hours(OWN_HOURS));
+    for old in tables.own_by_time.tree().range(..end).keys().take(OWN_DROPPED) {
+        let old = old?;
+        changes.remove(&tables.own, key::telegram_of(&old));
+        changes.remove(&tables.own_by_time, old);
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! What was said around the bot without being meant for it: the newest messages of each conversation.
+
+use chrono::{DateTime, Utc};
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::key;
+use super::tables::Tables;
+use crate::domain::conversation::Conversation;
+use crate::domain::message::Inbound;
+
+/// Keeps a message; the oldest beyond `keep` go.
+pub(super) fn keep(
+    tables: &Tables,
+    changes: &mut Changes,
+    conversation: Conversation,
+    (message, keep): (&Inbound, usize),
+) -> Result<(), Fault> {
+    let new = key::overheard(conversation, message.sent_at, message.message);
+    let prefix = key::conversation(conversation);
+    let mut keys = tables.overheard.tree().scan_prefix(prefix).keys().collect::<Result<Vec<_>, _>>()?;
+    if let Err(place) = keys.binary_search_by(|known| known.as_ref().cmp(&new)) {
+        keys.insert(place, new.as_slice().into());
+    }
+    changes.put(&tables.overheard, new, message)?;
+    let surplus = keys.len().saturating_sub(keep);
+    for key in keys.into_iter().take(surplus) {
+        changes.remove(&tables.overheard, key);
+    }
+    Ok(())
+}
+
+/// The newest messages since a time, oldest first.
+pub(super) fn since(
+    tables: &Tables,
+    conversation: Conversation,
+    (since, limit): (DateTime<Utc>, usize),
+) -> Result<Vec<Inbound>, Fault> {
+    let mut messages = Vec::new();
+    for item in tables.overheard.scan(&key::conversation(conversation)).rev().take(limit) {
+        let (_, message) = item?;
+        if message.sent_at < since {
+            break;
+        }
+        messages.push(message);
+    }
+    messages.reverse();
+    Ok(messages)
+}

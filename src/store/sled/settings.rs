@@ -1,0 +1,52 @@
+//! Settings of chats, and the list of who may use the bot.
+
+use async_trait::async_trait;
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::tables::Tables;
+use super::{SledStore, key};
+use crate::domain::access::{AccessChange, AccessList};
+use crate::domain::chat::ChatConfig;
+use crate::ids::ChatId;
+use crate::store::{Result, SettingsStore};
+
+/// The key of the one access list.
+const LIST: &[u8] = b"list";
+
+#[async_trait]
+impl SettingsStore for SledStore {
+    async fn chat_config(&self, chat: ChatId) -> Result<ChatConfig> {
+        self.read("read the chat's settings", move |tables| {
+            Ok(tables.chats.get(&key::chat(chat))?.unwrap_or_default())
+        })
+        .await
+    }
+
+    async fn set_chat_config(&self, chat: ChatId, config: &ChatConfig) -> Result<()> {
+        let config = config.clone();
+        self.change_durably("store the chat's settings", move |tables, changes| {
+            changes.put(&tables.chats, key::chat(chat), &config)
+        })
+        .await
+    }
+
+    async fn access(&self) -> Result<AccessList> {
+        self.read("read the access list", |tables| Ok(tables.access.get(LIST)?.unwrap_or_default())).await
+    }
+
+    async fn change_access(&self, change: AccessChange) -> Result<bool> {
+        self.change_durably("change the access list", |tables, changes| apply(tables, changes, change)).await
+    }
+}
+
+fn apply(tables: &Tables, changes: &mut Changes, change: AccessChange) -> Result<bool, Fault> {
+    let before = tables.access.get(LIST)?.unwrap_or_default();
+    let mut list = before.clone();
+    let applied = list.apply(change);
+    // Compared, not believed: a change may touch the list and still not have come to what was asked.
+    if list != before {
+        changes.put(&tables.access, LIST.to_vec(), &list)?;
+    }
+    Ok(applied)
+}

@@ -1,0 +1,90 @@
+//! All tables of the store, and what each holds.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sled::{Db, Tree};
+
+use super::table::Table;
+use crate::domain::access::AccessList;
+use crate::domain::chat::ChatConfig;
+use crate::domain::conversation::{Message, Session};
+use crate::domain::delivery::PendingDelivery;
+use crate::domain::message::Inbound;
+use crate::domain::note::Note;
+use crate::domain::run::ActiveRun;
+use crate::domain::tool::ToolCall;
+use crate::ids::{SessionId, UpdateId};
+
+/// Every table.
+pub(super) struct Tables {
+    /// Updates not settled yet, by bot and id.
+    pub(super) inbox: Table<Accepted>,
+    /// When a settled update was accepted, by bot and id.
+    pub(super) seen: Table<DateTime<Utc>>,
+    /// The current session of a conversation.
+    pub(super) current: Table<SessionId>,
+    /// Sessions by id.
+    pub(super) sessions: Table<Session>,
+    /// Messages by session and index.
+    pub(super) messages: Table<Message>,
+    /// The turn that runs in a conversation.
+    pub(super) runs: Table<ActiveRun>,
+    /// Tool calls by turn and order.
+    pub(super) calls: Table<ToolCall>,
+    /// Background by conversation and time.
+    pub(super) overheard: Table<Inbound>,
+    /// Replies on their way, by id.
+    pub(super) deliveries: Table<Outgoing>,
+    /// Messages the bot sent, by chat and message.
+    pub(super) own: Table<()>,
+    /// The same messages by time, so that the oldest are found without a search.
+    pub(super) own_by_time: Table<()>,
+    /// Notes by chat and id.
+    pub(super) notes: Table<Note>,
+    /// Settings by chat.
+    pub(super) chats: Table<ChatConfig>,
+    /// The one access list.
+    pub(super) access: Table<AccessList>,
+    /// Records that cannot be read, by table and key.
+    pub(super) quarantine: Tree,
+}
+
+/// An update in the inbox.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Accepted {
+    pub(super) id: UpdateId,
+    pub(super) accepted_at: DateTime<Utc>,
+    pub(super) body: Value,
+}
+
+/// A pending delivery, and where its answer is stored.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Outgoing {
+    pub(super) delivery: PendingDelivery,
+    pub(super) answer: Option<(SessionId, u32)>,
+}
+
+impl Tables {
+    /// Opens them all; missing ones begin empty.
+    pub(super) fn open(db: &Db) -> Result<Self, sled::Error> {
+        let quarantine = db.open_tree("quarantine")?;
+        Ok(Self {
+            inbox: Table::open(db, "inbox", &quarantine)?,
+            seen: Table::open(db, "seen", &quarantine)?,
+            current: Table::open(db, "current", &quarantine)?,
+            sessions: Table::open(db, "sessions", &quarantine)?,
+            messages: Table::open(db, "messages", &quarantine)?,
+            runs: Table::open(db, "runs", &quarantine)?,
+            calls: Table::open(db, "calls", &quarantine)?,
+            overheard: Table::open(db, "overheard", &quarantine)?,
+            deliveries: Table::open(db, "deliveries", &quarantine)?,
+            own: Table::open(db, "own", &quarantine)?,
+            own_by_time: Table::open(db, "own_by_time", &quarantine)?,
+            notes: Table::open(db, "notes", &quarantine)?,
+            chats: Table::open(db, "chats", &quarantine)?,
+            access: Table::open(db, "access", &quarantine)?,
+            quarantine,
+        })
+    }
+}

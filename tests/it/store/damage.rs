@@ -1,0 +1,187 @@
+//! What the sled backend makes of damaged records, what a crash leaves of its files, and that nothing changes on the way.
+
+use std::slice::from_ref;
+use std::time::Duration;
+
+use figaro::domain::access::AccessChange;
+use figaro::domain::chat::ChatConfig;
+use figaro::domain::conversation::Message;
+use figaro::domain::note::Note;
+use figaro::domain::tool::ToolStatus;
+use figaro::ids::{ChatId, MessageId, NoteId, SessionId, UserId};
+use figaro::store::{StoreError, TurnEnd};
+use proptest::prelude::*;
+
+use super::sled::{Sled, crash_image};
+use super::{Backend, CHAT, HERE, at, inbound, raw, reply, texts, tool_call, words};
+
+/// Replaces the first record of a tree.
+fn damage(folder: &Sled, tree: &str) {
+    let tree = folder.engine().open_tree(tree).unwrap();
+    let (key, _) = tree.first().unwrap().unwrap();
+    tree.insert(key, r#"{"half a rec"#).unwrap();
+}
+
+#[tokio::test]
+async fn unreadable_records_of_a_list_are_set_aside() {
+    let folder = Sled::new();
+    let store = folder.open().await;
+    let session = store.session(HERE, at(0)).await.unwrap().id;
+    for text in ["one", "two", "three"] {
+        store.append(words(session, text)).await.unwrap();
+    }
+    store.accept(vec![raw(1), raw(2)], at(0)).await.unwrap();
+    drop(store);
+    damage(&folder, "messages");
+    damage(&folder, "inbox");
+
+    let mut store = folder.open().await;
+    for _ in 0..2 {
+        let messages = store.recent(session, 10).await.unwrap();
+        assert_eq!(
+            messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(),
+            ["two", "three"]
+        );
+        assert_eq!(store.unsettled().await.unwrap(), [raw(2)]);
+        assert_eq!(store.health().await.unwrap().unreadable, 2);
+        store = folder.reopen(store).await;
+    }
+    assert_eq!(store.append(words(session, "four")).await.unwrap(), 3);
+    drop(store);
+    let aside = folder.engine().open_tree("quarantine").unwrap();
+    assert!(aside.iter().all(|row| row.unwrap().1 == r#"{"half a rec"#));
+    assert!(aside.iter().keys().all(|key| {
+        [&b"inbox\0"[..], b"messages\0"].iter().any(|p| key.as_ref().unwrap().starts_with(p))
+    }));
+}
+
+#[tokio::test]
+async fn an_unreadable_single_record_is_never_a_default() {
+    let folder = Sled::new();
+    let store = folder.open().await;
+    store
+        .set_chat_config(CHAT, &ChatConfig { language: Some("de".into()), ..ChatConfig::default() })
+        .await
+        .unwrap();
+    let allow = AccessChange::AllowUser(UserId::telegram(4));
+    store.change_access(allow.clone()).await.unwrap();
+    drop(store);
+    damage(&folder, "chats");
+    damage(&folder, "access");
+
+    let mut store = folder.open().await;
+    for _ in 0..2 {
+        for failed in [
+            store.chat_config(CHAT).await.map(drop),
+            store.access().await.map(drop),
+            store.change_access(allow.clone()).await.map(drop),
+        ] {
+            assert!(matches!(failed, Err(StoreError::Record { .. })), "{failed:?}");
+        }
+        store = folder.reopen(store).await;
+    }
+    store.set_chat_config(CHAT, &ChatConfig::default()).await.unwrap();
+    assert_eq!(store.chat_config(CHAT).await.unwrap(), ChatConfig::default());
+    assert_eq!(store.health().await.unwrap().unreadable, 2);
+}
+
+#[tokio::test]
+async fn a_damaged_conversation_is_mended_by_a_new_session() {
+    let folder = Sled::new();
+    let store = folder.open().await;
+    let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    drop(store);
+    damage(&folder, "sessions");
+    damage(&folder, "runs");
+
+    let store = folder.open().await;
+    assert_eq!(store.active_runs().await.unwrap(), []);
+    assert!(matches!(store.end_turn(&run, TurnEnd::default()).await, Err(StoreError::Record { .. })));
+    assert!(matches!(store.session(HERE, at(0)).await, Err(StoreError::Record { .. })));
+    assert_eq!(store.append(words(run.session, "still stored")).await.unwrap(), 1);
+    let mended = store.new_session(HERE, at(1)).await.unwrap();
+    assert_eq!(store.session(HERE, at(2)).await.unwrap(), mended);
+    let run = store.begin_turn(HERE, &[inbound(1, "q")], at(2)).await.unwrap();
+    store.end_turn(&run, TurnEnd::default()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_acknowledged_is_in_the_files() {
+    let folder = Sled::new();
+    let store = folder.open().await;
+    store.accept(vec![raw(1)], at(0)).await.unwrap();
+    let image = crash_image(&folder);
+    assert_eq!(image.open().await.unsettled().await.unwrap(), [raw(1)]);
+
+    let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let call = tool_call(run.id, "c", ToolStatus::Running);
+    store.tool_started(&call).await.unwrap();
+    let image = crash_image(&folder);
+    let crashed = image.open().await;
+    assert_eq!(crashed.active_runs().await.unwrap(), from_ref(&run));
+    assert_eq!(crashed.tool_calls(run.id).await.unwrap(), [call]);
+
+    let call = tool_call(run.id, "c", ToolStatus::Complete);
+    store.tool_ended(&call, words(run.session, &"result ".repeat(200_000))).await.unwrap();
+    let image = crash_image(&folder);
+    let crashed = image.open().await;
+    assert_eq!(crashed.tool_calls(run.id).await.unwrap(), [call]);
+    assert_eq!(texts(&crashed, run.session).await.len(), 2);
+
+    let answer = words(run.session, "a");
+    let delivery = reply(&run, &answer);
+    store.end_turn(&run, TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()) }).await.unwrap();
+    let image = crash_image(&folder);
+    let crashed = image.open().await;
+    assert_eq!(crashed.deliveries().await.unwrap(), from_ref(&delivery));
+    assert_eq!(crashed.unsettled().await.unwrap(), []);
+
+    store.confirm_part(delivery.id, MessageId(5)).await.unwrap();
+    store.end_delivery(delivery.id).await.unwrap();
+    let image = crash_image(&folder);
+    let crashed = image.open().await;
+    assert_eq!(crashed.deliveries().await.unwrap(), []);
+    assert_eq!(crashed.recent(run.session, 1).await.unwrap()[0].telegram, [MessageId(5)]);
+
+    store.record_own(CHAT, MessageId(5), at(0)).await.unwrap();
+    store.flush().await.unwrap();
+    let image = crash_image(&folder);
+    assert!(image.open().await.is_own(CHAT, MessageId(5)).await.unwrap());
+}
+
+#[tokio::test]
+async fn what_is_not_acknowledged_reaches_the_files_soon() {
+    let folder = Sled::new();
+    let store = folder.open().await;
+    let session = store.session(HERE, at(0)).await.unwrap();
+    for _ in 0..40 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let image = crash_image(&folder);
+        if image.open().await.session(HERE, at(9)).await.unwrap() == session {
+            return;
+        }
+    }
+    panic!("not there after four seconds");
+}
+
+#[test]
+fn save_and_load_change_nothing() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let folder = Sled::new();
+    let store = runtime.block_on(folder.open());
+    let session = SessionId::new();
+    let strings = (any::<String>(), ".*", proptest::option::of(any::<String>()), 0.0..10.0f32);
+    proptest!(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() }, |((a, b, c, d) in strings)| {
+        let mut message = Message { model_id: c.clone(), importance: d, ..words(session, &a) };
+        let config = ChatConfig { custom_prompt: c.clone(), personality: Some(b.clone()), ..ChatConfig::default() };
+        let note = Note { id: NoteId::new(), chat: ChatId(1), key: b, content: a, author: None, created_at: at(1) };
+        runtime.block_on(async {
+            message.index = store.append(message.clone()).await.unwrap();
+            store.set_chat_config(CHAT, &config).await.unwrap();
+            store.put_note(&note).await.unwrap();
+            assert_eq!(store.recent(session, 1).await.unwrap(), [message]);
+            assert_eq!(store.chat_config(CHAT).await.unwrap(), config);
+            assert_eq!(store.clear_notes(note.chat, Some(&note.key)).await.unwrap(), [note]);
+        });
+    });
+}

@@ -1,0 +1,76 @@
+//! The inbox: an update is accepted once, and stays until it is settled.
+
+use std::sync::Arc;
+
+use figaro::ids::{BotId, UpdateId};
+use tokio::task::JoinSet;
+
+use super::{Backend, CHAT, accept, at, ids, note, raw};
+
+pub(super) async fn accepts_an_update_once(backend: &dyn Backend) {
+    let store = backend.open().await;
+    assert_eq!(accept(&store, &[500, 3, 500, 40], 0).await, [500, 3, 40]);
+    assert_eq!(accept(&store, &[3, 9, 500], 1).await, [9]);
+    assert_eq!(accept(&store, &[], 1).await, [0; 0]);
+    let stored = [3, 9, 40, 500].map(raw);
+    assert_eq!(store.unsettled().await.unwrap(), stored);
+    let store = backend.reopen(store).await;
+    assert_eq!(store.unsettled().await.unwrap(), stored);
+    assert_eq!(accept(&store, &[40, 41], 2).await, [41]);
+}
+
+pub(super) async fn ids_may_start_over(backend: &dyn Backend) {
+    let store = backend.open().await;
+    assert_eq!(accept(&store, &[900_000_000], 0).await, [900_000_000]);
+    store.settle(&[UpdateId(900_000_000)]).await.unwrap();
+    assert_eq!(accept(&store, &[300, 2, i64::MAX, -1], 0).await, [300, 2, i64::MAX, -1]);
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [-1, 2, 300, i64::MAX]);
+}
+
+pub(super) async fn one_of_many_gets_an_update(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let mut tasks = JoinSet::new();
+    for _ in 0..64 {
+        let store = Arc::clone(&store);
+        tasks.spawn(async move { accept(&store, &[1, 2], 0).await.len() });
+    }
+    assert_eq!(tasks.join_all().await.into_iter().sum::<usize>(), 2);
+}
+
+pub(super) async fn settled_updates_stay_known(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2], 0).await;
+    let settled = [UpdateId(1), UpdateId(99)];
+    store.settle(&settled).await.unwrap();
+    store.settle(&settled).await.unwrap();
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [2]);
+    let store = backend.reopen(store).await;
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [2]);
+    assert_eq!(accept(&store, &[1, 2, 99], 1).await, [99]);
+}
+
+pub(super) async fn forgets_old_settled_ids(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2], 0).await;
+    accept(&store, &[3], 10).await;
+    store.settle(&[UpdateId(1), UpdateId(3)]).await.unwrap();
+    assert_eq!(store.expire_seen(at(0)).await.unwrap(), 0);
+    assert_eq!(store.expire_seen(at(10)).await.unwrap(), 1);
+    assert_eq!(store.expire_seen(at(10)).await.unwrap(), 0);
+    assert_eq!(accept(&store, &[1, 2, 3], 20).await, [1]);
+}
+
+pub(super) async fn every_bot_has_an_inbox_of_its_own(backend: &dyn Backend) {
+    let store = backend.open_for(BotId(1)).await;
+    accept(&store, &[5], 0).await;
+    store.put_note(&note(CHAT, "list", "milk", 0)).await.unwrap();
+    drop(store);
+    let store = backend.open_for(BotId(2)).await;
+    assert_eq!(accept(&store, &[5, 6], 0).await, [5, 6]);
+    store.settle(&[UpdateId(5), UpdateId(6)]).await.unwrap();
+    assert_eq!(store.notes(CHAT).await.unwrap().len(), 1);
+    drop(store);
+    let store = backend.open_for(BotId(1)).await;
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [5]);
+    assert_eq!(store.expire_seen(at(100)).await.unwrap(), 0);
+}

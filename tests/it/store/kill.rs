@@ -1,0 +1,145 @@
+//! A process that is killed while it writes: whatever it had acknowledged is there, and no turn is half there.
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use figaro::domain::conversation::Conversation;
+use figaro::domain::tool::ToolStatus;
+use figaro::ids::{EntryId, TopicId, UpdateId};
+use figaro::store::sled::SledStore;
+use figaro::store::{ConversationStore, InboxStore, Store, StoreError, TurnEnd};
+use tokio::task::JoinSet;
+
+use super::sled::Sled;
+use super::{BOT, Backend, CHAT, at, inbound, raw, reply, tool_call, words};
+
+/// The child's work lies beside the store; without it there is nothing to do.
+const ORDER: &str = "write-until-killed";
+/// The conversations it writes at the same time.
+const LANES: i64 = 8;
+
+/// Not a test: what [`killing_loses_nothing_acknowledged`] runs in a process of its own, in the folder of the store.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "runs as the child of another test"]
+async fn write_until_killed() {
+    let Ok(first) = fs::read_to_string(ORDER) else {
+        return;
+    };
+    let first: i64 = first.parse().unwrap();
+    let store = SledStore::open(Path::new("data"), BOT).await.unwrap();
+    let mut lanes = JoinSet::new();
+    for lane in 0..LANES {
+        let store = store.clone();
+        lanes.spawn(async move {
+            let place = Conversation { chat: CHAT, topic: Some(TopicId(lane)) };
+            for round in 0..10_000 {
+                let id = first + lane + round * LANES;
+                store.accept(vec![raw(id)], at(id)).await.unwrap();
+                println!("\naccepted {id}");
+                if round % 3 == 0 {
+                    one_turn(&store, place, id).await;
+                    println!("\nended {id}");
+                }
+            }
+        });
+    }
+    lanes.join_all().await;
+}
+
+async fn one_turn(store: &SledStore, lane: Conversation, id: i64) {
+    let run = store.begin_turn(lane, &[inbound(id, "q")], at(id)).await.unwrap();
+    let call = tool_call(run.id, "c", ToolStatus::Running);
+    store.tool_started(&call).await.unwrap();
+    let call = tool_call(run.id, "c", ToolStatus::Complete);
+    store.tool_ended(&call, words(run.session, "result")).await.unwrap();
+    let answer = words(run.session, &format!("answer {id}"));
+    let delivery = Some(reply(&run, &answer));
+    let end = TurnEnd { messages: vec![answer], delivery };
+    store.end_turn(&run, end).await.unwrap();
+}
+
+fn spawn_child(folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", "store::kill::write_until_killed"])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn killing_loses_nothing_acknowledged() {
+    let folder = Sled::new();
+    let (mut accepted, mut ended) = (Vec::new(), Vec::new());
+    for round in 0..5 {
+        fs::write(folder.home().join(ORDER), (round * 100_000).to_string()).unwrap();
+        let mut child = spawn_child(folder.home());
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let lines = std::thread::spawn(move || output.lines().map_while(Result::ok).collect::<Vec<_>>());
+        tokio::time::sleep(Duration::from_millis(300 + chance() % 600)).await;
+        assert!(child.try_wait().unwrap().is_none(), "the child ended by itself");
+        if round == 0 {
+            let refused = folder.try_open().await.unwrap_err();
+            assert!(matches!(refused, StoreError::InUse(_)), "{refused}");
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let number = |line: &str, word: &str| line.strip_prefix(word)?.parse::<i64>().ok();
+        // The last line may be cut off: an id that is one digit short would be another id.
+        let mut lines = lines.join().unwrap();
+        lines.pop();
+        accepted.extend(lines.iter().filter_map(|line| number(line, "accepted ")));
+        ended.extend(lines.iter().filter_map(|line| number(line, "ended ")));
+
+        let store = folder.open().await;
+        let lost = store.accept(accepted.iter().map(|id| raw(*id)).collect(), at(0)).await.unwrap();
+        assert_eq!(lost, [], "round {round}");
+        check_turns(&store, &ended).await;
+    }
+    assert!(accepted.len() > 50 && ended.len() > 10, "{} updates, {} turns", accepted.len(), ended.len());
+}
+
+/// A turn is whole or has not ended, whenever the process was killed.
+async fn check_turns(store: &Arc<dyn Store>, ended: &[i64]) {
+    let deliveries = store.deliveries().await.unwrap();
+    for id in ended {
+        let words = format!("answer {id}");
+        assert!(deliveries.iter().any(|delivery| delivery.markdown == words), "the reply to {id} was lost");
+    }
+    let unsettled: Vec<_> = store.unsettled().await.unwrap().iter().map(|update| update.id).collect();
+    let active: Vec<_> = store.active_runs().await.unwrap().iter().map(|run| run.id).collect();
+    let answers = answers(store).await;
+    assert_eq!(answers.len(), deliveries.len());
+    for delivery in deliveries {
+        let id = UpdateId(delivery.markdown.strip_prefix("answer ").unwrap().parse().unwrap());
+        assert!(answers.contains(&delivery.entry.unwrap()));
+        assert!(!unsettled.contains(&id) && !active.contains(&delivery.run));
+        let calls = store.tool_calls(delivery.run).await.unwrap();
+        assert_eq!(calls, [tool_call(delivery.run, "c", ToolStatus::Complete)]);
+    }
+}
+
+/// All stored answers, of sessions whose messages follow each other without a gap.
+async fn answers(store: &Arc<dyn Store>) -> Vec<EntryId> {
+    let mut answers = Vec::new();
+    for topic in 0..LANES {
+        let lane = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
+        let session = store.session(lane, at(0)).await.unwrap().id;
+        let messages = store.recent(session, usize::MAX).await.unwrap();
+        assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index));
+        answers.extend(
+            messages.iter().filter(|message| message.text.starts_with("answer")).map(|message| message.id),
+        );
+    }
+    answers
+}
+
+/// So that no two runs kill at the same moment.
+fn chance() -> u64 {
+    RandomState::new().hash_one(())
+}

@@ -1,0 +1,187 @@
+//! What every backend of the store does, whatever it is made of. A behaviour is one function over a [`Backend`]; the list
+//! at the end runs them all for each backend there is. What is particular to one backend stands in files of its own.
+
+#![cfg(test)]
+#![expect(clippy::cognitive_complexity, reason = "every assertion counts as a branch")]
+
+mod damage;
+mod inbox;
+mod kill;
+mod outbox;
+mod sessions;
+mod settings;
+mod sled;
+mod turns;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use figaro::domain::chat::{ChatKind, Place};
+use figaro::domain::conversation::{Conversation, Message, Role};
+use figaro::domain::delivery::PendingDelivery;
+use figaro::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
+use figaro::domain::note::Note;
+use figaro::domain::run::ActiveRun;
+use figaro::domain::tool::{Call, ToolCall, ToolStatus};
+use figaro::ids::{
+    BotId, ChatId, DeliveryId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId,
+};
+use figaro::store::{RawUpdate, Store};
+use serde_json::json;
+
+/// Something that keeps a store between one opening and the next.
+#[async_trait]
+trait Backend: Sync {
+    /// Opens the store for a bot; it was empty when the backend was made.
+    async fn open_for(&self, bot: BotId) -> Arc<dyn Store>;
+
+    /// Opens it for the usual bot.
+    async fn open(&self) -> Arc<dyn Store> {
+        self.open_for(BOT).await
+    }
+
+    /// Closes it and opens it again.
+    async fn reopen(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        drop(store);
+        self.open().await
+    }
+}
+
+const BOT: BotId = BotId(77);
+const CHAT: ChatId = ChatId(-1_001_234);
+const HERE: Conversation = Conversation { chat: CHAT, topic: None };
+const TOPIC: Conversation = Conversation { chat: CHAT, topic: Some(TopicId(5)) };
+
+fn at(seconds: i64) -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::seconds(1_780_000_000 + seconds)
+}
+
+fn raw(id: i64) -> RawUpdate {
+    RawUpdate {
+        id: UpdateId(id), body: json!({ "update_id": id, "message": { "text": format!("№ {id}") } })
+    }
+}
+
+fn inbound(id: i64, text: &str) -> Inbound {
+    Inbound {
+        update: UpdateId(id),
+        message: MessageId(id + 1000),
+        place: Place { chat: CHAT, kind: ChatKind::Group, title: Some("Home".into()), topic: None },
+        speaker: Speaker { user: UserId::telegram(4), name: "Ann".into(), username: None },
+        language: Some("de".into()),
+        sent_at: at(id),
+        text: text.into(),
+        attachments: vec![Attachment {
+            kind: AttachmentKind::Sticker,
+            file_id: None,
+            label: Some("🙂".into()),
+        }],
+        quotes: Some(Quoted {
+            message: None,
+            author: None,
+            text: "q".into(),
+            excerpt: None,
+            attachments: vec![],
+        }),
+        mentioned: true,
+        reply_to_bot: false,
+        joins: None,
+        forwarded_from: None,
+    }
+}
+
+fn words(session: SessionId, text: &str) -> Message {
+    Message::new(session, Role::Assistant, text.into(), at(0))
+}
+
+fn tool_call(run: RunId, id: &str, status: ToolStatus) -> ToolCall {
+    let call = Call { id: id.into(), name: "clock".into(), arguments: r#"{"zone": "UTC"}"#.into() };
+    ToolCall { call, run, status, result: None, started_at: at(1), duration_ms: None }
+}
+
+fn reply(run: &ActiveRun, answer: &Message) -> PendingDelivery {
+    PendingDelivery {
+        id: DeliveryId::new(),
+        run: run.id,
+        entry: Some(answer.id),
+        place: inbound(1, "").place,
+        reply_to: Some(MessageId(1001)),
+        markdown: answer.text.clone(),
+        created_at: answer.created_at,
+        confirmed: vec![],
+    }
+}
+
+fn note(chat: ChatId, key: &str, content: &str, written: i64) -> Note {
+    let (key, content) = (key.into(), content.into());
+    Note { id: NoteId::new(), chat, key, content, author: Some(UserId::telegram(4)), created_at: at(written) }
+}
+
+fn ids(updates: &[RawUpdate]) -> Vec<i64> {
+    updates.iter().map(|update| update.id.0).collect()
+}
+
+async fn accept(store: &Arc<dyn Store>, updates: &[i64], now: i64) -> Vec<i64> {
+    ids(&store.accept(updates.iter().map(|id| raw(*id)).collect(), at(now)).await.unwrap())
+}
+
+async fn texts(store: &Arc<dyn Store>, session: SessionId) -> Vec<String> {
+    let messages = store.recent(session, 1000).await.unwrap();
+    assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index), "indexes have gaps");
+    messages.into_iter().map(|message| message.text).collect()
+}
+
+macro_rules! conformance {
+    ($backend:ident: $make:expr; $($concern:ident { $($behaviour:ident)+ })+) => {
+        mod $backend {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $behaviour() {
+                    super::$concern::$behaviour(&$make).await;
+                }
+            )+)+
+        }
+    };
+}
+
+conformance! {
+    on_sled: super::sled::Sled::new();
+    inbox {
+        accepts_an_update_once
+        ids_may_start_over
+        one_of_many_gets_an_update
+        settled_updates_stay_known
+        forgets_old_settled_ids
+        every_bot_has_an_inbox_of_its_own
+    }
+    sessions {
+        a_conversation_has_a_current_session
+        a_session_knows_when_it_was_written_to
+        indexes_have_no_gaps
+        messages_are_kept_whole
+        background_is_bounded
+    }
+    turns {
+        a_turn_begins_with_its_question
+        a_conversation_has_one_turn
+        a_turn_ends_once_and_at_once
+        a_turn_may_end_without_words
+        a_turn_can_be_taken_back
+        a_turn_needs_no_question
+        tool_calls_are_recorded_as_they_go
+    }
+    outbox {
+        deliveries_go_on_where_they_stopped
+        an_answer_stored_early_gets_its_ids_too
+        words_outside_the_conversation_are_delivered
+        own_messages_are_known_for_two_days
+    }
+    settings {
+        notes_come_back_oldest_first
+        chats_have_settings
+        access_loses_no_change
+        a_group_that_moved_leaves_nothing_behind
+        a_sound_store_says_so
+    }
+}

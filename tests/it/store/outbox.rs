@@ -1,0 +1,87 @@
+//! Deliveries, and the messages that are the bot's own.
+
+use std::slice::from_ref;
+
+use figaro::domain::conversation::Message;
+use figaro::domain::delivery::PendingDelivery;
+use figaro::ids::{ChatId, MessageId};
+use figaro::store::TurnEnd;
+
+use super::{Backend, CHAT, HERE, TOPIC, at, inbound, reply, words};
+
+pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let mut pending = Vec::new();
+    for (place, written) in [(HERE, 20), (TOPIC, 10)] {
+        let run = store.begin_turn(place, &[inbound(written, "q")], at(0)).await.unwrap();
+        let answer = Message { created_at: at(written), ..words(run.session, "answer") };
+        pending.push(reply(&run, &answer));
+        let end = TurnEnd { messages: vec![answer], delivery: pending.last().cloned() };
+        store.end_turn(&run, end).await.unwrap();
+    }
+    pending.reverse();
+    assert_eq!(store.deliveries().await.unwrap(), pending);
+    let parts = [MessageId(30), MessageId(31)];
+    for part in [parts[0], parts[1], parts[1]] {
+        store.confirm_part(pending[1].id, part).await.unwrap();
+    }
+    pending[1].confirmed = parts.to_vec();
+    let store = backend.reopen(store).await;
+    assert_eq!(store.deliveries().await.unwrap(), pending);
+
+    for _ in 0..2 {
+        store.end_delivery(pending[1].id).await.unwrap();
+    }
+    store.confirm_part(pending[1].id, MessageId(32)).await.unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(store.deliveries().await.unwrap(), pending[..1]);
+    let session = store.session(HERE, at(0)).await.unwrap().id;
+    assert_eq!(store.recent(session, 1).await.unwrap()[0].telegram, parts);
+}
+
+pub(super) async fn an_answer_stored_early_gets_its_ids_too(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let answer = words(run.session, "answer");
+    store.append(answer.clone()).await.unwrap();
+    let delivery = reply(&run, &answer);
+    let end = TurnEnd { messages: vec![words(run.session, "after")], delivery: Some(delivery.clone()) };
+    store.end_turn(&run, end).await.unwrap();
+    store.confirm_part(delivery.id, MessageId(30)).await.unwrap();
+    store.end_delivery(delivery.id).await.unwrap();
+    let messages = store.recent(run.session, 3).await.unwrap();
+    let carried: Vec<_> = messages.iter().map(|message| message.telegram.len()).collect();
+    assert_eq!(carried, [1, 1, 0]);
+    assert_eq!(messages[1].telegram, [MessageId(30)]);
+}
+
+pub(super) async fn words_outside_the_conversation_are_delivered(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let apology = PendingDelivery { entry: None, ..reply(&run, &words(run.session, "sorry")) };
+    let end = TurnEnd { messages: vec![], delivery: Some(apology.clone()) };
+    store.end_turn(&run, end).await.unwrap();
+    assert_eq!(store.deliveries().await.unwrap(), from_ref(&apology));
+    store.confirm_part(apology.id, MessageId(30)).await.unwrap();
+    store.end_delivery(apology.id).await.unwrap();
+    assert_eq!(store.deliveries().await.unwrap(), []);
+    assert_eq!(store.recent(run.session, 9).await.unwrap()[0].telegram, [MessageId(1001)]);
+}
+
+pub(super) async fn own_messages_are_known_for_two_days(backend: &dyn Backend) {
+    const TWO_DAYS: i64 = 48 * 3600;
+    let store = backend.open().await;
+    let (old, young, other) = (MessageId(1), MessageId(2), MessageId(3));
+    store.record_own(CHAT, old, at(0)).await.unwrap();
+    store.record_own(CHAT, young, at(10)).await.unwrap();
+    store.record_own(CHAT, old, at(20)).await.unwrap();
+    let store = backend.reopen(store).await;
+    store.record_own(ChatId(4), other, at(TWO_DAYS)).await.unwrap();
+    assert!(store.is_own(CHAT, old).await.unwrap());
+    store.record_own(ChatId(4), other, at(TWO_DAYS + 1)).await.unwrap();
+    for (chat, message, known) in
+        [(CHAT, old, false), (CHAT, young, true), (ChatId(4), other, true), (ChatId(4), young, false)]
+    {
+        assert_eq!(store.is_own(chat, message).await.unwrap(), known, "{chat} {message}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Sessions, their messages, and what is overheard.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use figaro::domain::conversation::{Message, PrivatePart, Role, ToolMeta};
+use figaro::domain::usage::Usage;
+use figaro::ids::{MemoryId, SessionId};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::{Backend, HERE, TOPIC, at, inbound, texts, words};
+
+pub(super) async fn a_conversation_has_a_current_session(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let first = store.session(HERE, at(0)).await.unwrap();
+    assert_eq!((first.conversation, first.created_at, first.updated_at), (HERE, at(0), at(0)));
+    assert_eq!(store.session(HERE, at(5)).await.unwrap(), first);
+    assert_ne!(store.session(TOPIC, at(0)).await.unwrap().id, first.id);
+    store.append(words(first.id, "one")).await.unwrap();
+
+    let second = store.new_session(HERE, at(6)).await.unwrap();
+    assert_ne!(second.id, first.id);
+    let store = backend.reopen(store).await;
+    assert_eq!(store.session(HERE, at(7)).await.unwrap(), second);
+    assert_eq!(texts(&store, first.id).await, ["one"]);
+    assert_eq!(texts(&store, second.id).await, [""; 0]);
+}
+
+pub(super) async fn a_session_knows_when_it_was_written_to(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let session = store.session(HERE, at(0)).await.unwrap();
+    for (written, latest) in [(30, 30), (20, 30), (40, 40)] {
+        let message = Message { created_at: at(written), ..words(session.id, "") };
+        store.append(message).await.unwrap();
+        let updated_at = store.session(HERE, at(99)).await.unwrap().updated_at;
+        assert_eq!(updated_at, at(latest));
+    }
+}
+
+pub(super) async fn indexes_have_no_gaps(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let sessions = [SessionId::new(), store.session(HERE, at(0)).await.unwrap().id];
+    let mut tasks = JoinSet::new();
+    for writer in 0..64 {
+        let store = Arc::clone(&store);
+        tasks.spawn(async move {
+            let session = sessions[writer % 2];
+            let mut given = Vec::new();
+            for i in 0..4 {
+                given.push((session, store.append(words(session, &format!("{writer}:{i}"))).await.unwrap()));
+            }
+            given
+        });
+    }
+    let given: BTreeSet<_> = tasks.join_all().await.into_iter().flatten().collect();
+    assert_eq!(given.len(), 256);
+    let store = backend.reopen(store).await;
+    for session in sessions {
+        assert_eq!(texts(&store, session).await.len(), 128);
+    }
+}
+
+pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let session = store.session(HERE, at(0)).await.unwrap().id;
+    let mut stored = vec![
+        Message::from_inbound(session, &inbound(1, "a question\0\u{202e} with 🦀")),
+        Message {
+            model_id: Some("openai:gpt".into()),
+            token_usage: Some(Usage { input: 9, cached: 8, output: u64::MAX }),
+            importance: 7.3,
+            referenced_memories: vec![MemoryId::new()],
+            private: vec![PrivatePart {
+                provider: "openai".into(),
+                data: json!({ "b": [1, null], "a": "=" }),
+            }],
+            ..words(session, &"long ".repeat(300_000))
+        },
+        Message {
+            role: Role::Tool,
+            tool: Some(ToolMeta {
+                tool_call_id: "c1".into(),
+                tool_name: "clock".into(),
+                tool_arguments: "{".into(),
+            }),
+            ..words(session, "noon")
+        },
+    ];
+    for (message, index) in stored.iter_mut().zip(0..) {
+        message.index = store.append(message.clone()).await.unwrap();
+        assert_eq!(message.index, index);
+    }
+    let store = backend.reopen(store).await;
+    assert_eq!(store.recent(session, 10).await.unwrap(), stored);
+    assert_eq!(store.recent(session, 2).await.unwrap(), stored[1..]);
+    assert_eq!(store.recent(session, 0).await.unwrap(), []);
+    assert_eq!(store.recent(SessionId::new(), 10).await.unwrap(), []);
+}
+
+pub(super) async fn background_is_bounded(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let said = |id| inbound(id, &format!("said {id}"));
+    for id in [4, 1, 5, 2, 3, 5] {
+        store.overhear(HERE, &said(id), 4).await.unwrap();
+    }
+    store.overhear(TOPIC, &said(9), 4).await.unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(store.overheard(HERE, at(0), 10).await.unwrap(), [2, 3, 4, 5].map(said));
+    assert_eq!(store.overheard(HERE, at(4), 10).await.unwrap(), [4, 5].map(said));
+    assert_eq!(store.overheard(HERE, at(0), 1).await.unwrap(), [said(5)]);
+    assert_eq!(store.overheard(HERE, at(6), 10).await.unwrap(), []);
+    assert_eq!(store.overheard(TOPIC, at(0), 10).await.unwrap(), [said(9)]);
+    store.overhear(HERE, &said(6), 1).await.unwrap();
+    assert_eq!(store.overheard(HERE, at(0), 10).await.unwrap(), [said(6)]);
+    store.overhear(HERE, &said(7), 0).await.unwrap();
+    assert_eq!(store.overheard(HERE, at(0), 10).await.unwrap(), []);
+}

@@ -1,0 +1,146 @@
+//! Turns: their question, their tool calls, their one end.
+
+use std::slice::from_ref;
+
+use figaro::domain::conversation::{Message, Role};
+use figaro::domain::run::ActiveRun;
+use figaro::domain::tool::{ToolCall, ToolStatus};
+use figaro::ids::{RunId, UpdateId};
+use figaro::store::TurnEnd;
+
+use super::{Backend, HERE, TOPIC, accept, at, ids, inbound, reply, texts, tool_call, words};
+
+pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let session = store.session(HERE, at(0)).await.unwrap().id;
+    store.append(words(session, "before")).await.unwrap();
+    let question = [inbound(7, "part one"), inbound(8, "part two")];
+    let run = store.begin_turn(HERE, &question, at(9)).await.unwrap();
+    let expected = ActiveRun {
+        id: run.id,
+        conversation: HERE,
+        session,
+        updates: vec![UpdateId(7), UpdateId(8)],
+        first_index: 1,
+        started_at: at(9),
+    };
+    assert_eq!(run, expected);
+    assert_eq!(texts(&store, session).await, ["before", "part one", "part two"]);
+    assert_eq!(store.recent(session, 1).await.unwrap()[0].speaker, Some(inbound(8, "").speaker));
+
+    // Asked again after a crash, it is the same turn.
+    let store = backend.reopen(store).await;
+    assert_eq!(store.active_runs().await.unwrap(), from_ref(&run));
+    assert_eq!(store.begin_turn(HERE, &question, at(50)).await.unwrap(), run);
+    assert_eq!(store.begin_turn(HERE, &question[1..], at(50)).await.unwrap(), run);
+    assert_eq!(texts(&store, session).await.len(), 3);
+}
+
+pub(super) async fn a_conversation_has_one_turn(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2, 3], 0).await;
+    let left = store.begin_turn(HERE, &[inbound(1, "one")], at(0)).await.unwrap();
+    let elsewhere = store.begin_turn(TOPIC, &[inbound(2, "two")], at(0)).await.unwrap();
+    assert_ne!(elsewhere.session, left.session);
+    let next = store.begin_turn(HERE, &[inbound(3, "three")], at(0)).await.unwrap();
+    assert_eq!((next.session, next.first_index), (left.session, 1));
+    let mut active = store.active_runs().await.unwrap();
+    active.sort_by_key(|run| run.started_at.max(at(run.updates[0].0)));
+    assert_eq!(active, [elsewhere, next.clone()]);
+
+    // The turn that gave way ends without effect, and its update waits for another.
+    let late = TurnEnd { messages: vec![words(left.session, "too late")], delivery: None };
+    store.end_turn(&left, late).await.unwrap();
+    assert_eq!(texts(&store, left.session).await, ["one", "three"]);
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [1, 2, 3]);
+    let again = store.begin_turn(HERE, &[inbound(1, "one")], at(0)).await.unwrap();
+    assert_ne!(again.id, left.id);
+}
+
+pub(super) async fn a_turn_ends_once_and_at_once(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2], 0).await;
+    let run = store.begin_turn(HERE, &[inbound(1, "why?")], at(0)).await.unwrap();
+    let (thought, answer) = (words(run.session, "hm"), words(run.session, "because"));
+    let delivery = reply(&run, &answer);
+    let end = TurnEnd { messages: vec![thought, answer], delivery: Some(delivery.clone()) };
+    store.end_turn(&run, end.clone()).await.unwrap();
+    let mut store = backend.reopen(store).await;
+    for _ in 0..2 {
+        assert_eq!(texts(&store, run.session).await, ["why?", "hm", "because"]);
+        assert_eq!(store.deliveries().await.unwrap(), from_ref(&delivery));
+        assert_eq!(store.active_runs().await.unwrap(), []);
+        assert_eq!(ids(&store.unsettled().await.unwrap()), [2]);
+        assert_eq!(accept(&store, &[1], 1).await, [0; 0]);
+        store.end_turn(&run, end.clone()).await.unwrap();
+        store = backend.reopen(store).await;
+    }
+}
+
+pub(super) async fn a_turn_may_end_without_words(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1], 0).await;
+    let run = store.begin_turn(HERE, &[inbound(1, "hush")], at(0)).await.unwrap();
+    store.end_turn(&run, TurnEnd::default()).await.unwrap();
+    assert_eq!(texts(&store, run.session).await, ["hush"]);
+    assert_eq!(store.deliveries().await.unwrap(), []);
+    assert_eq!(store.unsettled().await.unwrap(), []);
+}
+
+pub(super) async fn a_turn_can_be_taken_back(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2], 0).await;
+    let kept = store.begin_turn(HERE, &[inbound(1, "kept")], at(0)).await.unwrap();
+    store.end_turn(&kept, TurnEnd::default()).await.unwrap();
+    let run = store.begin_turn(HERE, &[inbound(2, "gone")], at(0)).await.unwrap();
+    store.append(words(run.session, "gone too")).await.unwrap();
+    for _ in 0..2 {
+        store.retract_turn(&run).await.unwrap();
+        store.retract_turn(&kept).await.unwrap();
+    }
+    let store = backend.reopen(store).await;
+    assert_eq!(texts(&store, run.session).await, ["kept"]);
+    assert_eq!(store.active_runs().await.unwrap(), []);
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [2]);
+    let again = store.begin_turn(HERE, &[inbound(2, "again")], at(0)).await.unwrap();
+    assert_ne!(again.id, run.id);
+    store
+        .end_turn(&run, TurnEnd { messages: vec![words(run.session, "late")], delivery: None })
+        .await
+        .unwrap();
+    store.retract_turn(&run).await.unwrap();
+    assert_eq!(texts(&store, run.session).await, ["kept", "again"]);
+}
+
+pub(super) async fn a_turn_needs_no_question(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let first = store.begin_turn(HERE, &[], at(0)).await.unwrap();
+    let second = store.begin_turn(HERE, &[], at(0)).await.unwrap();
+    assert_ne!(first.id, second.id);
+    assert_eq!(store.active_runs().await.unwrap(), [second]);
+}
+
+pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let mut calls = ["z", "a", "m"].map(|id| tool_call(run.id, id, ToolStatus::Running));
+    for call in &calls {
+        store.tool_started(call).await.unwrap();
+    }
+    let store = backend.reopen(store).await;
+    assert_eq!(store.tool_calls(run.id).await.unwrap(), calls);
+
+    for (call, status) in calls.iter_mut().zip([ToolStatus::Complete, ToolStatus::Failed]) {
+        *call = ToolCall { status, result: Some("done".into()), duration_ms: Some(12), ..call.clone() };
+        let result = Message { role: Role::Tool, ..words(run.session, &call.call.id) };
+        store.tool_ended(call, result).await.unwrap();
+    }
+    // Refused calls never start.
+    let denied = tool_call(run.id, "b", ToolStatus::Denied);
+    store.tool_ended(&denied, words(run.session, "no")).await.unwrap();
+    let store = backend.reopen(store).await;
+    let [z, a, m] = calls;
+    assert_eq!(store.tool_calls(run.id).await.unwrap(), [z, a, m, denied]);
+    assert_eq!(texts(&store, run.session).await, ["q", "z", "a", "no"]);
+    assert_eq!(store.tool_calls(RunId::new()).await.unwrap(), []);
+}
