@@ -1,0 +1,313 @@
+//! Keeps the MCP server running: starts it, waits until it answers, restarts it when it dies, ends it at the end.
+//! The child watches its standard input, which this process holds: it cannot outlive it, however this process dies.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use rmcp::model::Tool;
+use serde_json::{Map, Value};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use super::client::{Answer, Connection, McpError};
+use super::locate::Candidate;
+use crate::config::{McpSettings, TelegramSettings, VARIABLES};
+use crate::secret::{ExposeSecret, SecretString, random_hex};
+use crate::shutdown::Tasks;
+
+/// How long a child may take to say that it is ready.
+const READY: Duration = Duration::from_secs(10);
+/// How long a child may take to end once its standard input is closed.
+const LEAVE: Duration = Duration::from_secs(3);
+/// How long a call waits for a child that is being restarted.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A child that lived so long was healthy: the next restart is at once again.
+const HEALTHY: Duration = Duration::from_secs(60);
+/// The pause before a restart doubles from the first to the second of these.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
+
+/// A handle on the server, whichever child it is at the moment. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Mcp {
+    current: watch::Receiver<Option<Arc<Connection>>>,
+    tools: Arc<Vec<Tool>>,
+    restarts: Arc<AtomicU32>,
+    child: Arc<AtomicU32>,
+}
+
+/// Why the server could not be started at all.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It ended at once, with its own word why.
+    #[error("the Telegram MCP server did not start: {0}")]
+    Refused(String),
+    /// There is no executable, or it is no such server.
+    #[error(
+        "the Telegram MCP server could not be started ({0}): set MCP_SERVER_BIN to the figaro-mcp of this build"
+    )]
+    Missing(String),
+}
+
+/// What a child is started with.
+#[derive(Debug, Clone)]
+struct Recipe {
+    settings: McpSettings,
+    token: SecretString,
+    api_url: String,
+    log_filter: String,
+}
+
+/// A child that is ready, with the pipe that keeps it alive.
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    /// Held open: the child ends when it closes. `Child::wait` would close one that the child still owns.
+    stdin: ChildStdin,
+    connection: Arc<Connection>,
+}
+
+impl Mcp {
+    /// Starts the server from the first candidate that is of this build, and keeps it running until the tasks stop.
+    ///
+    /// # Errors
+    /// When no candidate can be started; nothing is left running then.
+    pub async fn start(
+        candidates: Vec<Candidate>,
+        settings: &McpSettings,
+        telegram: &TelegramSettings,
+        log_filter: &str,
+        tasks: &Tasks,
+    ) -> Result<Self, StartError> {
+        let recipe = Recipe {
+            settings: settings.clone(),
+            token: telegram.token.clone(),
+            api_url: telegram.api_url.clone(),
+            log_filter: log_filter.to_owned(),
+        };
+        let (candidate, running) = first_of_this_build(candidates, &recipe).await?;
+        let (sender, current) = watch::channel(Some(Arc::clone(&running.connection)));
+        let mcp = Self {
+            current,
+            tools: Arc::new(running.connection.tools.clone()),
+            restarts: Arc::default(),
+            child: Arc::new(AtomicU32::new(running.child.id().unwrap_or_default())),
+        };
+        let keeper = Keeper { candidate, recipe, sender, mcp: mcp.clone(), tasks: tasks.clone() };
+        tasks.spawn("mcp_supervisor", keeper.keep(running));
+        Ok(mcp)
+    }
+
+    /// The tools the server serves.
+    #[must_use]
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// How often the child was restarted.
+    #[must_use]
+    pub fn restarts(&self) -> u32 {
+        self.restarts.load(Ordering::Relaxed)
+    }
+
+    /// The process id of the child.
+    #[must_use]
+    pub fn child_pid(&self) -> u32 {
+        self.child.load(Ordering::Relaxed)
+    }
+
+    /// Calls a tool; waits a little for a child that is being restarted.
+    ///
+    /// # Errors
+    /// See [`McpError`]. A call whose connection broke is not repeated: it may have acted.
+    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
+        let mut current = self.current.clone();
+        let unavailable = || McpError::Unavailable("it is being restarted".to_owned());
+        let connection = match timeout(PATIENCE, current.wait_for(Option::is_some)).await {
+            Ok(Ok(connection)) => connection.clone().ok_or_else(unavailable)?,
+            Ok(Err(_)) | Err(_) => return Err(unavailable()),
+        };
+        connection.call(name, arguments).await
+    }
+}
+
+/// The task that watches the child.
+struct Keeper {
+    candidate: Candidate,
+    recipe: Recipe,
+    sender: watch::Sender<Option<Arc<Connection>>>,
+    mcp: Mcp,
+    tasks: Tasks,
+}
+
+impl Keeper {
+    async fn keep(self, mut running: Running) {
+        let mut pauses = pauses();
+        loop {
+            let began = Instant::now();
+            let status = tokio::select! {
+                status = running.child.wait() => status,
+                () = self.tasks.stopping() => return end(running).await,
+            };
+            self.sender.send_replace(None);
+            let restarts = self.mcp.restarts.fetch_add(1, Ordering::Relaxed) + 1;
+            tracing::error!(restarts, "the Telegram MCP server ended ({}); restarting it", describe(status));
+            if began.elapsed() >= HEALTHY {
+                pauses = self::pauses();
+            }
+            let Some(next) = self.restart(&mut pauses).await else {
+                return;
+            };
+            self.mcp.child.store(next.child.id().unwrap_or_default(), Ordering::Relaxed);
+            self.sender.send_replace(Some(Arc::clone(&next.connection)));
+            running = next;
+        }
+    }
+
+    /// Tries until a child is ready; `None` once a stop was requested.
+    async fn restart(&self, pauses: &mut impl Iterator<Item = Duration>) -> Option<Running> {
+        for pause in pauses {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.tasks.stopping() => return None,
+            }
+            match launch(&self.candidate, &self.recipe).await {
+                Ok(running) => return Some(running),
+                Err(error) => tracing::error!("{error}"),
+            }
+        }
+        None
+    }
+}
+
+/// Pauses that grow from one failure to the next, without end.
+fn pauses() -> impl Iterator<Item = Duration> {
+    ExponentialBuilder::default()
+        .with_min_delay(PAUSES.0)
+        .with_max_delay(PAUSES.1)
+        .with_jitter()
+        .without_max_times()
+        .build()
+}
+
+/// A candidate that nobody named must be of this very build; a stale one beside us is passed over.
+async fn first_of_this_build(
+    candidates: Vec<Candidate>,
+    recipe: &Recipe,
+) -> Result<(Candidate, Running), StartError> {
+    for candidate in candidates {
+        let running = launch(&candidate, recipe).await?;
+        let is_same = running.connection.server_version.ends_with(figaro_mcp::BUILD_ID);
+        if candidate.named || is_same {
+            return Ok((candidate, running));
+        }
+        tracing::warn!(
+            "{} is of another build ({}); passing it over",
+            candidate.program.display(),
+            running.connection.server_version
+        );
+        end(running).await;
+    }
+    Err(StartError::Missing("no executable of this build".to_owned()))
+}
+
+async fn launch(candidate: &Candidate, recipe: &Recipe) -> Result<Running, StartError> {
+    let missing = |reason: String| StartError::Missing(format!("{}: {reason}", candidate.program.display()));
+    let key = random_hex(32).map_err(|error| missing(error.to_string()))?;
+    let mut child = command(candidate, recipe, &key).spawn().map_err(|error| missing(error.to_string()))?;
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(missing("its pipes are not there".to_owned()));
+    };
+    let mut errors = BufReader::new(stderr).lines();
+    let Some(url) = ready_url(BufReader::new(stdout).lines()).await else {
+        drop(child.start_kill());
+        let words = timeout(LEAVE, last_line(&mut errors)).await.unwrap_or_default();
+        return Err(StartError::Refused(words.unwrap_or_else(|| "it ended without a word".to_owned())));
+    };
+    forward(errors);
+    let http =
+        reqwest::Client::builder().connect_timeout(READY).build().map_err(|e| missing(e.to_string()))?;
+    let connection = Connection::open(http, &url, &key).await.map_err(|error| missing(error.to_string()))?;
+    Ok(Running { child, stdin, connection: Arc::new(connection) })
+}
+
+fn command(candidate: &Candidate, recipe: &Recipe, key: &SecretString) -> Command {
+    let mut command = Command::new(&candidate.program);
+    // The child gets what it needs and no other of our settings, least of all the model's key.
+    for variable in VARIABLES {
+        command.env_remove(variable.name);
+    }
+    if let Some(api_key) = &recipe.settings.api_key {
+        command.env("MCP_API_KEY", api_key.expose_secret());
+    }
+    command
+        .args(&candidate.args)
+        .arg("--supervised")
+        .env("TELEGRAM_BOT_TOKEN", recipe.token.expose_secret())
+        .env("TELEGRAM_API_URL", &recipe.api_url)
+        .env("MCP_HTTP_PORT", recipe.settings.port.to_string())
+        .env("FIGARO_MCP_KEY", key.expose_secret())
+        .env("RUST_LOG", &recipe.log_filter)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+/// The address in the line `READY http://…`; `None` when the child ends or says nothing in time.
+async fn ready_url(mut lines: Lines<BufReader<ChildStdout>>) -> Option<String> {
+    let reading = async {
+        while let Ok(Some(line)) = lines.next_line().await {
+            if let Some(url) = line.strip_prefix("READY ") {
+                return Some(url.trim().to_owned());
+            }
+        }
+        None
+    };
+    timeout(READY, reading).await.ok().flatten()
+}
+
+async fn last_line(lines: &mut Lines<BufReader<impl AsyncRead + Unpin>>) -> Option<String> {
+    let mut last = None;
+    while let Ok(Some(line)) = lines.next_line().await {
+        if !line.trim().is_empty() {
+            last = Some(line);
+        }
+    }
+    last
+}
+
+/// Passes the child's log on to ours, line by line, until it ends; the pipe's end ends the task.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it ends with the child's pipe, and must outlast a stop to empty it"
+)]
+fn forward(mut errors: Lines<BufReader<impl AsyncRead + Unpin + Send + 'static>>) {
+    drop(tokio::spawn(async move {
+        while let Ok(Some(line)) = errors.next_line().await {
+            eprintln!("{line}");
+        }
+    }));
+}
+
+/// Closes the child's standard input and waits; kills it if it does not leave.
+async fn end(Running { mut child, stdin, connection: _ }: Running) {
+    drop(stdin);
+    if timeout(LEAVE, child.wait()).await.is_err() {
+        tracing::warn!("the Telegram MCP server did not leave in time; killing it");
+        if let Err(error) = child.kill().await {
+            tracing::error!(%error, "the Telegram MCP server could not be killed");
+        }
+    }
+}
+
+fn describe(status: io::Result<ExitStatus>) -> String {
+    status.map_or_else(|error| error.to_string(), |status| status.to_string())
+}

@@ -1,0 +1,114 @@
+//! The one gate to Telegram: everything that leaves for a chat passes here first, Figaro's own messages and the model's
+//! calls alike, because both spend the same allowance.
+//!
+//! Telegram's limits (Bot FAQ): about 30 messages a second in all, one a second in a chat with short bursts, and 20 a
+//! minute in a group. A 429 answer with `retry_after` closes the gate for that chat until then.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::time::Instant;
+
+use crate::ids::ChatId;
+
+const PER_SECOND: NonZeroU32 = NonZeroU32::new(30).unwrap();
+const CHAT_BURST: NonZeroU32 = NonZeroU32::new(3).unwrap();
+const GROUP_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
+/// After so many passes the limiters forget chats that have been quiet.
+const SWEEP_EVERY: u32 = 512;
+
+/// Lets messages through at the pace Telegram takes.
+#[derive(Debug)]
+pub struct Gate {
+    all: DefaultDirectRateLimiter,
+    chats: DefaultKeyedRateLimiter<ChatId>,
+    groups: DefaultKeyedRateLimiter<ChatId>,
+    closed: Mutex<HashMap<ChatId, Instant>>,
+    passes: AtomicU32,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        let chat = Quota::per_second(NonZeroU32::MIN).allow_burst(CHAT_BURST);
+        Self {
+            all: RateLimiter::direct(Quota::per_second(PER_SECOND)),
+            chats: RateLimiter::keyed(chat),
+            groups: RateLimiter::keyed(Quota::per_minute(GROUP_PER_MINUTE)),
+            closed: Mutex::default(),
+            passes: AtomicU32::new(0),
+        }
+    }
+}
+
+impl Gate {
+    /// Waits until a message may leave for this chat.
+    pub async fn pass(&self, chat: ChatId) {
+        self.sweep();
+        while let Some(opens) = self.closed_until(chat) {
+            tokio::time::sleep_until(opens).await;
+        }
+        self.chats.until_key_ready(&chat).await;
+        if chat.is_group() {
+            self.groups.until_key_ready(&chat).await;
+        }
+        self.all.until_ready().await;
+    }
+
+    /// Whether something that may be left out, such as a draft or a chat action, may leave now.
+    pub fn try_pass(&self, chat: ChatId) -> bool {
+        self.closed_until(chat).is_none() && self.all.check().is_ok()
+    }
+
+    /// Telegram asked to wait: nothing leaves for this chat until then.
+    pub fn close(&self, chat: ChatId, retry_after: Duration) {
+        let opens = Instant::now() + retry_after;
+        if let Ok(mut closed) = self.closed.lock() {
+            let until = closed.entry(chat).or_insert(opens);
+            *until = opens.max(*until);
+        }
+    }
+
+    fn closed_until(&self, chat: ChatId) -> Option<Instant> {
+        self.closed.lock().ok()?.get(&chat).copied().filter(|opens| *opens > Instant::now())
+    }
+
+    fn sweep(&self) {
+        if self.passes.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+            self.chats.retain_recent();
+            self.groups.retain_recent();
+            if let Ok(mut closed) = self.closed.lock() {
+                closed.retain(|_, opens| *opens > Instant::now());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_closed_chat_opens_again_and_others_go_on() {
+        let gate = Gate::default();
+        let (busy, other) = (ChatId(1), ChatId(2));
+        gate.close(busy, Duration::from_millis(80));
+        assert!(!gate.try_pass(busy));
+        assert!(gate.try_pass(other));
+        gate.pass(busy).await;
+        assert!(gate.try_pass(busy));
+    }
+
+    #[tokio::test]
+    async fn a_group_gets_twenty_a_minute_and_a_chat_one_a_second() {
+        let gate = Gate::default();
+        let burst = |chat: ChatId, limiter: &DefaultKeyedRateLimiter<ChatId>| {
+            (0..40).filter(|_| limiter.check_key(&chat).is_ok()).count()
+        };
+        assert_eq!(burst(ChatId(-1), &gate.groups), 20);
+        assert_eq!(burst(ChatId(1), &gate.chats), 3);
+    }
+}
