@@ -1,0 +1,155 @@
+//! The settings tools: `get_config`, `set_config`, `reset_config`. In a group only those who may change settings by
+//! hand may have the model change them.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+use super::{Tool, ToolContext, ToolError, typed};
+use crate::domain::chat::{AnswerWhen, ChatConfig, MAX_SETTING_CHARS};
+use crate::domain::tool::Effect;
+use crate::policy::access::{Admins, Standing};
+use crate::store::SettingsStore;
+
+/// What the settings tools work on.
+#[derive(Debug, Clone)]
+pub struct ConfigTools {
+    /// Where settings are kept.
+    pub store: Arc<dyn SettingsStore>,
+    /// Who may change them in a group.
+    pub admins: Arc<dyn Admins>,
+}
+
+impl ConfigTools {
+    /// All of them.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        vec![self.clone().get(), self.clone().set(), self.clone().reset()]
+    }
+
+    fn get(self) -> Arc<dyn Tool> {
+        let about = "Shows how you are set up in this chat.";
+        typed("get_config", about, Effect::Read, move |context: ToolContext, Nothing {}| {
+            let this = self.clone();
+            async move { Ok(view(&this.store.chat_config(context.place.chat).await?)) }
+        })
+    }
+
+    fn set(self) -> Arc<dyn Tool> {
+        let about =
+            "Changes how you behave in this chat from now on. Give only what is to change; null clears it.";
+        typed("set_config", about, Effect::Write, move |context: ToolContext, change: Change| {
+            let this = self.clone();
+            async move {
+                this.may_change(&context).await?;
+                let chat = context.place.chat;
+                let mut config = this.store.chat_config(chat).await?;
+                change.apply(&mut config)?;
+                this.store.set_chat_config(chat, &config).await?;
+                Ok(view(&config))
+            }
+        })
+    }
+
+    fn reset(self) -> Arc<dyn Tool> {
+        let about = "Clears all settings of this chat. Only when the person asked for exactly that.";
+        typed("reset_config", about, Effect::Destructive, move |context: ToolContext, Nothing {}| {
+            let this = self.clone();
+            async move {
+                this.may_change(&context).await?;
+                this.store.set_chat_config(context.place.chat, &ChatConfig::default()).await?;
+                Ok(view(&ChatConfig::default()))
+            }
+        })
+    }
+
+    async fn may_change(&self, context: &ToolContext) -> Result<(), ToolError> {
+        let may = !context.place.is_group()
+            || context.standing == Standing::Owner
+            || self.admins.is_admin(context.place.chat, &context.speaker.user).await;
+        if may {
+            return Ok(());
+        }
+        Err(ToolError::Denied(
+            "only an admin of this chat or the bot's owner may change its settings".to_owned(),
+        ))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    /// Instructions to follow in this chat.
+    #[serde(default, deserialize_with = "present")]
+    custom_prompt: Option<Option<String>>,
+    /// The language to answer in, such as "Portuguese".
+    #[serde(default, deserialize_with = "present")]
+    language: Option<Option<String>>,
+    /// How to sound, in a few words.
+    #[serde(default, deserialize_with = "present")]
+    personality: Option<Option<String>>,
+    /// The chat's IANA time zone, such as "Europe/Riga".
+    #[serde(default, deserialize_with = "present")]
+    timezone: Option<Option<String>>,
+    /// When to answer in a group.
+    #[serde(default, deserialize_with = "present")]
+    answer_when: Option<Option<AnswerWhen>>,
+}
+
+/// Tells `null`, which clears, from a key that is not there.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+impl Change {
+    fn apply(self, config: &mut ChatConfig) -> Result<(), ToolError> {
+        set_text(self.custom_prompt, &mut config.custom_prompt, "custom_prompt")?;
+        set_text(self.language, &mut config.language, "language")?;
+        set_text(self.personality, &mut config.personality, "personality")?;
+        if let Some(zone) = self.timezone {
+            config.timezone = zone.as_deref().map(read_zone).transpose()?;
+        }
+        if let Some(when) = self.answer_when {
+            config.answer_when = when.unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+fn set_text(
+    change: Option<Option<String>>,
+    setting: &mut Option<String>,
+    name: &str,
+) -> Result<(), ToolError> {
+    let Some(value) = change else { return Ok(()) };
+    let value = value.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    if value.as_ref().is_some_and(|text| text.chars().count() > MAX_SETTING_CHARS) {
+        return Err(ToolError::ForModel(format!("{name} takes at most {MAX_SETTING_CHARS} characters")));
+    }
+    *setting = value;
+    Ok(())
+}
+
+fn read_zone(name: &str) -> Result<Tz, ToolError> {
+    Tz::from_str_insensitive(name.trim()).map_err(|_unknown| {
+        ToolError::ForModel(format!("{name} is not an IANA time zone such as Europe/Riga"))
+    })
+}
+
+fn view(config: &ChatConfig) -> Value {
+    json!({
+        "success": true,
+        "custom_prompt": config.custom_prompt,
+        "language": config.language,
+        "personality": config.personality,
+        "timezone": config.timezone.map(|zone| zone.name()),
+        "answer_when": config.answer_when,
+    })
+}

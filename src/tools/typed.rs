@@ -1,0 +1,72 @@
+//! Makes a tool out of a function with typed arguments: the type gives the schema and reads what the model wrote.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Tool, ToolContext, ToolError, ToolOutput, schema};
+use crate::domain::tool::Effect;
+use crate::provider::ToolSpec;
+
+type Body = dyn Fn(ToolContext, Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
+
+struct Typed {
+    spec: ToolSpec,
+    effect: Effect,
+    body: Box<Body>,
+}
+
+/// A tool whose arguments are an `A`; what does not fit `A` goes back to the model with the complaint.
+pub fn typed<A, F, R>(name: &str, description: &str, effect: Effect, function: F) -> Arc<dyn Tool>
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    F: Fn(ToolContext, A) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Value, ToolError>> + Send + 'static,
+{
+    let spec = ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: schema::of::<A>(),
+    };
+    let body = move |context, arguments| -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        match serde_json::from_value::<A>(arguments) {
+            Ok(arguments) => {
+                let running = function(context, arguments);
+                Box::pin(async move { running.await.map(ToolOutput::from) })
+            }
+            Err(error) => {
+                Box::pin(
+                    async move { Err(ToolError::ForModel(format!("the arguments do not fit: {error}"))) },
+                )
+            }
+        }
+    };
+    Arc::new(Typed { spec, effect, body: Box::new(body) })
+}
+
+impl fmt::Debug for Typed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Typed({})", self.spec.name)
+    }
+}
+
+#[async_trait]
+impl Tool for Typed {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
+        (self.body)(context.clone(), arguments).await
+    }
+}
