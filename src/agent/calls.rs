@@ -1,0 +1,155 @@
+//! Makes the calls of one pass: all at once, each with a time limit, each recorded before it starts and after it ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::run::{CallResult, Planned};
+use crate::clock::Clock;
+use crate::delivery::{Bus, RunEventKind};
+use crate::domain::conversation::{Message, Role, ToolMeta};
+use crate::domain::tool::{Call, Effect, ToolCall, ToolStatus};
+use crate::ids::SessionId;
+use crate::store::{ConversationStore, StoreError};
+use crate::text::one_line;
+use crate::tools::{Registry, Tool, ToolContext, ToolError};
+
+/// A call that takes longer has failed.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// A longer result is cut: it would crowd out the conversation.
+const MAX_RESULT_CHARS: usize = 16_000;
+
+/// Makes calls.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// What can be called.
+    pub tools: Arc<Registry>,
+    /// Where calls are recorded.
+    pub store: Arc<dyn ConversationStore>,
+    /// Who hears of them.
+    pub bus: Bus,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// What a call came to, before it is recorded.
+struct Outcome {
+    status: ToolStatus,
+    value: Value,
+    spoke: bool,
+}
+
+impl Caller {
+    /// Makes all calls of a pass together; the results stand in the order of the calls.
+    ///
+    /// # Errors
+    /// When a call could not be recorded: an unrecorded call might be repeated after a restart, so it is not made.
+    pub async fn make(
+        &self,
+        planned: Vec<Planned>,
+        context: &ToolContext,
+        session: SessionId,
+    ) -> Result<Vec<CallResult>, StoreError> {
+        let making = planned.into_iter().map(|planned| self.one(planned, context, session));
+        join_all(making).await.into_iter().collect()
+    }
+
+    /// Whether making this call may change something, so that a turn that made it cannot begin again.
+    #[must_use]
+    pub fn acts(&self, call: &Call) -> bool {
+        self.tools.get(&call.name).is_some_and(|tool| tool.effect() != Effect::Read)
+    }
+
+    async fn one(
+        &self,
+        Planned { call, refusal }: Planned,
+        context: &ToolContext,
+        session: SessionId,
+    ) -> Result<CallResult, StoreError> {
+        let started_at = self.clock.now();
+        let mut record = ToolCall {
+            call,
+            run: context.run,
+            status: ToolStatus::Running,
+            result: None,
+            started_at,
+            duration_ms: None,
+        };
+        self.store.tool_started(&record).await?;
+        let name = record.call.name.clone();
+        self.bus
+            .publish(context.run, RunEventKind::ToolStarted { name: name.clone(), hint: hint(&record.call) });
+        let clock = Instant::now();
+        let outcome = match refusal {
+            Some(reason) => failure(ToolStatus::Denied, &reason),
+            None => self.run(&record.call, context).await,
+        };
+        let duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let status = outcome.status;
+        let output = bounded(outcome.value.to_string());
+        record.status = status;
+        record.result = Some(output.clone());
+        record.duration_ms = Some(duration_ms);
+        let message = result_message(session, &record, output.clone());
+        self.store.tool_ended(&record, message).await?;
+        tracing::info!(run = %context.run, tool = name, ?status, duration_ms, "a tool was called");
+        self.bus.publish(context.run, RunEventKind::ToolEnded { name, status, duration_ms });
+        Ok(CallResult { call: record.call, output, spoke: outcome.spoke })
+    }
+
+    async fn run(&self, call: &Call, context: &ToolContext) -> Outcome {
+        let Some(tool) = self.tools.get(&call.name) else {
+            return failure(ToolStatus::Failed, &format!("there is no tool {}", call.name));
+        };
+        let written = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
+        match serde_json::from_str(written) {
+            Ok(arguments) => run_tool(tool, context, arguments).await,
+            Err(error) => failure(ToolStatus::Failed, &format!("the arguments are not valid JSON: {error}")),
+        }
+    }
+}
+
+async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Outcome {
+    match tokio::time::timeout(TIMEOUT, tool.call(context, arguments)).await {
+        Ok(Ok(output)) => Outcome { status: ToolStatus::Complete, value: output.value, spoke: output.spoke },
+        Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
+        Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
+        Err(_) => {
+            let reason = format!("no result within {} s; whether it acted is not known", TIMEOUT.as_secs());
+            failure(ToolStatus::Failed, &reason)
+        }
+    }
+}
+
+/// The stored message that carries a call's result.
+#[must_use]
+pub fn result_message(session: SessionId, call: &ToolCall, output: String) -> Message {
+    let meta = ToolMeta {
+        tool_call_id: call.call.id.clone(),
+        tool_name: call.call.name.clone(),
+        tool_arguments: call.call.arguments.clone(),
+    };
+    Message { tool: Some(meta), ..Message::new(session, Role::Tool, output, call.started_at) }
+}
+
+fn failure(status: ToolStatus, reason: &str) -> Outcome {
+    Outcome { status, value: json!({"success": false, "error": reason}), spoke: false }
+}
+
+fn bounded(output: String) -> String {
+    let count = output.chars().count();
+    if count <= MAX_RESULT_CHARS {
+        return output;
+    }
+    let kept: String = output.chars().take(MAX_RESULT_CHARS).collect();
+    format!("{kept} … [cut: {count} characters in all; ask for less, or for one part at a time]")
+}
+
+/// The argument worth showing in a status line: a query, or nothing.
+fn hint(call: &Call) -> Option<String> {
+    let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+    arguments.get("query")?.as_str().map(|query| one_line(query, 60))
+}

@@ -1,0 +1,166 @@
+//! Does what the machine says: calls the model, shows its words as they come, makes its calls, records both.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::StreamExt;
+use tokio_util::sync::CancellationToken;
+
+use super::calls::Caller;
+use super::run::{Answer, CallResult, Planned, Run, Step};
+use crate::delivery::RunEventKind;
+use crate::domain::conversation::{Message, Role};
+use crate::ids::SessionId;
+use crate::provider::fold::Pass;
+use crate::provider::{Event, Provider, ProviderError, Request};
+use crate::store::StoreError;
+use crate::tools::ToolContext;
+
+/// Runs turns with one model.
+#[derive(Debug, Clone)]
+pub struct Driver {
+    /// Who runs the model.
+    pub provider: Arc<dyn Provider>,
+    /// The model's name there.
+    pub model: String,
+    /// Who makes the calls.
+    pub caller: Caller,
+    /// The most passes of a turn.
+    pub max_passes: u32,
+}
+
+/// What one turn is driven with.
+#[derive(Debug)]
+pub struct Turn {
+    /// For whom and where.
+    pub context: ToolContext,
+    /// The session it writes to.
+    pub session: SessionId,
+    /// The system prompt.
+    pub instructions: String,
+    /// Ends the turn when cancelled.
+    pub cancel: CancellationToken,
+    /// Set once the turn has shown words or acted; from then on it cannot begin again.
+    pub committed: Arc<AtomicBool>,
+}
+
+/// How a turn came out.
+#[derive(Debug)]
+pub enum Driven {
+    /// With an answer.
+    Done(Answer),
+    /// It was cancelled; this is what the pass in progress had written.
+    Cancelled(Answer),
+    /// The model failed; this is what it had written in that pass.
+    Failed(ProviderError, Answer),
+}
+
+/// How one pass came out, with what was written until then.
+enum PassEnd {
+    Whole(Pass),
+    Cancelled(Pass),
+    Failed(ProviderError, Pass),
+}
+
+impl Driver {
+    /// Drives a turn to its end.
+    ///
+    /// # Errors
+    /// When the store fails: then nothing more can be promised, and the turn ends.
+    pub async fn drive(&self, mut run: Run, turn: &Turn) -> Result<Driven, StoreError> {
+        loop {
+            run = match run.next() {
+                Step::CallModel { with_tools } => match self.pass(&run, with_tools, turn).await {
+                    PassEnd::Whole(pass) => {
+                        self.record_pass(&pass, with_tools, turn).await?;
+                        run.model_answered(pass)
+                    }
+                    PassEnd::Cancelled(pass) => return Ok(Driven::Cancelled(so_far(&run, pass))),
+                    PassEnd::Failed(error, pass) => return Ok(Driven::Failed(error, so_far(&run, pass))),
+                },
+                Step::CallTools(planned) => match self.call(planned, turn).await {
+                    Some(results) => run.tools_answered(results?),
+                    None => return Ok(Driven::Cancelled(so_far(&run, Pass::default()))),
+                },
+                Step::Done(answer) => return Ok(Driven::Done(answer)),
+            };
+        }
+    }
+
+    async fn pass(&self, run: &Run, with_tools: bool, turn: &Turn) -> PassEnd {
+        let mut pass = Pass::default();
+        let mut stream = self.provider.stream(Request {
+            model: self.model.clone(),
+            instructions: turn.instructions.clone(),
+            items: run.items().to_vec(),
+            tools: if with_tools { self.caller.tools.specs() } else { Vec::new() },
+        });
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = turn.cancel.cancelled() => return PassEnd::Cancelled(pass),
+                event = stream.next() => event,
+            };
+            match event {
+                None => return PassEnd::Whole(pass),
+                Some(Err(error)) => return PassEnd::Failed(error, pass),
+                Some(Ok(event)) => {
+                    self.show(&event, turn);
+                    pass.absorb(event);
+                }
+            }
+        }
+    }
+
+    fn show(&self, event: &Event, turn: &Turn) {
+        let kind = match event {
+            Event::TextDelta(text) => RunEventKind::Delta(text.clone()),
+            Event::Hosted(name) => RunEventKind::ToolStarted { name: name.clone(), hint: None },
+            Event::ToolCall(_) | Event::Private(_) | Event::Completed { .. } => return,
+        };
+        turn.committed.store(true, Ordering::Relaxed);
+        self.caller.bus.publish(turn.context.run, kind);
+    }
+
+    /// Stores what a pass that goes on to call tools has said, so that a restart can rebuild it.
+    async fn record_pass(&self, pass: &Pass, with_tools: bool, turn: &Turn) -> Result<(), StoreError> {
+        if pass.calls.is_empty() || !with_tools {
+            return Ok(());
+        }
+        self.caller.bus.publish(turn.context.run, RunEventKind::PassEnded);
+        if pass.text.is_empty() && pass.private.is_empty() {
+            return Ok(());
+        }
+        let now = self.caller.clock.now();
+        let said = Message {
+            model_id: Some(self.model_id()),
+            token_usage: pass.usage,
+            private: pass.private.clone(),
+            ..Message::new(turn.session, Role::Assistant, pass.text.clone(), now)
+        };
+        self.caller.store.append(said).await.map(|_| ())
+    }
+
+    /// The calls' results; `None` when the turn was cancelled meanwhile. A call under way is then torn off: its record
+    /// stays `running`, which is the truth.
+    async fn call(&self, planned: Vec<Planned>, turn: &Turn) -> Option<Result<Vec<CallResult>, StoreError>> {
+        if planned.iter().any(|planned| self.caller.acts(&planned.call)) {
+            turn.committed.store(true, Ordering::Relaxed);
+        }
+        tokio::select! {
+            biased;
+            () = turn.cancel.cancelled() => None,
+            results = self.caller.make(planned, &turn.context, turn.session) => Some(results),
+        }
+    }
+
+    /// `provider:model`.
+    #[must_use]
+    pub fn model_id(&self) -> String {
+        format!("{}:{}", self.provider.name(), self.model)
+    }
+}
+
+fn so_far(run: &Run, pass: Pass) -> Answer {
+    Answer { pass, spoke: run.spoke(), usage: run.usage() }
+}

@@ -1,0 +1,305 @@
+//! The loop as a machine without I/O: it says what to do next, is told what came of it, and can be stored between any
+//! two steps. One function per transition.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::domain::tool::Call;
+use crate::domain::usage::Usage;
+use crate::provider::Item;
+use crate::provider::fold::Pass;
+
+/// The same call is made at most so often in a turn; the next time it is refused with an explanation.
+const SAME_CALL_LIMIT: u32 = 2;
+
+/// A turn's reasoning, from the question to the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    items: Vec<Item>,
+    passes: u32,
+    max_passes: u32,
+    made: HashMap<String, u32>,
+    usage: Usage,
+    spoke: bool,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Phase {
+    Asking,
+    Calling(Vec<Planned>),
+    Done(Answer),
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Call the model with the items so far.
+    CallModel {
+        /// Whether it may call tools; on the last pass it may not.
+        with_tools: bool,
+    },
+    /// Make these calls, all at once.
+    CallTools(Vec<Planned>),
+    /// Nothing: this is the answer.
+    Done(Answer),
+}
+
+/// A call and what is to become of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// The call.
+    pub call: Call,
+    /// Why it is not to be made.
+    pub refusal: Option<String>,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallResult {
+    /// The call.
+    pub call: Call,
+    /// JSON text for the model.
+    pub output: String,
+    /// It sent the words that answer.
+    pub spoke: bool,
+}
+
+/// What the turn came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The last pass.
+    pub pass: Pass,
+    /// A tool has sent the words that answer: the text is kept, not sent.
+    pub spoke: bool,
+    /// Tokens of all passes.
+    pub usage: Usage,
+}
+
+impl Run {
+    /// A turn that begins with these items, the question last (or what was done for it before a restart).
+    #[must_use]
+    pub fn new(items: Vec<Item>, max_passes: u32) -> Self {
+        let phase = Phase::Asking;
+        let (made, usage) = (HashMap::new(), Usage::default());
+        Self { items, passes: 0, max_passes, made, usage, spoke: false, phase }
+    }
+
+    /// What is to be done next.
+    #[must_use]
+    pub fn next(&self) -> Step {
+        match &self.phase {
+            Phase::Asking => Step::CallModel { with_tools: self.may_call() },
+            Phase::Calling(planned) => Step::CallTools(planned.clone()),
+            Phase::Done(answer) => Step::Done(answer.clone()),
+        }
+    }
+
+    /// The conversation so far, as the model gets it.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Whether a tool has sent the words that answer.
+    #[must_use]
+    pub const fn spoke(&self) -> bool {
+        self.spoke
+    }
+
+    /// Tokens used so far.
+    #[must_use]
+    pub const fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// The model has answered: either it wants tools, or this is the end. Ignored in any other phase.
+    #[must_use]
+    pub fn model_answered(mut self, pass: Pass) -> Self {
+        if self.phase != Phase::Asking {
+            return self;
+        }
+        let may_call = self.may_call();
+        self.passes += 1;
+        self.usage += pass.usage.unwrap_or_default();
+        if pass.calls.is_empty() || !may_call {
+            self.phase = Phase::Done(Answer { pass, spoke: self.spoke, usage: self.usage });
+            return self;
+        }
+        let planned = pass.calls.iter().map(|call| self.plan(call)).collect();
+        self.items.push(Item::Assistant { text: pass.text, calls: pass.calls, private: pass.private });
+        self.phase = Phase::Calling(planned);
+        self
+    }
+
+    /// The calls have been made: their results go to the model in the order of the calls. Ignored in any other phase.
+    #[must_use]
+    pub fn tools_answered(mut self, results: Vec<CallResult>) -> Self {
+        let Phase::Calling(planned) = &self.phase else {
+            return self;
+        };
+        let lost = |call: &Call| CallResult {
+            call: call.clone(),
+            output: r#"{"success":false,"error":"the call has no result"}"#.to_owned(),
+            spoke: false,
+        };
+        for Planned { call, .. } in planned {
+            let result = results.iter().find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
+            self.spoke |= result.spoke;
+            let Call { id, name, .. } = result.call;
+            self.items.push(Item::ToolResult { call_id: id, name, output: result.output });
+        }
+        self.phase = Phase::Asking;
+        self
+    }
+
+    /// Tools are offered on every pass but the last.
+    const fn may_call(&self) -> bool {
+        self.passes < self.max_passes
+    }
+
+    fn plan(&mut self, call: &Call) -> Planned {
+        let made = self.made.entry(fingerprint(call)).or_default();
+        *made += 1;
+        let refusal = (*made > SAME_CALL_LIMIT).then(|| {
+            format!("this same call was made {SAME_CALL_LIMIT} times already; use its results, or try something else")
+        });
+        Planned { call: call.clone(), refusal }
+    }
+}
+
+/// The same for calls that differ only in how their JSON is written.
+fn fingerprint(call: &Call) -> String {
+    fn sorted(value: Value) -> Value {
+        match value {
+            Value::Object(map) => {
+                let mut pairs: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+                pairs.sort_by(|a, b| a.0.cmp(&b.0));
+                Value::Object(pairs.into_iter().collect())
+            }
+            Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+            plain => plain,
+        }
+    }
+    let arguments = serde_json::from_str(&call.arguments)
+        .map_or_else(|_| call.arguments.clone(), |value: Value| sorted(value).to_string());
+    format!("{} {arguments}", call.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn call(id: &str, arguments: &str) -> Call {
+        Call { id: id.into(), name: "look".into(), arguments: arguments.into() }
+    }
+
+    fn wants(calls: Vec<Call>) -> Pass {
+        Pass { calls, ..Pass::default() }
+    }
+
+    fn says(text: &str) -> Pass {
+        Pass { text: text.into(), ..Pass::default() }
+    }
+
+    fn done(call: &Call) -> CallResult {
+        CallResult { call: call.clone(), output: "{}".into(), spoke: false }
+    }
+
+    #[test]
+    fn a_plain_answer_ends_the_turn() {
+        let run = Run::new(vec![Item::User { text: "hi".into() }], 10);
+        assert_eq!(run.next(), Step::CallModel { with_tools: true });
+        let Step::Done(answer) = run.model_answered(says("hello")).next() else { panic!("not done") };
+        assert_eq!(answer.pass.text, "hello");
+    }
+
+    #[test]
+    fn results_go_back_in_the_order_of_the_calls() {
+        let (a, b) = (call("a", "{}"), call("b", "{\"x\":1}"));
+        let run = Run::new(Vec::new(), 10).model_answered(wants(vec![a.clone(), b.clone()]));
+        let run = run.tools_answered(vec![done(&b), done(&a)]);
+        let order: Vec<&str> = run
+            .items()
+            .iter()
+            .filter_map(|item| match item {
+                Item::ToolResult { call_id, .. } => Some(call_id.as_str()),
+                Item::User { .. } | Item::Assistant { .. } => None,
+            })
+            .collect();
+        assert_eq!(order, ["a", "b"]);
+    }
+
+    #[test]
+    fn the_last_pass_has_no_tools_and_ends_the_turn_whatever_it_says() {
+        let mut run = Run::new(Vec::new(), 2);
+        for at in 0..2 {
+            let next = call(&at.to_string(), &format!("{{\"n\":{at}}}"));
+            run = run.model_answered(wants(vec![next.clone()])).tools_answered(vec![done(&next)]);
+        }
+        assert_eq!(run.next(), Step::CallModel { with_tools: false });
+        assert!(matches!(run.model_answered(wants(vec![call("x", "{}")])).next(), Step::Done(_)));
+    }
+
+    #[test]
+    fn the_same_call_is_refused_the_third_time_however_it_is_written() {
+        let mut run = Run::new(Vec::new(), 10);
+        let ways = [
+            r#"{"a":1,"b":[{"d":1,"c":2}]}"#,
+            r#"{ "b":[{"c":2,"d":1}], "a":1 }"#,
+            r#"{"a":1,"b":[{"c":2,"d":1}]}"#,
+        ];
+        let mut refused = Vec::new();
+        for (at, way) in ways.into_iter().enumerate() {
+            let next = call(&at.to_string(), way);
+            run = run.model_answered(wants(vec![next.clone()]));
+            let Step::CallTools(planned) = run.next() else { panic!("no calls") };
+            refused.push(planned[0].refusal.is_some());
+            run = run.tools_answered(vec![done(&next)]);
+        }
+        assert_eq!(refused, [false, false, true]);
+    }
+
+    #[test]
+    fn what_a_tool_said_is_remembered() {
+        let said = call("s", "{}");
+        let run = Run::new(Vec::new(), 10).model_answered(wants(vec![said.clone()]));
+        let run = run
+            .tools_answered(vec![CallResult { spoke: true, ..done(&said) }])
+            .model_answered(says("told you"));
+        assert!(matches!(run.next(), Step::Done(answer) if answer.spoke && answer.pass.text == "told you"));
+    }
+
+    proptest! {
+        /// Whatever the model and the tools do: the turn ends, each call gets one result, and storing changes nothing.
+        #[test]
+        fn every_turn_ends_and_each_call_has_one_result(
+            passes in proptest::collection::vec(proptest::collection::vec(0..3_u8, 0..4), 1..20),
+            lose in proptest::bool::ANY,
+        ) {
+            let mut run = Run::new(Vec::new(), 5);
+            let mut calls = 0;
+            for (at, pass) in passes.iter().enumerate() {
+                run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+                if let Step::Done(_) = run.next() {
+                    break;
+                }
+                let wanted: Vec<Call> =
+                    pass.iter().enumerate().map(|(n, x)| call(&format!("{at}-{n}"), &format!("{{\"x\":{x}}}"))).collect();
+                run = run.model_answered(wants(wanted.clone()));
+                if let Step::CallTools(planned) = run.next() {
+                    calls += planned.len();
+                    let results = if lose { Vec::new() } else { wanted.iter().map(done).collect() };
+                    run = run.tools_answered(results);
+                }
+            }
+            let results = run.items().iter().filter(|item| matches!(item, Item::ToolResult { .. })).count();
+            prop_assert_eq!(results, calls);
+            prop_assert!(run.passes <= 6);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Makes one request out of everything that bears on a question, within the token budget: a prefix that stays the same
+//! from question to question, and a tail that does not. Pure.
+
+mod history;
+mod window;
+
+pub use window::{BotName, Material, Window, build};

@@ -1,0 +1,182 @@
+//! The window: system prompt, history, the question with its surroundings, and what this turn has done so far.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::history::{items_of, within_budget};
+use crate::domain::chat::{ChatConfig, Place};
+use crate::domain::conversation::Message;
+use crate::domain::message::{Attachment, Inbound, Quoted, Speaker};
+use crate::domain::note::{Note, by_key};
+use crate::ids::MessageId;
+use crate::prompts::{MessageView, Prompts, QuoteView, SystemView, TailView};
+use crate::provider::Item;
+use crate::text::one_line;
+
+/// A list with more items than this stands in the prompt as its key and count.
+const MAX_LISTED: usize = 20;
+/// All notes together take at most so many characters of the prompt.
+const MAX_NOTE_CHARS: usize = 3000;
+/// A line of background is at most so long.
+const MAX_OVERHEARD_CHARS: usize = 300;
+
+/// What the bot is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BotName {
+    /// Its first name.
+    pub name: String,
+    /// Its username, without `@`.
+    pub username: String,
+}
+
+/// Everything a request is made from.
+#[derive(Debug)]
+pub struct Material<'a> {
+    /// What the bot is called.
+    pub bot: &'a BotName,
+    /// Where the question was asked.
+    pub place: &'a Place,
+    /// The chat's settings.
+    pub config: &'a ChatConfig,
+    /// The zone of a chat that set none.
+    pub default_zone: Tz,
+    /// The chat's notes.
+    pub notes: &'a [Note],
+    /// The session before this turn, oldest first.
+    pub history: &'a [Message],
+    /// What was said without addressing the bot, oldest first.
+    pub overheard: &'a [Inbound],
+    /// The question's parts, as they came in.
+    pub question: &'a [Inbound],
+    /// What this turn stored after the question, when it goes on after a restart.
+    pub done: &'a [Message],
+    /// The time.
+    pub now: DateTime<Utc>,
+}
+
+/// What goes to the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// The system prompt.
+    pub instructions: String,
+    /// History, question, and what was done.
+    pub items: Vec<Item>,
+}
+
+/// Builds the window; the history takes at most `history_tokens`.
+///
+/// # Errors
+/// A prompt template of the owner's that does not render.
+pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) -> Result<Window, String> {
+    let zone = material.config.timezone.unwrap_or(material.default_zone);
+    let render = |message: &Message| -> Result<String, String> {
+        prompts.message(&stored_view(message, material.place, zone))
+    };
+    let mut items = within_budget(material.history, history_tokens, &render)?;
+    items.push(Item::User { text: tail(prompts, material, zone)? });
+    items.extend(items_of(material.done, &render)?);
+    let instructions = prompts.system(&SystemView {
+        bot_name: material.bot.name.clone(),
+        bot_username: material.bot.username.clone(),
+        custom_prompt: material.config.custom_prompt.clone(),
+        language: material.config.language.clone(),
+        personality: material.config.personality.clone(),
+    })?;
+    Ok(Window { instructions, items })
+}
+
+fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, String> {
+    let parts = material.question.iter().map(|part| prompts.message(&inbound_view(part, zone)));
+    let now = material.now.with_timezone(&zone);
+    prompts.tail(&TailView {
+        overheard: material.overheard.iter().map(overheard_line).collect(),
+        notes: note_lines(material.notes),
+        now: format!("{} ({zone})", now.format("%A, %-d %B %Y, %H:%M")),
+        question: parts.collect::<Result<Vec<_>, _>>()?.join("\n"),
+    })
+}
+
+fn inbound_view(part: &Inbound, zone: Tz) -> MessageView {
+    MessageView {
+        chat_title: part.place.title.clone(),
+        topic_id: part.place.topic.map(|topic| topic.0),
+        mentioned: part.mentioned,
+        reply_to_bot: part.reply_to_bot,
+        forwarded_from: part.forwarded_from.clone(),
+        text: part.text.clone(),
+        quotes: part.quotes.as_ref().map(quote_view),
+        attachments: part.attachments.iter().map(attachment_words).collect(),
+        ..view(&part.place, &part.speaker, part.message, part.sent_at, zone)
+    }
+}
+
+/// A stored message looks the same in every later prompt, so that the provider's cache hits.
+fn stored_view(message: &Message, place: &Place, zone: Tz) -> MessageView {
+    let unknown =
+        Speaker { user: crate::ids::UserId::telegram(0), name: "someone".to_owned(), username: None };
+    let speaker = message.speaker.as_ref().unwrap_or(&unknown);
+    let id = message.telegram.first().copied().unwrap_or(MessageId(0));
+    MessageView {
+        group: false,
+        text: message.text.clone(),
+        quotes: message.quotes.as_ref().map(quote_view),
+        attachments: message.attachments.iter().map(attachment_words).collect(),
+        ..view(place, speaker, id, message.created_at, zone)
+    }
+}
+
+fn view(place: &Place, speaker: &Speaker, message: MessageId, sent: DateTime<Utc>, zone: Tz) -> MessageView {
+    MessageView {
+        chat_id: place.chat.0,
+        chat_type: place.kind.word(),
+        from: speaker_words(speaker),
+        user_id: speaker.user.telegram_id().map_or_else(|| speaker.user.to_string(), |id| id.to_string()),
+        message_id: message.0,
+        sent: sent.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
+        group: place.is_group(),
+        ..MessageView::default()
+    }
+}
+
+fn quote_view(quoted: &Quoted) -> QuoteView {
+    let words = quoted.attachments.iter().map(|a| format!("[{}]", attachment_words(a)));
+    let text = std::iter::once(quoted.text.clone()).chain(words).filter(|part| !part.is_empty());
+    QuoteView {
+        message: quoted.message.map(|id| id.0),
+        author: quoted.author.clone(),
+        text: text.collect::<Vec<_>>().join("\n"),
+        excerpt: quoted.excerpt.clone(),
+    }
+}
+
+fn attachment_words(attachment: &Attachment) -> String {
+    let word = attachment.kind.word();
+    attachment.label.as_ref().map_or_else(|| word.to_owned(), |label| format!("{word}: {label}"))
+}
+
+fn speaker_words(speaker: &Speaker) -> String {
+    match &speaker.username {
+        Some(username) => format!("{} (@{username})", speaker.name),
+        None => speaker.name.clone(),
+    }
+}
+
+fn overheard_line(message: &Inbound) -> String {
+    let words = message.attachments.iter().map(|a| format!("[{}]", attachment_words(a)));
+    let text = std::iter::once(message.text.clone()).chain(words).collect::<Vec<_>>().join(" ");
+    format!("{}: {}", speaker_words(&message.speaker), one_line(&text, MAX_OVERHEARD_CHARS))
+}
+
+/// A line a list: its items, or only its size when it is long or the room is used up.
+fn note_lines(notes: &[Note]) -> Vec<String> {
+    let mut room = MAX_NOTE_CHARS;
+    let line = |(key, notes): (&str, Vec<&Note>)| {
+        let items = notes.iter().map(|note| one_line(&note.content, 200)).collect::<Vec<_>>().join("; ");
+        if notes.len() > MAX_LISTED || items.len() > room {
+            return format!("{key} ({} items; list_notes shows them)", notes.len());
+        }
+        room -= items.len();
+        format!("{key}: {items}")
+    };
+    by_key(notes).into_iter().map(line).collect()
+}
