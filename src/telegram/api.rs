@@ -1,0 +1,144 @@
+//! Calls of the Bot API through teloxide, with payloads and results as JSON: teloxide's own types stop at Bot API 9.1
+//! and would lose what is newer.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use teloxide::requests::{JsonRequest, Payload, Request};
+use teloxide::{ApiError as KnownError, Bot, RequestError};
+
+use crate::config::TelegramSettings;
+use crate::ids::ChatId;
+use crate::secret::ExposeSecret;
+
+/// How long Telegram may hold a `getUpdates` call open, in seconds; 50 is the most it takes.
+pub const LONG_POLL_SECONDS: u64 = 50;
+/// What else a call may take.
+const CALL_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Makes calls as the bot. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Api {
+    calls: Bot,
+    polls: Bot,
+}
+
+/// Why a call failed, by what the caller can do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApiError {
+    /// The token is not good: only the owner can mend that.
+    #[error("Telegram refused the bot's token")]
+    Unauthorized,
+    /// Another process polls with the same token.
+    #[error("another process is getting this bot's updates")]
+    Conflict,
+    /// Wait so long, then try again.
+    #[error("Telegram asks to wait {} s", .0.as_secs())]
+    RetryAfter(Duration),
+    /// The group has another id now.
+    #[error("the group has become the supergroup {0}")]
+    Migrated(ChatId),
+    /// Telegram will not do it; its words.
+    #[error("{0}")]
+    Refused(String),
+    /// It never reached Telegram: trying again repeats nothing.
+    #[error("Telegram cannot be reached ({0})")]
+    Unreachable(String),
+    /// Nobody knows whether it was done.
+    #[error("Telegram did not answer ({0})")]
+    Unclear(String),
+}
+
+/// Defines a payload that is JSON in and JSON out.
+macro_rules! methods {
+    ($($name:ident = $method:literal),+ $(,)?) => {$(
+        #[doc = concat!("The Bot API method `", $method, "`.")]
+        #[derive(Debug, Clone, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Value);
+
+        impl Payload for $name {
+            type Output = Value;
+            const NAME: &'static str = $method;
+        }
+    )+};
+}
+
+methods! {
+    AnswerCallbackQuery = "answerCallbackQuery",
+    EditMessageText = "editMessageText",
+    GetChatMember = "getChatMember",
+    GetMe = "getMe",
+    GetUpdates = "getUpdates",
+    SendChatAction = "sendChatAction",
+    SendMessage = "sendMessage",
+    SendMessageDraft = "sendMessageDraft",
+    SetMessageReaction = "setMessageReaction",
+    SetMyCommands = "setMyCommands",
+}
+
+impl Api {
+    /// Speaks for the bot of these settings.
+    ///
+    /// # Errors
+    /// In words, when the HTTP client or the server's address are not usable.
+    pub fn new(settings: &TelegramSettings) -> Result<Self, String> {
+        let url = reqwest::Url::parse(&settings.api_url).map_err(|error| error.to_string())?;
+        let bot = |timeout: Duration| -> Result<Bot, String> {
+            let client = teloxide::net::default_reqwest_settings().timeout(timeout).build();
+            let client = client.map_err(|error| error.without_url().to_string())?;
+            Ok(Bot::with_client(settings.token.expose_secret().to_owned(), client).set_api_url(url.clone()))
+        };
+        Ok(Self {
+            calls: bot(CALL_TIMEOUT)?,
+            polls: bot(Duration::from_secs(LONG_POLL_SECONDS) + CALL_TIMEOUT)?,
+        })
+    }
+
+    /// Makes a call.
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub async fn call<P>(&self, payload: P) -> Result<Value, ApiError>
+    where
+        P: Payload<Output = Value> + Serialize + Clone + Send + Sync + 'static,
+    {
+        JsonRequest::new(self.calls.clone(), payload).send().await.map_err(|error| classify(&error))
+    }
+
+    /// The next updates from `offset` on; all before it count as received. Waits until there are some.
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub async fn updates(&self, offset: Option<i64>, kinds: &[&str]) -> Result<Vec<Value>, ApiError> {
+        let payload = GetUpdates(json!({
+            "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
+        }));
+        match JsonRequest::new(self.polls.clone(), payload).send().await {
+            Ok(Value::Array(updates)) => Ok(updates),
+            Ok(_) => Err(ApiError::Unclear("no list of updates".to_owned())),
+            Err(error) => Err(classify(&error)),
+        }
+    }
+}
+
+fn classify(error: &RequestError) -> ApiError {
+    match error {
+        RequestError::Api(KnownError::InvalidToken) => ApiError::Unauthorized,
+        RequestError::Api(KnownError::TerminatedByOtherGetUpdates) => ApiError::Conflict,
+        RequestError::Api(known) => ApiError::Refused(known.to_string()),
+        RequestError::MigrateToChatId(chat) => ApiError::Migrated(ChatId(chat.0)),
+        RequestError::RetryAfter(seconds) => ApiError::RetryAfter(seconds.duration()),
+        // The words of a network error may hold the address, and with it the token.
+        RequestError::Network(network) if network.is_connect() => {
+            ApiError::Unreachable("no connection".to_owned())
+        }
+        RequestError::Network(network) if network.is_timeout() => {
+            ApiError::Unclear("no answer in time".to_owned())
+        }
+        RequestError::Network(_) => ApiError::Unclear("the connection broke".to_owned()),
+        RequestError::InvalidJson { .. } => ApiError::Unclear("the answer is no JSON".to_owned()),
+        RequestError::Io(error) => ApiError::Unclear(error.to_string()),
+    }
+}

@@ -1,0 +1,130 @@
+//! `/start`, `/help`, `/new`, `/stop`, and the words for owners, strangers and groups.
+
+use super::{Asker, Card, Commands, Pressed};
+use crate::domain::message::Inbound;
+use crate::ids::{MessageId, UpdateId};
+use crate::policy::access::Standing;
+use crate::prompts::texts::fill;
+use crate::session::mailbox::{Job, Mailboxes, Question};
+use crate::store::StoreError;
+use crate::telegram::send::Button;
+
+impl Commands {
+    pub(super) fn start(&self, asker: &Asker, argument: &str) -> Card {
+        let texts = self.texts(asker);
+        if !argument.is_empty() && asker.standing != Standing::Owner {
+            return Card::text(&texts.claim_void);
+        }
+        let values = [("name", self.me.name.as_str()), ("model", &self.model)];
+        let example = vec![Button::new(&texts.button_example, "start:example")];
+        if asker.standing != Standing::Owner {
+            return Card::text(fill(&texts.start_member, &values)).row(example);
+        }
+        let access = vec![Button::new(&texts.button_access, "start:access")];
+        let settings = vec![Button::new(&texts.button_settings, "config:show")];
+        Card::text(fill(&texts.start_owner, &values)).row(example).row(access).row(settings)
+    }
+
+    pub(super) fn help(&self, asker: &Asker) -> Card {
+        let texts = self.texts(asker);
+        let group = |title: &str, commands: &[(&str, &str)]| {
+            let lines: Vec<String> =
+                commands.iter().map(|(name, about)| format!("/{name} – {about}")).collect();
+            format!("\n\n{title}\n{}", lines.join("\n"))
+        };
+        let mut body = texts.help.trim().to_owned();
+        body += &group(&texts.help_chat, &[("new", &texts.command_new), ("stop", &texts.command_stop)]);
+        body += &group(&texts.help_remember, &[("notes", &texts.command_notes)]);
+        body += &group(
+            &texts.help_settings,
+            &[("config", &texts.command_config), ("status", &texts.command_status)],
+        );
+        if asker.standing == Standing::Owner {
+            body +=
+                &group(&texts.help_owner, &[("allow", &texts.command_allow), ("deny", &texts.command_deny)]);
+        }
+        match body.split_once('\n') {
+            Some((title, rest)) => Card::titled(title, rest),
+            None => Card::text(body),
+        }
+    }
+
+    pub(super) async fn new_session(&self, asker: &Asker) -> Result<Card, StoreError> {
+        self.store.new_session(asker.place.conversation(), self.now()).await?;
+        Ok(Card::text(&self.texts(asker).new_session))
+    }
+
+    pub(super) fn stop(&self, asker: &Asker, mailboxes: &Mailboxes) -> Card {
+        let texts = self.texts(asker);
+        let stopped = mailboxes.stop(asker.place.conversation());
+        Card::text(if stopped { &texts.stop_done } else { &texts.stop_nothing })
+    }
+
+    /// For someone who has just become the owner.
+    #[must_use]
+    pub fn claimed(&self, asker: &Asker) -> Card {
+        let start = self.start(asker, "");
+        Card { title: Some(self.texts(asker).claimed.clone()), ..start }
+    }
+
+    /// For a stranger, once.
+    #[must_use]
+    pub fn private(&self, asker: &Asker) -> Card {
+        let id = asker.speaker.user.telegram_id().unwrap_or_default().to_string();
+        Card::text(fill(&self.texts(asker).private_bot, &[("id", &id)]))
+    }
+
+    /// For a group that the bot has just been added to.
+    #[must_use]
+    pub fn joined(&self, asker: &Asker, is_admin: bool) -> Card {
+        let texts = self.texts(asker);
+        let values = [("name", self.me.name.as_str()), ("username", &self.me.username)];
+        let words = fill(&texts.joined, &values);
+        // An admin sees everything, whatever the privacy mode.
+        if self.me.reads_all || is_admin {
+            return Card::text(words);
+        }
+        Card::text(format!("{words}\n\n{}", texts.privacy_hint))
+    }
+
+    pub(super) async fn press_start(
+        &self,
+        update: UpdateId,
+        what: &str,
+        asker: &Asker,
+        mailboxes: &Mailboxes,
+    ) -> Result<Pressed, StoreError> {
+        match what {
+            "example" => {
+                let question =
+                    Question { parts: vec![self.example(update, asker)], standing: asker.standing };
+                mailboxes.post(asker.place.conversation(), Job::Ask(question));
+                Ok(Pressed::toast(&self.texts(asker).example_question))
+            }
+            "access" if asker.standing == Standing::Owner => {
+                Ok(Pressed::card(self.access_card(asker).await?))
+            }
+            "back" => Ok(Pressed::card(self.start(asker, ""))),
+            _ => Ok(Pressed::toast(&self.texts(asker).owner_only)),
+        }
+    }
+
+    /// The example as if the person had typed it.
+    fn example(&self, update: UpdateId, asker: &Asker) -> Inbound {
+        Inbound {
+            update,
+            message: asker.message.unwrap_or(MessageId(0)),
+            place: asker.place.clone(),
+            speaker: asker.speaker.clone(),
+            language: asker.language.clone(),
+            sent_at: self.now(),
+            text: self.texts(asker).example_question.clone(),
+            attachments: Vec::new(),
+            quotes: None,
+            mentioned: true,
+            reply_to_bot: false,
+            joins: None,
+            forwarded_from: None,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `/config`: a card of the chat's settings, each a button to choose, change or clear; or changed by words behind the
+//! command. In a group only admins and owners change them.
+
+use chrono_tz::Tz;
+
+use super::{Asker, Card, Commands, Pressed};
+use crate::domain::chat::{AnswerWhen, ChatConfig, MAX_SETTING_CHARS};
+use crate::prompts::texts::{Texts, fill};
+use crate::store::StoreError;
+use crate::telegram::send::Button;
+use crate::text::one_line;
+
+/// Languages offered as buttons, by their own names; any other can be typed.
+const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "Русский", "Français"];
+/// Zones offered as buttons; any other can be typed.
+const ZONES: [&str; 6] = [
+    "Europe/London",
+    "Europe/Berlin",
+    "Europe/Moscow",
+    "America/New_York",
+    "America/Sao_Paulo",
+    "Asia/Tokyo",
+];
+
+/// A setting that can be changed here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Language,
+    Tone,
+    Instructions,
+    Answers,
+    Timezone,
+}
+
+impl Field {
+    const ALL: [Self; 5] = [Self::Language, Self::Tone, Self::Instructions, Self::Answers, Self::Timezone];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Language => "language",
+            Self::Tone => "tone",
+            Self::Instructions => "instructions",
+            Self::Answers => "answers",
+            Self::Timezone => "timezone",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|field| field.name().eq_ignore_ascii_case(name))
+    }
+
+    fn label(self, texts: &Texts) -> &str {
+        match self {
+            Self::Language => &texts.config_language,
+            Self::Tone => &texts.config_personality,
+            Self::Instructions => &texts.config_instructions,
+            Self::Answers => &texts.config_answers,
+            Self::Timezone => &texts.config_timezone,
+        }
+    }
+
+    /// Answers-when means something in groups only.
+    fn applies(self, asker: &Asker) -> bool {
+        self != Self::Answers || asker.place.is_group()
+    }
+}
+
+impl Commands {
+    pub(super) async fn config_command(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
+        if argument.is_empty() {
+            return self.config_card(asker).await;
+        }
+        let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+        let Some(field) = Field::named(name).filter(|field| field.applies(asker)) else {
+            return Ok(Card::text(&self.texts(asker).config_usage));
+        };
+        if value.trim().is_empty() {
+            let config = self.store.chat_config(asker.place.chat).await?;
+            return Ok(self.ask(asker, &config, field));
+        }
+        let value = Some(value.trim()).filter(|value| !value.eq_ignore_ascii_case("clear"));
+        match self.change(asker, field, value).await? {
+            Ok(hint) => Ok(with_hint(self.config_card(asker).await?, hint)),
+            Err(complaint) => Ok(Card::text(complaint)),
+        }
+    }
+
+    pub(super) async fn press_config(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
+        let mut words = what.splitn(3, ':');
+        let (verb, name, value) =
+            (words.next().unwrap_or_default(), words.next().unwrap_or_default(), words.next());
+        if verb == "show" {
+            return Ok(Pressed::card(self.config_card(asker).await?));
+        }
+        let Some(field) = Field::named(name) else {
+            return Ok(Pressed::toast(&self.texts(asker).gone));
+        };
+        match verb {
+            "ask" => {
+                let config = self.store.chat_config(asker.place.chat).await?;
+                Ok(Pressed::card(self.ask(asker, &config, field)))
+            }
+            "set" | "clear" => match self.change(asker, field, value.filter(|_| verb == "set")).await? {
+                Ok(hint) => {
+                    let card = with_hint(self.config_card(asker).await?, hint);
+                    Ok(Pressed::both(&self.texts(asker).config_saved, card))
+                }
+                Err(complaint) => Ok(Pressed::toast(complaint)),
+            },
+            _ => Ok(Pressed::toast(&self.texts(asker).gone)),
+        }
+    }
+
+    async fn config_card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.texts(asker);
+        let config = self.store.chat_config(asker.place.chat).await?;
+        let fields = || Field::ALL.into_iter().filter(|field| field.applies(asker));
+        let line = |field: Field| format!("{}: {}", field.label(texts), self.value(texts, &config, field));
+        let body: Vec<String> = fields().map(line).collect();
+        let buttons: Vec<Button> = fields()
+            .map(|field| Button::new(field.label(texts), format!("config:ask:{}", field.name())))
+            .collect();
+        let rows = buttons.chunks(2).map(<[Button]>::to_vec);
+        Ok(Card::titled(&texts.config_title, body.join("\n")).rows(rows))
+    }
+
+    fn value(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
+        let none = |value: &Option<String>, or: &str| {
+            value.as_deref().map_or(or.to_owned(), |text| one_line(text, 80))
+        };
+        match field {
+            Field::Language => none(&config.language, &texts.config_auto),
+            Field::Tone => none(&config.personality, &texts.config_none),
+            Field::Instructions => none(&config.custom_prompt, &texts.config_none),
+            Field::Answers => when_words(texts, config.answer_when).to_owned(),
+            Field::Timezone => match config.timezone {
+                Some(zone) => zone.name().to_owned(),
+                None => fill(&texts.config_default, &[("zone", self.default_zone.name())]),
+            },
+        }
+    }
+
+    /// The card of one setting: what it asks, choices, clear, back.
+    fn ask(&self, asker: &Asker, config: &ChatConfig, field: Field) -> Card {
+        let texts = self.texts(asker);
+        let choice =
+            |label: &str, value: &str| Button::new(label, format!("config:set:{}:{value}", field.name()));
+        let (question, choices) = match field {
+            Field::Language => {
+                (texts.config_ask_language.clone(), LANGUAGES.map(|name| choice(name, name)).to_vec())
+            }
+            Field::Tone => {
+                let tones =
+                    [&texts.tone_friendly, &texts.tone_formal, &texts.tone_playful, &texts.tone_terse];
+                (texts.config_ask_personality.clone(), tones.map(|tone| choice(tone, tone)).to_vec())
+            }
+            Field::Instructions => {
+                let now = config.custom_prompt.as_deref().unwrap_or(&texts.config_none);
+                (fill(&texts.config_ask_instructions, &[("value", now)]), Vec::new())
+            }
+            Field::Answers => {
+                let choices = AnswerWhen::ALL.map(|when| choice(when_words(texts, when), when.name()));
+                (texts.config_ask_answers.clone(), choices.to_vec())
+            }
+            Field::Timezone => {
+                (texts.config_ask_timezone.clone(), ZONES.map(|zone| choice(zone, zone)).to_vec())
+            }
+        };
+        let clear = Button::new(&texts.button_clear, format!("config:clear:{}", field.name()));
+        let back = Button::new(&texts.button_back, "config:show");
+        Card::titled(field.label(texts), question)
+            .rows(choices.chunks(2).map(<[Button]>::to_vec))
+            .row(vec![clear, back])
+    }
+
+    /// Changes a setting: a word to add to the card, or a complaint.
+    async fn change(
+        &self,
+        asker: &Asker,
+        field: Field,
+        value: Option<&str>,
+    ) -> Result<Result<Option<String>, String>, StoreError> {
+        let texts = self.texts(asker);
+        if !self.may_change(asker).await {
+            return Ok(Err(texts.admin_only.clone()));
+        }
+        if value.is_some_and(|value| value.chars().count() > MAX_SETTING_CHARS) {
+            let limit = MAX_SETTING_CHARS.to_string();
+            return Ok(Err(fill(&texts.config_too_long, &[("limit", &limit)])));
+        }
+        let mut config = self.store.chat_config(asker.place.chat).await?;
+        let owned = value.map(str::to_owned);
+        match field {
+            Field::Language => config.language = owned,
+            Field::Tone => config.personality = owned,
+            Field::Instructions => config.custom_prompt = owned,
+            Field::Answers => match value.map(AnswerWhen::named) {
+                Some(None) => return Ok(Err(texts.config_usage.clone())),
+                Some(Some(when)) => config.answer_when = when,
+                None => config.answer_when = AnswerWhen::default(),
+            },
+            Field::Timezone => match value.map(|name| (name, Tz::from_str_insensitive(name))) {
+                Some((name, Err(_))) => return Ok(Err(fill(&texts.config_bad_timezone, &[("value", name)]))),
+                Some((_, Ok(zone))) => config.timezone = Some(zone),
+                None => config.timezone = None,
+            },
+        }
+        self.store.set_chat_config(asker.place.chat, &config).await?;
+        let hidden =
+            field == Field::Answers && config.answer_when == AnswerWhen::Always && !self.me.reads_all;
+        Ok(Ok(hidden.then(|| texts.privacy_hint.clone())))
+    }
+}
+
+fn with_hint(mut card: Card, hint: Option<String>) -> Card {
+    if let Some(hint) = hint {
+        card.body = format!("{}\n\n{hint}", card.body);
+    }
+    card
+}
+
+fn when_words(texts: &Texts, when: AnswerWhen) -> &str {
+    match when {
+        AnswerWhen::Mention => &texts.config_mention,
+        AnswerWhen::Always => &texts.config_always,
+        AnswerWhen::Off => &texts.config_off,
+    }
+}

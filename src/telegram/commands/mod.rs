@@ -1,0 +1,286 @@
+//! Commands and buttons: what acts at once, beside any turn. One file a family; this one dispatches and shows cards.
+
+mod access;
+mod basic;
+mod config;
+mod notes;
+mod status;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use serde_json::{Value, json};
+
+use super::api::{AnswerCallbackQuery, SetMyCommands};
+use super::inbound::{Command, Me, place, speaker_of};
+use super::markup::{Entity, Formatted, Kind};
+use super::send::{Button, Outgoing, Sender, Unsent};
+use super::views::CallbackView;
+use crate::config::AccessSettings;
+use crate::domain::chat::Place;
+use crate::domain::message::{Inbound, Speaker};
+use crate::domain::note::Note;
+use crate::ids::{MessageId, NoteId, UpdateId};
+use crate::mcp::supervisor::Mcp;
+use crate::policy::access::{Admins, Standing, Verdict, judge};
+use crate::prompts::texts::{Locales, Texts};
+use crate::session::mailbox::Mailboxes;
+use crate::store::{Store, StoreError};
+use crate::telemetry::vitals::Vitals;
+use crate::text::utf16_len;
+
+/// The commands everybody gets listed, in this order.
+const LISTED: [&str; 7] = ["start", "help", "new", "notes", "config", "status", "stop"];
+/// So many rows a card shows at once.
+const ROWS: usize = 8;
+
+/// Everything commands work on.
+#[derive(Debug)]
+pub struct Commands {
+    /// Sends and edits.
+    pub sender: Sender,
+    /// All that is stored.
+    pub store: Arc<dyn Store>,
+    /// Texts.
+    pub locales: Arc<Locales>,
+    /// Who administers a chat.
+    pub admins: Arc<dyn Admins>,
+    /// Who may talk.
+    pub access: AccessSettings,
+    /// The bot.
+    pub me: Me,
+    /// `provider:model` that answers.
+    pub model: String,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+    /// How the bot is doing.
+    pub vitals: Arc<Vitals>,
+    /// The MCP server.
+    pub mcp: Mcp,
+    /// Notes removed by a button within the last minute, which can be put back.
+    pub removed: Mutex<HashMap<NoteId, (DateTime<Utc>, Note)>>,
+}
+
+/// Who gave a command or pressed a button, and where.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    /// Where.
+    pub place: Place,
+    /// Who.
+    pub speaker: Speaker,
+    /// The language of their client.
+    pub language: Option<String>,
+    /// What they may do.
+    pub standing: Standing,
+    /// The message to answer in a group.
+    pub message: Option<MessageId>,
+}
+
+impl Asker {
+    /// The writer of a message.
+    #[must_use]
+    pub fn new(part: &Inbound, standing: Standing) -> Self {
+        Self {
+            place: part.place.clone(),
+            speaker: part.speaker.clone(),
+            language: part.language.clone(),
+            standing,
+            message: Some(part.message),
+        }
+    }
+}
+
+/// A message of Figaro's own: its first line as a title, if it has one, and buttons.
+#[derive(Debug, Clone, Default)]
+pub struct Card {
+    title: Option<String>,
+    body: String,
+    buttons: Vec<Vec<Button>>,
+}
+
+/// What a press leads to: a short word over the button, and perhaps the card in a new state.
+#[derive(Debug, Default)]
+struct Pressed {
+    toast: Option<String>,
+    card: Option<Card>,
+}
+
+impl Card {
+    fn text(body: impl Into<String>) -> Self {
+        Self { body: body.into(), ..Self::default() }
+    }
+
+    fn titled(title: &str, body: impl Into<String>) -> Self {
+        Self { title: Some(title.to_owned()), body: body.into(), buttons: Vec::new() }
+    }
+
+    fn row(mut self, row: Vec<Button>) -> Self {
+        if !row.is_empty() {
+            self.buttons.push(row);
+        }
+        self
+    }
+
+    fn rows(self, rows: impl IntoIterator<Item = Vec<Button>>) -> Self {
+        rows.into_iter().fold(self, Self::row)
+    }
+
+    fn content(&self) -> Formatted {
+        let Some(title) = &self.title else {
+            return Formatted { text: self.body.clone(), entities: Vec::new() };
+        };
+        let gap = if self.body.is_empty() { "" } else { "\n" };
+        let bold = Entity { kind: Kind::Bold, offset: 0, length: utf16_len(title) };
+        Formatted { text: format!("{title}{gap}{}", self.body), entities: vec![bold] }
+    }
+}
+
+impl Pressed {
+    fn toast(text: impl Into<String>) -> Self {
+        Self { toast: Some(text.into()), card: None }
+    }
+
+    fn card(card: Card) -> Self {
+        Self { toast: None, card: Some(card) }
+    }
+
+    fn both(text: impl Into<String>, card: Card) -> Self {
+        Self { toast: Some(text.into()), card: Some(card) }
+    }
+}
+
+impl Commands {
+    /// Does what a command says and gives what is to be shown for it.
+    pub async fn run(&self, command: &Command, asker: &Asker, mailboxes: &Mailboxes) -> Card {
+        let done = match command.name.as_str() {
+            "start" => Ok(self.start(asker, &command.argument)),
+            "help" => Ok(self.help(asker)),
+            "new" => self.new_session(asker).await,
+            "stop" => Ok(self.stop(asker, mailboxes)),
+            "notes" => self.notes_card(asker, 0).await,
+            "config" => self.config_command(asker, &command.argument).await,
+            "status" => self.status(asker, mailboxes).await,
+            "allow" | "deny" => self.change_access(asker, &command.name, &command.argument).await,
+            _ => Ok(Card::text(&self.texts(asker).unknown_command)),
+        };
+        done.unwrap_or_else(|error| self.failed(asker, &error))
+    }
+
+    /// Shows a card as a new message; in a group as an answer to the command.
+    pub async fn show(&self, asker: &Asker, card: Card) {
+        let message = Outgoing {
+            content: card.content(),
+            reply_to: asker.message.filter(|_| asker.place.is_group()),
+            buttons: card.buttons,
+        };
+        if let Err(Unsent::Hopeless(words)) = self.sender.send(&asker.place, &message).await {
+            tracing::warn!(chat = %asker.place.chat, words, "Telegram will not take a card");
+        }
+    }
+
+    /// Does what a button says; it always gets an answer, a stale one too.
+    pub async fn press(&self, update: UpdateId, view: CallbackView, mailboxes: &Mailboxes) {
+        let Some((asker, card_id)) = self.asker_of(&view).await else {
+            return self.answer(&view.id, None).await;
+        };
+        let data = view.data.as_deref().unwrap_or_default();
+        let pressed = match self.act(update, data, &asker, mailboxes).await {
+            Ok(pressed) => pressed,
+            Err(error) => Pressed::card(self.failed(&asker, &error)),
+        };
+        self.answer(&view.id, pressed.toast.as_deref()).await;
+        if let Some(card) = pressed.card {
+            self.sender.edit(&asker.place, card_id, &card.content(), &card.buttons).await;
+        }
+    }
+
+    async fn act(
+        &self,
+        update: UpdateId,
+        data: &str,
+        asker: &Asker,
+        mailboxes: &Mailboxes,
+    ) -> Result<Pressed, StoreError> {
+        let (family, rest) = data.split_once(':').unwrap_or((data, ""));
+        match family {
+            "start" => self.press_start(update, rest, asker, mailboxes).await,
+            "notes" => self.press_notes(rest, asker).await,
+            "config" => self.press_config(rest, asker).await,
+            "status" => Ok(Pressed::card(self.status(asker, mailboxes).await?)),
+            _ => Ok(Pressed::toast(&self.texts(asker).gone)),
+        }
+    }
+
+    /// Who pressed, if they may; and the message with the button.
+    async fn asker_of(&self, view: &CallbackView) -> Option<(Asker, MessageId)> {
+        let message = view.message.as_ref()?;
+        let (place, speaker) = (place(message), speaker_of(&view.from));
+        let list = self.store.access().await.ok()?;
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
+            return None;
+        };
+        let id = MessageId(message.message_id);
+        let language = view.from.language_code.clone();
+        Some((Asker { place, speaker, language, standing, message: Some(id) }, id))
+    }
+
+    async fn answer(&self, callback: &str, toast: Option<&str>) {
+        let mut body = json!({"callback_query_id": callback});
+        if let Some(text) = toast {
+            body["text"] = json!(crate::text::one_line(text, 190));
+        }
+        if let Err(error) = self.sender.api.call(AnswerCallbackQuery(body)).await {
+            tracing::debug!(%error, "a button press could not be answered");
+        }
+    }
+
+    /// Registers the list of commands with Telegram, for each language.
+    pub async fn register(&self) {
+        for (tag, texts) in self.locales.all() {
+            let entries: HashMap<&str, &str> = texts.entries().into_iter().collect();
+            let list: Vec<Value> = LISTED
+                .iter()
+                .filter_map(|name| {
+                    let about = entries.get(format!("command_{name}").as_str())?;
+                    Some(json!({"command": name, "description": about}))
+                })
+                .collect();
+            // English is also what everybody else sees.
+            let body = match tag {
+                "en" => json!({"commands": list}),
+                other => json!({"commands": list, "language_code": other}),
+            };
+            if let Err(error) = self.sender.api.call(SetMyCommands(body)).await {
+                tracing::warn!(%error, language = tag, "the list of commands could not be registered");
+            }
+        }
+    }
+
+    fn texts(&self, asker: &Asker) -> &Texts {
+        self.locales.of(asker.language.as_deref())
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.sender.clock.now()
+    }
+
+    fn failed(&self, asker: &Asker, error: &StoreError) -> Card {
+        tracing::error!(%error, label = error.label(), "a command could not use the store");
+        self.vitals.failed(self.now(), error.label());
+        Card::text(&self.texts(asker).trouble_internal)
+    }
+
+    /// Whether someone may change what holds for the whole chat.
+    async fn may_change(&self, asker: &Asker) -> bool {
+        asker.standing == Standing::Owner || self.admins.is_admin(asker.place.chat, &asker.speaker.user).await
+    }
+}
+
+/// The buttons that turn pages, for a list of so many rows.
+fn pager(family: &str, page: usize, rows: usize) -> Vec<Button> {
+    let back = (page > 0).then(|| Button::new("◀", format!("{family}:{}", page.saturating_sub(1))));
+    let on = ((page + 1) * ROWS < rows).then(|| Button::new("▶", format!("{family}:{}", page + 1)));
+    back.into_iter().chain(on).collect()
+}

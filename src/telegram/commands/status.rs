@@ -1,0 +1,64 @@
+//! `/status`: in two words for members, in full for owners.
+
+use super::{Asker, Card, Commands};
+use crate::policy::access::Standing;
+use crate::prompts::texts::fill;
+use crate::session::mailbox::Mailboxes;
+use crate::store::StoreError;
+use crate::telegram::send::Button;
+
+impl Commands {
+    pub(super) async fn status(&self, asker: &Asker, mailboxes: &Mailboxes) -> Result<Card, StoreError> {
+        let texts = self.texts(asker);
+        let zone = self.store.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+        let since = self.vitals.started_at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string();
+        if asker.standing != Standing::Owner {
+            return Ok(Card::text(fill(&texts.status_member, &[("since", &since), ("model", &self.model)])));
+        }
+        let health = self.store.health().await?;
+        let (size, unreadable) = (mebibytes(health.bytes), health.unreadable.to_string());
+        let error = self.vitals.last_error().map_or_else(
+            || texts.status_no_error.clone(),
+            |(at, label)| format!("{label}, {}", at.with_timezone(&zone).format("%Y-%m-%d %H:%M")),
+        );
+        let values = [
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("uptime", duration((self.now() - self.vitals.started_at).num_seconds())),
+            ("model", self.model.clone()),
+            ("queue", mailboxes.waiting().to_string()),
+            ("error", error),
+            ("memory", memory([std::process::id(), self.mcp.child_pid()]).await),
+            ("store", fill(&texts.status_store, &[("size", &size), ("unreadable", &unreadable)])),
+            ("restarts", self.mcp.restarts().to_string()),
+        ];
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let refresh = vec![Button::new(&texts.button_refresh, "status:")];
+        Ok(Card::text(fill(&texts.status_owner, &values)).row(refresh))
+    }
+}
+
+/// The proportional set size of each process, as Linux gives it in `/proc/PID/smaps_rollup`.
+async fn memory(processes: [u32; 2]) -> String {
+    let mut sizes = Vec::new();
+    for pid in processes {
+        let text = tokio::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).await.unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+        let kib: Option<u64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        sizes.push(kib.map_or_else(|| "?".to_owned(), |kib| mebibytes(kib * 1024)));
+    }
+    sizes.join(" + ")
+}
+
+fn mebibytes(bytes: u64) -> String {
+    let tenths = bytes * 10 / (1 << 20);
+    format!("{}.{} MiB", tenths / 10, tenths % 10)
+}
+
+fn duration(seconds: i64) -> String {
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    match (days, hours) {
+        (0, 0) => format!("{minutes} min"),
+        (0, _) => format!("{hours} h {minutes} min"),
+        _ => format!("{days} d {hours} h"),
+    }
+}

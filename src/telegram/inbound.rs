@@ -1,0 +1,379 @@
+//! A message view as a domain message: who, where, what, addressed to whom. Pure.
+
+use chrono::{DateTime, Utc};
+
+use super::views::{ChatView, EntityView, ExternalReplyView, MessageView, OriginView, UserView};
+use crate::domain::chat::{ChatKind, Place};
+use crate::domain::message::{Attachment, AttachmentKind, Inbound, Join, Quoted, Speaker};
+use crate::ids::{BotId, ChatId, MessageId, TopicId, UpdateId, UserId};
+use crate::text::utf16_len;
+
+/// A text so long may be the first part of one that the client split: the limit is 4096 units.
+const MAYBE_SPLIT_UNITS: usize = 4000;
+
+/// The bot as messages refer to it.
+#[derive(Debug, Clone)]
+pub struct Me {
+    /// Its user id.
+    pub id: BotId,
+    /// Its first name.
+    pub name: String,
+    /// Its username, without `@`.
+    pub username: String,
+    /// Whether Telegram's privacy mode is off.
+    pub reads_all: bool,
+}
+
+/// A command, such as `/config@bot timezone Europe/Riga`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// Its name in lower case, without the slash.
+    pub name: String,
+    /// The rest of the text.
+    pub argument: String,
+}
+
+/// The message as the domain knows it; `None` for one that no person wrote (a bot's, an automatic forward, a note of
+/// Telegram's own).
+#[must_use]
+pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
+    let speaker = speaker(view)?;
+    let (text, entities) = words(view);
+    let attachments = attachments(view);
+    if text.is_empty() && attachments.is_empty() {
+        return None;
+    }
+    Some(Inbound {
+        update,
+        message: MessageId(view.message_id),
+        place: place(view),
+        speaker,
+        language: view.from.as_ref().and_then(|user| user.language_code.clone()),
+        sent_at: DateTime::<Utc>::from_timestamp(view.date, 0).unwrap_or_default(),
+        text: text.to_owned(),
+        attachments,
+        quotes: quoted(view),
+        mentioned: mentions(text, entities, me),
+        reply_to_bot: replied(view).and_then(|r| r.from.as_ref()).is_some_and(|user| user.id == me.id.0),
+        joins: joins(view, text),
+        forwarded_from: view.forward_origin.as_ref().map(origin_name),
+    })
+}
+
+/// The command a message begins with; `None` also for one that is meant for another bot.
+#[must_use]
+pub fn command(view: &MessageView, me: &Me) -> Option<Command> {
+    let (text, entities) = words(view);
+    let head = entities.iter().find(|entity| entity.kind == "bot_command" && entity.offset == 0)?;
+    let written = units(text, 0, head.length)?;
+    let (name, target) =
+        written.strip_prefix('/')?.split_once('@').unwrap_or((written.get(1..)?, &me.username));
+    let argument = text.get(written.len()..).unwrap_or_default().trim().to_owned();
+    target.eq_ignore_ascii_case(&me.username).then(|| Command { name: name.to_lowercase(), argument })
+}
+
+/// Where a message stands.
+#[must_use]
+pub fn place(view: &MessageView) -> Place {
+    let topic = view.message_thread_id.filter(|_| view.is_topic_message);
+    let place = place_of_chat(&view.chat);
+    Place { topic: topic.map(TopicId), ..place }
+}
+
+/// A chat without a topic.
+#[must_use]
+pub fn place_of_chat(chat: &ChatView) -> Place {
+    let kind = match chat.kind.as_str() {
+        "private" => ChatKind::Private,
+        "channel" => ChatKind::Channel,
+        _ => ChatKind::Group,
+    };
+    Place { chat: ChatId(chat.id), kind, title: chat.title.clone(), topic: None }
+}
+
+/// A user as someone who speaks.
+#[must_use]
+pub fn speaker_of(user: &UserView) -> Speaker {
+    let last = user.last_name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    Speaker {
+        user: UserId::telegram(user.id),
+        name: format!("{}{last}", user.first_name),
+        username: user.username.clone(),
+    }
+}
+
+/// A channel or an anonymous admin speaks as a chat; Telegram then names a bot as the sender.
+fn speaker(view: &MessageView) -> Option<Speaker> {
+    if view.is_automatic_forward {
+        return None;
+    }
+    if let Some(chat) = &view.sender_chat {
+        let name = chat.title.clone().or_else(|| chat.username.clone()).unwrap_or_default();
+        return Some(Speaker { user: UserId::telegram(chat.id), name, username: chat.username.clone() });
+    }
+    view.from.as_ref().filter(|user| !user.is_bot).map(speaker_of)
+}
+
+fn words(view: &MessageView) -> (&str, &[EntityView]) {
+    match (&view.text, &view.caption) {
+        (Some(text), _) => (text, &view.entities),
+        (None, Some(caption)) => (caption, &view.caption_entities),
+        (None, None) => ("", &[]),
+    }
+}
+
+fn mentions(text: &str, entities: &[EntityView], me: &Me) -> bool {
+    entities.iter().any(|entity| match entity.kind.as_str() {
+        "mention" => units(text, entity.offset, entity.length)
+            .and_then(|name| name.strip_prefix('@'))
+            .is_some_and(|name| name.eq_ignore_ascii_case(&me.username)),
+        "text_mention" => entity.user.as_ref().is_some_and(|user| user.id == me.id.0),
+        "bot_command" => units(text, entity.offset, entity.length)
+            .and_then(|command| command.split_once('@'))
+            .is_some_and(|(_, target)| target.eq_ignore_ascii_case(&me.username)),
+        _ => false,
+    })
+}
+
+/// The message this one replies to. In a forum every message without a reply of its own names the topic's first one.
+fn replied(view: &MessageView) -> Option<&MessageView> {
+    let reply = view.reply_to_message.as_deref()?;
+    let is_topic_root = view.is_topic_message && Some(reply.message_id) == view.message_thread_id;
+    (!is_topic_root).then_some(reply)
+}
+
+fn quoted(view: &MessageView) -> Option<Quoted> {
+    let excerpt = view.quote.as_ref().map(|quote| quote.text.clone());
+    if let Some(reply) = replied(view) {
+        let author = reply.sender_chat.as_ref().and_then(|chat| chat.title.clone());
+        return Some(Quoted {
+            message: Some(MessageId(reply.message_id)),
+            author: author.or_else(|| reply.from.as_ref().map(|user| speaker_of(user).name)),
+            text: words(reply).0.to_owned(),
+            excerpt,
+            attachments: attachments(reply),
+        });
+    }
+    let external = view.external_reply.as_ref()?;
+    Some(Quoted {
+        message: None,
+        author: Some(origin_name(&external.origin)),
+        text: String::new(),
+        excerpt,
+        attachments: external_attachments(external),
+    })
+}
+
+fn external_attachments(external: &ExternalReplyView) -> Vec<Attachment> {
+    let photo = external.photo.as_ref().map(|_| attachment(AttachmentKind::Photo, None, None));
+    let document = external
+        .document
+        .as_ref()
+        .map(|file| attachment(AttachmentKind::Document, file.file_id.clone(), file.file_name.clone()));
+    photo.into_iter().chain(document).collect()
+}
+
+fn origin_name(origin: &OriginView) -> String {
+    let user = origin.sender_user.as_ref().map(|user| speaker_of(user).name);
+    let chat = || origin.chat.as_ref().or(origin.sender_chat.as_ref()).and_then(|chat| chat.title.clone());
+    user.or_else(|| origin.sender_user_name.clone()).or_else(chat).unwrap_or_else(|| "someone".to_owned())
+}
+
+fn joins(view: &MessageView, text: &str) -> Option<Join> {
+    if let Some(album) = &view.media_group_id {
+        return Some(Join::Album(album.clone()));
+    }
+    if view.forward_origin.is_some() {
+        return Some(Join::Forward);
+    }
+    (utf16_len(text) >= MAYBE_SPLIT_UNITS).then_some(Join::LongPaste)
+}
+
+fn attachment(kind: AttachmentKind, file_id: Option<String>, label: Option<String>) -> Attachment {
+    Attachment { kind, file_id, label }
+}
+
+fn attachments(view: &MessageView) -> Vec<Attachment> {
+    use AttachmentKind as Kind;
+    if let Some(largest) = view.photo.last() {
+        return vec![attachment(Kind::Photo, largest.file_id.clone(), None)];
+    }
+    // Telegram gives an animation as a document too: the first that is there tells what it is.
+    let files = [
+        (Kind::Animation, &view.animation),
+        (Kind::Sticker, &view.sticker),
+        (Kind::Voice, &view.voice),
+        (Kind::Audio, &view.audio),
+        (Kind::Video, &view.video),
+        (Kind::VideoNote, &view.video_note),
+        (Kind::Document, &view.document),
+        (Kind::Other, &view.dice),
+    ];
+    for (kind, file) in files {
+        if let Some(file) = file {
+            let label = file.file_name.clone().or_else(|| file.title.clone()).or_else(|| file.emoji.clone());
+            return vec![attachment(kind, file.file_id.clone(), label)];
+        }
+    }
+    without_file(view).into_iter().collect()
+}
+
+fn without_file(view: &MessageView) -> Option<Attachment> {
+    use AttachmentKind as Kind;
+    let described = |kind, label: String| Some(attachment(kind, None, Some(label)));
+    if let Some(venue) = &view.venue {
+        return described(Kind::Location, format!("{}, {}", venue.title, venue.address));
+    }
+    if let Some(at) = &view.location {
+        return described(Kind::Location, format!("{}, {}", at.latitude, at.longitude));
+    }
+    if let Some(card) = &view.contact {
+        let last = card.last_name.clone().unwrap_or_default();
+        return described(Kind::Contact, format!("{} {last} {}", card.first_name, card.phone_number));
+    }
+    if let Some(poll) = &view.poll {
+        let options: Vec<&str> = poll.options.iter().map(|option| option.text.as_str()).collect();
+        return described(Kind::Poll, format!("{} ({})", poll.question, options.join(" / ")));
+    }
+    let newer = [&view.rich_message, &view.paid_media, &view.story, &view.checklist];
+    newer.into_iter().any(Option::is_some).then(|| attachment(Kind::Other, None, None))
+}
+
+/// A part of a text by UTF-16 units.
+fn units(text: &str, offset: usize, length: usize) -> Option<&str> {
+    let mut at = 0;
+    let (mut start, mut end) = (None, None);
+    for (byte, c) in text.char_indices().chain([(text.len(), '\0')]) {
+        if at == offset {
+            start = Some(byte);
+        }
+        if at == offset + length {
+            end = Some(byte);
+            break;
+        }
+        at += c.len_utf16();
+    }
+    text.get(start?..end?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn me() -> Me {
+        Me { id: BotId(9), name: "Figaro".into(), username: "Figaro_Bot".into(), reads_all: false }
+    }
+
+    fn view(extra: Value) -> MessageView {
+        let mut message = json!({
+            "message_id": 7, "date": 1_700_000_000,
+            "chat": {"id": -5, "type": "supergroup", "title": "Lunch"},
+            "from": {"id": 11, "is_bot": false, "first_name": "Ann", "last_name": "Lee", "username": "ann"},
+        });
+        message.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        serde_json::from_value(message).unwrap()
+    }
+
+    fn read_one(extra: Value) -> Option<Inbound> {
+        read(UpdateId(1), &view(extra), &me())
+    }
+
+    #[test]
+    fn a_message_of_a_newer_api_is_still_a_message() {
+        let inbound = read_one(json!({
+            "text": "at 5", "entities": [{"type": "date_time", "offset": 0, "length": 4, "unix_time": 5}],
+            "reply_markup": {"inline_keyboard": [[{"text": "x", "disabled": true}]]}, "future": [{"a": 1}],
+            "sticker": "not an object any more", "quote": 7,
+        }))
+        .unwrap();
+        assert_eq!(inbound.text, "at 5");
+        assert!(inbound.attachments.is_empty());
+    }
+
+    #[test]
+    fn who_is_meant() {
+        let mention = |text: &str, offset: usize, length: usize| json!({"text": text, "entities": [{"type": "mention", "offset": offset, "length": length}]});
+        let reply = |id: i64| {
+            json!({"text": "x", "reply_to_message": {"message_id": 3, "chat": {"id": -5},
+            "from": {"id": id, "first_name": "B"}, "text": "earlier"}})
+        };
+        let cases = [
+            (json!({"text": "hello"}), false),
+            (mention("hi @figaro_bot", 3, 11), true),
+            (mention("😀 @figaro_bot", 3, 11), true),
+            (mention("hi @figaro_bots", 3, 12), false),
+            (
+                json!({"text": "you", "entities": [{"type": "text_mention", "offset": 0, "length": 3, "user": {"id": 9}}]}),
+                true,
+            ),
+            (
+                json!({"caption": "@Figaro_Bot", "photo": [{"file_id": "p"}],
+                "caption_entities": [{"type": "mention", "offset": 0, "length": 11}]}),
+                true,
+            ),
+            (reply(9), true),
+            (reply(12), false),
+        ];
+        for (extra, wanted) in cases {
+            assert_eq!(read_one(extra.clone()).unwrap().is_addressed(), wanted, "{extra}");
+        }
+    }
+
+    #[test]
+    fn in_a_forum_the_topics_first_message_is_no_reply() {
+        let topic = |reply: i64| {
+            read_one(json!({"text": "x", "is_topic_message": true, "message_thread_id": 4, "reply_to_message":
+                {"message_id": reply, "chat": {"id": -5}, "from": {"id": 9, "first_name": "F"}, "text": "t"}}))
+            .unwrap()
+        };
+        let plain = topic(4);
+        assert_eq!((plain.place.topic, plain.reply_to_bot, plain.quotes), (Some(TopicId(4)), false, None));
+        assert!(topic(6).reply_to_bot);
+    }
+
+    #[test]
+    fn nobody_speaks_for_bots_but_channels_and_anonymous_admins_speak_as_chats() {
+        let bot = json!({"text": "x", "from": {"id": 8, "is_bot": true, "first_name": "B"}});
+        assert_eq!(read_one(bot), None);
+        let anonymous =
+            read_one(json!({"text": "x", "from": {"id": 1_087_968_824, "is_bot": true, "first_name": "G"},
+            "sender_chat": {"id": -5, "type": "supergroup", "title": "Lunch"}}));
+        assert_eq!(anonymous.unwrap().speaker.name, "Lunch");
+        assert_eq!(
+            read_one(
+                json!({"text": "x", "is_automatic_forward": true, "sender_chat": {"id": -6, "title": "C"}})
+            ),
+            None
+        );
+        assert_eq!(read_one(json!({"new_chat_members": [{"id": 5, "first_name": "N"}]})), None);
+    }
+
+    #[test]
+    fn commands_are_forgiving_but_not_stolen() {
+        let of = |text: &str, length: usize| {
+            let entities = json!([{"type": "bot_command", "offset": 0, "length": length}]);
+            command(&view(json!({"text": text, "entities": entities})), &me())
+                .map(|command| (command.name, command.argument))
+        };
+        let some = |name: &str, argument: &str| Some((name.to_owned(), argument.to_owned()));
+        assert_eq!(of("/Help", 5), some("help", ""));
+        assert_eq!(
+            of("/config@FIGARO_bot  timezone Europe/Riga ", 18),
+            some("config", "timezone Europe/Riga")
+        );
+        assert_eq!(of("/help@other_bot", 15), None);
+    }
+
+    #[test]
+    fn a_quote_carries_who_and_what() {
+        let inbound = read_one(json!({"text": "this?", "quote": {"text": "at noon"}, "reply_to_message":
+            {"message_id": 3, "chat": {"id": -5}, "from": {"id": 12, "first_name": "Bob"}, "caption": "Pizza at noon",
+             "photo": [{"file_id": "small"}, {"file_id": "large"}]}}));
+        let quotes = inbound.unwrap().quotes.unwrap();
+        assert_eq!((quotes.author.as_deref(), quotes.text.as_str()), (Some("Bob"), "Pizza at noon"));
+        assert_eq!(quotes.excerpt.as_deref(), Some("at noon"));
+        assert_eq!(quotes.attachments[0].file_id.as_deref(), Some("large"));
+    }
+}

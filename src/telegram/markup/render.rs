@@ -1,0 +1,461 @@
+//! Walks the Markdown of a whole answer and writes it as text with spans. Called for [`super::render()`] and, with the
+//! source prepared, for [`super::render_partial()`].
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use super::inline::{Inline, MAX_INDENT};
+use super::out::Out;
+use super::table::{Layout, Table};
+use super::{Formatted, Kind, entities};
+
+/// Missing cells of a row are filled in, so a wide table of many short rows would grow without bound.
+const MAX_TABLE_COLUMNS: usize = 20;
+const MAX_LANGUAGE: usize = 32;
+
+/// Renders a whole Markdown answer.
+#[must_use]
+pub fn render(markdown: &str) -> Formatted {
+    walk(markdown, false)
+}
+
+/// `open_end`: the source is half-written; tags and spoilers left open reach to its end.
+pub(super) fn walk(source: &str, open_end: bool) -> Formatted {
+    let parser = Parser::new_ext(source, options(source)).into_offset_iter();
+    let definitions = parser.reference_definitions().iter();
+    let mut definitions: Vec<_> =
+        definitions.map(|(label, def)| (def.span.start, label.to_owned(), def.dest.to_string())).collect();
+    definitions.sort();
+    let mut walker = Walker::new(source, open_end);
+    for (event, range) in parser {
+        walker.event(event, range);
+    }
+    for (start, label, address) in definitions {
+        walker.definition(start, &label, &address);
+    }
+    entities::resolve(walker.inline.out.finish(open_end))
+}
+
+pub(super) fn options(source: &str) -> Options {
+    let is_wide = |line: &str| {
+        let pipes = line.bytes().filter(|b| *b == b'|').count();
+        pipes > MAX_TABLE_COLUMNS && line.bytes().all(|b| b"|:-> \t\r".contains(&b))
+    };
+    let mut options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
+    options.set(Options::ENABLE_TABLES, !source.lines().any(is_wide));
+    options
+}
+
+#[derive(Debug)]
+struct Walker<'a> {
+    inline: Inline<'a>,
+    open_end: bool,
+    lines: Lines,
+    /// The next number of each open list; none for bullets.
+    lists: Vec<Option<u64>>,
+    quotes: usize,
+    quote_start: usize,
+    code: Option<(String, Option<String>)>,
+    table: Option<Table>,
+    /// The buffer around the table cell that is being written.
+    around: Option<Out>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(source: &'a str, open_end: bool) -> Self {
+        Self {
+            inline: Inline::new(source),
+            open_end,
+            lines: Lines::new(source),
+            lists: Vec::new(),
+            quotes: 0,
+            quote_start: 0,
+            code: None,
+            table: None,
+            around: None,
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.start(tag, &range),
+            Event::End(tag) => self.end(tag, &range),
+            Event::Text(text) => match &mut self.code {
+                Some((code, _)) => code.push_str(&text),
+                None => self.inline.text(&text, range.start),
+            },
+            Event::Code(code) => {
+                let start = self.inline.out.len();
+                self.inline.out.push(&code);
+                self.inline.out.span(Kind::Code, start);
+            }
+            Event::InlineHtml(text) | Event::Html(text) => self.inline.html(&text),
+            Event::SoftBreak | Event::HardBreak => self.inline.line_break(range.end),
+            Event::Rule => {
+                self.block(range.start);
+                self.inline.out.push("———");
+                self.inline.out.lines(1);
+            }
+            Event::TaskListMarker(done) => self.inline.out.task(done),
+            Event::FootnoteReference(label) => self.inline.out.push(&format!("[{label}]")),
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.inline.out.push(&text),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
+        match tag {
+            Tag::Heading { .. } => {
+                self.block(range.start);
+                if !self.inline.out.after_marker() {
+                    self.inline.out.lines(2);
+                }
+                self.inline.start_heading();
+            }
+            Tag::BlockQuote(_) => self.start_quote(range.start),
+            Tag::CodeBlock(kind) => {
+                self.block(range.start);
+                self.code = Some((String::new(), language(&kind)));
+            }
+            Tag::List(first) => self.lists.push(first),
+            Tag::Item => self.start_item(range.start),
+            Tag::FootnoteDefinition(label) => {
+                self.block(range.start);
+                self.inline.out.marker(&format!("[{label}]"));
+            }
+            Tag::Paragraph | Tag::HtmlBlock => self.block(range.start),
+            Tag::Table(_) | Tag::TableHead | Tag::TableRow | Tag::TableCell => {
+                self.start_table(tag, range.start)
+            }
+            Tag::Link { link_type, dest_url, id, .. } | Tag::Image { link_type, dest_url, id, .. } => {
+                self.inline.start_link(link_type, &dest_url, &id);
+            }
+            Tag::Emphasis | Tag::Strong | Tag::Strikethrough => self.inline.start_style(&tag, range.start),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd, range: &Range<usize>) {
+        match tag {
+            TagEnd::Emphasis => self.inline.end_style(Kind::Italic),
+            TagEnd::Strong => self.inline.end_style(Kind::Bold),
+            TagEnd::Strikethrough => self.inline.end_style(Kind::Strikethrough),
+            TagEnd::Heading(_) => {
+                self.inline.end_style(Kind::Bold);
+                self.inline.out.lines(2);
+            }
+            TagEnd::Link | TagEnd::Image => self.inline.end_link(),
+            TagEnd::BlockQuote(_) => {
+                self.quotes -= 1;
+                if self.quotes == 0 {
+                    self.inline.out.span(Kind::Blockquote, self.quote_start);
+                }
+                self.inline.out.lines(1);
+            }
+            TagEnd::CodeBlock => {
+                if let Some((code, language)) = self.code.take() {
+                    self.inline.out.push_pre(&code, language);
+                }
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.set_indent(self.lists.len());
+                self.inline.out.lines(1);
+            }
+            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::Item | TagEnd::FootnoteDefinition => {
+                self.inline.out.lines(1)
+            }
+            TagEnd::TableCell => self.end_cell(range.end),
+            TagEnd::Table => self.end_table(),
+            _ => {}
+        }
+    }
+
+    /// Begins a block: a blank line where the author left one, else a new line; none behind a list marker.
+    fn block(&mut self, start: usize) {
+        self.inline.out.next_block();
+        if !self.inline.out.after_marker() {
+            self.inline.out.lines(if self.lines.blank_before(start) { 2 } else { 1 });
+        }
+    }
+
+    fn start_quote(&mut self, start: usize) {
+        self.block(start);
+        self.inline.out.lines(1);
+        if self.quotes == 0 {
+            self.quote_start = self.inline.out.len();
+        }
+        self.quotes += 1;
+    }
+
+    fn start_item(&mut self, start: usize) {
+        let depth = self.lists.len();
+        self.set_indent(depth.saturating_sub(1));
+        self.block(start);
+        let marker = match self.lists.last_mut() {
+            Some(Some(number)) => {
+                let marker = format!("{number}.");
+                *number += 1;
+                marker
+            }
+            _ => "•".to_owned(),
+        };
+        self.inline.out.marker(&marker);
+        self.set_indent(depth);
+    }
+
+    fn set_indent(&mut self, depth: usize) {
+        self.inline.out.indent = (depth * 2).min(MAX_INDENT);
+    }
+
+    /// A link definition that nothing refers to, as in a list of sources, would be lost.
+    fn definition(&mut self, start: usize, label: &str, address: &str) {
+        if !self.inline.is_used(label) {
+            self.block(start);
+            self.inline.out.push(&format!("[{label}]: {address}"));
+        }
+    }
+
+    fn start_table(&mut self, tag: Tag<'_>, start: usize) {
+        match tag {
+            Tag::Table(alignments) => {
+                self.block(start);
+                self.inline.out.lines(1);
+                self.table = Some(Table::new(alignments));
+            }
+            Tag::TableCell => self.around = Some(std::mem::take(&mut self.inline.out)),
+            _ => {
+                if let Some(table) = &mut self.table {
+                    table.start_row();
+                }
+            }
+        }
+    }
+
+    fn end_cell(&mut self, end: usize) {
+        let Some(around) = self.around.take() else { return };
+        let is_last = self.inline.source[end..].trim().is_empty();
+        let cell = std::mem::replace(&mut self.inline.out, around).finish(self.open_end && is_last);
+        if let Some(table) = &mut self.table {
+            table.push_cell(cell);
+        }
+    }
+
+    fn end_table(&mut self) {
+        match self.table.take().map(Table::layout) {
+            Some(Layout::Columns(text)) => self.inline.out.push_pre(&text, None),
+            Some(Layout::List(list)) => self.inline.out.append(list),
+            None => {}
+        }
+        self.inline.out.lines(1);
+    }
+}
+
+/// Which lines of the source follow a blank one.
+#[derive(Debug)]
+struct Lines {
+    starts: Vec<usize>,
+    blank: Vec<bool>,
+}
+
+impl Lines {
+    fn new(source: &str) -> Self {
+        let mut lines = Self { starts: Vec::new(), blank: Vec::new() };
+        let mut start = 0;
+        for line in source.split_inclusive('\n') {
+            lines.starts.push(start);
+            // A line of quote marks alone is blank inside the quote.
+            lines.blank.push(line.chars().all(|c| c.is_whitespace() || c == '>'));
+            start += line.len();
+        }
+        lines
+    }
+
+    fn blank_before(&self, offset: usize) -> bool {
+        let line = self.starts.partition_point(|start| *start <= offset);
+        line >= 2 && self.blank[line - 2]
+    }
+}
+
+/// The language of a fenced block, if its first word can be one.
+fn language(kind: &CodeBlockKind<'_>) -> Option<String> {
+    let CodeBlockKind::Fenced(info) = kind else {
+        return None;
+    };
+    let word = info.split([' ', '\t', ',', '{', ':']).next()?;
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || b"+#-._".contains(&b);
+    let sane = !word.is_empty() && word.len() <= MAX_LANGUAGE && word.bytes().all(is_name);
+    sane.then(|| word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{assert_valid, tagged};
+    use super::super::{Entity, Kind};
+    use super::*;
+
+    fn check(cases: &[(&str, &str)]) {
+        for (source, expected) in cases {
+            let formatted = render(source);
+            assert_valid(&formatted);
+            assert_eq!(tagged(&formatted), *expected, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn inline_styles() {
+        check(&[
+            ("", ""),
+            (" \n\n ", ""),
+            ("plain", "plain"),
+            ("**b** *i* _i_ __b__", "{b:b} {i:i} {i:i} {b:b}"),
+            ("***both***", "{b:{i:both}}"),
+            ("**a *b* c**", "{b:a {i:b} c}"),
+            ("~~gone~~", "{s:gone}"),
+            ("~5 and 6~7, 8~9", "~5 and 6~7, 8~9"),
+            ("2*3*4 and 2 * 3", "2*3*4 and 2 * 3"),
+            ("snake_case_word __init__.py", "snake_case_word {b:init}.py"),
+            ("это**важно**да", "это{b:важно}да"),
+            ("**👍🏽 да** *شكرا*", "{b:👍🏽 да} {i:شكرا}"),
+            ("a `code *x*` b", "a {c:code *x*} b"),
+            ("**a `b` c**", "{b:a} {c:b} {b:c}"),
+            ("a\nb  \nc\\\nd", "a\nb\nc\nd"),
+            ("\\*a\\* \\_b\\_", "*a* _b_"),
+            ("&lt;b&gt; &amp; &copy; AT&T", "<b> & © AT&T"),
+            ("**unclosed *text", "**unclosed *text"),
+            ("||secret|| x", "{sp:secret} x"),
+            ("||a **b**||", "{sp:a {b:b}}"),
+            ("**x ||y** z||", "{b:x {sp:y}} {sp:z}"),
+            ("a || b || c", "a || b || c"),
+            ("if a||b and c||d", "if a||b and c||d"),
+            ("||open", "||open"),
+            ("\\||a||", "||a||"),
+            ("\\(x^2\\) and $a_1 + b_2$", "(x^2) and $a_1 + b_2$"),
+        ]);
+    }
+
+    #[test]
+    fn links() {
+        check(&[
+            ("[t](https://a.b/x_y)", "{link=https://a.b/x_y:t}"),
+            ("[**t** x](https://a.b)", "{link=https://a.b:{b:t} x}"),
+            ("**[t](https://a.b)**", "{link=https://a.b:{b:t}}"),
+            ("[`t`](https://a.b)", "{link=https://a.b:t}"),
+            ("[t](tg://user?id=1)", "{link=tg://user?id=1:t}"),
+            ("[t](mailto:a@b.c)", "t (a@b.c)"),
+            ("[a@b.c](mailto:a@b.c)", "a@b.c"),
+            ("[t](/rel)", "t (/rel)"),
+            ("[t](javascript:x)", "t (javascript:x)"),
+            ("[t](http://localhost:80)", "t (http://localhost:80)"),
+            ("[t](#part)", "t"),
+            ("[](https://a.b)", "https://a.b"),
+            ("[https://a.b](https://a.b)", "https://a.b"),
+            ("https://a.b/c_d_e <https://a.b>", "https://a.b/c_d_e https://a.b"),
+            ("![alt](https://a.b/c.png)", "{link=https://a.b/c.png:alt}"),
+            ("![](https://a.b/c.png)", "https://a.b/c.png"),
+            ("[![alt](https://a.b/c.png)](https://d.e)", "{link=https://d.e:alt}"),
+            ("see [1].\n\n[1]: https://a.b", "see {link=https://a.b:[1]}."),
+            ("see [x][y].\n\n[y]: https://a.b", "see {link=https://a.b:x}."),
+            (
+                "Sources:\n\n[1]: https://a.b\n[2]: https://c.d",
+                "Sources:\n\n[1]: https://a.b\n[2]: https://c.d",
+            ),
+            ("a[^1]\n\n[^1]: Note.", "a[1]\n\n[1] Note."),
+            ("arr[0] [not a link]", "arr[0] [not a link]"),
+        ]);
+    }
+
+    #[test]
+    fn blocks() {
+        check(&[
+            ("# T\ntext\n## S **x**\nmore", "{b:T}\n\ntext\n\n{b:S x}\n\nmore"),
+            ("a\n\nb\n\n\n\nc", "a\n\nb\n\nc"),
+            ("a\n\n---\n\nb", "a\n\n———\n\nb"),
+            ("```rust\nfn x() {}\n```", "{pre=rust:fn x() {}}"),
+            ("```rust,ignore title=\"x\"\nx\n```", "{pre=rust:x}"),
+            ("```c++\nx\n```", "{pre=c++:x}"),
+            ("```<script>\nx\n```", "{pre:x}"),
+            ("```\n\n  a **b**\n\n\n\n\tc\n\n```", "{pre:  a **b**\n\n\n\n    c}"),
+            ("text:\n```\nx", "text:\n{pre:x}"),
+            ("text\n\n    indented\n      more", "text\n\n{pre:indented\n  more}"),
+            ("```\n```", ""),
+            ("> a\n> b", "{q:a\nb}"),
+            ("> a\n>\n> > b\n\nc", "{q:a\n\nb}\n\nc"),
+            ("> a **b** `c`\n> ```\n>   x\n> ```", "{q:a {b:b} {c:c}\n{pre:  x}}"),
+            ("**a**\n\n> q\n\n> r", "{b:a}\n\n{q:q}\n\n{q:r}"),
+        ]);
+    }
+
+    #[test]
+    fn lists() {
+        check(&[
+            ("- a\n- b", "• a\n• b"),
+            ("* a\n+ b", "• a\n• b"),
+            ("Items:\n- a\n\nafter", "Items:\n• a\n\nafter"),
+            ("- a\n  - b\n    - c\n- d", "• a\n  • b\n    • c\n• d"),
+            ("3. a\n4. b", "3. a\n4. b"),
+            ("1. a\n\n   b\n\n2. c", "1. a\n\n  b\n\n2. c"),
+            ("1. a\n   - b", "1. a\n  • b"),
+            ("- [ ] a\n- [x] **b**", "☐ a\n☑ {b:b}"),
+            ("1. [x] a", "1. ☑ a"),
+            ("- a\n  ```py\n  x\n    y\n  ```\n- b", "• a\n{pre=py:x\n  y}\n• b"),
+            ("- ```\n  x\n  ```", "•\n{pre:x}"),
+            ("- > q", "•\n  {q:q}"),
+            ("- a\n  b", "• a\n  b"),
+            ("-\n- a", "•\n• a"),
+            ("• a\n  • b\n• c", "• a\n  • b\n• c"),
+            ("- # H\n- b", "• {b:H}\n\n• b"),
+        ]);
+    }
+
+    #[test]
+    fn tables() {
+        check(&[
+            ("| A | B |\n|---|--:|\n| x | 10 |\n| yy | **5** |", "{pre:A  |  B\n---+---\nx  | 10\nyy |  5}"),
+            ("| A | B |\n|:-:|---|\n| 日本 | x |", "{pre: A   | B\n-----+--\n日本 | x}"),
+            ("| A | B |\n|---|---|", "{pre:A | B\n--+--}"),
+            ("| A | B |\n|---|---|\n| [x](https://a.b) | |", "A: {link=https://a.b:x}"),
+            (
+                "| Name | Text |\n|---|---|\n| a | this is a rather long cell of **text** |\n| b | c |",
+                "Name: a\nText: this is a rather long cell of {b:text}\n\nName: b\nText: c",
+            ),
+            ("text\n\n| A |\n|---|\n| b<br>c |\n\nend", "text\n\n{pre:A\n---\nb c}\n\nend"),
+        ]);
+    }
+
+    #[test]
+    fn raw_html() {
+        check(&[
+            ("<b>b</b> <em>i</em> <u>u</u> <s>s</s> <code>c</code>", "{b:b} {i:i} {u:u} {s:s} {c:c}"),
+            ("<tg-spoiler>x</tg-spoiler> <span class=\"tg-spoiler\">y</span>", "{sp:x} {sp:y}"),
+            ("a<br>b<br/>c", "a\nb\nc"),
+            ("<a href=\"https://a.b\">t</a> <a href=\"x\">u</a>", "{link=https://a.b:t} <a href=\"x\">u</a>"),
+            ("Vec<String> and <b>open", "Vec<String> and <b>open"),
+            ("<div>x</div>\n\n<!-- c -->", "<div>x</div>\n\n<!-- c -->"),
+            ("x <b>a <i>b</b> c</i>", "x {b:a <i>b} c</i>"),
+            ("<b>a **b** `c`</b>", "{b:a b} {c:c}"),
+            ("<pre>  a\n  b</pre>", "{pre:  a\n  b}"),
+            (
+                "a\n\n<details>\n<summary>More &amp; more</summary>\n\nHidden *text*\n\n</details>\n\nb",
+                "a\n\n{eq:{b:More & more}\n\nHidden {i:text}}\n\nb",
+            ),
+            ("<blockquote>\n\n> x\n\n</blockquote>", "{q:x}"),
+        ]);
+    }
+
+    #[test]
+    fn offsets_count_utf16_units() {
+        let formatted = render("😀 **жир** 👨‍👩‍👧 `x`");
+        let expected = [
+            Entity { kind: Kind::Bold, offset: 3, length: 3 },
+            Entity { kind: Kind::Code, offset: 16, length: 1 },
+        ];
+        assert_eq!(formatted.text, "😀 жир 👨‍👩‍👧 x");
+        assert_eq!(formatted.entities, expected);
+    }
+
+    #[test]
+    fn characters_that_telegram_removes_are_removed() {
+        assert_eq!(render("a\u{202e}b\tc\u{7}d").text, "ab cd");
+    }
+}

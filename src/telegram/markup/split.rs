@@ -1,0 +1,269 @@
+//! Cuts a long answer into messages at the best borders. Called by the reply path for every answer it sends.
+
+use super::chars::is_extender;
+use super::out::{Fragment, Span};
+use super::{Entity, Formatted, Kind, entities};
+
+/// Telegram ignores the entities of a message beyond this many; a message ends before it would have more.
+const MAX_ENTITIES: usize = 100;
+/// A border is good enough if the message before it is at least this part of the limit full.
+const MIN_FILL: usize = 3;
+
+/// Cuts into pieces of at most `limit` UTF-16 units (at least 2) and at most 100 entities each.
+///
+/// The last border of the best sort wins: paragraph, line, sentence, word; words inside of code and links come last.
+/// Code that is cut goes on as code of the same language. Only white space at the borders is lost, and no piece is
+/// empty.
+#[must_use]
+pub fn split(formatted: Formatted, limit: usize) -> Vec<Formatted> {
+    let offsets = entities::utf16_offsets(&formatted.text);
+    let limit = limit.max(2);
+    if formatted.text.trim().is_empty() {
+        return Vec::new();
+    }
+    if offsets[formatted.text.len()] <= limit && formatted.entities.len() <= MAX_ENTITIES {
+        return vec![formatted];
+    }
+    let mut source = Source::new(formatted, offsets);
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while let Some(from) = source.next_start(start, limit) {
+        let end = source.cut(from, limit);
+        pieces.push(source.piece(from, end));
+        start = end;
+    }
+    pieces
+}
+
+/// How good a place to cut is, the best last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Border {
+    Character,
+    Grapheme,
+    WordInside,
+    Word,
+    Sentence,
+    Line,
+    Paragraph,
+}
+
+/// What a byte of the text lies in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Text,
+    Pre,
+    /// Code or a link: better kept whole.
+    Inline,
+}
+
+#[derive(Debug)]
+struct Source {
+    text: String,
+    offsets: Vec<usize>,
+    /// As byte ranges, sorted by start.
+    spans: Vec<Span>,
+    within: Vec<Within>,
+    /// Spans before this one are open or done.
+    next: usize,
+    /// Spans that reach behind the last cut.
+    open: Vec<usize>,
+}
+
+impl Source {
+    fn new(formatted: Formatted, offsets: Vec<usize>) -> Self {
+        let Formatted { text, mut entities } = formatted;
+        entities.sort_by_key(|entity| entity.offset);
+        let byte = |unit: usize| offsets.partition_point(|before| *before < unit).min(text.len());
+        let span =
+            |Entity { kind, offset, length }| Span { kind, range: byte(offset)..byte(offset + length) };
+        let spans: Vec<Span> = entities.into_iter().map(span).collect();
+        let mut within = vec![Within::Text; text.len() + 1];
+        for span in &spans {
+            let state = match span.kind {
+                Kind::Pre { .. } => Within::Pre,
+                Kind::Code | Kind::TextLink { .. } => Within::Inline,
+                _ => continue,
+            };
+            within[span.range.clone()].fill(state);
+        }
+        Self { text, offsets, spans, within, next: 0, open: Vec::new() }
+    }
+
+    /// Where the next piece starts: behind white space, but code keeps the indent of its line if it fits.
+    fn next_start(&self, start: usize, limit: usize) -> Option<usize> {
+        let rest = &self.text[start..];
+        let first = start + rest.len() - rest.trim_start().len();
+        if first == self.text.len() {
+            return None;
+        }
+        let line = self.text[start..first].rfind('\n').map_or(start, |at| start + at + 1);
+        let mut from = first;
+        while from > line && self.within[from - 1] == Within::Pre {
+            from -= 1;
+            while !self.text.is_char_boundary(from) {
+                from -= 1;
+            }
+        }
+        let fits = self.offsets[first] - self.offsets[from] <= (limit - 2) / 2;
+        Some(if fits { from } else { first })
+    }
+
+    /// Where the piece that starts at `from` ends.
+    fn cut(&mut self, from: usize, limit: usize) -> usize {
+        let rest = &self.text[from..];
+        let first = from + rest.len() - rest.trim_start().len();
+        let last = self.window(from, first, limit);
+        if last == self.text.len() {
+            return last;
+        }
+        let good = self.offsets[from] + limit.min(self.offsets[last] - self.offsets[from]) / MIN_FILL;
+        let mut best: Option<(bool, Border, usize)> = None;
+        let ends = self.text[from..last].char_indices().map(|(at, _)| from + at);
+        for end in ends.chain([last]).filter(|end| *end > first) {
+            let candidate = (self.offsets[end] >= good, self.border(end), end);
+            best = best.max(Some(candidate));
+        }
+        best.map_or(last, |(_, _, end)| end)
+    }
+
+    /// The furthest end that keeps both limits; always behind `first`, the first character that is seen.
+    fn window(&mut self, from: usize, first: usize, limit: usize) -> usize {
+        let most = self.offsets[from] + limit;
+        let mut last = self.offsets.partition_point(|units| *units <= most) - 1;
+        while !self.text.is_char_boundary(last) {
+            last -= 1;
+        }
+        self.open.retain(|at| self.spans[*at].range.end > from);
+        let mut count = self.open.len();
+        for span in &self.spans[self.next..] {
+            if span.range.start >= last {
+                break;
+            }
+            count += 1;
+            if count > MAX_ENTITIES && span.range.start > first {
+                return span.range.start;
+            }
+        }
+        last
+    }
+
+    fn border(&self, end: usize) -> Border {
+        let (before, after) = self.text.split_at(end);
+        let mut previous = before.chars().rev();
+        let (last, next) = (previous.next().unwrap_or(' '), after.chars().next().unwrap_or(' '));
+        let within = if self.within[end - 1] == self.within[end] { self.within[end] } else { Within::Text };
+        if last == '\n' || next == '\n' {
+            let blank = (last == '\n' && (next == '\n' || previous.next() == Some('\n')))
+                || after.starts_with("\n\n");
+            return if blank && within != Within::Pre { Border::Paragraph } else { Border::Line };
+        }
+        if last.is_whitespace() || next.is_whitespace() {
+            let stops = ['.', '!', '?', '…', ':', ';', '。', '！', '？', '؟', '۔'];
+            return match within {
+                Within::Text if next.is_whitespace() && stops.contains(&last) => Border::Sentence,
+                Within::Text => Border::Word,
+                Within::Pre | Within::Inline => Border::WordInside,
+            };
+        }
+        if last == '。' || last == '！' || last == '？' {
+            return Border::Sentence;
+        }
+        let is_flag = |c: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
+        let flags = before.chars().rev().take(64).take_while(|c| is_flag(*c)).count();
+        let joined = is_extender(next) || last == '\u{200d}' || (is_flag(next) && flags % 2 == 1);
+        if joined { Border::Character } else { Border::Grapheme }
+    }
+
+    fn piece(&mut self, from: usize, end: usize) -> Formatted {
+        while self.spans.get(self.next).is_some_and(|span| span.range.start < end) {
+            self.open.push(self.next);
+            self.next += 1;
+        }
+        let clipped = |at: &usize| {
+            let Span { kind, range } = &self.spans[*at];
+            Span {
+                kind: kind.clone(),
+                range: range.start.max(from) - from..range.end.clamp(from, end) - from,
+            }
+        };
+        let spans = self.open.iter().map(clipped).collect();
+        let mut piece = entities::resolve(Fragment { text: self.text[from..end].to_owned(), spans });
+        piece.entities.truncate(MAX_ENTITIES);
+        piece
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::render::render;
+    use super::super::tests::{assert_valid, markdown, tagged};
+    use super::*;
+
+    #[test]
+    fn borders_are_taken_by_rank() {
+        let cases: [(&str, usize, &[&str]); 14] = [
+            ("", 10, &[]),
+            ("short", 10, &["short"]),
+            ("one two\n\nthree four five", 16, &["one two", "three four five"]),
+            ("one two\nthree four five", 16, &["one two", "three four five"]),
+            ("One two. Three four five", 16, &["One two.", "Three four five"]),
+            ("one two three four", 10, &["one two", "three four"]),
+            ("**one two three four**", 10, &["{b:one two}", "{b:three four}"]),
+            ("abcdefghijkl", 5, &["abcde", "fghij", "kl"]),
+            ("😀😀😀", 3, &["😀", "😀", "😀"]),
+            ("ab👨‍👩‍👧cd", 9, &["ab", "👨‍👩‍👧c", "d"]),
+            ("aae\u{301}e\u{301}", 5, &["aae\u{301}", "e\u{301}"]),
+            ("🇩🇪🇫🇷🇮🇹", 7, &["🇩🇪", "🇫🇷", "🇮🇹"]),
+            ("see `ab cd` ef", 8, &["see", "{c:ab cd} ef"]),
+            (
+                "```rust\nfn a() {\n    b\n    c\n}\n```",
+                14,
+                &["{pre=rust:fn a() {\n    b}", "{pre=rust:    c\n}}"],
+            ),
+        ];
+        for (source, limit, expected) in cases {
+            let pieces: Vec<String> = split(render(source), limit).iter().map(tagged).collect();
+            assert_eq!(pieces, expected, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_at_most_a_hundred_entities() {
+        let pieces = split(render(&"`a` ".repeat(250)), 4096);
+        let counts: Vec<usize> = pieces.iter().map(|piece| piece.entities.len()).collect();
+        assert_eq!(counts, [100, 100, 50]);
+    }
+
+    #[test]
+    fn a_long_run_of_joined_characters_is_cut_between_characters() {
+        let text = format!("a{}", "\u{301}".repeat(20));
+        let pieces = split(Formatted { text, entities: Vec::new() }, 8);
+        assert_eq!(pieces.iter().map(|piece| piece.text.chars().count()).collect::<Vec<_>>(), [8, 8, 5]);
+    }
+
+    fn assert_pieces(formatted: Formatted, limit: usize) {
+        let squeezed = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        let whole = squeezed(&formatted.text);
+        let pieces = split(formatted, limit);
+        for piece in &pieces {
+            assert_valid(piece);
+            assert!(piece.text.encode_utf16().count() <= limit && !piece.text.trim().is_empty(), "{piece:?}");
+            assert!(piece.entities.len() <= MAX_ENTITIES);
+        }
+        assert_eq!(pieces.iter().map(|piece| squeezed(&piece.text)).collect::<String>(), whole);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_keep_the_text_and_the_limit(source in markdown(), limit in 2..120_usize) {
+            assert_pieces(render(&source), limit);
+        }
+
+        #[test]
+        fn pieces_of_any_text_keep_the_limit(source in "[\\PC\n]{0,300}", limit in 2..40_usize) {
+            assert_pieces(render(&source), limit);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Telegram: updates in ([`poller`], [`inbound`], [`router`]), commands and buttons at once ([`commands`]), drafts and
+//! answers out ([`live`], [`courier`]).
+
+pub mod admins;
+pub mod api;
+pub mod commands;
+pub mod courier;
+pub mod inbound;
+pub mod live;
+pub mod markup;
+pub mod poller;
+pub mod recovery;
+pub mod router;
+pub mod send;
+pub mod views;

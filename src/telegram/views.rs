@@ -1,0 +1,268 @@
+//! The few fields of an update that Figaro uses, read so that nothing newer or odd in the rest can make it fail.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// Reads a field, or leaves it out when it is not what it was.
+fn lenient<'de, D: Deserializer<'de>, T: Default + for<'a> Deserialize<'a>>(from: D) -> Result<T, D::Error> {
+    let value = Value::deserialize(from)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}
+
+/// An update.
+#[derive(Debug, Clone, Deserialize)]
+pub struct UpdateView {
+    pub update_id: i64,
+    #[serde(default, deserialize_with = "lenient")]
+    pub message: Option<Box<MessageView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub edited_message: Option<Box<MessageView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub callback_query: Option<Box<CallbackView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub my_chat_member: Option<Box<MemberUpdateView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub stopped_message_generation: Option<StoppedView>,
+}
+
+/// A user.
+#[derive(Debug, Clone, Deserialize)]
+pub struct UserView {
+    pub id: i64,
+    #[serde(default, deserialize_with = "lenient")]
+    pub is_bot: bool,
+    #[serde(default, deserialize_with = "lenient")]
+    pub first_name: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub last_name: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub username: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub language_code: Option<String>,
+}
+
+/// A chat.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ChatView {
+    pub id: i64,
+    #[serde(rename = "type", default, deserialize_with = "lenient")]
+    pub kind: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub title: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub username: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub first_name: Option<String>,
+}
+
+/// A part of a text with a meaning; offset and length in UTF-16 units.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct EntityView {
+    #[serde(rename = "type", default, deserialize_with = "lenient")]
+    pub kind: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub offset: usize,
+    #[serde(default, deserialize_with = "lenient")]
+    pub length: usize,
+    #[serde(default, deserialize_with = "lenient")]
+    pub user: Option<UserView>,
+}
+
+/// A file, or anything that has one.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct FileView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub file_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub file_name: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub title: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub emoji: Option<String>,
+}
+
+/// The part of a message that a reply quotes.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct QuoteView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub text: String,
+}
+
+/// Where a forwarded message came from.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct OriginView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub sender_user: Option<UserView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub sender_user_name: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub sender_chat: Option<ChatView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub chat: Option<ChatView>,
+}
+
+/// A replied-to message of another chat.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct ExternalReplyView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub origin: OriginView,
+    #[serde(default, deserialize_with = "lenient")]
+    pub photo: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub document: Option<FileView>,
+}
+
+/// A place.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct LocationView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub latitude: f64,
+    #[serde(default, deserialize_with = "lenient")]
+    pub longitude: f64,
+}
+
+/// A named place.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct VenueView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub title: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub address: String,
+}
+
+/// A person's card.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct ContactView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub phone_number: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub first_name: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub last_name: Option<String>,
+}
+
+/// A poll.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct PollView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub question: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub options: Vec<PollOptionView>,
+}
+
+/// An option of a poll.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct PollOptionView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub text: String,
+}
+
+/// A message.
+#[derive(Debug, Clone, Deserialize)]
+pub struct MessageView {
+    pub message_id: i64,
+    #[serde(default, deserialize_with = "lenient")]
+    pub message_thread_id: Option<i64>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub is_topic_message: bool,
+    #[serde(default, deserialize_with = "lenient")]
+    pub is_automatic_forward: bool,
+    #[serde(default, deserialize_with = "lenient")]
+    pub from: Option<UserView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub sender_chat: Option<ChatView>,
+    pub chat: ChatView,
+    #[serde(default, deserialize_with = "lenient")]
+    pub date: i64,
+    #[serde(default, deserialize_with = "lenient")]
+    pub text: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub entities: Vec<EntityView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub caption: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub caption_entities: Vec<EntityView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub reply_to_message: Option<Box<Self>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub external_reply: Option<ExternalReplyView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub quote: Option<QuoteView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub media_group_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub forward_origin: Option<OriginView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub migrate_to_chat_id: Option<i64>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub photo: Vec<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub document: Option<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub voice: Option<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub audio: Option<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub video: Option<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub video_note: Option<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub sticker: Option<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub animation: Option<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub location: Option<LocationView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub venue: Option<VenueView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub contact: Option<ContactView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub poll: Option<PollView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub rich_message: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub paid_media: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub story: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub checklist: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub dice: Option<FileView>,
+}
+
+/// A pressed button.
+#[derive(Debug, Clone, Deserialize)]
+pub struct CallbackView {
+    pub id: String,
+    pub from: UserView,
+    #[serde(default, deserialize_with = "lenient")]
+    pub message: Option<MessageView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub data: Option<String>,
+}
+
+/// A change of the bot's own membership.
+#[derive(Debug, Clone, Deserialize)]
+pub struct MemberUpdateView {
+    pub chat: ChatView,
+    pub from: UserView,
+    #[serde(default, deserialize_with = "lenient")]
+    pub old_chat_member: MemberView,
+    #[serde(default, deserialize_with = "lenient")]
+    pub new_chat_member: MemberView,
+}
+
+/// A membership.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct MemberView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub status: String,
+}
+
+/// Somebody pressed the stop button of a draft.
+#[derive(Debug, Clone, Deserialize)]
+pub struct StoppedView {
+    pub chat: ChatView,
+    #[serde(default, deserialize_with = "lenient")]
+    pub message_thread_id: Option<i64>,
+}
