@@ -1,0 +1,8 @@
+//! An offline Telegram and an offline model on loopback: the world of `figaro demo`, and of the tests, which meet the
+//! real binaries in it.
+
+pub mod model;
+pub mod telegram;
+
+/// The chat page: one self-contained file.
+pub const PAGE: &str = include_str!("page.html");

@@ -1,0 +1,129 @@
+//! An offline model: OpenAI's Responses API on loopback, answered by a [`Brain`] instead of a network.
+//! Serves `figaro demo` with a [`Showman`] and the tests with a [`Script`]; checks every request it gets.
+
+mod http;
+mod reply;
+mod request;
+mod rules;
+mod script;
+mod showman;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub use self::reply::{Brain, Gate, Part, Reply};
+pub use self::request::ModelRequest;
+pub use self::script::Script;
+pub use self::showman::Showman;
+use crate::clock::Clock;
+use crate::shutdown::Tasks;
+
+/// Older requests are forgotten beyond this.
+const MOST_REQUESTS: usize = 2_000;
+
+/// A handle on a running offline model. Cheap to clone; the server ends with its tasks.
+#[derive(Clone)]
+pub struct OfflineModel(Arc<Shared>);
+
+struct Shared {
+    seen: Mutex<Seen>,
+    changed: watch::Sender<()>,
+    brain: Arc<dyn Brain>,
+    url: String,
+    clock: Clock,
+    tasks: Tasks,
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: Vec<ModelRequest>,
+    violations: Vec<String>,
+    last_response: u64,
+}
+
+impl OfflineModel {
+    /// Serves `/v1/responses` and `/v1/models` on a listener until the tasks stop.
+    ///
+    /// # Errors
+    /// The listener has no address.
+    pub fn start(
+        listener: TcpListener,
+        brain: Arc<dyn Brain>,
+        clock: Clock,
+        tasks: &Tasks,
+    ) -> std::io::Result<Self> {
+        let url = format!("http://{}/v1", listener.local_addr()?);
+        let (seen, changed) = (Mutex::default(), watch::Sender::new(()));
+        let model = Self(Arc::new(Shared { seen, changed, brain, url, clock, tasks: tasks.clone() }));
+        tasks.spawn("offline model", http::serve(model.clone(), listener));
+        Ok(model)
+    }
+
+    /// The base address of the API, like `http://127.0.0.1:4711/v1`.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// The requests to `/v1/responses` so far, bad ones included.
+    #[must_use]
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.with(|seen| seen.requests.clone())
+    }
+
+    /// What was wrong with requests; a test asserts that there is nothing.
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        self.with(|seen| seen.violations.clone())
+    }
+
+    /// Looks at the requests after every new one until something is found; `None` when the time is over.
+    pub async fn wait_until<T>(
+        &self,
+        timeout: Duration,
+        mut find: impl FnMut(&[ModelRequest]) -> Option<T>,
+    ) -> Option<T> {
+        let mut changes = self.0.changed.subscribe();
+        let found = async {
+            loop {
+                if let Some(found) = self.with(|seen| find(&seen.requests)) {
+                    return Some(found);
+                }
+                changes.changed().await.ok()?;
+            }
+        };
+        tokio::time::timeout(timeout, found).await.unwrap_or_default()
+    }
+
+    /// Notes a request with what is wrong with it, and gives it a number.
+    fn note(&self, request: &ModelRequest, violation: Option<&str>) -> u64 {
+        let number = self.with(|seen| {
+            if seen.requests.len() >= MOST_REQUESTS {
+                seen.requests.drain(..MOST_REQUESTS / 2);
+            }
+            seen.requests.push(request.clone());
+            seen.violations.extend(violation.map(ToOwned::to_owned));
+            seen.last_response += 1;
+            seen.last_response
+        });
+        self.0.changed.send_replace(());
+        number
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
+        work(&mut self.0.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for OfflineModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OfflineModel").field(&self.0.url).finish()
+    }
+}

@@ -1,0 +1,275 @@
+//! The brain of `figaro demo`: a few keyword rules that show off formatting, tools and streaming without a network.
+//! It says what it is, and calls only tools the request offers.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::reply::{Brain, Part, Reply};
+use super::request::{ModelRequest, TaggedMessage, tagged};
+
+const WORD_PAUSE: Duration = Duration::from_millis(25);
+const SLOW_PAUSE: Duration = Duration::from_millis(450);
+
+const GREETING: &str =
+    "Hello! I am Figaro, here with an **offline stand-in model**: no key, no network, a handful of \
+rules. What you see around me is real. Try:
+
+- `format`: what formatted text looks like
+- `poll Where shall we eat? Pizza, soup, salad`
+- `like this`: I react to your message
+- `buy milk`, then `notes`: I remember things
+- `photo`: I send a picture
+- `long`: an answer too long for one message
+- `slow`: an answer you can stop half way";
+
+const SHOWPIECE: &str = "# The barber's menu
+
+**Bold**, *italic*, ~~struck~~, and `inline code`, with a [link](https://core.telegram.org/bots/api).
+
+> Figaro here, Figaro there,
+> Figaro up, Figaro down.
+
+1. Wash
+2. Cut
+   - short at the sides
+   - long on top
+3. Shave
+
+```rust
+fn main() {
+    println!(\"Bravo, bravissimo!\");
+}
+```
+
+| Service | Minutes | Price |
+|---|---:|---:|
+| Cut | 30 | 20 € |
+| Shave | 15 | 12 € |
+| Wig | 45 | 35 € |";
+
+const LONG_LINE: &str = "The barber of this city is in demand: everybody asks for him, everybody wants him, ladies and \
+children, the old and the young, now the wig, then the beard, a letter to carry, a match to make.";
+
+const SLOW: &str = "I am taking my time with this one, word by word, so that you can see the draft grow and press stop \
+whenever you have seen enough. There is nothing more to come than more of the same: one word, and then another, and \
+another after that, until the sentence finds its end, which is here.";
+
+/// Answers by keyword.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Showman;
+
+/// The trick a message asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trick {
+    Greet,
+    Format,
+    Poll,
+    React,
+    ListNotes,
+    AddNote,
+    Photo,
+    Long,
+    Slow,
+    Echo,
+}
+
+impl Brain for Showman {
+    fn answer(&self, request: &ModelRequest) -> Reply {
+        let said = request.user_text();
+        let message = tagged(&said);
+        let results = request.tool_results();
+        if !results.is_empty() {
+            return spoken(&conclusion(&results));
+        }
+        let trick = Trick::of(message.text);
+        match trick {
+            Trick::Greet => spoken(GREETING),
+            Trick::Format => spoken(SHOWPIECE),
+            Trick::Long => spoken(&long()),
+            Trick::Slow => Reply::text(SLOW).paced(0, SLOW_PAUSE),
+            Trick::Echo => spoken(&echo(message.text)),
+            Trick::Poll | Trick::React | Trick::ListNotes | Trick::AddNote | Trick::Photo => {
+                let (tool, arguments) = call(trick, &message);
+                if request.tool_names().contains(&tool) {
+                    return Reply::turn(vec![Part::Call { name: tool.to_owned(), arguments }]);
+                }
+                spoken(&format!("I would call the tool `{tool}` for that, but it is not offered to me here."))
+            }
+        }
+    }
+}
+
+impl Trick {
+    fn of(text: &str) -> Self {
+        let text = text.to_lowercase();
+        let words: Vec<&str> =
+            text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let says = |any: &[&str]| words.iter().any(|word| any.contains(word));
+        let rules: [(&[&str], Self); 9] = [
+            (&["poll", "vote"], Self::Poll),
+            (&["format", "formatting", "markdown"], Self::Format),
+            (&["notes"], Self::ListNotes),
+            (&["note", "remember", "buy"], Self::AddNote),
+            (&["react", "reaction", "like"], Self::React),
+            (&["photo", "picture"], Self::Photo),
+            (&["long"], Self::Long),
+            (&["slow", "slowly"], Self::Slow),
+            (&["start", "hello", "hi", "hey", "help"], Self::Greet),
+        ];
+        rules.iter().find(|(any, _)| says(any)).map_or(Self::Echo, |(_, trick)| *trick)
+    }
+}
+
+fn spoken(text: &str) -> Reply {
+    Reply::text(text).paced(0, WORD_PAUSE)
+}
+
+fn call(trick: Trick, message: &TaggedMessage<'_>) -> (&'static str, Value) {
+    let mut arguments = Map::new();
+    if matches!(trick, Trick::Poll | Trick::Photo | Trick::React) {
+        arguments.insert("chat_id".to_owned(), number(message, "chat_id"));
+    }
+    if let (Trick::Poll | Trick::Photo, Some(_)) = (trick, message.attribute("message_thread_id")) {
+        arguments.insert("message_thread_id".to_owned(), number(message, "message_thread_id"));
+    }
+    let (tool, own) = match trick {
+        Trick::Poll => ("sendPoll", poll(message.text)),
+        Trick::Photo => (
+            "sendPhoto",
+            json!({"photo": "https://example.com/barber-shop.jpg", "caption": "The barber's shop, imagined"}),
+        ),
+        Trick::React => (
+            "setMessageReaction",
+            json!({"message_id": number(message, "message_id"), "reaction": [{"type": "emoji", "emoji": "👍"}]}),
+        ),
+        Trick::AddNote => ("add_note", note(message.text)),
+        _ => ("list_notes", json!({})),
+    };
+    if let Value::Object(own) = own {
+        arguments.extend(own);
+    }
+    (tool, Value::Object(arguments))
+}
+
+fn number(message: &TaggedMessage<'_>, name: &str) -> Value {
+    let text = message.attribute(name).unwrap_or_default();
+    text.parse::<i64>().map_or_else(|_| json!(text), Value::from)
+}
+
+/// `poll Where? Here, there` makes that poll; anything less a sample.
+fn poll(text: &str) -> Value {
+    let (_, asked) = text.split_once("poll").unwrap_or_default();
+    let (question, choices) = asked.split_once('?').unwrap_or_default();
+    let choices = choices.replace(" or ", ",");
+    let options: Vec<Value> = choices
+        .split(',')
+        .map(str::trim)
+        .filter(|option| !option.is_empty())
+        .take(10)
+        .map(|option| json!({"text": option.chars().take(100).collect::<String>()}))
+        .collect();
+    let question: String = question.trim_start_matches([':', ' ']).chars().take(299).collect();
+    if options.len() < 2 || question.is_empty() {
+        let options = ["Pizza", "Soup", "Salad"].map(|text| json!({"text": text}));
+        return json!({"question": "Where shall we eat?", "options": options});
+    }
+    json!({"question": format!("{question}?"), "options": options})
+}
+
+fn note(text: &str) -> Value {
+    let lower = text.to_lowercase();
+    let after = |word: &str| {
+        let at = lower.find(word)? + word.len();
+        let rest = text.get(at..)?.trim_start_matches([':', ' ']);
+        Some(rest.strip_prefix("that ").unwrap_or(rest).trim_end_matches(['.', '!']).to_owned())
+    };
+    let found = [("shopping", "buy"), ("facts", "remember"), ("notes", "note")]
+        .into_iter()
+        .find_map(|(key, word)| Some((key, after(word)?)))
+        .filter(|(_, content)| !content.is_empty());
+    let (key, content) = found.unwrap_or(("notes", text.to_owned()));
+    json!({"key": key, "content": content})
+}
+
+/// What to say once the tools have answered.
+fn conclusion(results: &[(&str, String)]) -> String {
+    let Some((tool, output)) = results.last() else {
+        return String::new();
+    };
+    if output.to_lowercase().contains("error") {
+        return format!("That did not work. The tool said: {output}");
+    }
+    match *tool {
+        "sendPoll" => "There is the poll; tap an option to vote.".to_owned(),
+        "setMessageReaction" => "I left a 👍 on your message.".to_owned(),
+        "sendPhoto" => "There you are: a picture by address, so Telegram fetches it itself.".to_owned(),
+        "add_note" => "Noted. Say `notes` to hear everything I keep for you.".to_owned(),
+        "list_notes" => format!("This is what I keep:\n\n{output}"),
+        _ => format!("The tool `{tool}` answered: {output}"),
+    }
+}
+
+fn echo(text: &str) -> String {
+    let quoted: String = text.lines().take(3).map(|line| format!("> {line}\n")).collect();
+    format!(
+        "You said:\n\n{quoted}\nI am only an offline stand-in for a model, so that is as far as my wits go. Say \
+         `help` to see what I can show you; with an API key in the settings a real model answers here."
+    )
+}
+
+fn long() -> String {
+    let paragraphs: Vec<String> = (1..=30).map(|n| format!("**{n}.** {LONG_LINE}")).collect();
+    format!("A long story, in more than one message:\n\n{}", paragraphs.join("\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_choose_the_trick() {
+        let cases = [
+            ("/start", Trick::Greet),
+            ("Hi there", Trick::Greet),
+            ("which one?", Trick::Echo),
+            ("show me some Format!", Trick::Format),
+            ("make a poll", Trick::Poll),
+            ("I like it", Trick::React),
+            ("what are my notes?", Trick::ListNotes),
+            ("remember that I like tea", Trick::AddNote),
+            ("please buy milk", Trick::AddNote),
+            ("a photo, please", Trick::Photo),
+            ("something long", Trick::Long),
+            ("go slow", Trick::Slow),
+            ("denotes belong", Trick::Echo),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(Trick::of(text), wanted, "{text}");
+        }
+        assert!(long().chars().count() > 4096);
+    }
+
+    #[test]
+    fn arguments_come_from_the_message() {
+        let said = "<message chat_id=\"-5\" message_id=\"7\" message_thread_id=\"3\">\npoll: Tea? Yes, no or maybe\n</message>";
+        let message = tagged(said);
+        let wanted = json!({
+            "chat_id": -5, "message_thread_id": 3, "question": "Tea?",
+            "options": [{"text": "Yes"}, {"text": "no"}, {"text": "maybe"}],
+        });
+        assert_eq!(call(Trick::Poll, &message), ("sendPoll", wanted));
+        let reaction =
+            json!({"chat_id": -5, "message_id": 7, "reaction": [{"type": "emoji", "emoji": "👍"}]});
+        assert_eq!(call(Trick::React, &message).1, reaction);
+        let notes = [
+            ("Buy milk and bread.", "shopping", "milk and bread"),
+            ("remember that tea is green", "facts", "tea is green"),
+            ("Note: call Bob", "notes", "call Bob"),
+            ("note", "notes", "note"),
+        ];
+        for (text, key, content) in notes {
+            assert_eq!(note(text), json!({"key": key, "content": content}), "{text}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The offline model, tested through its door: streams, violations, faults, the show.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_openai::types::responses::ResponseStreamEvent;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::{Brain, Gate, OfflineModel, Part, Reply, Script, Showman};
+use crate::clock::Clock;
+use crate::shutdown::Tasks;
+
+struct Bed {
+    model: OfflineModel,
+    tasks: Tasks,
+    http: reqwest::Client,
+}
+
+impl Bed {
+    async fn new(brain: impl Brain + 'static) -> Self {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
+        let tasks = Tasks::new();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let clock = Clock::fixed("2026-03-01T12:00:00Z".parse().unwrap());
+        let model = OfflineModel::start(listener, Arc::new(brain), clock, &tasks).unwrap();
+        Self { model, tasks, http }
+    }
+
+    fn post(&self, body: &Value) -> reqwest::RequestBuilder {
+        self.http.post(format!("{}/responses", self.model.url())).bearer_auth("key").json(body)
+    }
+
+    /// The events of an answer; each must be one the OpenAI client library reads.
+    async fn ask(&self, body: &Value) -> Vec<Value> {
+        let response = self.post(body).send().await.unwrap();
+        assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");
+        let text = response.text().await.unwrap();
+        let event = |block: &str| {
+            let (name, data) = block.split_once('\n').unwrap();
+            let data: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
+            assert_eq!(name.strip_prefix("event: "), data["type"].as_str());
+            serde_json::from_value::<ResponseStreamEvent>(data.clone()).unwrap();
+            data
+        };
+        text.split_terminator("\n\n").map(event).collect()
+    }
+
+    async fn end(self) {
+        self.tasks.stop();
+        assert!(self.tasks.finish(Duration::from_secs(5)).await, "the server still runs");
+    }
+}
+
+fn body(text: &str) -> Value {
+    let tool = |name: &str| json!({"type": "function", "name": name, "parameters": {"type": "object", "properties": {}}});
+    let tools = ["sendPoll", "list_notes"].map(tool);
+    let input = json!([{"role": "user", "content": text}]);
+    json!({"model": "m", "instructions": "i", "stream": true, "store": false, "tools": tools, "input": input})
+}
+
+fn kinds(events: &[Value]) -> Vec<&str> {
+    events.iter().filter_map(|e| e["type"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn text_and_calls_are_streamed_in_the_shapes_of_the_api() {
+    let call = Part::Call { name: "sendPoll".to_owned(), arguments: json!({"chat_id": 5}) };
+    let reply =
+        Reply::turn(vec![Part::Text("Hello there".to_owned()), call]).paced(6, Duration::ZERO).usage(10, 3);
+    let bed = Bed::new(Script::new().then(reply)).await;
+    let events = bed.ask(&body("hi")).await;
+    let wanted = [
+        "response.created",
+        "response.in_progress",
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.output_text.delta",
+        "response.output_text.delta",
+        "response.output_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.output_item.added",
+        "response.function_call_arguments.delta",
+        "response.function_call_arguments.done",
+        "response.output_item.done",
+        "response.completed",
+    ];
+    assert_eq!(kinds(&events), wanted);
+    let numbers: Vec<u64> = events.iter().filter_map(|e| e["sequence_number"].as_u64()).collect();
+    assert_eq!(numbers, (0..14).collect::<Vec<_>>());
+    assert_eq!((&events[4]["delta"], &events[5]["delta"]), (&json!("Hello "), &json!("there")));
+    let response = &events[13]["response"];
+    let wanted = json!({
+        "id": "fc_offline_1_1", "type": "function_call", "status": "completed",
+        "arguments": "{\"chat_id\":5}", "call_id": "call_offline_1_1", "name": "sendPoll",
+    });
+    assert_eq!(response["output"][1], wanted);
+    assert_eq!(response["output"][0]["content"][0]["text"], "Hello there");
+    assert_eq!((&response["usage"]["total_tokens"], &response["status"]), (&json!(13), &json!("completed")));
+    assert_eq!(bed.model.violations(), Vec::<String>::new());
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn violations_are_refused_and_kept() {
+    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    let mut stored = body("hi");
+    stored["store"] = json!(true);
+    let response = bed.post(&stored).send().await.unwrap();
+    assert_eq!(response.status(), 400);
+    let error: Value = response.json().await.unwrap();
+    assert_eq!(error["error"]["type"], "invalid_request_error");
+    let url = format!("{}/responses", bed.model.url());
+    let keyless = bed.http.post(&url).json(&body("hi")).send().await.unwrap();
+    assert_eq!(keyless.status(), 401);
+    let broken = bed.http.post(&url).bearer_auth("key").body("{").send().await.unwrap();
+    assert_eq!(broken.status(), 400);
+    let violations = bed.model.violations();
+    let starts = ["store must be false", "You didn't provide an API key", "could not parse the JSON"];
+    assert!(violations.iter().zip(starts).all(|(v, start)| v.starts_with(start)), "{violations:?}");
+    assert_eq!((violations.len(), bed.model.requests().len()), (3, 3));
+    let models = bed.http.get(format!("{}/models", bed.model.url())).bearer_auth("key").send().await.unwrap();
+    assert_eq!(models.json::<Value>().await.unwrap()["data"][0]["id"], "offline");
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn faults_happen_as_scripted() {
+    let script = Script::new()
+        .then(Reply::status(429, "slow down").retry_after(2))
+        .then(Reply::empty())
+        .then(Reply::raw("data: {oops\n\n"))
+        .then(Reply::text("never whole").cut_after(5))
+        .then(Reply::silence())
+        .then(Reply::no_headers());
+    let bed = Bed::new(script.clone()).await;
+    let limited = bed.post(&body("x")).send().await.unwrap();
+    assert_eq!(limited.status(), 429);
+    assert_eq!(limited.headers()["retry-after"], "2");
+    assert_eq!(limited.json::<Value>().await.unwrap()["error"]["message"], "slow down");
+    let empty = bed.ask(&body("x")).await;
+    assert_eq!(kinds(&empty), ["response.created", "response.in_progress", "response.completed"]);
+    assert_eq!(bed.post(&body("x")).send().await.unwrap().text().await.unwrap(), "data: {oops\n\n");
+    let mut cut = bed.post(&body("x")).send().await.unwrap();
+    let mut received = String::new();
+    let error = loop {
+        match cut.chunk().await {
+            Ok(Some(bytes)) => received += std::str::from_utf8(&bytes).unwrap(),
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    assert!(error.is_some(), "the stream ended well");
+    assert_eq!(received.matches("event: ").count(), 5);
+    let mut silent = bed.post(&body("x")).send().await.unwrap();
+    assert_eq!(silent.status(), 200);
+    assert!(tokio::time::timeout(Duration::from_millis(50), silent.chunk()).await.is_err());
+    let hung = bed.post(&body("x")).timeout(Duration::from_millis(50)).send().await;
+    assert!(hung.unwrap_err().is_timeout());
+    assert_eq!(script.left(), 0);
+    let over = bed.post(&body("x")).send().await.unwrap();
+    assert_eq!(over.status(), 500);
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn replies_are_matched_gated_and_paced() {
+    let gate = Gate::new();
+    let slow = Reply::text("four words in all").paced(0, Duration::from_millis(10));
+    let script = Script::new()
+        .then(slow)
+        .when("apple", Reply::text("pie").behind(&gate))
+        .when("apple", Reply::text("juice"))
+        .when("pear", Reply::text("tart"));
+    let bed = Bed::new(script).await;
+    let said =
+        |events: &[Value]| events.last().unwrap()["response"]["output"][0]["content"][0]["text"].clone();
+    let apple = body("an apple");
+    let (first, ()) = tokio::join!(bed.ask(&apple), async {
+        let arrived =
+            bed.model.wait_until(Duration::from_secs(5), |requests| requests.first().cloned()).await;
+        assert_eq!(arrived.unwrap().user_text(), "an apple");
+        assert_eq!(said(&bed.ask(&body("a pear")).await), "tart");
+        gate.open();
+    });
+    assert_eq!(said(&first), "pie");
+    assert_eq!(said(&bed.ask(&apple).await), "juice");
+    let started = Instant::now();
+    let paced = bed.ask(&body("anything")).await;
+    assert_eq!(kinds(&paced).iter().filter(|k| **k == "response.output_text.delta").count(), 4);
+    assert!(started.elapsed() >= Duration::from_millis(40));
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn the_showman_calls_offered_tools_and_concludes() {
+    let bed = Bed::new(Showman).await;
+    let mut poll = body("<message chat_id=\"5\" message_id=\"7\">\nmake a poll\n</message>");
+    let events = bed.ask(&poll).await;
+    let item = events.last().unwrap()["response"]["output"][0].clone();
+    assert_eq!((&item["type"], &item["name"]), (&json!("function_call"), &json!("sendPoll")));
+    let input = poll["input"].as_array_mut().unwrap();
+    let output =
+        json!({"type": "function_call_output", "call_id": item["call_id"], "output": "{\"ok\":true}"});
+    input.extend([item, output]);
+    let events = bed.ask(&poll).await;
+    let said = &events.last().unwrap()["response"]["output"][0]["content"][0]["text"];
+    assert_eq!(said, "There is the poll; tap an option to vote.");
+    let events = bed.ask(&body("<message chat_id=\"5\" message_id=\"7\">\nsend a photo\n</message>")).await;
+    let said = &events.last().unwrap()["response"]["output"][0]["content"][0]["text"];
+    assert!(said.as_str().unwrap().contains("`sendPhoto`"), "{said}");
+    assert_eq!(bed.model.violations(), Vec::<String>::new());
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn open_streams_do_not_hold_the_end_up() {
+    let bed = Bed::new(|_: &super::ModelRequest| Reply::silence()).await;
+    let open = bed.post(&body("x")).send().await.unwrap();
+    bed.end().await;
+    drop(open);
+}

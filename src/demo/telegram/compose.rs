@@ -1,0 +1,110 @@
+//! Makes the Bot API's `Message` of what a person says.
+
+use figaro_mcp::table::Type;
+use serde_json::{Map, Value, json};
+
+use super::build::{Possible, chat_mut, known, no};
+use super::entities;
+use super::methods::shown;
+use super::say::Say;
+use super::state::State;
+use super::world::ChatKind;
+
+/// Fields whose text is a caption.
+const CAPTIONED: [&str; 7] = ["photo", "document", "video", "audio", "voice", "animation", "live_photo"];
+
+/// The message, with the next id of its chat; it is not stored yet.
+pub(super) fn compose(state: &mut State, say: Say, now: i64) -> Possible<Value> {
+    let user = known(state, say.from)?.json();
+    let chat = chat_mut(state, say.chat)?;
+    if !chat.standing(say.from).is_in() {
+        return no(format!("{} is not in chat {}", say.from, say.chat));
+    }
+    if say.topic.is_some_and(|t| !chat.topics.contains_key(&t)) {
+        return no(format!("chat {} has no such topic", say.chat));
+    }
+    let replied = match say.reply_to.map(|id| chat.as_replied_to(id).ok_or(id)) {
+        Some(Err(id)) => return no(format!("chat {} has no message {id} to reply to", say.chat)),
+        Some(Ok(message)) => Some(message),
+        None => None,
+    };
+    let supergroup = chat.kind == ChatKind::Supergroup && !chat.is_forum;
+    let mut message = Map::new();
+    message.insert("message_id".to_owned(), json!(chat.next_message_id()));
+    message.insert("from".to_owned(), user);
+    message.insert("chat".to_owned(), chat.json());
+    message.insert("date".to_owned(), json!(now));
+    // A reply in a supergroup without topics carries a thread id too, but is no topic message.
+    let thread = replied.as_ref().filter(|_| supergroup).map(thread_root);
+    message.extend(state.world.placed(say.chat, say.topic.or(thread)));
+    if let Some(origin) = origin(state, &say, now)? {
+        message.insert("forward_origin".to_owned(), origin);
+    }
+    if let Some(id) = say.sender_chat {
+        message.insert("from".to_owned(), stand_in(id == say.chat));
+        message.insert("sender_chat".to_owned(), chat_mut(state, id)?.json());
+    }
+    if let Some(replied) = replied {
+        add_reply(&mut message, replied, say.quote.as_deref())?;
+    }
+    add_content(state, &mut message, say);
+    Ok(Value::Object(message))
+}
+
+/// The user Telegram names as sender when somebody speaks as the group itself, or as a channel.
+fn stand_in(anonymous_admin: bool) -> Value {
+    if anonymous_admin {
+        return json!({"id": 1_087_968_824, "is_bot": true, "first_name": "Group", "username": "GroupAnonymousBot"});
+    }
+    json!({"id": 136_817_688, "is_bot": true, "first_name": "Channel", "username": "Channel_Bot"})
+}
+
+fn thread_root(replied: &Value) -> i64 {
+    replied["message_thread_id"].as_i64().or(replied["message_id"].as_i64()).unwrap_or_default()
+}
+
+fn origin(state: &State, say: &Say, now: i64) -> Possible<Option<Value>> {
+    let Some(user) = say.forward_from else {
+        return Ok(None);
+    };
+    Ok(Some(json!({"type": "user", "date": now, "sender_user": known(state, user)?.json()})))
+}
+
+fn add_reply(message: &mut Map<String, Value>, replied: Value, quote: Option<&str>) -> Possible<()> {
+    if let Some(quote) = quote {
+        let text = replied["text"].as_str().or(replied["caption"].as_str()).unwrap_or_default();
+        let Some(at) = text.find(quote) else {
+            return no("the quote is not in the message");
+        };
+        let position = text[..at].encode_utf16().count();
+        message.insert("quote".to_owned(), json!({"text": quote, "position": position, "is_manual": true}));
+    }
+    message.insert("reply_to_message".to_owned(), replied);
+    Ok(())
+}
+
+fn add_content(state: &mut State, message: &mut Map<String, Value>, say: Say) {
+    let media = say.fields.keys().any(|field| CAPTIONED.contains(&field.as_str()));
+    let caption = media || say.photo.is_some() || say.document.is_some();
+    if let Some(bytes) = say.photo {
+        let id = state.keep_file("photo.jpg", bytes);
+        message.insert("photo".to_owned(), shown(state, &Type::parse("Array<PhotoSize>"), &id));
+    }
+    if let Some((name, bytes)) = say.document {
+        let id = state.keep_file(&name, bytes);
+        message.insert("document".to_owned(), shown(state, &Type::parse("Document"), &id));
+    }
+    write_text(message, caption, &say.text, &say.entities);
+    message.extend(say.fields);
+}
+
+pub(super) fn write_text(message: &mut Map<String, Value>, caption: bool, text: &str, entities: &[Value]) {
+    let (field, list) = if caption { ("caption", "caption_entities") } else { ("text", "entities") };
+    let (text, entities) = entities::finish(text, entities);
+    if !text.is_empty() {
+        message.insert(field.to_owned(), Value::String(text));
+    }
+    if !entities.is_empty() {
+        message.insert(list.to_owned(), Value::Array(entities));
+    }
+}

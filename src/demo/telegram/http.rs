@@ -1,0 +1,185 @@
+//! The HTTP side of the offline Telegram: finds the method, checks the call, answers or fails as planned, records it.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request, State as Extract};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use figaro_mcp::table::{Method, Table};
+use serde_json::{Map, Value, json};
+use tokio::net::TcpListener;
+use tokio::time::Instant;
+
+use super::args::{self, Args};
+use super::error::{self, Refusal};
+use super::fault::Failure;
+use super::state::Call;
+use super::{OfflineTelegram, markup, methods, updates, web};
+
+/// Serves until the tasks stop.
+pub(super) async fn serve(tg: OfflineTelegram, listener: TcpListener) {
+    let page = tg.options().page.map(|page| web::routes(tg.clone(), page));
+    let app = Router::new()
+        .fallback(handle)
+        .layer(DefaultBodyLimit::max(args::MAX_BODY_BYTES))
+        .with_state(tg.clone())
+        .merge(page.unwrap_or_default());
+    let stopped = tg.clone();
+    let stop = async move { stopped.tasks().stopping().await };
+    if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stop).await {
+        tracing::error!(%error, "the offline Telegram stopped serving");
+    }
+}
+
+/// A call on its way: what is recorded of it whatever happens.
+struct Underway {
+    n: u64,
+    method: &'static Method,
+    fields: Map<String, Value>,
+    at: chrono::DateTime<chrono::Utc>,
+    started: Instant,
+}
+
+impl Underway {
+    fn finished(&self, error: Option<String>) -> Call {
+        Call {
+            n: self.n,
+            method: self.method.name.clone(),
+            args: self.fields.clone(),
+            ok: error.is_none(),
+            error,
+            at: self.at,
+            took: self.started.elapsed(),
+        }
+    }
+}
+
+async fn handle(Extract(tg): Extract<OfflineTelegram>, request: Request) -> Response {
+    let path = args::decode(&request.uri().path().replace('+', "%2B"));
+    if let Some(file) = path.strip_prefix("/file/bot") {
+        return download(&tg, file);
+    }
+    let Some((token, name)) = path.strip_prefix("/bot").and_then(|rest| rest.split_once('/')) else {
+        return answer(Err(Refusal::not_found()));
+    };
+    if !accepts(&tg, token) {
+        return answer(Err(Refusal::unauthorized()));
+    }
+    let Some(method) = Table::get().method(name) else {
+        return answer(Err(Refusal::not_found()));
+    };
+    let started = Instant::now();
+    let at = tg.clock().now();
+    let read = args::read(request, method).await;
+    let n = tg.change(super::state::State::next_call);
+    let mut underway = Underway { n, method, fields: Map::new(), at, started };
+    match read {
+        Ok(args) => {
+            underway.fields.clone_from(&args.fields);
+            call(&tg, &underway, args).await
+        }
+        Err(refusal) => {
+            tg.change(|state| state.record(underway.finished(Some(refusal.to_string()))));
+            answer(Err(refusal))
+        }
+    }
+}
+
+async fn call(tg: &OfflineTelegram, underway: &Underway, args: Args) -> Response {
+    let method = underway.method;
+    match tg.change(|state| state.faults.take(&method.name)) {
+        None => answer(perform(tg, underway, args, None).await),
+        Some(Failure::AppliedButDropped) => {
+            let lost = Some("the answer was lost");
+            drop(perform(tg, underway, args, lost).await);
+            broken_connection()
+        }
+        Some(Failure::Hang) => {
+            tg.change(|state| state.record(underway.finished(Some("hangs".to_owned()))));
+            tg.tasks().stopping().await;
+            broken_connection()
+        }
+        Some(Failure::DropConnection) => {
+            tg.change(|state| state.record(underway.finished(Some("connection dropped".to_owned()))));
+            broken_connection()
+        }
+        Some(Failure::Status { status, description }) => {
+            fail(tg, underway, Refusal::new(status, description))
+        }
+        Some(Failure::RetryAfter(seconds)) => fail(tg, underway, Refusal::retry_after(seconds)),
+    }
+}
+
+fn fail(tg: &OfflineTelegram, underway: &Underway, refusal: Refusal) -> Response {
+    tg.change(|state| state.record(underway.finished(Some(refusal.to_string()))));
+    answer(Err(refusal))
+}
+
+/// Checks and does the call; what is recorded becomes visible together with the effect.
+async fn perform(
+    tg: &OfflineTelegram,
+    underway: &Underway,
+    mut args: Args,
+    lost: Option<&str>,
+) -> Result<Value, Refusal> {
+    let lost = lost.map(ToOwned::to_owned);
+    let checked = check(underway.method, &mut args);
+    if underway.method.name == "getUpdates" && checked.is_ok() {
+        let result = updates::get_updates(tg, &args.fields).await;
+        let error = result.as_ref().err().map(ToString::to_string).or(lost);
+        tg.change(|state| state.record(underway.finished(error)));
+        return result;
+    }
+    let now = underway.at.timestamp();
+    tg.change(|state| {
+        let result = checked.and_then(|()| methods::perform(state, underway.method, &args, now));
+        let error = result.as_ref().err().map(ToString::to_string).or(lost);
+        state.record(underway.finished(error));
+        result
+    })
+}
+
+/// Everything that can be said about a call without knowing the chats.
+fn check(method: &Method, args: &mut Args) -> Result<(), Refusal> {
+    markup::resolve(&mut args.fields)?;
+    // Before the table, which can only say that the keyboard is none of the four kinds.
+    methods::check_keyboard(args.fields.get("reply_markup"))?;
+    figaro_mcp::check::check(method, &args.fields)
+        .map_err(|fault| error::from_fault(method, &args.fields, &fault))?;
+    markup::check_entities(&args.fields)
+}
+
+fn accepts(tg: &OfflineTelegram, token: &str) -> bool {
+    token == tg.token() && !tg.look(|state| state.revoked)
+}
+
+fn download(tg: &OfflineTelegram, path: &str) -> Response {
+    let Some((token, path)) = path.split_once('/') else {
+        return answer(Err(Refusal::not_found()));
+    };
+    if !accepts(tg, token) {
+        return answer(Err(Refusal::unauthorized()));
+    }
+    let found = tg.look(|state| state.files.values().find(|f| f.path == path).map(|f| f.bytes.clone()));
+    match found {
+        Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        None => answer(Err(Refusal::not_found())),
+    }
+}
+
+fn answer(result: Result<Value, Refusal>) -> Response {
+    let (status, body) = match result {
+        Ok(result) => (StatusCode::OK, json!({"ok": true, "result": result})),
+        Err(refusal) => {
+            let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+            (status, refusal.body())
+        }
+    };
+    (status, axum::Json(body)).into_response()
+}
+
+/// An answer whose body breaks off: the server closes the connection, the client sees a transport error.
+fn broken_connection() -> Response {
+    let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+    Body::from_stream(futures::stream::once(async { Err::<Vec<u8>, _>(broken) })).into_response()
+}

@@ -1,0 +1,93 @@
+//! Methods that answer without a message: drafts, chat actions, reactions, button presses.
+
+use figaro_mcp::table::{Field, Table, TypeDef};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::super::error::Refusal;
+use super::super::state::State;
+use super::super::world::{ChatKind, Draft};
+use super::{Outcome, Request, sending};
+
+pub(super) fn draft(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat = request.chat(state)?;
+    if state.world.chats.get(&chat).is_none_or(|c| c.kind != ChatKind::Private) {
+        return Err(Refusal::bad("TEXTDRAFT_PEER_INVALID"));
+    }
+    let id = request.number("draft_id").unwrap_or_default();
+    if id == 0 {
+        return Err(Refusal::bad("draft identifier must be non-zero"));
+    }
+    let thread = sending::thread(state, request, chat)?;
+    let rich = request.value("rich_message").and_then(|r| r["markdown"].as_str().or(r["html"].as_str()));
+    let text = rich.or(request.text("text")).unwrap_or_default().to_owned();
+    let draft = Draft {
+        id,
+        thread,
+        text,
+        entities: request.list("entities").to_vec(),
+        can_stop: request.flag("can_stop"),
+        keep_on_stop: request.flag("keep_on_stop"),
+        expires: Instant::now(),
+    };
+    state.draft(chat, draft);
+    Ok(json!(true))
+}
+
+pub(super) fn chat_action(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat = request.chat(state)?;
+    let thread = sending::thread(state, request, chat)?;
+    let action = request.text("action").unwrap_or_default();
+    let known = request.method.params.iter().find(|p| p.name == "action");
+    if !named(known, action) {
+        return Err(Refusal::bad("wrong parameter action in request"));
+    }
+    let mut data = json!({"chat_id": chat, "action": action});
+    if let Some(thread) = thread {
+        data["message_thread_id"] = json!(thread);
+    }
+    state.tell("chat_action", data);
+    Ok(json!(true))
+}
+
+pub(super) fn react(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat_id = request.chat(state)?;
+    let id = request.number("message_id").unwrap_or_default();
+    let reactions = request.list("reaction");
+    let Some(chat) = state.world.chats.get_mut(&chat_id).filter(|c| c.messages.contains_key(&id)) else {
+        return Err(Refusal::bad("message to react not found"));
+    };
+    if reactions.len() > 1 {
+        return Err(Refusal::bad("REACTIONS_TOO_MANY"));
+    }
+    let field = match Table::get().type_def("ReactionTypeEmoji") {
+        Some(TypeDef::Fields(fields)) => fields.iter().find(|f| f.name == "emoji"),
+        Some(TypeDef::Union(_)) | None => None,
+    };
+    if !reactions.iter().all(|r| named(field, r["emoji"].as_str().unwrap_or_default())) {
+        return Err(Refusal::bad("REACTION_INVALID"));
+    }
+    chat.reactions.insert(id, reactions.to_vec());
+    let shown: Vec<Value> = reactions.iter().map(|r| json!({"emoji": r["emoji"]})).collect();
+    state.tell("reaction", json!({"chat_id": chat_id, "message_id": id, "reactions": shown}));
+    Ok(json!(true))
+}
+
+pub(super) fn answer_press(state: &mut State, request: &Request<'_>) -> Outcome {
+    let id = request.text("callback_query_id").unwrap_or_default();
+    let Some(press) = state.presses.get_mut(id).filter(|p| p.answer.is_none()) else {
+        return Err(Refusal::bad("query is too old and response timeout expired or query ID is invalid"));
+    };
+    let mut answer = json!({"callback_query_id": id, "show_alert": request.flag("show_alert")});
+    if let Some(text) = request.text("text").filter(|t| !t.is_empty()) {
+        answer["text"] = json!(text);
+    }
+    press.answer = Some(answer.clone());
+    state.tell("callback_answer", answer);
+    Ok(json!(true))
+}
+
+/// The value is one of those the table names for the field.
+fn named(field: Option<&Field>, value: &str) -> bool {
+    field.is_some_and(|f| f.one_of.iter().any(|known| known == value))
+}

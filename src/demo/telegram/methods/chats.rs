@@ -1,0 +1,172 @@
+//! Methods about the bot, chats, members, topics and pins.
+
+use serde_json::{Value, json};
+
+use super::super::error::Refusal;
+use super::super::sample;
+use super::super::state::State;
+use super::super::world::{Chat, ChatKind, Standing};
+use super::{Outcome, Request};
+use figaro_mcp::table::Type;
+
+pub(super) fn get_me(state: &mut State, _: &Request<'_>) -> Outcome {
+    let mut me = state.world.bot.json();
+    me["can_join_groups"] = json!(true);
+    me["can_read_all_group_messages"] = json!(state.world.reads_all);
+    for flag in [
+        "supports_guest_queries",
+        "supports_inline_queries",
+        "can_connect_to_business",
+        "has_main_web_app",
+        "has_topics_enabled",
+        "allows_users_to_create_topics",
+        "can_manage_bots",
+    ] {
+        me[flag] = json!(false);
+    }
+    Ok(me)
+}
+
+pub(super) fn get_chat(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat = in_chat(state, request)?;
+    let mut info = chat.json();
+    info["accent_color_id"] = json!(0);
+    info["max_reaction_count"] = json!(11);
+    info["accepted_gift_types"] = sample::of_type(&Type::Named("AcceptedGiftTypes".to_owned()));
+    if let Some(message) = chat.pinned.and_then(|id| chat.as_replied_to(id)) {
+        info["pinned_message"] = message;
+    }
+    if chat.is_group() {
+        info["permissions"] = json!({"can_send_messages": true});
+    }
+    Ok(info)
+}
+
+pub(super) fn member(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat = in_chat(state, request)?;
+    let user = request.number("user_id").unwrap_or_default();
+    let Some(person) = state.world.people.get(&user) else {
+        return Err(Refusal::bad("user not found"));
+    };
+    Ok(chat.standing(user).json(&person.json()))
+}
+
+pub(super) fn administrators(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat = in_chat(state, request)?;
+    if chat.kind == ChatKind::Private {
+        return Err(Refusal::bad("there are no administrators in the private chat"));
+    }
+    let admins = chat.members.iter().filter(|(_, s)| s.is_admin());
+    let known = admins.filter_map(|(id, s)| Some(s.json(&state.world.people.get(id)?.json())));
+    Ok(Value::Array(known.collect()))
+}
+
+pub(super) fn member_count(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat = in_chat(state, request)?;
+    Ok(json!(chat.members.values().filter(|s| s.is_in()).count()))
+}
+
+pub(super) fn leave(state: &mut State, request: &Request<'_>) -> Outcome {
+    let bot = state.world.bot.id;
+    let chat = in_chat_mut(state, request)?;
+    if chat.kind == ChatKind::Private {
+        return Err(Refusal::bad("chat member status can't be changed in private chats"));
+    }
+    chat.members.insert(bot, Standing::Left);
+    Ok(json!(true))
+}
+
+pub(super) fn pin(state: &mut State, request: &Request<'_>) -> Outcome {
+    may(state, request, "not enough rights to manage pinned messages in the chat")?;
+    let chat = in_chat_mut(state, request)?;
+    let id = request.number("message_id").unwrap_or_default();
+    if !chat.messages.contains_key(&id) {
+        return Err(Refusal::bad("message to pin not found"));
+    }
+    chat.pinned = Some(id);
+    Ok(json!(true))
+}
+
+pub(super) fn unpin(state: &mut State, request: &Request<'_>) -> Outcome {
+    may(state, request, "not enough rights to manage pinned messages in the chat")?;
+    let chat = in_chat_mut(state, request)?;
+    match request.number("message_id") {
+        Some(id) if chat.pinned != Some(id) => Err(Refusal::bad("message to unpin not found")),
+        _ => {
+            chat.pinned = None;
+            Ok(json!(true))
+        }
+    }
+}
+
+pub(super) fn create_topic(state: &mut State, request: &Request<'_>) -> Outcome {
+    let bot = state.world.bot.json();
+    in_forum(state, request)?;
+    may(state, request, "not enough rights to create a topic")?;
+    let name = request.text("name").unwrap_or_default().to_owned();
+    let color = request.number("icon_color").unwrap_or(7_322_096);
+    let chat = in_chat_mut(state, request)?;
+    let (chat_id, message) = (chat.id, chat.topic_created(&name, &bot, request.now));
+    state.store(chat_id, &message);
+    Ok(json!({"message_thread_id": message["message_id"], "name": name, "icon_color": color}))
+}
+
+pub(super) fn edit_topic(state: &mut State, request: &Request<'_>) -> Outcome {
+    topic(state, request)?;
+    let name = request.text("name").filter(|n| !n.is_empty()).map(ToOwned::to_owned);
+    let chat = in_chat_mut(state, request)?;
+    let topic = request.number("message_thread_id").and_then(|id| chat.topics.get_mut(&id));
+    if let (Some(topic), Some(name)) = (topic, name) {
+        *topic = name;
+    }
+    Ok(json!(true))
+}
+
+pub(super) fn delete_topic(state: &mut State, request: &Request<'_>) -> Outcome {
+    let thread = topic(state, request)?;
+    let chat = in_chat_mut(state, request)?;
+    chat.topics.remove(&thread);
+    chat.messages.retain(|id, m| *id != thread && m["message_thread_id"].as_i64() != Some(thread));
+    Ok(json!(true))
+}
+
+impl Chat {
+    /// Opens a topic: its id is that of the service message that tells of it, which is returned but not yet stored.
+    pub(in super::super) fn topic_created(&mut self, name: &str, from: &Value, now: i64) -> Value {
+        let id = self.next_message_id();
+        self.topics.insert(id, name.to_owned());
+        json!({
+            "message_id": id, "message_thread_id": id, "is_topic_message": true, "from": from, "chat": self.json(),
+            "date": now, "forum_topic_created": {"name": name, "icon_color": 7_322_096},
+        })
+    }
+}
+
+fn topic(state: &State, request: &Request<'_>) -> Result<i64, Refusal> {
+    in_forum(state, request)?;
+    may(state, request, "not enough rights to manage topics")?;
+    let thread = request.number("message_thread_id").unwrap_or_default();
+    let known = in_chat(state, request)?.topics.contains_key(&thread);
+    if known { Ok(thread) } else { Err(Refusal::bad("TOPIC_ID_INVALID")) }
+}
+
+fn in_forum(state: &State, request: &Request<'_>) -> Result<(), Refusal> {
+    if in_chat(state, request)?.is_forum { Ok(()) } else { Err(Refusal::bad("the chat is not a forum")) }
+}
+
+/// In groups this takes an administrator.
+fn may(state: &State, request: &Request<'_>, otherwise: &str) -> Result<(), Refusal> {
+    let chat = in_chat(state, request)?;
+    let allowed = !chat.is_group() || chat.standing(state.world.bot.id).is_admin();
+    if allowed { Ok(()) } else { Err(Refusal::bad(otherwise)) }
+}
+
+fn in_chat<'s>(state: &'s State, request: &Request<'_>) -> Result<&'s Chat, Refusal> {
+    let id = request.chat(state)?;
+    state.world.chats.get(&id).ok_or_else(|| Refusal::bad("chat not found"))
+}
+
+fn in_chat_mut<'s>(state: &'s mut State, request: &Request<'_>) -> Result<&'s mut Chat, Refusal> {
+    let id = request.chat(state)?;
+    state.world.chats.get_mut(&id).ok_or_else(|| Refusal::bad("chat not found"))
+}

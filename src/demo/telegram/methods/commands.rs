@@ -1,0 +1,58 @@
+//! The bot's command lists, one per scope and language.
+
+use serde_json::{Value, json};
+
+use super::super::error::Refusal;
+use super::super::state::{CommandList, State};
+use super::{Outcome, Request};
+
+pub(super) fn set(state: &mut State, request: &Request<'_>) -> Outcome {
+    let commands = request.list("commands");
+    for command in commands {
+        let name = command["command"].as_str().unwrap_or_default().trim_start_matches('/');
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if name.is_empty() || !name.chars().all(fits) {
+            return Err(Refusal::bad("BOT_COMMAND_INVALID"));
+        }
+    }
+    let (scope, language) = key(state, request)?;
+    forget(state, &scope, &language);
+    if !commands.is_empty() {
+        state.commands.push(CommandList { scope, language, commands: json!(commands) });
+    }
+    state.tell("commands", json!({"commands": default_commands(state)}));
+    Ok(json!(true))
+}
+
+pub(super) fn get(state: &mut State, request: &Request<'_>) -> Outcome {
+    let (scope, language) = key(state, request)?;
+    let found = state.commands.iter().find(|l| l.scope == scope && l.language == language);
+    Ok(found.map_or_else(|| json!([]), |l| l.commands.clone()))
+}
+
+pub(super) fn delete(state: &mut State, request: &Request<'_>) -> Outcome {
+    let (scope, language) = key(state, request)?;
+    forget(state, &scope, &language);
+    state.tell("commands", json!({"commands": default_commands(state)}));
+    Ok(json!(true))
+}
+
+/// The commands shown where no narrower scope applies; the private-chat list, if set, comes first.
+pub(in super::super) fn default_commands(state: &State) -> Value {
+    ["all_private_chats", "default"]
+        .into_iter()
+        .find_map(|scope| state.commands.iter().find(|l| l.scope["type"] == scope && l.language.is_empty()))
+        .map_or_else(|| json!([]), |l| l.commands.clone())
+}
+
+fn key(state: &State, request: &Request<'_>) -> Result<(Value, String), Refusal> {
+    let scope = request.value("scope").cloned().unwrap_or_else(|| json!({"type": "default"}));
+    if scope.get("chat_id").is_some_and(|id| state.world.find(id).is_none()) {
+        return Err(Refusal::bad("chat not found"));
+    }
+    Ok((scope, request.text("language_code").unwrap_or_default().to_owned()))
+}
+
+fn forget(state: &mut State, scope: &Value, language: &str) {
+    state.commands.retain(|l| l.scope != *scope || l.language != language);
+}

@@ -1,0 +1,93 @@
+//! Files in calls: what `InputFile|String` names, the stub a message shows for it, `getFile`.
+
+use figaro_mcp::table::Type;
+use serde_json::{Value, json};
+
+use super::super::error::Refusal;
+use super::super::sample;
+use super::super::state::State;
+use super::{Outcome, Request};
+
+/// Bots can not download more.
+const MOST_DOWNLOAD_BYTES: usize = 20 * 1024 * 1024;
+const MOST_PHOTO_BYTES: usize = 10 * 1024 * 1024;
+const MOST_UPLOAD_BYTES: usize = 50 * 1024 * 1024;
+
+/// The content of a message field of some type for a file: an upload, an address, or a `file_id`.
+pub(super) fn attached(
+    state: &mut State,
+    request: &Request<'_>,
+    (field, ty): (&str, &Type),
+    source: &str,
+) -> Result<Value, Refusal> {
+    let most = if field == "photo" { MOST_PHOTO_BYTES } else { MOST_UPLOAD_BYTES };
+    let file_id = stored(state, request, source, most)?;
+    Ok(shown(state, ty, &file_id))
+}
+
+/// The stub of a file as a message shows it.
+pub(in super::super) fn shown(state: &State, ty: &Type, file_id: &str) -> Value {
+    let file = state.files.get(file_id);
+    let size = file.map_or(0, |f| f.bytes.len());
+    if matches!(ty, Type::Array(_)) {
+        return json!([{
+            "file_id": file_id, "file_unique_id": unique(file_id), "width": 640, "height": 480, "file_size": size,
+        }]);
+    }
+    let mut value = sample::of_type(ty);
+    if value.get("file_id").is_some() {
+        value["file_id"] = json!(file_id);
+        value["file_unique_id"] = json!(unique(file_id));
+        value["file_size"] = json!(size);
+    }
+    if *ty == Type::Named("Document".to_owned()) {
+        value["file_name"] = json!(file.and_then(|f| f.path.rsplit('/').next()).unwrap_or("file"));
+    }
+    value
+}
+
+pub(super) fn get_file(state: &mut State, request: &Request<'_>) -> Outcome {
+    let id = request.text("file_id").unwrap_or_default();
+    let Some(file) = state.files.get(id) else {
+        return Err(Refusal::bad("wrong file_id or the file is temporarily unavailable"));
+    };
+    if file.bytes.len() > MOST_DOWNLOAD_BYTES {
+        return Err(Refusal::bad("file is too big"));
+    }
+    Ok(described(id, file.bytes.len(), &file.path))
+}
+
+pub(super) fn upload(state: &mut State, request: &Request<'_>) -> Outcome {
+    let source = request.text("sticker").unwrap_or_default();
+    let id = stored(state, request, source, MOST_UPLOAD_BYTES)?;
+    let file = state.files.get(&id);
+    Ok(described(&id, file.map_or(0, |f| f.bytes.len()), file.map_or("", |f| &f.path)))
+}
+
+fn stored(state: &mut State, request: &Request<'_>, source: &str, most: usize) -> Result<String, Refusal> {
+    if let Some(upload) = source.strip_prefix("attach://").and_then(|part| request.args.uploads.get(part)) {
+        if upload.bytes.is_empty() {
+            return Err(Refusal::bad("file must be non-empty"));
+        }
+        if upload.bytes.len() > most {
+            return Err(Refusal::new(413, "Request Entity Too Large"));
+        }
+        return Ok(state.keep_file(&upload.name, upload.bytes.to_vec()));
+    }
+    if source.starts_with("http://") || source.starts_with("https://") {
+        let name = source.rsplit('/').next().filter(|n| !n.is_empty()).unwrap_or("file").to_owned();
+        return Ok(state.keep_file(&name, Vec::new()));
+    }
+    if state.files.contains_key(source) {
+        return Ok(source.to_owned());
+    }
+    Err(Refusal::bad("wrong file identifier/HTTP URL specified"))
+}
+
+fn described(id: &str, size: usize, path: &str) -> Value {
+    json!({"file_id": id, "file_unique_id": unique(id), "file_size": size, "file_path": path})
+}
+
+fn unique(file_id: &str) -> String {
+    format!("unique-{file_id}")
+}

@@ -1,0 +1,182 @@
+//! An offline Telegram: the Bot API on loopback, with people and chats that code or the demo page plays.
+//! Serves `figaro demo` and the tests; checks every call harder than Telegram does.
+
+mod args;
+mod build;
+mod compose;
+mod entities;
+mod error;
+mod fault;
+mod http;
+mod limits;
+mod markup;
+mod methods;
+mod observe;
+mod people;
+mod sample;
+mod say;
+mod state;
+#[cfg(test)]
+mod tests;
+mod updates;
+pub mod web;
+mod world;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub use self::build::Impossible;
+pub use self::error::Refusal;
+pub use self::fault::Failure;
+pub use self::observe::View;
+pub use self::say::{Say, SentByPerson};
+use self::state::State;
+pub use self::state::{Call, WebEvent};
+pub use self::world::{ChatKind, Draft, Person, Standing};
+use crate::clock::Clock;
+use crate::shutdown::Tasks;
+
+/// Which bot the offline Telegram serves.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Its token, `<bot id>:<secret>`.
+    pub token: String,
+    /// The bot's first name.
+    pub first_name: String,
+    /// The bot's username.
+    pub username: String,
+    /// Privacy mode is off: the bot sees all messages of its groups.
+    pub can_read_all_group_messages: bool,
+    /// The page served at `/`, with its events under `/demo`; none in tests.
+    pub page: Option<&'static str>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            token: "7000000001:offline".to_owned(),
+            first_name: "Figaro".to_owned(),
+            username: "figaro_bot".to_owned(),
+            can_read_all_group_messages: false,
+            page: None,
+        }
+    }
+}
+
+impl Options {
+    fn bot(&self) -> Person {
+        let id = self.token.split(':').next().and_then(|id| id.parse().ok()).unwrap_or(7_000_000_001);
+        Person {
+            is_bot: true,
+            language_code: None,
+            ..Person::new(id, &self.first_name).username(&self.username)
+        }
+    }
+}
+
+/// A handle on a running offline Telegram. Cheap to clone; the server ends with its tasks.
+#[derive(Clone)]
+pub struct OfflineTelegram(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<State>,
+    changed: watch::Sender<()>,
+    options: Options,
+    url: String,
+    clock: Clock,
+    tasks: Tasks,
+}
+
+impl OfflineTelegram {
+    /// Serves the Bot API on a listener until the tasks stop.
+    ///
+    /// # Errors
+    /// The listener has no address.
+    pub fn start(
+        listener: TcpListener,
+        options: Options,
+        clock: Clock,
+        tasks: &Tasks,
+    ) -> std::io::Result<Self> {
+        let url = format!("http://{}", listener.local_addr()?);
+        let state = Mutex::new(State::new(options.bot(), options.can_read_all_group_messages));
+        let changed = watch::Sender::new(());
+        let telegram = Self(Arc::new(Shared { state, changed, options, url, clock, tasks: tasks.clone() }));
+        tasks.spawn("offline telegram", http::serve(telegram.clone(), listener));
+        tasks.spawn("offline telegram drafts", telegram.clone().sweep_drafts());
+        Ok(telegram)
+    }
+
+    /// Where it listens, like `http://127.0.0.1:4711`: the base address of the Bot API.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// The token it accepts.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.0.options.token
+    }
+
+    /// The bot's user id.
+    #[must_use]
+    pub fn bot_id(&self) -> i64 {
+        self.look(|state| state.world.bot.id)
+    }
+
+    fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    fn tasks(&self) -> &Tasks {
+        &self.0.tasks
+    }
+
+    /// Looks at the state.
+    fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the state and wakes who waits for changes.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = change(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.0.changed.send_replace(());
+        result
+    }
+
+    fn changes(&self) -> watch::Receiver<()> {
+        self.0.changed.subscribe()
+    }
+
+    async fn sweep_drafts(self) {
+        let mut changes = self.changes();
+        loop {
+            let next = self.look(State::next_expiry);
+            let expiry = async {
+                match next {
+                    Some(at) => tokio::time::sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.tasks().stopping() => return,
+                () = expiry => self.change(|state| state.expire_drafts(tokio::time::Instant::now())),
+                _ = changes.changed() => {}
+            }
+        }
+    }
+}
+
+impl fmt::Debug for OfflineTelegram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OfflineTelegram").field(&self.0.url).finish()
+    }
+}

@@ -1,0 +1,98 @@
+//! What a person sends: a builder for messages of every shape the bot must understand.
+
+use serde_json::{Map, Value};
+
+/// A message of a person, to be given to [`super::OfflineTelegram::send`].
+#[derive(Debug, Clone, Default)]
+pub struct Say {
+    pub(super) from: i64,
+    pub(super) chat: i64,
+    pub(super) text: String,
+    pub(super) topic: Option<i64>,
+    pub(super) reply_to: Option<i64>,
+    pub(super) quote: Option<String>,
+    pub(super) photo: Option<Vec<u8>>,
+    pub(super) document: Option<(String, Vec<u8>)>,
+    pub(super) forward_from: Option<i64>,
+    pub(super) sender_chat: Option<i64>,
+    pub(super) entities: Vec<Value>,
+    pub(super) fields: Map<String, Value>,
+}
+
+impl Say {
+    /// A text of a person to a chat.
+    #[must_use]
+    pub fn new(from: i64, chat: i64, text: &str) -> Self {
+        Self { from, chat, text: text.to_owned(), ..Self::default() }
+    }
+
+    /// In this topic.
+    #[must_use]
+    pub fn topic(self, message_thread_id: i64) -> Self {
+        Self { topic: Some(message_thread_id), ..self }
+    }
+
+    /// As a reply to this message.
+    #[must_use]
+    pub fn reply_to(self, message_id: i64) -> Self {
+        Self { reply_to: Some(message_id), ..self }
+    }
+
+    /// Quoting this part of the message replied to.
+    #[must_use]
+    pub fn quote(self, part: &str) -> Self {
+        Self { quote: Some(part.to_owned()), ..self }
+    }
+
+    /// With a photo; the text becomes its caption.
+    #[must_use]
+    pub fn photo(self, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { photo: Some(bytes.into()), ..self }
+    }
+
+    /// With a document; the text becomes its caption.
+    #[must_use]
+    pub fn document(self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { document: Some((name.to_owned(), bytes.into())), ..self }
+    }
+
+    /// Forwarded from this person's message.
+    #[must_use]
+    pub fn forward_from(self, user: i64) -> Self {
+        Self { forward_from: Some(user), ..self }
+    }
+
+    /// In the name of a chat: an anonymous administrator or a channel.
+    #[must_use]
+    pub fn sender_chat(self, chat: i64) -> Self {
+        Self { sender_chat: Some(chat), ..self }
+    }
+
+    /// With formatting; mentions, commands and links are found without it.
+    #[must_use]
+    pub fn entities(self, entities: Vec<Value>) -> Self {
+        Self { entities, ..self }
+    }
+
+    /// As part of an album.
+    #[must_use]
+    pub fn media_group_id(self, id: &str) -> Self {
+        self.field("media_group_id", Value::from(id))
+    }
+
+    /// With any other field of the Bot API's `Message`.
+    #[must_use]
+    pub fn field(mut self, name: &str, value: Value) -> Self {
+        self.fields.insert(name.to_owned(), value);
+        self
+    }
+}
+
+/// Where a person's message went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentByPerson {
+    /// Its id in the chat.
+    pub message_id: i64,
+    /// The update that brings it to the bot; `None` if the bot does not get to see it.
+    pub update_id: Option<i64>,
+}

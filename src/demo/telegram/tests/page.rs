@@ -1,0 +1,108 @@
+//! The demo page's routes and events.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+
+use super::super::{Options, WebEvent};
+use super::{ANN, Bed};
+
+async fn bed() -> Bed {
+    let bed = Bed::with(Options { page: Some("<h1>chat</h1>"), ..Options::default() }).await;
+    bed.tg.set_demo_user(ANN);
+    bed
+}
+
+#[tokio::test]
+async fn the_page_and_its_actions() {
+    let bed = bed().await;
+    let at = |path: &str| format!("{}{path}", bed.tg.url());
+    assert_eq!(bed.http.get(at("/")).send().await.unwrap().text().await.unwrap(), "<h1>chat</h1>");
+    let foreign = bed.http.get(at("/")).header("origin", "https://evil.example").send().await.unwrap();
+    assert_eq!(foreign.status(), 403);
+    let post = async |path: &str, body: Value| -> (u16, Value) {
+        let response = bed.http.post(at(path)).json(&body).send().await.unwrap();
+        (response.status().as_u16(), response.json().await.unwrap())
+    };
+    let sent = post("/demo/send", json!({"chat_id": ANN, "from": ANN, "text": "hello"})).await;
+    assert_eq!(sent, (200, json!({"message_id": 1})));
+    let nobody = post("/demo/send", json!({"chat_id": ANN, "from": 99, "text": "hello"})).await;
+    assert_eq!(nobody, (400, json!({"error": "nobody has the user id 99"})));
+    let empty = post("/demo/send", json!({"chat_id": ANN, "from": ANN, "text": " "})).await;
+    assert_eq!(empty.0, 400);
+    let pressed =
+        post("/demo/press", json!({"chat_id": ANN, "message_id": 1, "from": ANN, "data": "x"})).await;
+    assert_eq!(pressed.0, 400);
+    let draft = json!({"chat_id": ANN, "draft_id": 4, "text": "x", "can_stop": true});
+    bed.call("sendMessageDraft", draft).await.unwrap();
+    assert_eq!(post("/demo/stop", json!({"chat_id": ANN, "draft_id": 4})).await.0, 200);
+    assert_eq!(bed.updates().await.len(), 2);
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn events_are_streamed_after_a_greeting() {
+    let bed = bed().await;
+    bed.tg.say(ANN, ANN, "earlier").unwrap();
+    let response = bed.http.get(format!("{}/demo/events", bed.tg.url())).send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let mut stream = response.bytes_stream();
+    let hello = String::from_utf8(stream.next().await.unwrap().unwrap().to_vec()).unwrap();
+    let data = hello.strip_prefix("event: hello\ndata: ").unwrap();
+    let hello: Value = serde_json::from_str(data.trim_end()).unwrap();
+    assert_eq!(hello["me"], json!({"id": ANN, "first_name": "Ann"}));
+    assert_eq!(hello["messages"].as_array().unwrap().last().unwrap()["text"], "earlier");
+    let private = &hello["chats"][2];
+    let wanted = json!({"id": ANN, "first_name": "Ann", "username": "ann", "is_me": true});
+    assert_eq!((&private["title"], &private["members"][0]), (&json!("Figaro"), &wanted));
+    bed.send(ANN, "later").await;
+    let mut text = String::new();
+    while !text.contains("event: call") {
+        text += std::str::from_utf8(&stream.next().await.unwrap().unwrap()).unwrap();
+    }
+    assert!(text.starts_with("event: message\ndata: {\"message_id\":2"), "{text}");
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn each_effect_is_told() {
+    let bed = bed().await;
+    let mut events = bed.tg.subscribe();
+    bed.call("sendChatAction", json!({"chat_id": ANN, "action": "typing"})).await.unwrap();
+    bed.call("sendMessageDraft", json!({"chat_id": ANN, "draft_id": 4})).await.unwrap();
+    let id = bed.send(ANN, "x").await;
+    let reaction = json!({"chat_id": ANN, "message_id": id, "reaction": [{"type": "emoji", "emoji": "👍"}]});
+    bed.call("setMessageReaction", reaction).await.unwrap();
+    bed.call("deleteMessage", json!({"chat_id": ANN, "message_id": id})).await.unwrap();
+    bed.call("setMyCommands", json!({"commands": []})).await.unwrap();
+    let mut told = Vec::new();
+    while let Ok(Ok(WebEvent { name, data })) =
+        tokio::time::timeout(Duration::from_millis(50), events.recv()).await
+    {
+        if name != "call" && name != "message" {
+            told.push((name, data));
+        }
+    }
+    let wanted = [
+        ("chat_action", json!({"chat_id": ANN, "action": "typing"})),
+        ("draft", json!({"chat_id": ANN, "draft_id": 4, "text": "", "entities": [], "can_stop": false})),
+        ("draft_gone", json!({"chat_id": ANN, "draft_id": 4})),
+        ("reaction", json!({"chat_id": ANN, "message_id": id, "reactions": [{"emoji": "👍"}]})),
+        ("deleted", json!({"chat_id": ANN, "message_id": id})),
+        ("commands", json!({"commands": []})),
+    ];
+    assert_eq!(told, wanted);
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn drafts_expire() {
+    let bed = bed().await;
+    bed.call("sendMessageDraft", json!({"chat_id": ANN, "draft_id": 4})).await.unwrap();
+    assert_eq!(bed.tg.view(|v| v.drafts(ANN).len()), 1);
+    let later = tokio::time::Instant::now() + Duration::from_secs(31);
+    bed.tg.change(|state| state.expire_drafts(later));
+    assert_eq!(bed.tg.view(|v| v.drafts(ANN).len()), 0);
+    bed.end().await;
+}

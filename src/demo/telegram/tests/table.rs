@@ -1,0 +1,96 @@
+//! Every method of the table can be called, and answers what the table promises.
+
+use figaro_mcp::table::{Table, Type, TypeDef};
+use serde_json::{Map, Value, json};
+
+use super::super::state::{Press, StoredFile};
+use super::super::{Standing, sample};
+use super::{ANN, Bed, FORUM, GROUP};
+
+/// Arguments that make sense to the methods which look at them.
+fn sensible(bed: &Bed, mine: i64, args: &mut Map<String, Value>, method: &str) {
+    let forum = method.contains("ForumTopic");
+    for (name, value) in args.iter_mut() {
+        let better = match name.as_str() {
+            "chat_id" | "from_chat_id" if forum => json!(FORUM),
+            "chat_id" if method == "leaveChat" => json!(GROUP),
+            "chat_id" if method == "getChatAdministrators" => json!(FORUM),
+            "chat_id" | "from_chat_id" => json!(ANN),
+            "message_id" => json!(mine),
+            "message_thread_id" => json!(bed.topic),
+            "user_id" => json!(ANN),
+            "draft_id" => json!(1),
+            "file_id" => json!("file-known"),
+            "callback_query_id" => json!("press-known"),
+            "media" if method == "sendMediaGroup" => {
+                json!([{"type": "photo", "media": "https://example.com/a.png"}, {"type": "document", "media": "https://example.com/b.pdf"}])
+            }
+            "rich_message" => json!({"markdown": "# x"}),
+            _ => continue,
+        };
+        *value = better;
+    }
+}
+
+#[tokio::test]
+async fn every_method_of_the_table_answers_its_smallest_call() {
+    let bed = Bed::new().await;
+    bed.tg.set_member(FORUM, bed.tg.bot_id(), Standing::Admin).unwrap();
+    bed.tg.change(|state| {
+        let file = StoredFile { path: "x".to_owned(), bytes: Vec::new() };
+        state.files.insert("file-known".to_owned(), file);
+        state.presses.insert("press-known".to_owned(), Press { answer: None });
+    });
+    let mut refused = Vec::new();
+    for method in Table::get().methods() {
+        let keyboard = json!({"inline_keyboard": [[{"text": "a", "callback_data": "x"}]]});
+        let fresh = json!({"chat_id": ANN, "text": "x", "reply_markup": keyboard});
+        let mine = bed.call("sendMessage", fresh).await.unwrap()["message_id"].as_i64().unwrap();
+        let mut args = sample::object(&method.params, 0);
+        sensible(&bed, mine, &mut args, &method.name);
+        let special = match method.name.as_str() {
+            "editMessageText" => json!({"chat_id": ANN, "message_id": mine, "text": "y"}),
+            "editMessageReplyMarkup" => json!({"chat_id": ANN, "message_id": mine}),
+            "editMessageCaption" => json!({"inline_message_id": "x"}),
+            "editMessageMedia" => json!({
+                "chat_id": ANN, "message_id": mine, "media": {"type": "photo", "media": "https://example.com/a.png"},
+            }),
+            "stopPoll" => {
+                let poll = json!({"chat_id": ANN, "question": "q", "options": [{"text": "a"}]});
+                let sent = bed.call("sendPoll", poll).await.unwrap();
+                json!({"chat_id": ANN, "message_id": sent["message_id"]})
+            }
+            _ => json!({}),
+        };
+        args.extend(special.as_object().unwrap().clone());
+        match bed.call(&method.name, Value::Object(args.clone())).await {
+            Ok(result) => assert!(fits(&method.returns, &result), "{}: {result}", method.name),
+            Err(why) => refused.push(format!("{} {}: {why}", method.name, Value::Object(args))),
+        }
+    }
+    assert_eq!(refused, Vec::<String>::new());
+    bed.end().await;
+}
+
+/// The result has the returned type's own fields and no others.
+fn fits(ty: &Type, value: &Value) -> bool {
+    match ty {
+        Type::Integer => value.is_i64(),
+        Type::Float => value.is_number(),
+        Type::String | Type::InputFile => value.is_string(),
+        Type::Boolean => value.is_boolean(),
+        Type::True => *value == json!(true),
+        Type::Array(inner) => value.as_array().is_some_and(|items| items.iter().all(|v| fits(inner, v))),
+        Type::Union(types) => types.iter().any(|t| fits(t, value)),
+        Type::Named(name) => match (Table::get().type_def(name), value) {
+            (Some(TypeDef::Union(types)), _) => types.iter().any(|t| fits(t, value)),
+            (Some(TypeDef::Fields(fields)), Value::Object(map)) => {
+                let typed = |(key, value): (&String, &Value)| {
+                    fields.iter().any(|f| f.name == *key && fits(&f.ty, value))
+                };
+                fields.iter().all(|f| !f.required || map.contains_key(&f.name)) && map.iter().all(typed)
+            }
+            _ => false,
+        },
+    }
+}

@@ -1,0 +1,264 @@
+//! Who and what exists at the offline Telegram: people, chats, members, topics, messages, as the Bot API shows them.
+//! Held by `state`; changed by the methods and by people.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+/// A person, or the bot itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// The user id.
+    pub id: i64,
+    /// The first name.
+    pub first_name: String,
+    /// The name after `@`, if any.
+    pub username: Option<String>,
+    /// The language of the person's app.
+    pub language_code: Option<String>,
+    pub(super) is_bot: bool,
+}
+
+impl Person {
+    /// A person without username whose app speaks English.
+    #[must_use]
+    pub fn new(id: i64, first_name: &str) -> Self {
+        let language_code = Some("en".to_owned());
+        Self { id, first_name: first_name.to_owned(), username: None, language_code, is_bot: false }
+    }
+
+    /// The same person with a username.
+    #[must_use]
+    pub fn username(self, username: &str) -> Self {
+        Self { username: Some(username.to_owned()), ..self }
+    }
+
+    /// The same person with another app language.
+    #[must_use]
+    pub fn language(self, code: &str) -> Self {
+        Self { language_code: Some(code.to_owned()), ..self }
+    }
+
+    /// The Bot API's `User`.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let mut user = json!({"id": self.id, "is_bot": self.is_bot, "first_name": self.first_name});
+        if let Some(username) = &self.username {
+            user["username"] = json!(username);
+        }
+        if let Some(code) = &self.language_code {
+            user["language_code"] = json!(code);
+        }
+        user
+    }
+}
+
+/// The `type` of a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatKind {
+    /// With one person.
+    Private,
+    /// A basic group.
+    Group,
+    /// A supergroup, perhaps with topics.
+    Supergroup,
+    /// A channel.
+    Channel,
+}
+
+impl ChatKind {
+    /// Telegram's word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Group => "group",
+            Self::Supergroup => "supergroup",
+            Self::Channel => "channel",
+        }
+    }
+}
+
+/// What someone is in a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Its creator.
+    Owner,
+    /// An administrator with the usual rights.
+    Admin,
+    /// An ordinary member.
+    Member,
+    /// Not in it (any more).
+    Left,
+    /// Thrown out; for a private chat: the bot was blocked.
+    Kicked,
+}
+
+impl Standing {
+    pub(super) fn is_in(self) -> bool {
+        matches!(self, Self::Owner | Self::Admin | Self::Member)
+    }
+
+    pub(super) fn is_admin(self) -> bool {
+        matches!(self, Self::Owner | Self::Admin)
+    }
+
+    /// The Bot API's `ChatMember`.
+    pub(super) fn json(self, user: &Value) -> Value {
+        match self {
+            Self::Owner => json!({"status": "creator", "user": user, "is_anonymous": false}),
+            Self::Member => json!({"status": "member", "user": user}),
+            Self::Left => json!({"status": "left", "user": user}),
+            Self::Kicked => json!({"status": "kicked", "user": user, "until_date": 0}),
+            Self::Admin => json!({
+                "status": "administrator", "user": user, "can_be_edited": false, "is_anonymous": false,
+                "can_manage_chat": true, "can_delete_messages": true, "can_manage_video_chats": true,
+                "can_restrict_members": true, "can_promote_members": false, "can_change_info": true,
+                "can_invite_users": true, "can_post_stories": false, "can_edit_stories": false,
+                "can_delete_stories": false, "can_pin_messages": true, "can_manage_topics": true,
+                "can_send_welcome_messages": false,
+            }),
+        }
+    }
+}
+
+/// What the bot is writing, shown until the message comes.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// `draft_id`.
+    pub id: i64,
+    /// The topic it is shown in.
+    pub thread: Option<i64>,
+    /// The text so far; empty shows as thinking.
+    pub text: String,
+    /// Its entities.
+    pub entities: Vec<Value>,
+    /// The person is offered a stop button.
+    pub can_stop: bool,
+    pub(super) keep_on_stop: bool,
+    pub(super) expires: Instant,
+}
+
+/// One chat with everything in it.
+#[derive(Debug)]
+pub(super) struct Chat {
+    pub(super) id: i64,
+    pub(super) kind: ChatKind,
+    pub(super) title: String,
+    pub(super) username: Option<String>,
+    pub(super) is_forum: bool,
+    /// Thread id and name.
+    pub(super) topics: BTreeMap<i64, String>,
+    pub(super) members: BTreeMap<i64, Standing>,
+    pub(super) messages: BTreeMap<i64, Value>,
+    pub(super) reactions: BTreeMap<i64, Vec<Value>>,
+    pub(super) drafts: BTreeMap<i64, Draft>,
+    pub(super) pinned: Option<i64>,
+    pub(super) migrated_to: Option<i64>,
+    last_message: i64,
+}
+
+impl Chat {
+    pub(super) fn new(id: i64, kind: ChatKind, title: &str) -> Self {
+        Self {
+            id,
+            kind,
+            title: title.to_owned(),
+            username: None,
+            is_forum: false,
+            topics: BTreeMap::new(),
+            members: BTreeMap::new(),
+            messages: BTreeMap::new(),
+            reactions: BTreeMap::new(),
+            drafts: BTreeMap::new(),
+            pinned: None,
+            migrated_to: None,
+            last_message: 0,
+        }
+    }
+
+    /// The Bot API's `Chat`.
+    pub(super) fn json(&self) -> Value {
+        let mut chat = json!({"id": self.id, "type": self.kind.name()});
+        let name = if self.kind == ChatKind::Private { "first_name" } else { "title" };
+        chat[name] = json!(self.title);
+        if let Some(username) = &self.username {
+            chat["username"] = json!(username);
+        }
+        if self.is_forum {
+            chat["is_forum"] = json!(true);
+        }
+        chat
+    }
+
+    pub(super) fn is_group(&self) -> bool {
+        matches!(self.kind, ChatKind::Group | ChatKind::Supergroup)
+    }
+
+    pub(super) fn standing(&self, user: i64) -> Standing {
+        self.members.get(&user).copied().unwrap_or(Standing::Left)
+    }
+
+    /// An id above all earlier ones; ids of deleted messages do not come back.
+    pub(super) fn next_message_id(&mut self) -> i64 {
+        self.last_message += 1;
+        self.last_message
+    }
+
+    /// The message as it is quoted in a reply: without what it replied to itself.
+    pub(super) fn as_replied_to(&self, message_id: i64) -> Option<Value> {
+        let mut message = self.messages.get(&message_id)?.clone();
+        let fields = message.as_object_mut()?;
+        fields.shift_remove("reply_to_message");
+        fields.shift_remove("reply_markup");
+        Some(message)
+    }
+}
+
+/// All people and chats.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) bot: Person,
+    /// Privacy mode is off.
+    pub(super) reads_all: bool,
+    pub(super) people: BTreeMap<i64, Person>,
+    pub(super) chats: BTreeMap<i64, Chat>,
+}
+
+impl World {
+    pub(super) fn new(bot: Person, reads_all: bool) -> Self {
+        let people = BTreeMap::from([(bot.id, bot.clone())]);
+        Self { bot, reads_all, people, chats: BTreeMap::new() }
+    }
+
+    /// The chat a `chat_id` means: a number, a number as text, or `@username`.
+    pub(super) fn find(&self, chat_id: &Value) -> Option<i64> {
+        let id = match chat_id {
+            Value::String(name) => match name.strip_prefix('@') {
+                Some(name) => {
+                    let named = |c: &&Chat| {
+                        c.username.as_deref().is_some_and(|u| u.eq_ignore_ascii_case(name))
+                            && c.kind != ChatKind::Private
+                    };
+                    return self.chats.values().find(named).map(|c| c.id);
+                }
+                None => name.parse().ok()?,
+            },
+            number => number.as_i64()?,
+        };
+        self.chats.contains_key(&id).then_some(id)
+    }
+
+    /// The fields that place a message in a thread.
+    pub(super) fn placed(&self, chat: i64, thread: Option<i64>) -> Map<String, Value> {
+        let mut fields = Map::new();
+        if let (Some(thread), Some(chat)) = (thread, self.chats.get(&chat)) {
+            fields.insert("message_thread_id".to_owned(), json!(thread));
+            if chat.topics.contains_key(&thread) {
+                fields.insert("is_topic_message".to_owned(), json!(true));
+            }
+        }
+        fields
+    }
+}
