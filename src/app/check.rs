@@ -1,0 +1,97 @@
+//! `figaro check`: says of each thing the bot needs whether it is there, without starting the bot.
+
+use futures::StreamExt;
+
+use super::Refusal;
+use super::claim;
+use super::parts::{open_store, provider, who_am_i};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::provider::fold::Pass;
+use crate::provider::{Item, Request};
+use crate::store::sled::SledStore;
+use crate::store::{Store, StoreError};
+use crate::telegram::api::Api;
+
+/// Checks token, model and store, and prints a line for each; the settings themselves were read before.
+///
+/// # Errors
+/// When something is wrong; the lines have said what.
+pub async fn check(settings: &Settings) -> Result<(), Refusal> {
+    println!("✓ settings");
+    let bot = telegram(settings).await;
+    let model = report("model", model(settings).await);
+    let store = report("store", store(settings, bot.as_deref()).await);
+    if bot.is_some() && model && store {
+        return Ok(());
+    }
+    Err(Refusal("not everything is in order; see the lines marked ✗".to_owned()))
+}
+
+async fn telegram(settings: &Settings) -> Option<String> {
+    let asking = async {
+        let api = Api::new(&settings.telegram).map_err(Refusal)?;
+        let asked =
+            tokio::time::timeout(std::time::Duration::from_secs(20), who_am_i(&api, settings.telegram.bot));
+        asked.await.unwrap_or_else(|_| {
+            Err(Refusal("Telegram cannot be reached: check TELEGRAM_API_URL and the network".to_owned()))
+        })
+    };
+    match asking.await {
+        Ok(me) => {
+            report("telegram", Ok(format!("@{}", me.username)));
+            Some(me.username)
+        }
+        Err(Refusal(words)) => {
+            report("telegram", Err(words));
+            None
+        }
+    }
+}
+
+async fn model(settings: &Settings) -> Result<String, String> {
+    let name = &settings.model.model;
+    let provider = provider(&settings.model).map_err(|Refusal(words)| words)?;
+    let mut stream = provider.stream(Request {
+        model: name.clone(),
+        instructions: "Answer with one word.".to_owned(),
+        items: vec![Item::User { text: "Are you there?".to_owned() }],
+        tools: Vec::new(),
+    });
+    let mut pass = Pass::default();
+    while let Some(event) = stream.next().await {
+        pass.absorb(event.map_err(|error| format!("{}:{name}: {error}", provider.name()))?);
+    }
+    Ok(format!("{}:{name} answers", provider.name()))
+}
+
+async fn store(settings: &Settings, username: Option<&str>) -> Result<String, String> {
+    let path = settings.store.path.display();
+    // A bot that runs holds the store: that is no fault, and nothing is done to it.
+    match SledStore::open(&settings.store.path, settings.telegram.bot).await {
+        Err(StoreError::InUse(_)) => {
+            return Ok(format!(
+                "{path} is in use by a running bot; if nobody owns it yet, its log shows the link"
+            ));
+        }
+        Err(error) => return Err(error.to_string()),
+        Ok(store) => drop(store),
+    }
+    let store = open_store(settings).await.map_err(|Refusal(words)| words)?;
+    let health = store.health().await.map_err(|error| error.to_string())?;
+    if let Some(username) = username {
+        let link = claim::link(&settings.access, &*store, &Clock::system(), username).await;
+        if let Some(words) = link.map_err(|error| error.to_string())? {
+            println!("! {words}");
+        }
+    }
+    Ok(format!("{path}: {} bytes, {} unreadable records", health.bytes, health.unreadable))
+}
+
+fn report(what: &str, result: Result<String, String>) -> bool {
+    match &result {
+        Ok(words) => println!("✓ {what}: {words}"),
+        Err(words) => println!("✗ {what}: {words}"),
+    }
+    result.is_ok()
+}

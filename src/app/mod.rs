@@ -1,0 +1,91 @@
+//! The composition root: the only place that knows concrete types. It builds the bot out of its settings, runs it until
+//! told to stop, and ends everything in order.
+
+mod check;
+mod claim;
+mod demo;
+mod parts;
+
+use std::future::Future;
+use std::time::Duration;
+
+use tracing::info;
+
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::shutdown::Tasks;
+use crate::store::Store;
+use crate::telegram::recovery::recover;
+
+use parts::Parts;
+
+pub use check::check;
+pub use demo::{DemoOptions, demo};
+
+/// How long running turns may go on after a stop was requested.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long abandoned turns and helpers may take to notice.
+const LAST_CALL: Duration = Duration::from_secs(4);
+
+/// Why the bot did not start, in words for its owner. The process ends with code 2 and nothing left running.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
+/// Tasks in two groups: those that take in and answer, and those that the former need until they have ended.
+#[derive(Debug, Clone, Default)]
+struct Groups {
+    front: Tasks,
+    back: Tasks,
+}
+
+/// Runs the bot until `stop` resolves.
+///
+/// # Errors
+/// When it cannot start; nothing is left running then.
+pub async fn run(settings: &Settings, stop: impl Future<Output = ()>) -> Result<(), Refusal> {
+    let groups = Groups::default();
+    tokio::pin!(stop);
+    let started = tokio::select! {
+        started = start(settings, &groups) => started.map(Some),
+        () = &mut stop => Ok(None),
+    };
+    let Ok(Some(parts)) = started else {
+        end_helpers(&groups).await;
+        return started.map(|_| ());
+    };
+    stop.await;
+    end(&parts, &groups).await
+}
+
+async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {
+    let clock = Clock::system();
+    let (parts, poller) = parts::build(settings, groups, &clock).await?;
+    let store = &*parts.store;
+    recover(&parts.router, store, store, store).await.map_err(|error| Refusal(error.to_string()))?;
+    claim::offer(settings, &parts, &clock, &groups.back);
+    let commands = parts.commands.clone();
+    groups.back.spawn("register", async move { commands.register().await });
+    groups.front.spawn("poller", poller.run());
+    info!(username = parts.router.me.username, model = parts.commands.model, "ready");
+    Ok(parts)
+}
+
+/// Stops taking in, lets running turns end for a while, then ends what they needed.
+async fn end(parts: &Parts, groups: &Groups) -> Result<(), Refusal> {
+    info!("stopping: no more updates are taken in; running turns may end");
+    groups.front.stop();
+    if !groups.front.finish(PATIENCE).await {
+        info!("turns that are still running go on at the next start");
+        parts.router.mailboxes.abandon();
+        groups.front.finish(LAST_CALL).await;
+    }
+    end_helpers(groups).await;
+    parts.store.flush().await.map_err(|error| Refusal(error.to_string()))
+}
+
+async fn end_helpers(groups: &Groups) {
+    groups.front.stop();
+    groups.back.stop();
+    groups.back.finish(LAST_CALL).await;
+}

@@ -1,0 +1,231 @@
+//! Builds every part of the bot and wires them. Called once by [`super::run`].
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Groups, Refusal};
+use crate::agent::calls::Caller;
+use crate::agent::driver::Driver;
+use crate::clock::Clock;
+use crate::config::{ModelSettings, Settings};
+use crate::context::BotName;
+use crate::delivery::{Bus, Courier};
+use crate::ids::BotId;
+use crate::mcp::locate::candidates;
+use crate::mcp::supervisor::Mcp;
+use crate::outbound::Gate;
+use crate::policy::access::Admins;
+use crate::prompts::Prompts;
+use crate::prompts::texts::Locales;
+use crate::provider::Provider;
+use crate::provider::openai_responses::OpenAiResponses;
+use crate::provider::retry::{Retry, RetryPolicy};
+use crate::session::mailbox::Mailboxes;
+use crate::session::turn::Turns;
+use crate::store::Store;
+use crate::store::sled::SledStore;
+use crate::telegram::admins::TelegramAdmins;
+use crate::telegram::api::{Api, ApiError, GetMe};
+use crate::telegram::commands::Commands;
+use crate::telegram::courier::TelegramCourier;
+use crate::telegram::inbound::Me;
+use crate::telegram::live::Live;
+use crate::telegram::poller::Poller;
+use crate::telegram::router::Router;
+use crate::telegram::send::Sender;
+use crate::telemetry::vitals::Vitals;
+use crate::tools::config::ConfigTools;
+use crate::tools::telegram::TelegramTools;
+use crate::tools::{Registry, notes};
+
+/// The pause between tries to reach Telegram at the start.
+const RETRY: Duration = Duration::from_secs(2);
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// What the app runs and asks.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) store: Arc<SledStore>,
+    pub(super) router: Arc<Router>,
+    pub(super) commands: Arc<Commands>,
+}
+
+/// What the parts share, once the outside has been found to be there.
+struct Base<'a> {
+    settings: &'a Settings,
+    groups: &'a Groups,
+    clock: Clock,
+    store: Arc<SledStore>,
+    me: Me,
+    mcp: Mcp,
+    sender: Sender,
+    live: Arc<Live>,
+    prompts: Arc<Prompts>,
+    locales: Arc<Locales>,
+    vitals: Arc<Vitals>,
+    admins: Arc<dyn Admins>,
+}
+
+/// All parts, and the poller that begins to feed them.
+pub(super) async fn build(
+    settings: &Settings,
+    groups: &Groups,
+    clock: &Clock,
+) -> Result<(Parts, Poller), Refusal> {
+    let base = base(settings, groups, clock).await?;
+    let provider = provider(&settings.model)?;
+    let turns = Arc::new(turns(&base, provider));
+    let mailboxes = Mailboxes::new(turns, groups.front.clone());
+    let commands = Arc::new(commands(&base));
+    let router = Arc::new(Router {
+        me: base.me.clone(),
+        access: settings.access.clone(),
+        inbox: base.store.clone(),
+        conversations: base.store.clone(),
+        settings: base.store.clone(),
+        mailboxes,
+        commands: commands.clone(),
+        clock: clock.clone(),
+        tasks: groups.front.clone(),
+    });
+    let poller = Poller {
+        api: base.sender.api.clone(),
+        inbox: base.store.clone(),
+        router: router.clone(),
+        clock: clock.clone(),
+        tasks: groups.front.clone(),
+    };
+    Ok((Parts { store: base.store, router, commands }, poller))
+}
+
+async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> Result<Base<'a>, Refusal> {
+    let refuse = |words: String| Refusal(words);
+    let prompts = Arc::new(Prompts::load(Some(Path::new("prompts"))).map_err(refuse)?);
+    let locales = Arc::new(Locales::load().map_err(refuse)?);
+    let store = open_store(settings).await?;
+    let api = Api::new(&settings.telegram).map_err(refuse)?;
+    let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
+    let gate = Arc::new(Gate::default());
+    let texts = locales.of(None).clone();
+    let live = Arc::new(Live::new(api.clone(), gate.clone(), groups.back.clone(), texts));
+    let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
+    let (outbox, tasks) = (store.clone(), groups.front.clone());
+    let sender = Sender { api, gate, outbox, clock: clock.clone(), tasks };
+    let vitals = Arc::new(Vitals::new(clock.now()));
+    let clock = clock.clone();
+    Ok(Base { settings, groups, clock, store, me, mcp, sender, live, prompts, locales, vitals, admins })
+}
+
+/// Opens the store of these settings.
+pub(super) async fn open_store(settings: &Settings) -> Result<Arc<SledStore>, Refusal> {
+    let opened = SledStore::open(&settings.store.path, settings.telegram.bot).await;
+    opened.map(Arc::new).map_err(|error| Refusal(error.to_string()))
+}
+
+/// The model of these settings, with its retries.
+pub(super) fn provider(settings: &ModelSettings) -> Result<Arc<dyn Provider>, Refusal> {
+    let http = reqwest::Client::builder().connect_timeout(CONNECT).build();
+    let http = http.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))?;
+    let openai = OpenAiResponses::new(http, &settings.base_url, settings.key.clone(), settings.idle_timeout);
+    Ok(Arc::new(Retry::new(Arc::new(openai), RetryPolicy::default())))
+}
+
+async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal> {
+    let this =
+        std::env::current_exe().map_err(|error| Refusal(format!("this executable is not found: {error}")))?;
+    let candidates = candidates(settings.mcp.binary.as_deref(), &this);
+    let started =
+        Mcp::start(candidates, &settings.mcp, &settings.telegram, &settings.log.filter, &groups.back);
+    started.await.map_err(|error| Refusal(error.to_string()))
+}
+
+/// Asks Telegram who the bot is; waits for a Telegram that cannot be reached, refuses a token that is not good.
+pub(super) async fn who_am_i(api: &Api, bot: BotId) -> Result<Me, Refusal> {
+    loop {
+        let answer = api.call(GetMe(json!({}))).await;
+        match answer {
+            Ok(user) => return Ok(me(&user, bot)),
+            Err(ApiError::Unauthorized) => {
+                let words =
+                    "Telegram does not know this bot token: copy TELEGRAM_BOT_TOKEN again from @BotFather";
+                return Err(Refusal(words.to_owned()));
+            }
+            Err(ApiError::Refused(words)) => {
+                return Err(Refusal(format!("Telegram refused to say who the bot is: {words}")));
+            }
+            Err(error) => tracing::warn!(%error, "Telegram does not answer yet; trying again"),
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+fn me(user: &Value, bot: BotId) -> Me {
+    let text = |key: &str| user.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let reads_all = user.get("can_read_all_group_messages").and_then(Value::as_bool).unwrap_or_default();
+    Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
+}
+
+fn turns(base: &Base<'_>, provider: Arc<dyn Provider>) -> Turns {
+    let bus = Bus::new(vec![base.live.clone()]);
+    let courier: Arc<dyn Courier> =
+        Arc::new(TelegramCourier { sender: base.sender.clone(), live: base.live.clone() });
+    let caller = Caller {
+        tools: Arc::new(registry(base)),
+        store: base.store.clone(),
+        bus: bus.clone(),
+        clock: base.clock.clone(),
+    };
+    let driver = Driver {
+        provider,
+        model: base.settings.model.model.clone(),
+        caller,
+        max_passes: base.settings.limits.max_passes,
+    };
+    Turns {
+        conversations: base.store.clone(),
+        notes: base.store.clone(),
+        settings: base.store.clone(),
+        driver,
+        prompts: base.prompts.clone(),
+        locales: base.locales.clone(),
+        bus,
+        courier,
+        vitals: base.vitals.clone(),
+        bot: BotName { name: base.me.name.clone(), username: base.me.username.clone() },
+        default_zone: base.settings.timezone,
+        history_tokens: base.settings.limits.history_tokens,
+    }
+}
+
+/// Every tool there is: a new one is one file in `tools/` and one line here.
+fn registry(base: &Base<'_>) -> Registry {
+    let note_store: Arc<dyn crate::store::NoteStore> = base.store.clone();
+    let config = ConfigTools { store: base.store.clone(), admins: base.admins.clone() };
+    let telegram =
+        TelegramTools { mcp: base.mcp.clone(), gate: base.sender.gate.clone(), outbox: base.store.clone() };
+    Registry::new(notes::tools(&note_store).into_iter().chain(config.tools()).chain(telegram.tools()))
+}
+
+fn commands(base: &Base<'_>) -> Commands {
+    let store: Arc<dyn Store> = base.store.clone();
+    // Commands are answered also while turns are being stopped.
+    let sender = Sender { tasks: base.groups.back.clone(), ..base.sender.clone() };
+    Commands {
+        sender,
+        store,
+        locales: base.locales.clone(),
+        admins: base.admins.clone(),
+        access: base.settings.access.clone(),
+        me: base.me.clone(),
+        model: format!("openai:{}", base.settings.model.model),
+        default_zone: base.settings.timezone,
+        vitals: base.vitals.clone(),
+        mcp: base.mcp.clone(),
+        removed: Mutex::new(HashMap::new()),
+    }
+}

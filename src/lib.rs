@@ -1,0 +1,52 @@
+//! Figaro: a self-hosted AI agent that lives in Telegram.
+//!
+//! Modules stand here in reading order. Each row imports only from rows above it, siblings never from each other;
+//! `tests/layering.rs` holds them to it.
+//!
+//! | row | modules | may not |
+//! |---|---|---|
+//! | 0 | ids secret clock shutdown text | use any other module of ours |
+//! | 1 | domain config telemetry | do I/O |
+//! | 2 | delivery provider store prompts policy | know Telegram, tools, each other |
+//! | 3 | memory mcp outbound | know sessions |
+//! | 4 | tools | |
+//! | 5 | context | |
+//! | 6 | agent | know Telegram, HTTP, a concrete store |
+//! | 7 | session | |
+//! | 8 | telegram | |
+//! | 9 | demo | |
+//! | 10 | app cli | contain policy |
+
+pub mod clock;
+pub mod ids;
+pub mod secret;
+pub mod shutdown;
+pub mod text;
+
+pub mod config;
+pub mod domain;
+pub mod telemetry;
+
+pub mod delivery;
+pub mod policy;
+pub mod prompts;
+pub mod provider;
+pub mod store;
+
+pub mod mcp;
+pub mod outbound;
+
+pub mod tools;
+
+pub mod context;
+
+pub mod agent;
+
+pub mod session;
+
+pub mod telegram;
+
+pub mod demo;
+
+pub mod app;
+pub mod cli;

@@ -1,0 +1,95 @@
+//! `figaro`: settings, logging, the app, and an exit code. Code 2: something has to be put right first.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use figaro::app::{self, DemoOptions, Refusal};
+use figaro::cli::{Cli, Command};
+use figaro::config::Settings;
+use figaro::mcp::locate::SUBCOMMAND;
+use figaro::telemetry;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Something has to be put right before a start can succeed.
+const EXIT_REFUSED: u8 = 2;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|first| first == SUBCOMMAND) {
+        return figaro_mcp::main(args, |name| std::env::var_os(name));
+    }
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(&format!("the runtime does not start: {error}")),
+    };
+    let done = runtime.block_on(dispatch(cli));
+    // A look-up or a disk operation under way sits in a blocking thread; nothing waits for it.
+    runtime.shutdown_background();
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Refusal(words)) => refuse(&words),
+    }
+}
+
+async fn dispatch(cli: Cli) -> Result<(), Refusal> {
+    // The first caller wins; there is no other.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let variables = variables()?;
+    match cli.command {
+        None => {
+            let settings = read(&variables)?;
+            app::run(&settings, stop_requested()?).await
+        }
+        Some(Command::Check) => app::check(&read(&variables)?).await,
+        Some(Command::Demo { port, store }) => {
+            app::demo(&variables, DemoOptions { port, store }, stop_requested()?).await
+        }
+        Some(Command::McpServer) => Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it"))),
+    }
+}
+
+fn read(variables: &HashMap<String, String>) -> Result<Settings, Refusal> {
+    let settings = Settings::read(variables).map_err(|faults| Refusal(faults.to_string()))?;
+    telemetry::start(&settings.log, settings.redactor()).map_err(Refusal)?;
+    Ok(settings)
+}
+
+/// The environment, and beneath it the file `.env` of this folder.
+fn variables() -> Result<HashMap<String, String>, Refusal> {
+    let mut variables = HashMap::new();
+    match dotenvy::from_path_iter(".env") {
+        Ok(lines) => {
+            for line in lines {
+                let (name, value) =
+                    line.map_err(|error| Refusal(format!("the file .env has a mistake: {error}")))?;
+                variables.insert(name, value);
+            }
+        }
+        Err(error) if error.not_found() => {}
+        Err(error) => return Err(Refusal(format!("the file .env cannot be read: {error}"))),
+    }
+    let text = |text: OsString| text.into_string().ok();
+    variables.extend(std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))));
+    Ok(variables)
+}
+
+/// Resolves at the first SIGINT or SIGTERM.
+fn stop_requested() -> Result<impl Future<Output = ()>, Refusal> {
+    let failed = |error: std::io::Error| Refusal(format!("signals cannot be received: {error}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+fn refuse(words: &str) -> ExitCode {
+    eprintln!("figaro: {words}");
+    ExitCode::from(EXIT_REFUSED)
+}
