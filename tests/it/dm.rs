@@ -1,0 +1,63 @@
+//! A private chat: a message gets its answer, and it is all still there after a restart.
+
+use figaro::demo::model::Reply;
+use serde_json::json;
+
+use crate::support::{ANN, World};
+
+#[tokio::test]
+async fn a_message_gets_its_answer_as_it_is_written_and_formatted() {
+    let world = World::new().await;
+    world
+        .script
+        .push(Reply::text("Hello **Ann**, how are `you`?").paced(0, std::time::Duration::from_millis(120)));
+    let _bot = world.start().await;
+    let answer = world.ask("hello").await;
+    assert_eq!(answer["text"], "Hello Ann, how are you?");
+    assert_eq!(
+        answer["entities"],
+        json!([{"type": "bold", "offset": 6, "length": 3}, {"type": "code", "offset": 19, "length": 3}])
+    );
+    let drafts: Vec<String> = world.telegram.view(|view| {
+        view.calls_of("sendMessageDraft")
+            .iter()
+            .map(|call| call.args["text"].as_str().unwrap().to_owned())
+            .collect()
+    });
+    assert_eq!(drafts.first().map(String::as_str), Some(""), "thinking shows at once");
+    assert!(drafts.iter().any(|text| text.starts_with("Hello Ann") && text.len() < 22), "{drafts:?}");
+    assert!(drafts.iter().all(|text| !text.contains('*') && !text.contains('`')), "{drafts:?}");
+}
+
+#[tokio::test]
+async fn the_conversation_goes_on_after_a_restart() {
+    let world = World::new().await;
+    world.script.push(Reply::text("I will keep that in mind."));
+    world.script.push(Reply::text("Teal."));
+    let bot = world.start().await;
+    world.ask("My favourite colour is teal.").await;
+    assert!(bot.stop().success());
+    let _again = world.start().await;
+    assert_eq!(world.ask("Which colour do I like?").await["text"], "Teal.");
+    let requests = world.model.requests();
+    let texts: Vec<String> = requests[1].input().iter().map(ToString::to_string).collect();
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(
+        texts[0].contains("favourite colour is teal") && texts[1].contains("keep that in mind"),
+        "{texts:?}"
+    );
+    assert_eq!(world.bot_texts(ANN).len(), 2);
+}
+
+#[tokio::test]
+async fn a_tool_is_called_and_its_result_goes_back_to_the_model() {
+    let world = World::new().await;
+    world.script.push(Reply::call("add_note", json!({"key": "Shopping", "content": "milk"})));
+    world.script.push(Reply::text("Milk is on the list."));
+    let _bot = world.start().await;
+    assert_eq!(world.ask("remember milk").await["text"], "Milk is on the list.");
+    let requests = world.model.requests();
+    let results = requests[1].tool_results();
+    assert_eq!(results.len(), 1);
+    assert!(results[0].1.contains("success"), "{results:?}");
+}

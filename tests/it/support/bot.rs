@@ -1,0 +1,134 @@
+//! The real `figaro` as a process of the test.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use super::PATIENCE;
+
+/// How to start a bot.
+#[derive(Clone)]
+pub struct Recipe {
+    folder: PathBuf,
+    variables: BTreeMap<String, String>,
+    args: Vec<String>,
+}
+
+/// A running bot; killed when dropped.
+pub struct Bot {
+    child: Child,
+    log: PathBuf,
+    before: usize,
+}
+
+impl Recipe {
+    /// A bot that works in this folder and keeps its store there.
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), variables: BTreeMap::new(), args: Vec::new() }
+    }
+
+    pub fn set(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    pub fn unset(mut self, name: &str) -> Self {
+        self.variables.remove(name);
+        self
+    }
+
+    pub fn arg(mut self, arg: &str) -> Self {
+        self.args.push(arg.to_owned());
+        self
+    }
+
+    /// Starts it; its log goes to a file of the folder.
+    pub fn spawn(&self) -> Bot {
+        let log = self.folder.join("figaro.log");
+        let before = std::fs::read_to_string(&log).unwrap_or_default().len();
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
+        let child = self.command().stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).spawn().unwrap();
+        Bot { child, log, before }
+    }
+
+    /// Runs it to its end.
+    pub fn output(&self) -> Output {
+        self.command().stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// The environment holds what the test sets and nothing of the machine's own settings.
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_figaro"));
+        command.current_dir(&self.folder).args(&self.args).env_clear().envs(&self.variables);
+        command
+    }
+}
+
+impl Bot {
+    /// Ends it as `kill -9` does.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end with SIGTERM and waits.
+    pub fn stop(mut self) -> ExitStatus {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.wait()
+    }
+
+    /// Waits until it says that it is ready.
+    pub async fn ready(&self) {
+        self.logged(" ready ").await;
+    }
+
+    /// Waits until its log, since this start, has these words.
+    pub async fn logged(&self, words: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.log()[self.before..].contains(words) {
+            assert!(Instant::now() < deadline, "no `{words}` in the log:\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE + Duration::from_secs(10);
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("figaro did not end; its log:\n{}", self.log());
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Everything it has logged so far, all starts of this folder together.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Process ids of its children.
+    pub fn children(&self) -> Vec<u32> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
+        tasks
+            .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok())
+            .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>())
+            .collect()
+    }
+}
+
+impl Drop for Bot {
+    fn drop(&mut self) {
+        if self.child.try_wait().ok().flatten().is_none() {
+            drop(self.child.kill());
+            drop(self.child.wait());
+        }
+    }
+}

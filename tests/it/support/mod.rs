@@ -1,0 +1,117 @@
+//! A world for one test: an offline Telegram, an offline model, a folder, and the real `figaro` in it.
+//! Dropping the world ends everything; nothing is left running.
+
+pub mod bot;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use figaro::clock::Clock;
+use figaro::demo::model::{OfflineModel, Script};
+use figaro::demo::telegram::{OfflineTelegram, Options, Person};
+use figaro::shutdown::Tasks;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+pub use bot::Bot;
+
+/// How long anything may take before a test fails: far longer than it ever does.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A person who may talk to the bot: an owner by settings.
+pub const ANN: i64 = 11;
+/// A stranger.
+pub const BOB: i64 = 12;
+
+/// Everything a bot needs, on loopback.
+pub struct World {
+    pub telegram: OfflineTelegram,
+    pub model: OfflineModel,
+    pub script: Script,
+    pub folder: TempDir,
+    tasks: Tasks,
+}
+
+impl World {
+    /// A Telegram with Ann and Bob, and a model that says what the script says.
+    pub async fn new() -> Self {
+        Self::with(Options::default()).await
+    }
+
+    /// The same with a bot of these options.
+    pub async fn with(options: Options) -> Self {
+        let tasks = Tasks::new();
+        let telegram = OfflineTelegram::start(listener().await, options, Clock::system(), &tasks).unwrap();
+        for (id, name) in [(ANN, "Ann"), (BOB, "Bob")] {
+            telegram.add_user(Person::new(id, name).username(&name.to_lowercase()).language("en"));
+            telegram.add_private(id).unwrap();
+        }
+        let script = Script::new();
+        let model =
+            OfflineModel::start(listener().await, Arc::new(script.clone()), Clock::system(), &tasks).unwrap();
+        Self { telegram, model, script, folder: tempfile::tempdir().unwrap(), tasks }
+    }
+
+    /// The bot, started with the world's settings and waiting for updates.
+    pub async fn start(&self) -> Bot {
+        let bot = self.bot().spawn();
+        bot.ready().await;
+        bot
+    }
+
+    /// A bot with the world's settings, to be changed and spawned.
+    pub fn bot(&self) -> bot::Recipe {
+        bot::Recipe::new(self.folder.path())
+            .set("TELEGRAM_BOT_TOKEN", self.telegram.token())
+            .set("TELEGRAM_API_URL", self.telegram.url())
+            .set("OPENAI_API_KEY", "sk-offline-key")
+            .set("OPENAI_BASE_URL", self.model.url())
+            .set("OPENAI_MODEL", "offline")
+            .set("MCP_HTTP_PORT", "0")
+            .set("OWNER_IDS", &ANN.to_string())
+    }
+
+    /// Ann writes to the bot, and the bot's next message in that chat is given back.
+    pub async fn ask(&self, text: &str) -> Value {
+        let before = self.bot_texts(ANN).len();
+        self.telegram.say(ANN, ANN, text).unwrap();
+        self.answers(ANN, before + 1).await.pop().unwrap()
+    }
+
+    /// Waits until the bot has written so many messages in a chat, and gives them all.
+    pub async fn answers(&self, chat: i64, count: usize) -> Vec<Value> {
+        let answers = self
+            .telegram
+            .wait_until(PATIENCE, |view| {
+                let messages: Vec<Value> = view.bot_messages(chat).into_iter().cloned().collect();
+                (messages.len() >= count).then_some(messages)
+            })
+            .await;
+        answers.unwrap_or_else(|| panic!("{count} messages in {chat}; there are {:?}", self.bot_texts(chat)))
+    }
+
+    /// The texts of the bot's messages in a chat.
+    pub fn bot_texts(&self, chat: i64) -> Vec<String> {
+        self.telegram.view(|view| {
+            view.bot_messages(chat)
+                .into_iter()
+                .map(|m| m["text"].as_str().unwrap_or_default().to_owned())
+                .collect()
+        })
+    }
+}
+
+impl Drop for World {
+    /// A model that was asked what no provider takes, or a Telegram that was called wrongly, fails the test.
+    fn drop(&mut self) {
+        self.tasks.stop();
+        if !std::thread::panicking() {
+            assert_eq!(self.model.violations(), Vec::<String>::new(), "requests no provider would take");
+        }
+    }
+}
+
+pub async fn listener() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").await.unwrap()
+}
