@@ -89,11 +89,12 @@ impl Driver {
 
     async fn pass(&self, run: &Run, with_tools: bool, turn: &Turn) -> PassEnd {
         let mut pass = Pass::default();
+        let can_call = self.provider.capabilities(&self.model).tools;
         let mut stream = self.provider.stream(Request {
             model: self.model.clone(),
             instructions: turn.instructions.clone(),
             items: run.items().to_vec(),
-            tools: if with_tools { self.caller.tools.specs() } else { Vec::new() },
+            tools: if with_tools && can_call { self.caller.tools.specs() } else { Vec::new() },
         });
         loop {
             let event = tokio::select! {

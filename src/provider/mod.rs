@@ -1,6 +1,7 @@
 //! Language models behind one trait with one streaming method. Requests, events and errors are the same for all of
 //! them; what a model can do is data.
 
+mod capabilities;
 mod error;
 mod event;
 pub mod fold;
@@ -12,6 +13,7 @@ use std::fmt::Debug;
 
 use futures::stream::BoxStream;
 
+pub use capabilities::Capabilities;
 pub use error::ProviderError;
 pub use event::{Event, Finish};
 pub use request::{Item, ModelName, Request, ToolSpec};
@@ -23,6 +25,11 @@ pub type EventStream = BoxStream<'static, Result<Event, ProviderError>>;
 pub trait Provider: Debug + Send + Sync {
     /// Its name in `provider:model`.
     fn name(&self) -> &'static str;
+
+    /// What a model of this provider can do.
+    fn capabilities(&self, model: &str) -> Capabilities {
+        Capabilities::of(self.name(), model)
+    }
 
     /// Begins one pass. A failure to begin is the stream's first item. Dropping the stream cancels the call.
     fn stream(&self, request: Request) -> EventStream;

@@ -8,7 +8,7 @@ use futures::{StreamExt, stream};
 use tokio::time::sleep;
 use tracing::info;
 
-use super::{Event, EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, Event, EventStream, Provider, ProviderError, Request};
 
 /// How patient [`Retry`] is.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +45,10 @@ impl Retry {
 impl Provider for Retry {
     fn name(&self) -> &'static str {
         self.inner.name()
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        self.inner.capabilities(model)
     }
 
     fn stream(&self, request: Request) -> EventStream {

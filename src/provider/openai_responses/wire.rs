@@ -1,6 +1,6 @@
 //! A request as the Responses API takes it. Called by [`super`] only.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::NAME;
 use crate::domain::conversation::PrivatePart;
@@ -79,8 +79,11 @@ fn message(role: &str, kind: &str, text: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
+/// Arguments that are no JSON object would be refused with the whole request; the call's result tells what was wrong.
 fn call(call: &Call) -> Value {
-    json!({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments})
+    let is_object = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
+    let arguments = if is_object { call.arguments.as_str() } else { "{}" };
+    json!({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments})
 }
 
 #[cfg(test)]
