@@ -87,3 +87,13 @@ pub fn example() -> String {
     }
     text
 }
+
+/// The rows of the README's table.
+#[must_use]
+pub fn table() -> String {
+    let row = |v: &Variable| {
+        let default = if v.default.is_empty() { String::new() } else { format!("`{}`", v.default) };
+        format!("| `{}` | {default} | {} |\n", v.name, v.meaning)
+    };
+    VARIABLES.iter().map(row).collect()
+}
