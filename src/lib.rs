@@ -8,7 +8,7 @@
 //! | 0 | ids secret clock shutdown text | use any other module of ours |
 //! | 1 | domain config telemetry | do I/O |
 //! | 2 | delivery provider store prompts policy | know Telegram, tools, each other |
-//! | 3 | memory mcp outbound | know sessions |
+//! | 3 | mcp outbound | know sessions |
 //! | 4 | tools | |
 //! | 5 | context | |
 //! | 6 | agent | know Telegram, HTTP, a concrete store |

@@ -12,10 +12,11 @@ use std::time::Duration;
 use tracing::info;
 
 use crate::clock::Clock;
-use crate::config::Settings;
+use crate::config::{LogFormat, Settings};
 use crate::shutdown::Tasks;
 use crate::store::Store;
 use crate::telegram::recovery::recover;
+use crate::telemetry;
 
 use parts::Parts;
 
@@ -56,6 +57,15 @@ pub async fn run(settings: &Settings, stop: impl Future<Output = ()>) -> Result<
     };
     stop.await;
     end(&parts, &groups).await
+}
+
+/// Starts logging as the settings say.
+///
+/// # Errors
+/// A log filter that does not parse.
+pub fn start_log(settings: &Settings) -> Result<(), Refusal> {
+    let as_json = settings.log.format == LogFormat::Json;
+    telemetry::start(&settings.log.filter, as_json, settings.redactor()).map_err(Refusal)
 }
 
 async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {

@@ -7,27 +7,28 @@ use std::io::{self, Write};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::config::{LogFormat, LogSettings};
 use crate::secret::Redactor;
 
-/// Starts logging to standard error.
+/// What never logs: a library that logs events it cannot read with their whole content, and one that calls it a fatal
+/// error when we end a connection.
+const SILENT: [&str; 2] = ["async_openai=off", "rmcp::transport::worker=off"];
+
+/// Starts logging to standard error: a line of text an event, or a line of JSON for collectors. The filter is in the
+/// syntax of `tracing-subscriber`.
 ///
 /// # Errors
 /// A filter that does not parse, in words for the owner; or logging was started before.
-pub fn start(settings: &LogSettings, redactor: Redactor) -> Result<(), String> {
-    let filter = EnvFilter::try_new(&settings.filter)
-        .map_err(|error| format!("RUST_LOG `{}` is not a log filter: {error}", settings.filter))?;
-    // It logs events that it cannot read with their whole content.
-    let filter = match "async_openai=off".parse() {
-        Ok(directive) => filter.add_directive(directive),
-        Err(_) => filter,
-    };
+pub fn start(filter: &str, as_json: bool, redactor: Redactor) -> Result<(), String> {
+    let filter = EnvFilter::try_new(filter)
+        .map_err(|error| format!("RUST_LOG `{filter}` is not a log filter: {error}"))?;
+    let filter =
+        SILENT.iter().filter_map(|silent| silent.parse().ok()).fold(filter, EnvFilter::add_directive);
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacting(redactor));
-    match settings.format {
-        LogFormat::Text => builder.with_ansi(false).with_target(false).try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
-    }
-    .map_err(|error| error.to_string())
+    let started = match as_json {
+        true => builder.json().flatten_event(true).try_init(),
+        false => builder.with_ansi(false).with_target(false).try_init(),
+    };
+    started.map_err(|error| error.to_string())
 }
 
 /// Writes to standard error what is left after the secrets are taken out. A line arrives in one write.

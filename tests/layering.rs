@@ -1,0 +1,149 @@
+//! Holds the modules to the layer table of `src/lib.rs`: imports go down only, siblings never import each other, and no
+//! file grows past its bound. A text scan: `crate::name` anywhere in a file counts as an import of `name`.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file's lines before its tests.
+const MAX_LINES: usize = 400;
+
+#[test]
+fn modules_import_only_from_rows_above_them() {
+    let rows = rows();
+    let mut faults = Vec::new();
+    for (file, text) in sources(Path::new("src")) {
+        let Some(module) = module_of(&file) else { continue };
+        let Some(row) = rows.get(&module) else {
+            faults.push(format!("{} is in no row of the table in src/lib.rs", file.display()));
+            continue;
+        };
+        for used in imports(&text).into_iter().filter(|used| *used != module) {
+            match rows.get(&used) {
+                Some(other) if other < row => {}
+                Some(other) => {
+                    faults.push(format!("{} (row {row}) imports {used} (row {other})", file.display()))
+                }
+                None => faults.push(format!("{} imports {used}, which is in no row", file.display())),
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn no_file_is_longer_than_its_bound() {
+    let long: Vec<String> = ["src", "mcp-server/src"]
+        .into_iter()
+        .flat_map(|folder| sources(Path::new(folder)))
+        .map(|(file, text)| (file, before_tests(&text).lines().count()))
+        .filter(|(_, lines)| *lines > MAX_LINES)
+        .map(|(file, lines)| format!("{} has {lines} lines", file.display()))
+        .collect();
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn the_scan_sees_what_it_should() {
+    assert_eq!(
+        imports("use crate::ids::ChatId;\nfn f() { crate::text::one_line(x) }"),
+        set(&["ids", "text"])
+    );
+    assert_eq!(imports("use crate::{clock::Clock, ids};"), set(&["clock", "ids"]));
+    assert_eq!(imports("//! see crate::app"), set(&[]));
+    let rows = rows();
+    assert!(
+        rows["ids"] < rows["store"] && rows["store"] < rows["telegram"] && rows["telegram"] < rows["app"]
+    );
+    assert_eq!(rows["provider"], rows["policy"]);
+}
+
+/// Row numbers by module, out of the table in the crate's docs.
+fn rows() -> BTreeMap<String, u32> {
+    let docs = fs::read_to_string("src/lib.rs").unwrap();
+    let mut rows = BTreeMap::new();
+    for line in docs.lines() {
+        let cells: Vec<&str> = line.trim_start_matches("//!").split('|').map(str::trim).collect();
+        if let [_, number, modules, ..] = cells.as_slice()
+            && let Ok(number) = number.parse::<u32>()
+        {
+            rows.extend(modules.split_whitespace().map(|module| (module.to_owned(), number)));
+        }
+    }
+    rows
+}
+
+/// The top-level module a file belongs to; none for the crate's own roots.
+fn module_of(file: &Path) -> Option<String> {
+    let first = file.strip_prefix("src").ok()?.components().next()?.as_os_str().to_str()?;
+    let name = first.trim_end_matches(".rs");
+    (!["lib", "main"].contains(&name)).then(|| name.to_owned())
+}
+
+fn imports(text: &str) -> BTreeSet<String> {
+    let code: String = before_tests(text)
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n");
+    let mut used = BTreeSet::new();
+    for part in code.split("crate::").skip(1) {
+        match part.strip_prefix('{') {
+            Some(group) => used.extend(group_names(group)),
+            None => used.extend(word(part)),
+        }
+    }
+    used
+}
+
+/// The first words of `a::B, c}` at its own depth.
+fn group_names(group: &str) -> Vec<String> {
+    let mut depth = 1;
+    let mut names = Vec::new();
+    let mut item = String::new();
+    for c in group.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => names.extend(word(&std::mem::take(&mut item))),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        item.push(c);
+    }
+    names.extend(word(item.trim_start_matches([',', ' ', '\n'])));
+    names
+}
+
+fn word(text: &str) -> Option<String> {
+    let text = text.trim_start_matches([',', ' ', '\n']);
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    (end > 0).then(|| text[..end].to_owned())
+}
+
+fn before_tests(text: &str) -> &str {
+    text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text)
+}
+
+/// Every source file that is no test, with its text.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "tests" {
+            found.extend(sources(&path));
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            found.push((path.clone(), fs::read_to_string(&path).unwrap()));
+        }
+    }
+    found
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
