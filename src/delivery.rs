@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
 
 use crate::domain::chat::Place;
 use crate::domain::delivery::PendingDelivery;
@@ -23,8 +24,13 @@ pub struct RunEvent {
 /// What can happen in a run, in the order it happens.
 #[derive(Debug, Clone)]
 pub enum RunEventKind {
-    /// It begins, for this place.
-    Started(Place),
+    /// It begins.
+    Started {
+        /// Where.
+        place: Place,
+        /// The IETF tag of the language that the person's client speaks.
+        language: Option<String>,
+    },
     /// `stream:delta`: more text of the pass in progress.
     Delta(String),
     /// The pass ended with calls: its text so far was no answer.
@@ -92,9 +98,11 @@ impl Bus {
 #[async_trait]
 pub trait Courier: Debug + Send + Sync {
     /// Delivers a reply and records each confirmed part; returns when it is delivered, hopeless, or the bot stops.
-    /// What was not delivered by then stays in the outbox for the next start.
-    async fn deliver(&self, delivery: PendingDelivery);
+    /// What was not delivered by then stays in the outbox for the next start. A person's stop, which cancels the
+    /// token, ends it for good after the part under way.
+    async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken);
 
-    /// Shows without words that a message could not be answered; a failure to do so is only logged.
-    async fn decline(&self, place: &Place, message: MessageId);
+    /// Shows that a message could not be answered: in a private chat by these words, in a group by a reaction. A
+    /// failure to do so is only logged.
+    async fn decline(&self, place: &Place, message: MessageId, words: &str);
 }

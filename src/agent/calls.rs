@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -53,7 +54,12 @@ impl Caller {
         context: &ToolContext,
         session: SessionId,
     ) -> Result<Vec<CallResult>, StoreError> {
-        let making = planned.into_iter().map(|planned| self.one(planned, context, session));
+        // A microsecond apart, so that what the calls store sorts in their order.
+        let times = (0..).map(|at| self.clock.now() + TimeDelta::microseconds(at));
+        let making = planned.into_iter().zip(times).map(|(planned, now)| {
+            let context = ToolContext { now, ..context.clone() };
+            async move { self.one(planned, &context, session).await }
+        });
         join_all(making).await.into_iter().collect()
     }
 
@@ -69,13 +75,12 @@ impl Caller {
         context: &ToolContext,
         session: SessionId,
     ) -> Result<CallResult, StoreError> {
-        let started_at = self.clock.now();
         let mut record = ToolCall {
             call,
             run: context.run,
             status: ToolStatus::Running,
             result: None,
-            started_at,
+            started_at: context.now,
             duration_ms: None,
         };
         self.store.tool_started(&record).await?;
@@ -93,7 +98,7 @@ impl Caller {
         record.status = status;
         record.result = Some(output.clone());
         record.duration_ms = Some(duration_ms);
-        let message = result_message(session, &record, output.clone());
+        let message = result_message(session, &record, output.clone(), outcome.spoke);
         self.store.tool_ended(&record, message).await?;
         tracing::info!(run = %context.run, tool = name, ?status, duration_ms, "a tool was called");
         self.bus.publish(context.run, RunEventKind::ToolEnded { name, status, duration_ms });
@@ -124,13 +129,14 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
     }
 }
 
-/// The stored message that carries a call's result.
+/// The stored message that carries a call's result, and whether the call sent the words that answer.
 #[must_use]
-pub fn result_message(session: SessionId, call: &ToolCall, output: String) -> Message {
+pub fn result_message(session: SessionId, call: &ToolCall, output: String, spoke: bool) -> Message {
     let meta = ToolMeta {
         tool_call_id: call.call.id.clone(),
         tool_name: call.call.name.clone(),
         tool_arguments: call.call.arguments.clone(),
+        spoke,
     };
     Message { tool: Some(meta), ..Message::new(session, Role::Tool, output, call.started_at) }
 }

@@ -1,7 +1,7 @@
 //! Does what the machine says: calls the model, shows its words as they come, makes its calls, records both.
 
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -40,8 +40,19 @@ pub struct Turn {
     pub instructions: String,
     /// Ends the turn when cancelled.
     pub cancel: CancellationToken,
-    /// Set once the turn has shown words or acted; from then on it cannot begin again.
-    pub committed: Arc<AtomicBool>,
+    /// Asked before the turn shows words or acts.
+    pub commit: Commit,
+}
+
+/// Asks whether a turn may show words or act: from then on it cannot begin again. The answer is no once it has been
+/// told to end.
+#[derive(Clone)]
+pub struct Commit(pub Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl fmt::Debug for Commit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Commit")
+    }
 }
 
 /// How a turn came out.
@@ -119,7 +130,9 @@ impl Driver {
             Event::Hosted(name) => RunEventKind::ToolStarted { name: name.clone(), hint: None },
             Event::ToolCall(_) | Event::Private(_) | Event::Completed { .. } => return,
         };
-        turn.committed.store(true, Ordering::Relaxed);
+        if !(turn.commit.0)() {
+            return;
+        }
         self.caller.bus.publish(turn.context.run, kind);
     }
 
@@ -145,8 +158,9 @@ impl Driver {
     /// The calls' results; `None` when the turn was cancelled meanwhile. A call under way is then torn off: its record
     /// stays `running`, which is the truth.
     async fn call(&self, planned: Vec<Planned>, turn: &Turn) -> Option<Result<Vec<CallResult>, StoreError>> {
-        if planned.iter().any(|planned| self.caller.acts(&planned.call)) {
-            turn.committed.store(true, Ordering::Relaxed);
+        let acts = planned.iter().any(|planned| self.caller.acts(&planned.call));
+        if acts && !(turn.commit.0)() {
+            return None;
         }
         tokio::select! {
             biased;

@@ -87,6 +87,12 @@ impl Run {
         Self { items, passes: 0, max_passes, made, usage, spoke: false, phase }
     }
 
+    /// The same turn, in which a tool may have sent the words that answer before a restart.
+    #[must_use]
+    pub fn having_spoken(self, spoke: bool) -> Self {
+        Self { spoke, ..self }
+    }
+
     /// What is to be done next.
     #[must_use]
     pub fn next(&self) -> Step {

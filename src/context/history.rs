@@ -128,6 +128,7 @@ mod tests {
                 tool_call_id: format!("call-{}", message.id),
                 tool_name: "t".into(),
                 tool_arguments: "{}".into(),
+                spoke: false,
             });
         }
         message

@@ -134,6 +134,9 @@ pub struct ToolMeta {
     pub tool_name: String,
     /// The arguments exactly as the model wrote them.
     pub tool_arguments: String,
+    /// It sent the words that answer.
+    #[serde(default)]
+    pub spoke: bool,
 }
 
 /// An opaque piece of a provider's answer, such as encrypted reasoning.

@@ -3,11 +3,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::FutureExt;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -43,14 +44,24 @@ pub enum Job {
     Deliver(PendingDelivery),
 }
 
-/// How a running turn is told to end, and what it tells about itself.
+/// How a turn is told to end, and what it has to ask before it shows or does anything. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Control {
     /// Cancelled to end the turn.
     pub cancel: CancellationToken,
-    /// Set once the turn has shown words or acted.
-    pub committed: Arc<AtomicBool>,
-    reason: Arc<Mutex<Option<CancelReason>>>,
+    phase: Arc<Mutex<Phase>>,
+}
+
+/// How far a turn has come.
+#[derive(Debug, Default)]
+enum Phase {
+    /// Nothing was shown or done: it can begin again.
+    #[default]
+    Open,
+    /// Words were shown or a call was made.
+    Committed,
+    /// It was told to end.
+    Ended(CancelReason),
 }
 
 /// Why a turn was told to end.
@@ -69,12 +80,39 @@ impl Control {
     /// Why the turn was cancelled.
     #[must_use]
     pub fn reason(&self) -> CancelReason {
-        lock(&self.reason).clone().unwrap_or(CancelReason::Shutdown)
+        match &*lock(&self.phase) {
+            Phase::Ended(reason) => reason.clone(),
+            Phase::Open | Phase::Committed => CancelReason::Shutdown,
+        }
     }
 
+    /// The turn is about to show or do something; `false` if it has been told to end, and must do neither.
+    pub fn commit(&self) -> bool {
+        let mut phase = lock(&self.phase);
+        match *phase {
+            Phase::Open => *phase = Phase::Committed,
+            Phase::Committed => {}
+            Phase::Ended(_) => return false,
+        }
+        true
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(*lock(&self.phase), Phase::Open | Phase::Ended(CancelReason::Again(_)))
+    }
+
+    /// Beginning again is for a turn that is still open; a later reason to do so, or to stop instead, counts.
     fn end(&self, reason: CancelReason) {
-        lock(&self.reason).get_or_insert(reason);
-        self.cancel.cancel();
+        let mut phase = lock(&self.phase);
+        let counts = match (&*phase, &reason) {
+            (Phase::Open | Phase::Ended(CancelReason::Again(_)), _) => true,
+            (Phase::Committed, reason) => !matches!(reason, CancelReason::Again(_)),
+            (Phase::Ended(_), _) => false,
+        };
+        if counts {
+            *phase = Phase::Ended(reason);
+            self.cancel.cancel();
+        }
     }
 }
 
@@ -101,20 +139,40 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Lane {
     waiting: VecDeque<Job>,
-    running: Option<Running>,
+    /// The job that was taken, from then until it is done.
+    current: Option<Current>,
     arrived: Arc<Notify>,
 }
 
 #[derive(Debug)]
-struct Running {
-    question: Option<Question>,
+struct Current {
+    job: Job,
     control: Control,
 }
 
-impl Running {
-    /// The question, as long as nothing was shown or done for it.
-    fn uncommitted(&self) -> Option<&Question> {
-        self.question.as_ref().filter(|_| !self.control.committed.load(Ordering::Relaxed))
+impl Job {
+    const fn question(&self) -> Option<&Question> {
+        match self {
+            Self::Ask(question) | Self::Resume(_, question) => Some(question),
+            Self::Deliver(_) => None,
+        }
+    }
+
+    const fn question_mut(&mut self) -> Option<&mut Question> {
+        match self {
+            Self::Ask(question) | Self::Resume(_, question) => Some(question),
+            Self::Deliver(_) => None,
+        }
+    }
+}
+
+impl Lane {
+    /// The question that a message arriving now may be a further part of.
+    fn open_question(&self) -> Option<&Question> {
+        match self.waiting.back() {
+            Some(job) => job.question(),
+            None => self.current.as_ref().filter(|current| current.control.is_open())?.job.question(),
+        }
     }
 }
 
@@ -131,9 +189,13 @@ impl Mailboxes {
         let mut lanes = lock(&self.0.lanes);
         let is_new = !lanes.contains_key(&conversation);
         let lane = lanes.entry(conversation).or_default();
-        if let Some((running, whole)) = lane.running.as_ref().and_then(|r| Some((r, late_part(r, &job)?))) {
-            running.control.end(CancelReason::Again(whole));
-            return;
+        // The turn begins again, and takes the part in from where it waits.
+        if let (Some(current), true, Job::Ask(next)) = (&lane.current, lane.waiting.is_empty(), &job)
+            && let Job::Ask(question) = &current.job
+            && current.control.is_open()
+            && belongs(question, next)
+        {
+            current.control.end(CancelReason::Again(question.clone()));
         }
         lane.waiting.push_back(job);
         lane.arrived.notify_one();
@@ -144,168 +206,185 @@ impl Mailboxes {
         }
     }
 
-    /// Ends the running turn of a conversation; `false` if none is running.
+    /// Whether a message that nobody addressed to the bot is a further part of a question to it: the other photos of
+    /// an album, the rest of a split text.
+    #[must_use]
+    pub fn continues(&self, part: &Inbound) -> bool {
+        let lanes = lock(&self.0.lanes);
+        let open = lanes.get(&part.place.conversation()).and_then(Lane::open_question);
+        open.is_some_and(|question| continues(question, part))
+    }
+
+    /// Ends the turn of a conversation, also one that is about to begin; `false` if there is none.
     #[must_use]
     pub fn stop(&self, conversation: Conversation) -> bool {
         let lanes = lock(&self.0.lanes);
-        let running = lanes.get(&conversation).and_then(|lane| lane.running.as_ref());
-        running.inspect(|running| running.control.end(CancelReason::Stopped)).is_some()
+        let current = lanes.get(&conversation).and_then(|lane| lane.current.as_ref());
+        current.inspect(|current| current.control.end(CancelReason::Stopped)).is_some()
     }
 
-    /// Takes in an edit: a waiting question gets the new text, a running turn that has neither shown words nor acted
-    /// begins again with it, and anything later stays as it is.
+    /// Takes in an edit: a question that has not begun gets the new text, a turn that has neither shown words nor
+    /// acted begins again with it, and anything later stays as it is.
     pub fn edit(&self, edited: &Inbound) {
         let mut lanes = lock(&self.0.lanes);
         let Some(lane) = lanes.get_mut(&edited.place.conversation()) else {
             return;
         };
-        let waiting = lane.waiting.iter_mut().filter_map(|job| match job {
-            Job::Ask(question) | Job::Resume(_, question) => Some(question),
-            Job::Deliver(_) => None,
-        });
-        for part in waiting.flat_map(|question| question.parts.iter_mut()) {
-            if part.message == edited.message {
-                part.text.clone_from(&edited.text);
+        for question in lane.waiting.iter_mut().filter_map(Job::question_mut) {
+            if replace(question, edited) {
                 return;
             }
         }
-        let Some((running, question)) = lane.running.as_ref().and_then(|r| Some((r, r.uncommitted()?)))
-        else {
+        let Some(current) = lane.current.as_mut().filter(|current| current.control.is_open()) else {
             return;
         };
-        let mut question = question.clone();
-        if let Some(part) = question.parts.iter_mut().find(|part| part.message == edited.message) {
-            part.text.clone_from(&edited.text);
-            running.control.end(CancelReason::Again(question));
+        if let Some(question) = current.job.question_mut()
+            && replace(question, edited)
+        {
+            current.control.end(CancelReason::Again(question.clone()));
         }
     }
 
     /// Ends all running turns for a shutdown; the next start goes on with them.
     pub fn abandon(&self) {
         let lanes = lock(&self.0.lanes);
-        lanes
-            .values()
-            .filter_map(|lane| lane.running.as_ref())
-            .for_each(|r| r.control.end(CancelReason::Shutdown));
+        let current = lanes.values().filter_map(|lane| lane.current.as_ref());
+        current.for_each(|current| current.control.end(CancelReason::Shutdown));
     }
 
-    /// How many jobs wait.
+    /// How many jobs wait in all lanes.
     #[must_use]
     pub fn waiting(&self) -> usize {
         lock(&self.0.lanes).values().map(|lane| lane.waiting.len()).sum()
+    }
+
+    /// How many jobs wait in one lane.
+    #[must_use]
+    pub fn waiting_in(&self, conversation: Conversation) -> usize {
+        lock(&self.0.lanes).get(&conversation).map_or(0, |lane| lane.waiting.len())
     }
 }
 
 impl Inner {
     /// Does a lane's jobs until none is left, then removes the lane.
     async fn serve(&self, conversation: Conversation) {
-        while let Some(job) = self.next(conversation).await {
+        while self.take(conversation) {
+            self.join(conversation).await;
             let Ok(_permit) = self.permits.acquire().await else {
                 return;
             };
             if self.tasks.is_stopping() {
                 return;
             }
-            let mut now = Some(job);
-            while let Some(job) = now {
-                let control = self.begin(conversation, &job);
-                now = self.runner.run(job, control).await;
-                self.free(conversation);
+            while let Some((job, control)) = self.begin(conversation) {
+                let running = AssertUnwindSafe(self.runner.run(job, control)).catch_unwind();
+                let next = running.await.unwrap_or_else(|_panic| {
+                    tracing::error!(chat = %conversation.chat, "a turn panicked outside its own care");
+                    None
+                });
+                self.follow(conversation, next);
             }
         }
     }
 
-    /// The next job, with all parts of its question; `None` removes the lane.
-    async fn next(&self, conversation: Conversation) -> Option<Job> {
-        let job = {
-            let mut lanes = lock(&self.lanes);
-            let lane = lanes.get_mut(&conversation)?;
-            let Some(job) = lane.waiting.pop_front() else {
-                lanes.remove(&conversation);
-                return None;
-            };
-            job
+    /// Takes the next job in hand; `false` removes the lane.
+    fn take(&self, conversation: Conversation) -> bool {
+        let mut lanes = lock(&self.lanes);
+        let Some(lane) = lanes.get_mut(&conversation) else {
+            return false;
         };
-        match job {
-            Job::Ask(question) if question.parts.iter().any(|part| part.joins.is_some()) => {
-                Some(Job::Ask(self.join(conversation, question).await))
-            }
-            other => Some(other),
+        let Some(job) = lane.waiting.pop_front() else {
+            lanes.remove(&conversation);
+            return false;
+        };
+        let control = Control::default();
+        // A turn that a restart interrupted may have acted already.
+        if let Job::Resume(..) = job {
+            control.commit();
         }
+        lane.current = Some(Current { job, control });
+        true
     }
 
     /// Takes the following messages in as long as they belong to the question and come in time.
-    async fn join(&self, conversation: Conversation, mut question: Question) -> Question {
+    async fn join(&self, conversation: Conversation) {
         loop {
             let arrived = {
                 let mut lanes = lock(&self.lanes);
                 let Some(lane) = lanes.get_mut(&conversation) else {
-                    return question;
+                    return;
                 };
-                match lane.waiting.pop_front() {
-                    Some(Job::Ask(next)) if belongs(&question, &next) => {
-                        question.parts.extend(next.parts);
-                        continue;
-                    }
-                    Some(other) => {
-                        lane.waiting.push_front(other);
-                        return question;
-                    }
-                    None => Arc::clone(&lane.arrived),
+                let Some(Current { job: Job::Ask(question), .. }) = &mut lane.current else {
+                    return;
+                };
+                absorb(question, &mut lane.waiting);
+                if !lane.waiting.is_empty() || question.parts.iter().all(|part| part.joins.is_none()) {
+                    return;
                 }
+                Arc::clone(&lane.arrived)
             };
             if tokio::time::timeout(JOIN_WAIT, arrived.notified()).await.is_err() {
-                return question;
+                return;
             }
         }
     }
 
-    fn begin(&self, conversation: Conversation, job: &Job) -> Control {
-        let control = Control::default();
-        let question = match job {
-            Job::Ask(question) | Job::Resume(_, question) => Some(question.clone()),
-            Job::Deliver(_) => None,
-        };
-        if let Some(lane) = lock(&self.lanes).get_mut(&conversation) {
-            lane.running = Some(Running { question, control: control.clone() });
+    /// The job in hand, with whatever part of its question has come in since it was taken.
+    fn begin(&self, conversation: Conversation) -> Option<(Job, Control)> {
+        let mut lanes = lock(&self.lanes);
+        let lane = lanes.get_mut(&conversation)?;
+        let current = lane.current.as_mut()?;
+        if let Job::Ask(question) = &mut current.job {
+            absorb(question, &mut lane.waiting);
         }
-        control
+        // Whatever changed the question before it began is in it now.
+        if let CancelReason::Again(_) = current.control.reason() {
+            current.control = Control::default();
+        }
+        Some((current.job.clone(), current.control.clone()))
     }
 
-    fn free(&self, conversation: Conversation) {
+    /// Puts the job that follows at once into the hand, or empties it.
+    fn follow(&self, conversation: Conversation, next: Option<Job>) {
         if let Some(lane) = lock(&self.lanes).get_mut(&conversation) {
-            lane.running = None;
+            lane.current = next.map(|job| Current { job, control: Control::default() });
         }
     }
 }
 
-/// The whole question, when a job brings a forward right behind the comment that a running turn has just begun with:
-/// clients send the comment first.
-fn late_part(running: &Running, job: &Job) -> Option<Question> {
-    let (Job::Ask(next), Some(question)) = (job, running.uncommitted()) else {
-        return None;
-    };
-    let (last, first) = (question.parts.last()?, next.parts.first()?);
-    let is_forward = first.joins == Some(Join::Forward) && last.joins.is_none();
-    let is_prompt = (first.sent_at - last.sent_at).num_seconds() <= 1;
-    (is_forward && is_prompt && last.speaker.user == first.speaker.user).then(|| Question {
-        parts: question.parts.iter().chain(&next.parts).cloned().collect(),
-        standing: question.standing,
-    })
+/// Puts an edited text into a question; `false` if the message is no part of it or says what it said.
+fn replace(question: &mut Question, edited: &Inbound) -> bool {
+    let changed =
+        question.parts.iter_mut().find(|part| part.message == edited.message && part.text != edited.text);
+    changed.map(|part| part.text.clone_from(&edited.text)).is_some()
+}
+
+/// Moves the parts of a question that wait right behind it into it.
+fn absorb(question: &mut Question, waiting: &mut VecDeque<Job>) {
+    while let Some(Job::Ask(next)) =
+        waiting.pop_front_if(|job| matches!(job, Job::Ask(next) if belongs(question, next)))
+    {
+        question.parts.extend(next.parts);
+    }
 }
 
 /// Whether a message is a further part of a question: of the same album, or by the same writer right after a part that
-/// may have been split or forwarded.
+/// may have been split or forwarded, or a forward right behind its comment, which clients send first.
 fn belongs(question: &Question, next: &Question) -> bool {
-    let (Some(last), Some(first)) = (question.parts.last(), next.parts.first()) else {
+    next.parts.first().is_some_and(|first| continues(question, first))
+}
+
+fn continues(question: &Question, first: &Inbound) -> bool {
+    let Some(last) = question.parts.last() else {
         return false;
     };
     if last.speaker.user != first.speaker.user {
         return false;
     }
+    let is_prompt = (first.sent_at - last.sent_at).num_seconds() <= 1;
     match (&last.joins, &first.joins) {
         (Some(Join::Album(one)), Some(Join::Album(other))) => one == other,
-        (Some(Join::LongPaste | Join::Forward), _) => true,
+        (Some(Join::LongPaste | Join::Forward), _) | (None, Some(Join::Forward)) => is_prompt,
         (Some(Join::Album(_)) | None, _) => false,
     }
 }
@@ -435,13 +514,7 @@ mod tests {
         say(&boxes, part(3, "wait three", None));
         scribe.saw(&["wait one", "wait one!", "two!", "wait three"]).await;
         let lane = part(1, "", None).place.conversation();
-        lock(&boxes.0.lanes)[&lane]
-            .running
-            .as_ref()
-            .unwrap()
-            .control
-            .committed
-            .store(true, Ordering::Relaxed);
+        assert!(lock(&boxes.0.lanes)[&lane].current.as_ref().unwrap().control.commit());
         boxes.edit(&part(3, "wait three!", None));
         assert!(boxes.stop(lane));
         say(&boxes, part(4, "end", None));
@@ -455,5 +528,20 @@ mod tests {
         scribe.saw(&["wait comment"]).await;
         say(&boxes, part(2, "forward!", Some(Join::Forward)));
         scribe.saw(&["wait comment", "wait comment+forward!"]).await;
+    }
+
+    #[tokio::test]
+    async fn a_comment_and_its_forwards_that_waited_or_came_at_once_are_one_question() {
+        let (scribe, boxes) = start();
+        say(&boxes, part(1, "wait", None));
+        scribe.saw(&["wait"]).await;
+        say(&boxes, part(2, "wait comment", None));
+        say(&boxes, part(3, "f1", Some(Join::Forward)));
+        say(&boxes, part(4, "f2", Some(Join::Forward)));
+        assert!(boxes.stop(part(1, "", None).place.conversation()));
+        scribe.saw(&["wait", "wait comment+f1+f2"]).await;
+        say(&boxes, part(5, "f3", Some(Join::Forward)));
+        say(&boxes, part(6, "f4!", Some(Join::Forward)));
+        scribe.saw(&["wait", "wait comment+f1+f2", "wait comment+f1+f2+f3+f4!"]).await;
     }
 }

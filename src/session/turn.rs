@@ -8,11 +8,12 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use futures::FutureExt;
+use tokio_util::sync::CancellationToken;
 
 use super::mailbox::{CancelReason, Control, Job, Question, Runner};
 use super::trouble::Trouble;
 use crate::agent::calls::result_message;
-use crate::agent::driver::{Driven, Driver, Turn};
+use crate::agent::driver::{Commit, Driven, Driver, Turn};
 use crate::agent::run::{Answer, Run};
 use crate::context::{BotName, Material, build};
 use crate::delivery::{Bus, Courier, Outcome, RunEventKind};
@@ -69,6 +70,8 @@ pub struct Turns {
 enum End {
     /// These words are stored and, unless a tool said them already, sent.
     Say { answer: Answer, outcome: Outcome },
+    /// These words of Figaro's own are sent, if any; they are no part of the conversation.
+    Tell(String),
     /// Something went wrong; what was written until then stays.
     Trouble { trouble: Trouble, written: Answer },
     /// The next start goes on with it.
@@ -84,7 +87,7 @@ impl Runner for Turns {
             Job::Ask(question) => self.ask(question, control).await,
             Job::Resume(run, question) => self.resume(run, question, control).await,
             Job::Deliver(delivery) => {
-                self.courier.deliver(delivery).await;
+                self.courier.deliver(delivery, &control.cancel).await;
                 None
             }
         }
@@ -108,6 +111,7 @@ impl Turns {
     async fn resume(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
         if let Err(error) = self.settle_open_calls(&run).await {
             self.report(&error, "an interrupted turn could not be taken up");
+            self.decline(&question).await;
             return None;
         }
         tracing::info!(run = %run.id, "going on with an interrupted turn");
@@ -120,15 +124,17 @@ impl Turns {
         for mut call in calls.into_iter().filter(|call| call.status == ToolStatus::Running) {
             call.status = ToolStatus::Failed;
             call.result = Some(UNKNOWN_OUTCOME.to_owned());
-            let message = result_message(run.session, &call, UNKNOWN_OUTCOME.to_owned());
+            let message = result_message(run.session, &call, UNKNOWN_OUTCOME.to_owned(), false);
             self.conversations.tool_ended(&call, message).await?;
         }
         Ok(())
     }
 
     async fn work(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
-        let place = question.parts.first()?.place.clone();
-        self.bus.publish(run.id, RunEventKind::Started(place));
+        let first = question.parts.first()?;
+        let (place, language) = (first.place.clone(), first.language.clone());
+        self.bus.publish(run.id, RunEventKind::Started { place, language });
+        let cancel = control.cancel.clone();
         let working = AssertUnwindSafe(self.answer(&run, &question, control));
         let end = match working.catch_unwind().await {
             Ok(Ok(end)) => end,
@@ -137,18 +143,21 @@ impl Turns {
         };
         let outcome = match &end {
             End::Say { outcome, .. } => *outcome,
+            End::Tell(_) => Outcome::Silent,
             End::Trouble { .. } => Outcome::Failed,
             End::Abandon | End::Again(_) => Outcome::Abandoned,
         };
         self.bus.publish(run.id, RunEventKind::Ended(outcome));
-        self.finish(&run, &question, end).await
+        self.finish(&run, &question, end, &cancel).await
     }
 
     /// Loads everything, builds the request, and lets the agent work.
     async fn answer(&self, run: &ActiveRun, question: &Question, control: Control) -> Result<End, Trouble> {
         let texts = self.texts(question);
         if let Some(words) = cannot_read(question, texts) {
-            return Ok(End::Say { answer: said(words), outcome: Outcome::Answered });
+            // In a group that has it answer everything, nobody asked about every sticker.
+            let is_meant = question.parts.iter().any(Inbound::is_addressed);
+            return Ok(if is_meant { End::Tell(words) } else { End::Tell(String::new()) });
         }
         let internal = |error: StoreError| {
             self.report(&error, "a turn could not load what it needs");
@@ -188,9 +197,11 @@ impl Turns {
             session: run.session,
             instructions: window.instructions,
             cancel: control.cancel.clone(),
-            committed: Arc::clone(&control.committed),
+            commit: commit_of(&control),
         };
-        let driven = self.driver.drive(Run::new(window.items, self.driver.max_passes), &turn).await;
+        let spoke = done.iter().filter_map(|message| message.tool.as_ref()).any(|tool| tool.spoke);
+        let work = Run::new(window.items, self.driver.max_passes).having_spoken(spoke);
+        let driven = self.driver.drive(work, &turn).await;
         Ok(self.judge(driven.map_err(internal)?, question, &control))
     }
 
@@ -215,7 +226,13 @@ impl Turns {
     }
 
     /// Writes the end of the turn, then lets the courier carry the words out.
-    async fn finish(&self, run: &ActiveRun, question: &Question, end: End) -> Option<Job> {
+    async fn finish(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+        end: End,
+        cancel: &CancellationToken,
+    ) -> Option<Job> {
         let (answer, words, is_failure) = match end {
             End::Abandon => return None,
             End::Again(question) => {
@@ -229,6 +246,7 @@ impl Turns {
                 let words = self.words(&answer, outcome, question);
                 (answer, words, false)
             }
+            End::Tell(words) => (Answer::default(), Some(words).filter(|words| !words.is_empty()), false),
             End::Trouble { trouble, written } => {
                 let words = self.apology(run, question, &trouble, &written);
                 (written, words, true)
@@ -236,17 +254,21 @@ impl Turns {
         };
         let message = self.stored(run, &answer);
         let delivery = words.map(|markdown| self.delivery(run, question, message.as_ref(), markdown));
-        if is_failure && delivery.is_none() {
-            self.decline(question).await;
-        }
         let end = TurnEnd { messages: message.into_iter().collect(), delivery: delivery.clone() };
         if let Err(error) = self.conversations.end_turn(run, end).await {
             // Not written, so not sent either: the next start runs the turn again.
             self.report(&error, "an answer could not be stored");
+            self.decline(question).await;
             return None;
         }
-        if let Some(delivery) = delivery {
-            self.courier.deliver(delivery).await;
+        match delivery {
+            // A stop that ended the turn does not stop what it left from being delivered.
+            Some(delivery) if cancel.is_cancelled() => {
+                self.courier.deliver(delivery, &CancellationToken::new()).await;
+            }
+            Some(delivery) => self.courier.deliver(delivery, cancel).await,
+            None if is_failure => self.decline(question).await,
+            None => {}
         }
         None
     }
@@ -294,7 +316,8 @@ impl Turns {
 
     async fn decline(&self, question: &Question) {
         if let Some(part) = question.parts.first() {
-            self.courier.decline(&part.place, part.message).await;
+            let words = format!("⚠️ {}", self.texts(question).trouble_internal);
+            self.courier.decline(&part.place, part.message, &words).await;
         }
     }
 
@@ -342,6 +365,11 @@ impl Turns {
     }
 }
 
+fn commit_of(control: &Control) -> Commit {
+    let control = control.clone();
+    Commit(Arc::new(move || control.commit()))
+}
+
 fn is_group(question: &Question) -> bool {
     question.parts.first().is_some_and(|part| part.place.is_group())
 }
@@ -354,12 +382,6 @@ fn context(run: &ActiveRun, first: &Inbound, question: &Question, now: DateTime<
         standing: question.standing,
         now,
     }
-}
-
-fn said(text: String) -> Answer {
-    let mut answer = Answer::default();
-    answer.pass.text = text;
-    answer
 }
 
 /// The answer to a question that holds nothing Figaro can read: no words, only content of a kind it has no eyes or
