@@ -48,14 +48,15 @@ impl Gate {
     /// Waits until a message may leave for this chat.
     pub async fn pass(&self, chat: ChatId) {
         self.sweep();
-        while let Some(opens) = self.closed_until(chat) {
-            tokio::time::sleep_until(opens).await;
-        }
         self.chats.until_key_ready(&chat).await;
         if chat.is_group() {
             self.groups.until_key_ready(&chat).await;
         }
         self.all.until_ready().await;
+        // Checked last: it may have been closed while this waited.
+        while let Some(opens) = self.closed_until(chat) {
+            tokio::time::sleep_until(opens).await;
+        }
     }
 
     /// Whether something that may be left out, such as a draft or a chat action, may leave now.

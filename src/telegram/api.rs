@@ -1,6 +1,7 @@
 //! Calls of the Bot API through teloxide, with payloads and results as JSON: teloxide's own types stop at Bot API 9.1
 //! and would lose what is newer.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -17,11 +18,18 @@ pub const LONG_POLL_SECONDS: u64 = 50;
 /// What else a call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// What is said of a call that took too long.
+const NO_ANSWER: &str = "no answer in time";
+
 /// Makes calls as the bot. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Api {
-    calls: Bot,
-    polls: Bot,
+#[derive(Clone)]
+pub struct Api(Bot);
+
+impl fmt::Debug for Api {
+    /// The bot's own would show its token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Api")
+    }
 }
 
 /// Why a call failed, by what the caller can do about it.
@@ -42,7 +50,7 @@ pub enum ApiError {
     /// Telegram will not do it; its words.
     #[error("{0}")]
     Refused(String),
-    /// It never reached Telegram: trying again repeats nothing.
+    /// Telegram did not take it, being out of reach or in trouble: trying again repeats nothing.
     #[error("Telegram cannot be reached ({0})")]
     Unreachable(String),
     /// Nobody knows whether it was done.
@@ -85,15 +93,11 @@ impl Api {
     /// In words, when the HTTP client or the server's address are not usable.
     pub fn new(settings: &TelegramSettings) -> Result<Self, String> {
         let url = reqwest::Url::parse(&settings.api_url).map_err(|error| error.to_string())?;
-        let bot = |timeout: Duration| -> Result<Bot, String> {
-            let client = teloxide::net::default_reqwest_settings().timeout(timeout).build();
-            let client = client.map_err(|error| error.without_url().to_string())?;
-            Ok(Bot::with_client(settings.token.expose_secret().to_owned(), client).set_api_url(url.clone()))
-        };
-        Ok(Self {
-            calls: bot(CALL_TIMEOUT)?,
-            polls: bot(Duration::from_secs(LONG_POLL_SECONDS) + CALL_TIMEOUT)?,
-        })
+        // One client for all calls: each has its own copy of the root certificates. Its bound is that of a long poll.
+        let bound = Duration::from_secs(LONG_POLL_SECONDS) + CALL_TIMEOUT;
+        let client = teloxide::net::default_reqwest_settings().timeout(bound).build();
+        let client = client.map_err(|error| error.without_url().to_string())?;
+        Ok(Self(Bot::with_client(settings.token.expose_secret().to_owned(), client).set_api_url(url)))
     }
 
     /// Makes a call.
@@ -104,7 +108,11 @@ impl Api {
     where
         P: Payload<Output = Value> + Serialize + Clone + Send + Sync + 'static,
     {
-        JsonRequest::new(self.calls.clone(), payload).send().await.map_err(|error| classify(&error))
+        let sending = JsonRequest::new(self.0.clone(), payload).send();
+        match tokio::time::timeout(CALL_TIMEOUT, sending).await {
+            Ok(answer) => answer.map_err(|error| classify(&error)),
+            Err(_) => Err(ApiError::Unclear(NO_ANSWER.to_owned())),
+        }
     }
 
     /// The next updates from `offset` on; all before it count as received. Waits until there are some.
@@ -115,7 +123,7 @@ impl Api {
         let payload = GetUpdates(json!({
             "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
         }));
-        match JsonRequest::new(self.polls.clone(), payload).send().await {
+        match JsonRequest::new(self.0.clone(), payload).send().await {
             Ok(Value::Array(updates)) => Ok(updates),
             Ok(_) => Err(ApiError::Unclear("no list of updates".to_owned())),
             Err(error) => Err(classify(&error)),
@@ -123,10 +131,20 @@ impl Api {
     }
 }
 
+/// Whether the server is in trouble of its own: teloxide keeps its words, not its status.
+fn is_trouble(words: &str) -> bool {
+    let trouble = ["Internal Server Error", "Bad Gateway", "Service Unavailable", "Gateway Time"];
+    trouble.iter().any(|trouble| words.starts_with(trouble))
+}
+
 fn classify(error: &RequestError) -> ApiError {
     match error {
         RequestError::Api(KnownError::InvalidToken) => ApiError::Unauthorized,
         RequestError::Api(KnownError::TerminatedByOtherGetUpdates) => ApiError::Conflict,
+        RequestError::Api(KnownError::Unknown(words)) if is_trouble(words) => {
+            ApiError::Unreachable(words.clone())
+        }
+        RequestError::Api(KnownError::Unknown(words)) => ApiError::Refused(words.clone()),
         RequestError::Api(known) => ApiError::Refused(known.to_string()),
         RequestError::MigrateToChatId(chat) => ApiError::Migrated(ChatId(chat.0)),
         RequestError::RetryAfter(seconds) => ApiError::RetryAfter(seconds.duration()),
@@ -134,9 +152,7 @@ fn classify(error: &RequestError) -> ApiError {
         RequestError::Network(network) if network.is_connect() => {
             ApiError::Unreachable("no connection".to_owned())
         }
-        RequestError::Network(network) if network.is_timeout() => {
-            ApiError::Unclear("no answer in time".to_owned())
-        }
+        RequestError::Network(network) if network.is_timeout() => ApiError::Unclear(NO_ANSWER.to_owned()),
         RequestError::Network(_) => ApiError::Unclear("the connection broke".to_owned()),
         RequestError::InvalidJson { .. } => ApiError::Unclear("the answer is no JSON".to_owned()),
         RequestError::Io(error) => ApiError::Unclear(error.to_string()),

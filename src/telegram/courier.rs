@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::api::SetMessageReaction;
 use super::live::Live;
-use super::markup::{render, split};
+use super::markup::{Formatted, render, split};
 use super::send::{Outgoing, Sender, Unsent};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
@@ -30,15 +31,22 @@ pub struct TelegramCourier {
 
 #[async_trait]
 impl Courier for TelegramCourier {
-    async fn deliver(&self, delivery: PendingDelivery) {
+    async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
         self.live.settle(delivery.run).await;
-        let parts = split(render(&delivery.markdown), MESSAGE_UNITS);
-        for (at, content) in parts.into_iter().enumerate().skip(delivery.confirmed.len()) {
+        for (at, content) in
+            formatted(&delivery.markdown).into_iter().enumerate().skip(delivery.confirmed.len())
+        {
             let reply_to = delivery.reply_to.filter(|_| at == 0);
             let message = Outgoing { content, reply_to, buttons: Vec::new() };
-            match self.sender.send(&delivery.place, &message).await {
+            let sending = self.sender.send(&delivery.place, &message, stop);
+            match sending.await {
                 Ok(id) => self.confirm(&delivery, id).await,
+                Err(Unsent::Stopped) => break,
                 Err(Unsent::Stopping) => return,
+                Err(Unsent::Unclear(words)) => {
+                    tracing::error!(run = %delivery.run, words, "an answer may not have arrived; trying at the next start");
+                    return;
+                }
                 Err(Unsent::Hopeless(words)) => {
                     let chat = delivery.place.chat;
                     tracing::error!(run = %delivery.run, %chat, words, "Telegram will not take an answer; giving it up");
@@ -51,23 +59,42 @@ impl Courier for TelegramCourier {
         }
     }
 
-    async fn decline(&self, place: &Place, message: MessageId) {
-        if !place.is_group() {
-            return;
-        }
-        let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
-        let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
-        self.sender.gate.pass(place.chat).await;
-        if let Err(error) = self.sender.api.call(SetMessageReaction(body)).await {
-            tracing::warn!(chat = %place.chat, %error, "a reaction could not be set");
+    async fn decline(&self, place: &Place, message: MessageId, words: &str) {
+        let done = match place.is_group() {
+            true => self.shrug(place, message).await,
+            false => {
+                let words = Outgoing { content: plain(words), ..Outgoing::default() };
+                self.sender.send(place, &words, &CancellationToken::new()).await.map(|_| ())
+            }
+        };
+        if let Err(unsent) = done {
+            tracing::warn!(chat = %place.chat, ?unsent, "that a message was not answered could not be shown");
         }
     }
 }
 
 impl TelegramCourier {
+    async fn shrug(&self, place: &Place, message: MessageId) -> Result<(), Unsent> {
+        let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
+        let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
+        self.sender.once(place.chat, SetMessageReaction(body)).await.map(|_| ())
+    }
+
     async fn confirm(&self, delivery: &PendingDelivery, message: MessageId) {
         if let Err(error) = self.sender.outbox.confirm_part(delivery.id, message).await {
             tracing::error!(%error, run = %delivery.run, "a sent part could not be recorded; it may be repeated");
         }
     }
+}
+
+/// The messages of an answer. Should its formatting fail, it still arrives, as plain text.
+fn formatted(markdown: &str) -> Vec<Formatted> {
+    std::panic::catch_unwind(|| split(render(markdown), MESSAGE_UNITS)).unwrap_or_else(|_panic| {
+        tracing::error!("an answer could not be formatted; sending it as it is");
+        split(plain(markdown), MESSAGE_UNITS)
+    })
+}
+
+fn plain(text: &str) -> Formatted {
+    Formatted { text: text.to_owned(), entities: Vec::new() }
 }

@@ -14,7 +14,7 @@ use crate::delivery::{Listener, RunEvent, RunEventKind};
 use crate::domain::chat::Place;
 use crate::ids::RunId;
 use crate::outbound::Gate;
-use crate::prompts::texts::{Texts, fill};
+use crate::prompts::texts::{Locales, fill};
 use crate::shutdown::Tasks;
 use crate::text::utf16_len;
 
@@ -23,6 +23,8 @@ const DRAFT_PACE: Duration = Duration::from_millis(350);
 /// An unchanged draft is drawn again before it fades (after 30 s), and "typing" before it ends (after 5 s).
 const DRAFT_KEEP: Duration = Duration::from_secs(20);
 const TYPING_KEEP: Duration = Duration::from_millis(4500);
+/// So long an answer waits for a draft that is under way.
+const LAST_STROKE: Duration = Duration::from_secs(2);
 /// The most UTF-16 units of a draft.
 const DRAFT_UNITS: usize = 4096;
 
@@ -32,7 +34,7 @@ pub struct Live {
     api: Api,
     gate: Arc<Gate>,
     tasks: Tasks,
-    texts: Texts,
+    locales: Arc<Locales>,
     drawings: Arc<Mutex<HashMap<RunId, Arc<Drawing>>>>,
 }
 
@@ -41,6 +43,7 @@ pub struct Live {
 struct Drawing {
     run: RunId,
     place: Place,
+    language: Option<String>,
     state: Mutex<State>,
     changed: Notify,
     /// Held while a call is under way, so that a draft never arrives behind the answer.
@@ -61,25 +64,27 @@ struct State {
 }
 
 impl Live {
-    /// Draws through this API at the gate's leave; status lines come from these texts.
+    /// Draws through this API at the gate's leave; status lines come in the language of whoever asked.
     #[must_use]
-    pub fn new(api: Api, gate: Arc<Gate>, tasks: Tasks, texts: Texts) -> Self {
-        Self { api, gate, tasks, texts, drawings: Arc::default() }
+    pub fn new(api: Api, gate: Arc<Gate>, tasks: Tasks, locales: Arc<Locales>) -> Self {
+        Self { api, gate, tasks, locales, drawings: Arc::default() }
     }
 
-    /// Ends a turn's drawing and waits until no call of it is under way.
+    /// Ends a turn's drawing and waits a little until no call of it is under way; a draft that comes later than that
+    /// stands under the answer until it fades.
     pub async fn settle(&self, run: RunId) {
         let drawing = lock(&self.drawings).get(&run).cloned();
         if let Some(drawing) = drawing {
             drawing.end();
-            drop(drawing.brush.lock().await);
+            drop(tokio::time::timeout(LAST_STROKE, drawing.brush.lock()).await);
         }
     }
 
-    fn begin(&self, run: RunId, place: &Place) {
+    fn begin(&self, run: RunId, place: &Place, language: Option<String>) {
         let drawing = Arc::new(Drawing {
             run,
             place: place.clone(),
+            language,
             state: Mutex::default(),
             changed: Notify::new(),
             brush: tokio::sync::Mutex::default(),
@@ -93,36 +98,37 @@ impl Live {
         });
     }
 
-    fn status(&self, tool: &str, hint: Option<&str>) -> String {
+    fn status(&self, language: Option<&str>, tool: &str, hint: Option<&str>) -> String {
+        let texts = self.locales.of(language);
         if tool.contains("search") {
-            format!("🔎 {}", fill(&self.texts.tool_search, &[("hint", hint.unwrap_or("…"))]))
+            format!("🔎 {}", fill(&texts.tool_search, &[("hint", hint.unwrap_or("…"))]))
         } else if tool.contains("note") {
-            self.texts.tool_notes.clone()
+            texts.tool_notes.clone()
         } else if tool.contains("config") {
-            self.texts.tool_config.clone()
+            texts.tool_config.clone()
         } else {
-            self.texts.tool_telegram.clone()
+            texts.tool_telegram.clone()
         }
     }
 }
 
 impl Listener for Live {
     fn hear(&self, event: &RunEvent) {
-        if let RunEventKind::Started(place) = &event.kind {
-            return self.begin(event.run, place);
+        if let RunEventKind::Started { place, language } = &event.kind {
+            return self.begin(event.run, place, language.clone());
         }
         let Some(drawing) = lock(&self.drawings).get(&event.run).cloned() else {
             return;
         };
         match &event.kind {
-            RunEventKind::Started(_) => {}
+            RunEventKind::Started { .. } => {}
             RunEventKind::Delta(text) => drawing.change(|state| {
                 state.status = None;
                 state.text.push_str(text);
             }),
             RunEventKind::PassEnded => drawing.change(|state| state.text.clear()),
             RunEventKind::ToolStarted { name, hint } => {
-                let status = self.status(name, hint.as_deref());
+                let status = self.status(drawing.language.as_deref(), name, hint.as_deref());
                 drawing.change(|state| state.status = Some(status));
             }
             RunEventKind::ToolEnded { .. } => {}

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+use teloxide::requests::Payload;
+use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, ApiError, EditMessageText, SendMessage};
 use super::markup::Formatted;
@@ -17,6 +20,9 @@ use crate::store::OutboxStore;
 
 /// The pause before another try doubles from the first to the second of these.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
+
+/// A call of unknown outcome is made again so often.
+const MOST_UNCLEAR: u32 = 1;
 
 /// Sends messages as the bot. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -66,28 +72,38 @@ impl Button {
 pub enum Unsent {
     /// Telegram will never take it; its words.
     Hopeless(String),
+    /// Nobody knows whether it was sent, and another try might repeat it once too often.
+    Unclear(String),
     /// The bot stops.
     Stopping,
+    /// A person stopped it.
+    Stopped,
 }
 
 impl Sender {
     /// Sends a message until Telegram has confirmed or finally refused it, and records it as the bot's own.
     ///
-    /// An answer that was lost on its way is asked for again, so at worst the message stands twice.
+    /// A call whose outcome is not known is made once more, so that at worst the message stands twice.
     ///
     /// # Errors
     /// See [`Unsent`].
-    pub async fn send(&self, place: &Place, message: &Outgoing) -> Result<MessageId, Unsent> {
+    pub async fn send(
+        &self,
+        place: &Place,
+        message: &Outgoing,
+        stop: &CancellationToken,
+    ) -> Result<MessageId, Unsent> {
         let mut body = body(place, message);
         let mut chat = place.chat;
         let mut pause = PAUSES.0;
+        let mut unclear = 0;
         loop {
-            self.unless_stopping(self.gate.pass(chat)).await?;
-            let error =
-                match self.unless_stopping(self.api.call(SendMessage(Value::Object(body.clone())))).await? {
-                    Ok(sent) => return self.record(chat, &sent).await,
-                    Err(error) => error,
-                };
+            self.unless_stopping(self.gate.pass(chat), stop).await?;
+            // A stop does not tear it off: it may have its effect, and the next start would repeat it.
+            let error = match self.api.call(SendMessage(Value::Object(body.clone()))).await {
+                Ok(sent) => return self.record(chat, &sent).await,
+                Err(error) => error,
+            };
             match error {
                 ApiError::RetryAfter(wait) => self.gate.close(chat, wait),
                 ApiError::Migrated(new) => {
@@ -101,12 +117,16 @@ impl Sender {
                     }
                     None => return Err(Unsent::Hopeless(words)),
                 },
+                ApiError::Unclear(words) if unclear == MOST_UNCLEAR => {
+                    return Err(Unsent::Unclear(words));
+                }
                 ApiError::Unauthorized
                 | ApiError::Conflict
                 | ApiError::Unreachable(_)
                 | ApiError::Unclear(_) => {
+                    unclear += u32::from(matches!(error, ApiError::Unclear(_)));
                     tracing::warn!(%chat, %error, "a message could not be sent; trying again");
-                    self.unless_stopping(tokio::time::sleep(pause)).await?;
+                    self.unless_stopping(tokio::time::sleep(pause), stop).await?;
                     pause = PAUSES.1.min(pause * 2);
                 }
             }
@@ -124,12 +144,31 @@ impl Sender {
         let mut body = json!({"chat_id": place.chat, "message_id": message, "text": content.text});
         body["entities"] = json!(content.entities);
         body["reply_markup"] = keyboard(buttons);
-        self.gate.pass(place.chat).await;
-        match self.api.call(EditMessageText(body)).await {
+        match self.once(place.chat, EditMessageText(body)).await {
             Ok(_) => {}
-            Err(ApiError::Refused(words)) if words.contains("not modified") => {}
-            Err(error) => tracing::warn!(chat = %place.chat, %error, "a message could not be changed"),
+            Err(Unsent::Hopeless(words)) if words.contains("not modified") => {}
+            Err(unsent) => tracing::warn!(chat = %place.chat, ?unsent, "a message could not be changed"),
         }
+    }
+
+    /// Makes a call that may be left undone: one wait is waited out, any other failure is final.
+    ///
+    /// # Errors
+    /// See [`Unsent`].
+    pub async fn once<P>(&self, chat: ChatId, payload: P) -> Result<Value, Unsent>
+    where
+        P: Payload<Output = Value> + Serialize + Clone + Send + Sync + 'static,
+    {
+        let never = CancellationToken::new();
+        for last in [false, true] {
+            self.unless_stopping(self.gate.pass(chat), &never).await?;
+            match self.api.call(payload.clone()).await {
+                Ok(done) => return Ok(done),
+                Err(ApiError::RetryAfter(wait)) if !last => self.gate.close(chat, wait),
+                Err(error) => return Err(Unsent::Hopeless(error.to_string())),
+            }
+        }
+        Err(Unsent::Hopeless("Telegram asks to wait".to_owned()))
     }
 
     async fn record(&self, chat: ChatId, sent: &Value) -> Result<MessageId, Unsent> {
@@ -140,10 +179,17 @@ impl Sender {
         Ok(id)
     }
 
-    async fn unless_stopping<T>(&self, doing: impl Future<Output = T>) -> Result<T, Unsent> {
+    /// Waits for something unless the bot stops or a person does; what needs no waiting is done all the same.
+    async fn unless_stopping<T>(
+        &self,
+        doing: impl Future<Output = T>,
+        stop: &CancellationToken,
+    ) -> Result<T, Unsent> {
         tokio::select! {
+            biased;
             done = doing => Ok(done),
             () = self.tasks.stopping() => Err(Unsent::Stopping),
+            () = stop.cancelled() => Err(Unsent::Stopped),
         }
     }
 }
@@ -173,7 +219,7 @@ fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'static str> {
     let words = words.to_lowercase();
     let part = if words.contains("entit") {
         "entities"
-    } else if words.contains("thread not found") || words.contains("topic") {
+    } else if words.contains("thread not found") {
         "message_thread_id"
     } else if words.contains("reply") || words.contains("replied") {
         "reply_parameters"
