@@ -31,6 +31,19 @@ pub struct Command {
     pub name: String,
     /// The rest of the text.
     pub argument: String,
+    /// The bot it names.
+    pub target: Target,
+}
+
+/// The bot that a command names behind its `@`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// None.
+    Nobody,
+    /// This one.
+    Me,
+    /// Some other.
+    Another,
 }
 
 /// The message as the domain knows it; `None` for one that no person wrote (a bot's, an automatic forward, a note of
@@ -60,16 +73,24 @@ pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
     })
 }
 
-/// The command a message begins with; `None` also for one that is meant for another bot.
+/// The command a message begins with, whichever bot it is meant for.
 #[must_use]
 pub fn command(view: &MessageView, me: &Me) -> Option<Command> {
+    // What someone else wrote is passed on, not asked for.
+    if view.forward_origin.is_some() || view.via_bot.is_some() {
+        return None;
+    }
     let (text, entities) = words(view);
     let head = entities.iter().find(|entity| entity.kind == "bot_command" && entity.offset == 0)?;
     let written = units(text, 0, head.length)?;
-    let (name, target) =
-        written.strip_prefix('/')?.split_once('@').unwrap_or((written.get(1..)?, &me.username));
-    let argument = text.get(written.len()..).unwrap_or_default().trim().to_owned();
-    target.eq_ignore_ascii_case(&me.username).then(|| Command { name: name.to_lowercase(), argument })
+    let written = written.strip_prefix('/')?;
+    let (name, target) = match written.split_once('@') {
+        None => (written, Target::Nobody),
+        Some((name, bot)) if bot.eq_ignore_ascii_case(&me.username) => (name, Target::Me),
+        Some((name, _)) => (name, Target::Another),
+    };
+    let argument = text.get(1 + written.len()..).unwrap_or_default().trim().to_owned();
+    Some(Command { name: name.to_lowercase(), argument, target })
 }
 
 /// Where a message stands.
@@ -355,15 +376,16 @@ mod tests {
         let of = |text: &str, length: usize| {
             let entities = json!([{"type": "bot_command", "offset": 0, "length": length}]);
             command(&view(json!({"text": text, "entities": entities})), &me())
-                .map(|command| (command.name, command.argument))
         };
-        let some = |name: &str, argument: &str| Some((name.to_owned(), argument.to_owned()));
-        assert_eq!(of("/Help", 5), some("help", ""));
+        let some = |name: &str, argument: &str, target: Target| {
+            Some(Command { name: name.to_owned(), argument: argument.to_owned(), target })
+        };
+        assert_eq!(of("/Help", 5), some("help", "", Target::Nobody));
         assert_eq!(
             of("/config@FIGARO_bot  timezone Europe/Riga ", 18),
-            some("config", "timezone Europe/Riga")
+            some("config", "timezone Europe/Riga", Target::Me)
         );
-        assert_eq!(of("/help@other_bot", 15), None);
+        assert_eq!(of("/help@other_bot", 15), some("help", "", Target::Another));
     }
 
     #[test]

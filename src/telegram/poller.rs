@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::api::{Api, ApiError};
 use super::router::Router;
@@ -22,6 +23,8 @@ const MAX_WAITING: usize = 2000;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 /// Telegram keeps an update for a day; so long its id must be known.
 const SEEN_DAYS: i64 = 3;
+/// Ids that need not be known any more are looked for so often.
+const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 
 /// Gets, stores and passes on updates.
 #[derive(Debug)]
@@ -43,6 +46,7 @@ impl Poller {
     pub async fn run(self) {
         let mut offset = None;
         let mut pause = PAUSES.0;
+        let mut swept = None;
         while !self.tasks.is_stopping() {
             let polled = tokio::select! {
                 polled = self.api.updates(offset, &KINDS) => polled,
@@ -52,10 +56,13 @@ impl Poller {
                 Ok(updates) => {
                     pause = PAUSES.0;
                     match self.take(updates).await {
-                        Some(next) => offset = next.or(offset),
+                        // After an empty answer all is acknowledged; without an offset nothing depends on the ids going
+                        // on from where they were: after a week without updates Telegram may start them elsewhere.
+                        Some(next) => offset = next,
                         None => self.rest(&mut pause).await,
                     }
                     self.wait_for_room().await;
+                    self.forget_old(&mut swept).await;
                 }
                 Err(ApiError::RetryAfter(wait)) => self.sleep(wait).await,
                 Err(error) => {
@@ -77,7 +84,6 @@ impl Poller {
                 for update in new {
                     self.router.route(update).await;
                 }
-                self.forget_old().await;
                 Some(Some(newest + 1))
             }
             Err(error) => {
@@ -87,7 +93,11 @@ impl Poller {
         }
     }
 
-    async fn forget_old(&self) {
+    async fn forget_old(&self, swept: &mut Option<Instant>) {
+        if swept.is_some_and(|at| at.elapsed() < SWEEP_EVERY) {
+            return;
+        }
+        *swept = Some(Instant::now());
         let before = self.clock.now() - TimeDelta::days(SEEN_DAYS);
         if let Err(error) = self.inbox.expire_seen(before).await {
             tracing::error!(%error, "old update ids could not be forgotten");

@@ -1,17 +1,19 @@
 //! Where an update goes: dropped with a reason, kept as background, acted on at once, or put into its conversation's
 //! lane. Called by the poller for each new update, in order, and by recovery for those a restart left open.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt;
 use serde::Deserialize;
 
-use super::commands::{Asker, Commands};
-use super::inbound::{self, Me};
+use super::commands::{Asker, Card, Commands};
+use super::inbound::{self, Command, Me, Target};
 use super::views::{MemberUpdateView, MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
-use crate::config::AccessSettings;
+use crate::config::{AccessMode, AccessSettings};
 use crate::domain::access::AccessChange;
-use crate::domain::chat::AnswerWhen;
+use crate::domain::chat::{AnswerWhen, ChatKind};
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
@@ -20,6 +22,8 @@ use crate::session::mailbox::{Job, Mailboxes, Question};
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError};
 
+/// A group with so many questions waiting has its further ones kept as background.
+const MAX_LANE: usize = 50;
 /// So many unaddressed messages of a group are kept as background.
 const KEEP_OVERHEARD: usize = 100;
 
@@ -68,7 +72,11 @@ impl Router {
     pub async fn route(self: &Arc<Self>, update: RawUpdate) {
         let id = update.id;
         let fate = match UpdateView::deserialize(&update.body) {
-            Ok(view) => self.decide(id, view).await,
+            // One update that breaks the code must not end the taking in of all others, at every start again.
+            Ok(view) => AssertUnwindSafe(self.decide(id, view))
+                .catch_unwind()
+                .await
+                .unwrap_or(Ok(Fate::Dropped("panicked"))),
             Err(_) => Ok(Fate::Dropped("unreadable")),
         };
         match fate {
@@ -89,7 +97,13 @@ impl Router {
     /// # Errors
     /// When the store fails.
     pub async fn question(&self, update: &RawUpdate) -> Result<Option<Question>, StoreError> {
-        let Ok(UpdateView { message: Some(view), .. }) = UpdateView::deserialize(&update.body) else {
+        let Ok(view) = UpdateView::deserialize(&update.body) else {
+            return Ok(None);
+        };
+        if let Some(pressed) = view.callback_query {
+            return Ok(self.commands.question_of(update.id, &pressed).await);
+        }
+        let Some(view) = view.message else {
             return Ok(None);
         };
         let Some(part) = inbound::read(update.id, &view, &self.me) else {
@@ -118,8 +132,10 @@ impl Router {
         if let Some(pressed) = view.callback_query {
             let this = Arc::clone(self);
             self.tasks.spawn("button", async move {
-                this.commands.press(id, *pressed, &this.mailboxes).await;
-                this.settle(id).await;
+                match this.commands.press(id, &pressed, &this.mailboxes).await {
+                    Some(question) => this.ask(question),
+                    None => this.settle(id).await,
+                }
             });
             return Ok(Fate::Pending);
         }
@@ -139,6 +155,8 @@ impl Router {
             return Ok(Fate::Dropped("no_person"));
         };
         let command = inbound::command(view, &self.me);
+        let is_others = command.as_ref().is_some_and(|command| is_others(command, &part));
+        let command = command.filter(|_| !is_others);
         if let Some(code) =
             command.as_ref().filter(|c| c.name == "start" && !part.place.is_group()).map(|c| &c.argument)
             && !code.is_empty()
@@ -156,13 +174,20 @@ impl Router {
             Some(command) => {
                 let this = Arc::clone(self);
                 let asker = Asker::new(&part, standing);
-                let reply = self.commands.run(&command, &asker, &self.mailboxes).await;
+                let done = match Commands::is_immediate(&command.name) {
+                    true => Some(self.commands.run(&command, &asker, &self.mailboxes).await),
+                    false => None,
+                };
                 self.tasks.spawn("command", async move {
-                    this.commands.show(&asker, reply).await;
-                    this.settle(id).await;
+                    let card = match done {
+                        Some(card) => card,
+                        None => this.commands.run(&command, &asker, &this.mailboxes).await,
+                    };
+                    this.show(id, &asker, card).await;
                 });
                 Ok(Fate::Pending)
             }
+            None if is_others && part.place.is_group() => self.overhear(&part).await,
             None => self.talk(part, standing).await,
         }
     }
@@ -175,12 +200,30 @@ impl Router {
             AnswerWhen::Mention => part.is_addressed(),
             AnswerWhen::Off => false,
         };
-        let conversation = part.place.conversation();
-        if is_meant {
-            self.mailboxes.post(conversation, Job::Ask(Question { parts: vec![part], standing }));
-            return Ok(Fate::Pending);
+        let is_flood =
+            part.place.is_group() && self.mailboxes.waiting_in(part.place.conversation()) >= MAX_LANE;
+        if is_flood || !(is_meant || self.mailboxes.continues(&part)) {
+            return self.overhear(&part).await;
         }
-        self.conversations.overhear(conversation, &part, KEEP_OVERHEARD).await?;
+        self.ask(Question { parts: vec![part], standing });
+        Ok(Fate::Pending)
+    }
+
+    fn ask(&self, question: Question) {
+        if let Some(part) = question.parts.first() {
+            self.mailboxes.post(part.place.conversation(), Job::Ask(question));
+        }
+    }
+
+    /// Shows a card for an update and settles it, unless the bot stops before that: then the next start does.
+    async fn show(&self, id: UpdateId, asker: &Asker, card: Card) {
+        if self.commands.show(asker, card).await {
+            self.settle(id).await;
+        }
+    }
+
+    async fn overhear(&self, part: &Inbound) -> Result<Fate, StoreError> {
+        self.conversations.overhear(part.place.conversation(), part, KEEP_OVERHEARD).await?;
         Ok(Fate::Settled)
     }
 
@@ -195,8 +238,8 @@ impl Router {
         let this = Arc::clone(self);
         let asker = Asker::new(part, Standing::Owner);
         self.tasks.spawn("claim", async move {
-            this.commands.show(&asker, this.commands.claimed(&asker)).await;
-            this.settle(id).await;
+            let card = this.commands.claimed(&asker);
+            this.show(id, &asker, card).await;
         });
         Ok(true)
     }
@@ -206,8 +249,8 @@ impl Router {
         self.settings.change_access(AccessChange::Told(part.speaker.user.clone())).await?;
         self.tasks.spawn("stranger", async move {
             let asker = Asker::new(&part, Standing::Member);
-            this.commands.show(&asker, this.commands.private(&asker)).await;
-            this.settle(id).await;
+            let card = this.commands.private(&asker);
+            this.show(id, &asker, card).await;
         });
         Ok(Fate::Pending)
     }
@@ -218,7 +261,7 @@ impl Router {
         if stopped { Fate::Settled } else { Fate::Dropped("nothing_to_stop") }
     }
 
-    /// The bot was added somewhere: by someone who may talk to it, the group may too.
+    /// The bot was added to a group: by an owner, the group may talk to it from now on. It says so where it may talk.
     async fn membership(
         self: &Arc<Self>,
         id: UpdateId,
@@ -228,7 +271,7 @@ impl Router {
         let is_admin = member.new_chat_member.status == "administrator";
         let is_in = is_admin || member.new_chat_member.status == "member";
         let place = inbound::place_of_chat(&member.chat);
-        if !(place.is_group() && was_out && is_in) {
+        if !(place.kind == ChatKind::Group && was_out && is_in) {
             return Ok(Fate::Dropped("membership"));
         }
         let adder = inbound::speaker_of(&member.from);
@@ -239,13 +282,15 @@ impl Router {
         };
         if standing == Standing::Owner {
             self.settings.change_access(AccessChange::AllowChat(place.chat)).await?;
+        } else if self.access.mode != AccessMode::Open && !list.chats.contains(&place.chat) {
+            return Ok(Fate::Settled);
         }
         let this = Arc::clone(self);
         self.tasks.spawn("joined", async move {
             let asker =
                 Asker { place, speaker: adder, language: member.from.language_code, standing, message: None };
-            this.commands.show(&asker, this.commands.joined(&asker, is_admin)).await;
-            this.settle(id).await;
+            let card = this.commands.joined(&asker, is_admin);
+            this.show(id, &asker, card).await;
         });
         Ok(Fate::Pending)
     }
@@ -254,5 +299,14 @@ impl Router {
         if let Err(error) = self.inbox.settle(&[id]).await {
             tracing::error!(%error, label = error.label(), update = %id, "an update could not be settled");
         }
+    }
+}
+
+/// Whether a command is for another bot. In a group one that names nobody and is not known here may be.
+fn is_others(command: &Command, part: &Inbound) -> bool {
+    match command.target {
+        Target::Me => false,
+        Target::Another => true,
+        Target::Nobody => part.place.is_group() && !Commands::knows(&command.name),
     }
 }

@@ -171,6 +171,8 @@ pub struct MessageView {
     pub from: Option<UserView>,
     #[serde(default, deserialize_with = "lenient")]
     pub sender_chat: Option<ChatView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub via_bot: Option<UserView>,
     pub chat: ChatView,
     #[serde(default, deserialize_with = "lenient")]
     pub date: i64,

@@ -3,7 +3,7 @@
 use super::{Asker, Card, Commands};
 use crate::config::AccessMode;
 use crate::domain::access::AccessChange;
-use crate::ids::UserId;
+use crate::ids::{ChatId, UserId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
 use crate::store::StoreError;
@@ -22,6 +22,12 @@ impl Commands {
         }
         let allows = verb == "allow";
         let (change, words) = match argument.trim().parse::<i64>() {
+            Ok(id) if id < 0 => {
+                let chat = ChatId(id);
+                let change =
+                    if allows { AccessChange::AllowChat(chat) } else { AccessChange::DenyChat(chat) };
+                (change, if allows { &texts.allowed_user } else { &texts.denied_user })
+            }
             Ok(id) => {
                 let user = UserId::telegram(id);
                 let change =

@@ -1,11 +1,11 @@
 //! `/start`, `/help`, `/new`, `/stop`, and the words for owners, strangers and groups.
 
-use super::{Asker, Card, Commands, Pressed};
+use super::{Asker, Card, Commands, EXAMPLE, Pressed};
 use crate::domain::message::Inbound;
 use crate::ids::{MessageId, UpdateId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
-use crate::session::mailbox::{Job, Mailboxes, Question};
+use crate::session::mailbox::{Mailboxes, Question};
 use crate::store::StoreError;
 use crate::telegram::send::Button;
 
@@ -16,7 +16,7 @@ impl Commands {
             return Card::text(&texts.claim_void);
         }
         let values = [("name", self.me.name.as_str()), ("model", &self.model)];
-        let example = vec![Button::new(&texts.button_example, "start:example")];
+        let example = vec![Button::new(&texts.button_example, EXAMPLE)];
         if asker.standing != Standing::Owner {
             return Card::text(fill(&texts.start_member, &values)).row(example);
         }
@@ -87,20 +87,8 @@ impl Commands {
         Card::text(format!("{words}\n\n{}", texts.privacy_hint))
     }
 
-    pub(super) async fn press_start(
-        &self,
-        update: UpdateId,
-        what: &str,
-        asker: &Asker,
-        mailboxes: &Mailboxes,
-    ) -> Result<Pressed, StoreError> {
+    pub(super) async fn press_start(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
         match what {
-            "example" => {
-                let question =
-                    Question { parts: vec![self.example(update, asker)], standing: asker.standing };
-                mailboxes.post(asker.place.conversation(), Job::Ask(question));
-                Ok(Pressed::toast(&self.texts(asker).example_question))
-            }
             "access" if asker.standing == Standing::Owner => {
                 Ok(Pressed::card(self.access_card(asker).await?))
             }
@@ -110,8 +98,8 @@ impl Commands {
     }
 
     /// The example as if the person had typed it.
-    fn example(&self, update: UpdateId, asker: &Asker) -> Inbound {
-        Inbound {
+    pub(super) fn example(&self, update: UpdateId, asker: &Asker) -> Question {
+        let part = Inbound {
             update,
             message: asker.message.unwrap_or(MessageId(0)),
             place: asker.place.clone(),
@@ -125,6 +113,7 @@ impl Commands {
             reply_to_bot: false,
             joins: None,
             forwarded_from: None,
-        }
+        };
+        Question { parts: vec![part], standing: asker.standing }
     }
 }

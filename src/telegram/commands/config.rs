@@ -4,7 +4,8 @@
 use chrono_tz::Tz;
 
 use super::{Asker, Card, Commands, Pressed};
-use crate::domain::chat::{AnswerWhen, ChatConfig, MAX_SETTING_CHARS};
+use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
+use crate::ids::{ChatId, UserId};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
 use crate::telegram::send::Button;
@@ -111,6 +112,11 @@ impl Commands {
         }
     }
 
+    /// Whether Telegram shows the bot all messages of a group: privacy mode hides nothing from an admin.
+    async fn sees_all(&self, chat: ChatId) -> bool {
+        self.me.reads_all || self.admins.is_admin(chat, &UserId::telegram(self.me.id.0)).await
+    }
+
     async fn config_card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.texts(asker);
         let config = self.store.chat_config(asker.place.chat).await?;
@@ -188,28 +194,38 @@ impl Commands {
             let limit = MAX_SETTING_CHARS.to_string();
             return Ok(Err(fill(&texts.config_too_long, &[("limit", &limit)])));
         }
-        let mut config = self.store.chat_config(asker.place.chat).await?;
-        let owned = value.map(str::to_owned);
-        match field {
-            Field::Language => config.language = owned,
-            Field::Tone => config.personality = owned,
-            Field::Instructions => config.custom_prompt = owned,
-            Field::Answers => match value.map(AnswerWhen::named) {
-                Some(None) => return Ok(Err(texts.config_usage.clone())),
-                Some(Some(when)) => config.answer_when = when,
-                None => config.answer_when = AnswerWhen::default(),
-            },
-            Field::Timezone => match value.map(|name| (name, Tz::from_str_insensitive(name))) {
-                Some((name, Err(_))) => return Ok(Err(fill(&texts.config_bad_timezone, &[("value", name)]))),
-                Some((_, Ok(zone))) => config.timezone = Some(zone),
-                None => config.timezone = None,
-            },
-        }
-        self.store.set_chat_config(asker.place.chat, &config).await?;
-        let hidden =
-            field == Field::Answers && config.answer_when == AnswerWhen::Always && !self.me.reads_all;
-        Ok(Ok(hidden.then(|| texts.privacy_hint.clone())))
+        let change = match patch(texts, field, value) {
+            Ok(change) => change,
+            Err(complaint) => return Ok(Err(complaint)),
+        };
+        let config = self.store.change_chat_config(asker.place.chat, change).await?;
+        let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
+        let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
+        Ok(Ok(is_hidden.then(|| texts.privacy_hint.clone())))
     }
+}
+
+/// The change of one setting to this value, or back to none; or a complaint.
+fn patch(texts: &Texts, field: Field, value: Option<&str>) -> Result<ConfigPatch, String> {
+    let none = ConfigPatch::default();
+    let owned = Some(value.map(str::to_owned));
+    Ok(match field {
+        Field::Language => ConfigPatch { language: owned, ..none },
+        Field::Tone => ConfigPatch { personality: owned, ..none },
+        Field::Instructions => ConfigPatch { custom_prompt: owned, ..none },
+        Field::Answers => {
+            let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
+            let when = when.ok_or_else(|| texts.config_usage.clone())?;
+            ConfigPatch { answer_when: Some(when), ..none }
+        }
+        Field::Timezone => {
+            let read = |name: &str| {
+                Tz::from_str_insensitive(name)
+                    .map_err(|_unknown| fill(&texts.config_bad_timezone, &[("value", name)]))
+            };
+            ConfigPatch { timezone: Some(value.map(read).transpose()?), ..none }
+        }
+    })
 }
 
 fn with_hint(mut card: Card, hint: Option<String>) -> Card {

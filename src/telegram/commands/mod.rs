@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::api::{AnswerCallbackQuery, SetMyCommands};
 use super::inbound::{Command, Me, place, speaker_of};
@@ -26,13 +27,19 @@ use crate::ids::{MessageId, NoteId, UpdateId};
 use crate::mcp::supervisor::Mcp;
 use crate::policy::access::{Admins, Standing, Verdict, judge};
 use crate::prompts::texts::{Locales, Texts};
-use crate::session::mailbox::Mailboxes;
+use crate::session::mailbox::{Mailboxes, Question};
 use crate::store::{Store, StoreError};
 use crate::telemetry::vitals::Vitals;
-use crate::text::utf16_len;
+use crate::text::{utf16_len, utf16_prefix};
 
 /// The commands everybody gets listed, in this order.
 const LISTED: [&str; 7] = ["start", "help", "new", "notes", "config", "status", "stop"];
+/// Commands for owners, listed by `/help` alone.
+const UNLISTED: [&str; 2] = ["allow", "deny"];
+/// What the button that asks the example sends.
+const EXAMPLE: &str = "start:example";
+/// The most UTF-16 units of a card's text: what a message takes, less its title.
+const CARD_UNITS: usize = 3800;
 /// So many rows a card shows at once.
 const ROWS: usize = 8;
 
@@ -128,12 +135,13 @@ impl Card {
     }
 
     fn content(&self) -> Formatted {
+        let body = utf16_prefix(&self.body, CARD_UNITS);
         let Some(title) = &self.title else {
-            return Formatted { text: self.body.clone(), entities: Vec::new() };
+            return Formatted { text: body.to_owned(), entities: Vec::new() };
         };
-        let gap = if self.body.is_empty() { "" } else { "\n" };
+        let gap = if body.is_empty() { "" } else { "\n" };
         let bold = Entity { kind: Kind::Bold, offset: 0, length: utf16_len(title) };
-        Formatted { text: format!("{title}{gap}{}", self.body), entities: vec![bold] }
+        Formatted { text: format!("{title}{gap}{body}"), entities: vec![bold] }
     }
 }
 
@@ -152,6 +160,12 @@ impl Pressed {
 }
 
 impl Commands {
+    /// Whether there is a command of this name.
+    #[must_use]
+    pub fn knows(name: &str) -> bool {
+        LISTED.contains(&name) || UNLISTED.contains(&name)
+    }
+
     /// Does what a command says and gives what is to be shown for it.
     pub async fn run(&self, command: &Command, asker: &Asker, mailboxes: &Mailboxes) -> Card {
         let done = match command.name.as_str() {
@@ -168,25 +182,46 @@ impl Commands {
         done.unwrap_or_else(|error| self.failed(asker, &error))
     }
 
-    /// Shows a card as a new message; in a group as an answer to the command.
-    pub async fn show(&self, asker: &Asker, card: Card) {
+    /// Whether later messages depend on what a command does, so that it is done before they are looked at.
+    #[must_use]
+    pub fn is_immediate(name: &str) -> bool {
+        ["new", "stop"].contains(&name)
+    }
+
+    /// Shows a card as a new message; in a group as an answer to the command. `false` if the bot stops meanwhile.
+    pub async fn show(&self, asker: &Asker, card: Card) -> bool {
         let message = Outgoing {
             content: card.content(),
             reply_to: asker.message.filter(|_| asker.place.is_group()),
             buttons: card.buttons,
         };
-        if let Err(Unsent::Hopeless(words)) = self.sender.send(&asker.place, &message).await {
-            tracing::warn!(chat = %asker.place.chat, words, "Telegram will not take a card");
+        match self.sender.send(&asker.place, &message, &CancellationToken::new()).await {
+            Ok(_) => true,
+            Err(Unsent::Stopping) => false,
+            Err(unsent) => {
+                tracing::warn!(chat = %asker.place.chat, ?unsent, "a card could not be shown");
+                true
+            }
         }
     }
 
-    /// Does what a button says; it always gets an answer, a stale one too.
-    pub async fn press(&self, update: UpdateId, view: CallbackView, mailboxes: &Mailboxes) {
-        let Some((asker, card_id)) = self.asker_of(&view).await else {
-            return self.answer(&view.id, None).await;
+    /// Does what a button says; it always gets an answer, a stale one too. Gives the question it asks, if it asks one.
+    pub async fn press(
+        &self,
+        update: UpdateId,
+        view: &CallbackView,
+        mailboxes: &Mailboxes,
+    ) -> Option<Question> {
+        let Some((asker, card_id)) = self.asker_of(view).await else {
+            self.answer(&view.id, None).await;
+            return None;
         };
         let data = view.data.as_deref().unwrap_or_default();
-        let pressed = match self.act(update, data, &asker, mailboxes).await {
+        if data == EXAMPLE {
+            self.answer(&view.id, Some(&self.texts(&asker).example_question)).await;
+            return Some(self.example(update, &asker));
+        }
+        let pressed = match self.act(data, &asker, mailboxes).await {
             Ok(pressed) => pressed,
             Err(error) => Pressed::card(self.failed(&asker, &error)),
         };
@@ -194,18 +229,19 @@ impl Commands {
         if let Some(card) = pressed.card {
             self.sender.edit(&asker.place, card_id, &card.content(), &card.buttons).await;
         }
+        None
     }
 
-    async fn act(
-        &self,
-        update: UpdateId,
-        data: &str,
-        asker: &Asker,
-        mailboxes: &Mailboxes,
-    ) -> Result<Pressed, StoreError> {
+    /// The question that a press asks, as it was before a restart.
+    pub async fn question_of(&self, update: UpdateId, view: &CallbackView) -> Option<Question> {
+        let (asker, _) = self.asker_of(view).await?;
+        (view.data.as_deref() == Some(EXAMPLE)).then(|| self.example(update, &asker))
+    }
+
+    async fn act(&self, data: &str, asker: &Asker, mailboxes: &Mailboxes) -> Result<Pressed, StoreError> {
         let (family, rest) = data.split_once(':').unwrap_or((data, ""));
         match family {
-            "start" => self.press_start(update, rest, asker, mailboxes).await,
+            "start" => self.press_start(rest, asker).await,
             "notes" => self.press_notes(rest, asker).await,
             "config" => self.press_config(rest, asker).await,
             "status" => Ok(Pressed::card(self.status(asker, mailboxes).await?)),
@@ -217,7 +253,13 @@ impl Commands {
     async fn asker_of(&self, view: &CallbackView) -> Option<(Asker, MessageId)> {
         let message = view.message.as_ref()?;
         let (place, speaker) = (place(message), speaker_of(&view.from));
-        let list = self.store.access().await.ok()?;
+        let list = match self.store.access().await {
+            Ok(list) => list,
+            Err(error) => {
+                tracing::error!(%error, label = error.label(), "whether someone may press a button could not be looked up");
+                return None;
+            }
+        };
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
             return None;
         };

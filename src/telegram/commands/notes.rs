@@ -12,6 +12,8 @@ use crate::text::one_line;
 
 /// How long a removed note can be put back.
 const UNDO: TimeDelta = TimeDelta::minutes(1);
+/// What a card shows of a note.
+const LINE_CHARS: usize = 300;
 /// What a button shows of a note.
 const BUTTON_CHARS: usize = 40;
 
@@ -63,7 +65,8 @@ impl Commands {
         let items: Vec<&Note> = notes.iter().filter(|note| note.key == key).collect();
         let page = page.min(items.len().saturating_sub(1) / ROWS);
         let shown: Vec<&&Note> = items.iter().skip(page * ROWS).take(ROWS).collect();
-        let body: Vec<String> = shown.iter().map(|note| format!("• {}", note.content)).collect();
+        let body: Vec<String> =
+            shown.iter().map(|note| format!("• {}", one_line(&note.content, LINE_CHARS))).collect();
         let rows = shown.iter().map(|note| {
             vec![
                 Button::new(
@@ -111,7 +114,7 @@ impl Commands {
         else {
             return Ok(Pressed::toast(&texts.gone));
         };
-        self.store.put_note(&note).await?;
+        self.store.restore_note(&note).await?;
         let toast = fill(&texts.notes_restored, &[("text", &note.content)]);
         Ok(Pressed::both(toast, self.after(asker, &note.key).await?))
     }
