@@ -16,38 +16,61 @@ pub(crate) struct BadFile {
 
 /// Checks every place of a call that takes a file. The arguments fit the table already.
 pub(crate) fn check(method: &Method, args: &Map<String, Value>) -> Result<(), BadFile> {
-    object(&method.params, args, "")
+    match find(method, args).into_iter().find(|(_, text)| !is_remote(text)) {
+        Some((path, _)) => Err(BadFile { path }),
+        None => Ok(()),
+    }
 }
 
-fn object(fields: &[Field], value: &Map<String, Value>, path: &str) -> Result<(), BadFile> {
+/// Every string of a call that stands for a file, however deep, with its place such as `media[0].media`.
+#[must_use]
+pub fn find<'a>(method: &Method, args: &'a Map<String, Value>) -> Vec<(String, &'a str)> {
+    let mut found = Vec::new();
+    object(&method.params, args, "", &mut found);
+    found
+}
+
+type Found<'a> = Vec<(String, &'a str)>;
+
+fn object<'a>(fields: &[Field], value: &'a Map<String, Value>, path: &str, found: &mut Found<'a>) {
+    let is_another = |field: &Field| {
+        let given = value.get(&field.name);
+        field.constant.as_ref().is_some_and(|wanted| given.is_some_and(|given| given != wanted))
+    };
+    // An alternative of a union that this object says it is not.
+    if fields.iter().any(is_another) {
+        return;
+    }
     for field in fields {
         let Some(value) = value.get(&field.name) else {
             continue;
         };
         let at = if path.is_empty() { field.name.clone() } else { format!("{path}.{}", field.name) };
         match value {
-            Value::String(text) if field.attach && !is_remote(text) => return Err(BadFile { path: at }),
-            _ => typed(&field.ty, value, &at)?,
+            Value::String(text) if field.attach => found.push((at, text)),
+            _ => typed(&field.ty, value, &at, found),
         }
     }
-    Ok(())
 }
 
 /// Of a union every alternative is looked at: whichever Telegram takes, no file passes unseen.
-fn typed(ty: &Type, value: &Value, path: &str) -> Result<(), BadFile> {
+fn typed<'a>(ty: &Type, value: &'a Value, path: &str, found: &mut Found<'a>) {
     match (ty, value) {
-        (Type::InputFile, Value::String(text)) if !is_remote(text) => Err(BadFile { path: path.to_owned() }),
-        (Type::Union(types), _) => types.iter().try_for_each(|ty| typed(ty, value, path)),
+        (Type::InputFile, Value::String(text)) => found.push((path.to_owned(), text)),
+        (Type::Union(types), _) => types.iter().for_each(|ty| typed(ty, value, path, found)),
         (Type::Array(inner), Value::Array(items)) => {
-            items.iter().enumerate().try_for_each(|(at, item)| typed(inner, item, &format!("{path}[{at}]")))
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(at, item)| typed(inner, item, &format!("{path}[{at}]"), found));
         }
         (Type::Named(name), Value::Object(_) | Value::Array(_)) => match (Table::get().type_def(name), value)
         {
-            (Some(TypeDef::Union(types)), _) => types.iter().try_for_each(|ty| typed(ty, value, path)),
-            (Some(TypeDef::Fields(fields)), Value::Object(map)) => object(fields, map, path),
-            _ => Ok(()),
+            (Some(TypeDef::Union(types)), _) => types.iter().for_each(|ty| typed(ty, value, path, found)),
+            (Some(TypeDef::Fields(fields)), Value::Object(map)) => object(fields, map, path, found),
+            _ => {}
         },
-        _ => Ok(()),
+        _ => {}
     }
 }
 

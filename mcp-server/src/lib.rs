@@ -3,7 +3,7 @@
 
 mod catalog;
 pub mod check;
-mod files;
+pub mod files;
 mod http;
 mod pace;
 mod process;

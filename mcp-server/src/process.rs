@@ -149,6 +149,8 @@ fn start_log(env: &impl Fn(&str) -> Option<OsString>) {
     let filter = EnvFilter::new(asked.as_deref().unwrap_or(LOG_DEFAULT));
     let json = env("LOG_FORMAT").is_some_and(|format| format == "json");
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // Its complaint would go to the same place and panic when nobody reads the log any more.
+    let log = log.log_internal_errors(false);
     // Standard error is the parent's log or a file as often as a terminal.
     let log = log.with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
     let started = if json { log.json().try_init() } else { log.try_init() };

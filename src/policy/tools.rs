@@ -43,6 +43,9 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
     if call.class == Class::Lifecycle {
         return Decision::Deny("it would take the update stream away from the running bot".to_owned());
     }
+    if any_entry(call.args, &|key, _| key == "callback_data") {
+        return Decision::Deny("a button of its own would pass for one of the bot's settings".to_owned());
+    }
     if names_elsewhere(call.args, call.here) {
         return Decision::Ask("it is aimed at another chat".to_owned());
     }
@@ -70,21 +73,27 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
 
 /// Whether any argument, however deep, names a chat that is not `here`.
 fn names_elsewhere(args: &Map<String, Value>, here: ChatId) -> bool {
-    args.iter().any(|(key, value)| {
-        if key.ends_with("chat_id") {
-            return !value.is_null() && chat_number(value) != Some(here.0);
-        }
-        match value {
-            Value::Object(inner) => names_elsewhere(inner, here),
-            Value::Array(items) => {
-                items.iter().any(|item| item.as_object().is_some_and(|inner| names_elsewhere(inner, here)))
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-        }
+    any_entry(args, &|key, value| {
+        key.ends_with("chat_id") && !value.is_null() && chat_number(value) != Some(here.0)
     })
 }
 
-fn chat_number(value: &Value) -> Option<i64> {
+/// Whether an entry of the arguments, however deep, is of a kind.
+fn any_entry(args: &Map<String, Value>, is_it: &impl Fn(&str, &Value) -> bool) -> bool {
+    args.iter().any(|(key, value)| is_it(key, value) || any_inside(value, is_it))
+}
+
+fn any_inside(value: &Value, is_it: &impl Fn(&str, &Value) -> bool) -> bool {
+    match value {
+        Value::Object(inner) => any_entry(inner, is_it),
+        Value::Array(items) => items.iter().any(|item| any_inside(item, is_it)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// The number of a chat, however it is written; a `@username` has none.
+#[must_use]
+pub fn chat_number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
@@ -157,6 +166,14 @@ mod tests {
             (Class::Message, json!({"chat_id": -5, "from_chat_id": 7, "message_id": 1}), None, "ask"),
             (Class::Message, json!({"chat_id": -5, "reply_parameters": {"chat_id": 7}}), None, "ask"),
             (Class::Message, json!({"chat_id": -5, "media": [{"x": {"chat_id": 7}}]}), None, "ask"),
+            (Class::Message, json!({"chat_id": -5, "x": [[{"chat_id": 7}]]}), None, "ask"),
+            (
+                Class::Message,
+                json!({"reply_markup": {"x": [[{"text": "a", "callback_data": "b"}]]}}),
+                None,
+                "deny",
+            ),
+            (Class::Message, json!({"reply_markup": {"x": [[{"text": "a", "url": "b"}]]}}), None, "allow"),
             (Class::Message, json!({"chat_id": -5, "allow_paid_broadcast": true}), None, "ask"),
             (Class::Message, json!({"chat_id": -5, "allow_paid_broadcast": false}), None, "allow"),
             (Class::Message, json!({"chat_id": -5, "business_connection_id": "b"}), None, "ask"),

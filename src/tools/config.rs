@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::{Tool, ToolContext, ToolError, typed};
-use crate::domain::chat::{AnswerWhen, ChatConfig, MAX_SETTING_CHARS};
+use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::domain::tool::Effect;
 use crate::policy::access::{Admins, Standing};
 use crate::store::SettingsStore;
@@ -45,11 +45,7 @@ impl ConfigTools {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;
-                let chat = context.place.chat;
-                let mut config = this.store.chat_config(chat).await?;
-                change.apply(&mut config)?;
-                this.store.set_chat_config(chat, &config).await?;
-                Ok(view(&config))
+                Ok(view(&this.store.change_chat_config(context.place.chat, change.patch()?).await?))
             }
         })
     }
@@ -60,8 +56,7 @@ impl ConfigTools {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;
-                this.store.set_chat_config(context.place.chat, &ChatConfig::default()).await?;
-                Ok(view(&ChatConfig::default()))
+                Ok(view(&this.store.change_chat_config(context.place.chat, ConfigPatch::reset()).await?))
             }
         })
     }
@@ -109,32 +104,25 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Op
 }
 
 impl Change {
-    fn apply(self, config: &mut ChatConfig) -> Result<(), ToolError> {
-        set_text(self.custom_prompt, &mut config.custom_prompt, "custom_prompt")?;
-        set_text(self.language, &mut config.language, "language")?;
-        set_text(self.personality, &mut config.personality, "personality")?;
-        if let Some(zone) = self.timezone {
-            config.timezone = zone.as_deref().map(read_zone).transpose()?;
-        }
-        if let Some(when) = self.answer_when {
-            config.answer_when = when.unwrap_or_default();
-        }
-        Ok(())
+    fn patch(self) -> Result<ConfigPatch, ToolError> {
+        let read_zone = |zone: Option<String>| zone.as_deref().map(read_zone).transpose();
+        Ok(ConfigPatch {
+            custom_prompt: read_text(self.custom_prompt, "custom_prompt")?,
+            language: read_text(self.language, "language")?,
+            personality: read_text(self.personality, "personality")?,
+            timezone: self.timezone.map(read_zone).transpose()?,
+            answer_when: self.answer_when.map(Option::unwrap_or_default),
+        })
     }
 }
 
-fn set_text(
-    change: Option<Option<String>>,
-    setting: &mut Option<String>,
-    name: &str,
-) -> Result<(), ToolError> {
-    let Some(value) = change else { return Ok(()) };
+fn read_text(change: Option<Option<String>>, name: &str) -> Result<Option<Option<String>>, ToolError> {
+    let Some(value) = change else { return Ok(None) };
     let value = value.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     if value.as_ref().is_some_and(|text| text.chars().count() > MAX_SETTING_CHARS) {
         return Err(ToolError::ForModel(format!("{name} takes at most {MAX_SETTING_CHARS} characters")));
     }
-    *setting = value;
-    Ok(())
+    Ok(Some(value))
 }
 
 fn read_zone(name: &str) -> Result<Tz, ToolError> {

@@ -10,7 +10,7 @@ use super::{Tool, ToolContext, ToolError, typed};
 use crate::domain::note::{MAX_CONTENT_CHARS, MAX_KEY_CHARS, MAX_NOTES, Note, by_key, normal_key};
 use crate::domain::tool::Effect;
 use crate::ids::NoteId;
-use crate::store::NoteStore;
+use crate::store::{Added, NoteStore};
 
 /// All note tools over this store.
 #[must_use]
@@ -39,20 +39,15 @@ fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
                     "content takes 1 to {MAX_CONTENT_CHARS} characters"
                 )));
             }
-            let chat = context.place.chat;
-            let notes = store.notes(chat).await?;
-            if notes.len() >= MAX_NOTES {
-                return Err(ToolError::ForModel(format!(
-                    "this chat has {MAX_NOTES} notes; remove some first"
-                )));
-            }
-            if let Some(same) = notes.iter().find(|note| note.key == key && note.content == content) {
-                return Ok(json!({"success": true, "note_id": same.id, "already_there": true}));
-            }
-            let author = Some(context.speaker.user);
+            let (chat, author) = (context.place.chat, Some(context.speaker.user));
             let note = Note { id: NoteId::new(), chat, key, content, author, created_at: context.now };
-            store.put_note(&note).await?;
-            Ok(json!({"success": true, "note_id": note.id, "key": note.key}))
+            match store.add_note(&note, MAX_NOTES).await? {
+                Added::New => Ok(json!({"success": true, "note_id": note.id, "key": note.key})),
+                Added::Already(id) => Ok(json!({"success": true, "note_id": id, "already_there": true})),
+                Added::Full => {
+                    Err(ToolError::ForModel(format!("this chat has {MAX_NOTES} notes; remove some first")))
+                }
+            }
         }
     })
 }

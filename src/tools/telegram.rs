@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use figaro_mcp::table::{Class, Field, Table, Type};
+use figaro_mcp::files;
+use figaro_mcp::table::{Class, Method, Table};
 use serde_json::{Map, Value, json};
 
 use super::{Tool, ToolContext, ToolError, ToolOutput, schema};
@@ -14,7 +15,7 @@ use crate::ids::{ChatId, MessageId};
 use crate::mcp::client::Answer;
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::Gate;
-use crate::policy::tools::{Decision, TelegramCall, decide};
+use crate::policy::tools::{Decision, TelegramCall, chat_number, decide};
 use crate::provider::ToolSpec;
 use crate::store::OutboxStore;
 
@@ -76,20 +77,16 @@ impl TelegramTools {
             description: served.description.as_deref().unwrap_or_default().to_owned(),
             parameters: schema::keep(&Value::Object((*served.input_schema).clone()), properties, &PLACE),
         };
-        Some(Arc::new(TelegramTool {
-            spec,
-            class: method.class,
-            params: &method.params,
-            tools: self.clone(),
-        }))
+        Some(Arc::new(TelegramTool { spec, method, properties, tools: self.clone() }))
     }
 }
 
 #[derive(Debug)]
 struct TelegramTool {
     spec: ToolSpec,
-    class: Class,
-    params: &'static [Field],
+    method: &'static Method,
+    /// The parameters the model is told of; it is held to them.
+    properties: &'static [&'static str],
     tools: TelegramTools,
 }
 
@@ -100,7 +97,7 @@ impl Tool for TelegramTool {
     }
 
     fn effect(&self) -> Effect {
-        match self.class {
+        match self.method.class {
             Class::Read => Effect::Read,
             Class::Delete => Effect::Destructive,
             Class::Message
@@ -135,30 +132,29 @@ impl Tool for TelegramTool {
 impl TelegramTool {
     /// Fills in the current chat, and the current topic for what is sent to it.
     fn fill_place(&self, args: &mut Map<String, Value>, context: &ToolContext) {
-        let takes = |name: &str| self.params.iter().any(|field| field.name == name);
+        let takes = |name: &str| self.method.params.iter().any(|field| field.name == name);
         if takes("chat_id") && !args.contains_key("chat_id") {
             args.insert("chat_id".to_owned(), json!(context.place.chat));
         }
-        let is_here = args.get("chat_id").and_then(Value::as_i64) == Some(context.place.chat.0);
+        let is_here = args.get("chat_id").and_then(chat_number) == Some(context.place.chat.0);
         if let (Some(topic), true) = (context.place.topic, is_here && takes("message_thread_id")) {
             args.entry("message_thread_id").or_insert(json!(topic));
         }
     }
 
     async fn permit(&self, args: &Map<String, Value>, context: &ToolContext) -> Result<(), ToolError> {
-        let files: Vec<&str> = self
-            .params
-            .iter()
-            .filter(|field| takes_file(&field.ty))
-            .filter_map(|field| args.get(&field.name)?.as_str())
-            .collect();
+        let found = files::find(self.method, args);
+        let files: Vec<&str> = found.iter().map(|(_, file)| *file).collect();
         let here = context.place.chat;
         let own = match args.get("message_id").and_then(Value::as_i64) {
             Some(id) => Some(self.tools.outbox.is_own(here, MessageId(id)).await?),
             None => None,
         };
-        let call = TelegramCall { class: self.class, args, here, own, files: &files };
-        let decision = decide(&call);
+        let call = TelegramCall { class: self.method.class, args, here, own, files: &files };
+        let decision = match args.keys().find(|key| !self.properties.contains(&key.as_str())) {
+            Some(unknown) => Decision::Deny(format!("{unknown} is not a parameter here")),
+            None => decide(&call),
+        };
         tracing::info!(method = self.spec.name, chat = %here, ?decision, "policy decided about a Telegram call");
         match decision {
             Decision::Allow => Ok(()),
@@ -171,7 +167,7 @@ impl TelegramTool {
 
     /// Makes the call at the gate's pace; a short 429 is waited out once.
     async fn send(&self, args: &Map<String, Value>, chat: ChatId) -> Result<Answer, ToolError> {
-        let is_paced = self.class != Class::Read;
+        let is_paced = self.method.class != Class::Read;
         for last in [false, true] {
             if is_paced {
                 self.tools.gate.pass(chat).await;
@@ -192,7 +188,7 @@ impl TelegramTool {
 
     /// Remembers a message that was sent as the bot's own; returns whether it spoke for the run.
     async fn note_own(&self, args: &Map<String, Value>, result: &Value, context: &ToolContext) -> bool {
-        let is_new = self.class == Class::Message && !args.contains_key("message_id");
+        let is_new = self.method.class == Class::Message && !args.contains_key("message_id");
         let Some(id) = result.get("message_id").and_then(Value::as_i64).filter(|_| is_new) else {
             return false;
         };
@@ -202,20 +198,6 @@ impl TelegramTool {
         }
         let topic = args.get("message_thread_id").and_then(Value::as_i64);
         self.spec.name == "sendMessage" && topic == context.place.topic.map(|topic| topic.0)
-    }
-}
-
-fn takes_file(ty: &Type) -> bool {
-    match ty {
-        Type::InputFile => true,
-        Type::Union(types) => types.iter().any(takes_file),
-        Type::Integer
-        | Type::Float
-        | Type::String
-        | Type::Boolean
-        | Type::True
-        | Type::Named(_)
-        | Type::Array(_) => false,
     }
 }
 

@@ -23,6 +23,27 @@ struct Typed {
 }
 
 /// A tool whose arguments are an `A`; what does not fit `A` goes back to the model with the complaint.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use figaro::{domain::tool::Effect, tools::{Tool, ToolContext, typed}};
+/// # use schemars::JsonSchema;
+/// # use serde::Deserialize;
+/// # use serde_json::json;
+/// #[derive(Deserialize, JsonSchema)]
+/// #[serde(deny_unknown_fields)]
+/// struct Count {
+///     /// The text whose words are counted.
+///     text: String,
+/// }
+///
+/// pub fn count_words() -> Arc<dyn Tool> {
+///     typed("count_words", "Counts words.", Effect::Read, |_: ToolContext, Count { text }| async move {
+///         Ok(json!({"success": true, "words": text.split_whitespace().count()}))
+///     })
+/// }
+/// # assert_eq!(count_words().spec().parameters["required"], json!(["text"]));
+/// ```
 pub fn typed<A, F, R>(name: &str, description: &str, effect: Effect, function: F) -> Arc<dyn Tool>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
