@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -9,7 +10,6 @@ use figaro::app::{self, DemoOptions, Refusal};
 use figaro::cli::{Cli, Command};
 use figaro::config::Settings;
 use figaro::mcp::locate::SUBCOMMAND;
-use figaro::telemetry;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Something has to be put right before a start can succeed.
@@ -53,27 +53,36 @@ async fn dispatch(cli: Cli) -> Result<(), Refusal> {
 
 fn read(variables: &HashMap<String, String>) -> Result<Settings, Refusal> {
     let settings = Settings::read(variables).map_err(|faults| Refusal(faults.to_string()))?;
-    telemetry::start(&settings.log, settings.redactor()).map_err(Refusal)?;
+    app::start_log(&settings)?;
     Ok(settings)
 }
 
 /// The environment, and beneath it the file `.env` of this folder.
 fn variables() -> Result<HashMap<String, String>, Refusal> {
-    let mut variables = HashMap::new();
-    match dotenvy::from_path_iter(".env") {
-        Ok(lines) => {
-            for line in lines {
-                let (name, value) =
-                    line.map_err(|error| Refusal(format!("the file .env has a mistake: {error}")))?;
-                variables.insert(name, value);
-            }
-        }
-        Err(error) if error.not_found() => {}
+    let file = match std::fs::read_to_string(".env") {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(Refusal(format!("the file .env cannot be read: {error}"))),
+    };
+    let mut variables = HashMap::new();
+    for line in dotenvy::from_read_iter(file.trim_start_matches('\u{feff}').as_bytes()) {
+        let (name, value) = line.map_err(|error| Refusal(env_fault(&file, &error)))?;
+        variables.insert(name, value);
     }
     let text = |text: OsString| text.into_string().ok();
     variables.extend(std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))));
     Ok(variables)
+}
+
+/// Names the line by its number: its text may hold a secret.
+fn env_fault(file: &str, error: &dotenvy::Error) -> String {
+    let dotenvy::Error::LineParse(text, _) = error else {
+        return format!("the file .env cannot be read: {error}");
+    };
+    let first = text.lines().next().unwrap_or_default().trim();
+    let number = file.lines().position(|line| line.trim() == first);
+    let place = number.map_or_else(|| "a line".to_owned(), |at| format!("line {}", at + 1));
+    format!("{place} of the file .env is not of the form NAME=value; a value with spaces stands in quotes")
 }
 
 /// Resolves at the first SIGINT or SIGTERM.
@@ -90,6 +99,7 @@ fn stop_requested() -> Result<impl Future<Output = ()>, Refusal> {
 }
 
 fn refuse(words: &str) -> ExitCode {
-    eprintln!("figaro: {words}");
+    // With standard error gone there is nobody left to tell; the exit code still says it.
+    drop(writeln!(std::io::stderr(), "figaro: {words}"));
     ExitCode::from(EXIT_REFUSED)
 }

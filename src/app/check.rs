@@ -2,13 +2,12 @@
 
 use futures::StreamExt;
 
-use super::Refusal;
-use super::claim;
-use super::parts::{open_store, provider, who_am_i};
+use super::parts::{http_client, open_store, provider, who_am_i};
+use super::{Refusal, claim, say};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::provider::fold::Pass;
-use crate::provider::{Item, Request};
+use crate::provider::{Item, ProviderError, Request};
 use crate::store::sled::SledStore;
 use crate::store::{Store, StoreError};
 use crate::telegram::api::Api;
@@ -18,7 +17,7 @@ use crate::telegram::api::Api;
 /// # Errors
 /// When something is wrong; the lines have said what.
 pub async fn check(settings: &Settings) -> Result<(), Refusal> {
-    println!("✓ settings");
+    say("✓ settings");
     let bot = telegram(settings).await;
     let model = report("model", model(settings).await);
     let store = report("store", store(settings, bot.as_deref()).await);
@@ -51,7 +50,8 @@ async fn telegram(settings: &Settings) -> Option<String> {
 
 async fn model(settings: &Settings) -> Result<String, String> {
     let name = &settings.model.model;
-    let provider = provider(&settings.model).map_err(|Refusal(words)| words)?;
+    let http = http_client().map_err(|Refusal(words)| words)?;
+    let provider = provider(&settings.model, http);
     let mut stream = provider.stream(Request {
         model: name.clone(),
         instructions: "Answer with one word.".to_owned(),
@@ -60,9 +60,24 @@ async fn model(settings: &Settings) -> Result<String, String> {
     });
     let mut pass = Pass::default();
     while let Some(event) = stream.next().await {
-        pass.absorb(event.map_err(|error| format!("{}:{name}: {error}", provider.name()))?);
+        pass.absorb(event.map_err(|error| format!("{}:{name}: {error}{}", provider.name(), remedy(&error)))?);
     }
     Ok(format!("{}:{name} answers", provider.name()))
+}
+
+/// What an owner can do about a model that does not answer.
+const fn remedy(error: &ProviderError) -> &'static str {
+    match error {
+        ProviderError::Unauthorized(_) => ": copy OPENAI_API_KEY again from where it was made",
+        ProviderError::UnknownModel(_) => ": choose another OPENAI_MODEL",
+        ProviderError::Unavailable(_) | ProviderError::Stalled(_) => {
+            ": check OPENAI_BASE_URL and the network"
+        }
+        ProviderError::RateLimited { .. }
+        | ProviderError::TooLong(_)
+        | ProviderError::Refused(_)
+        | ProviderError::Cut(_) => "",
+    }
 }
 
 async fn store(settings: &Settings, username: Option<&str>) -> Result<String, String> {
@@ -81,8 +96,8 @@ async fn store(settings: &Settings, username: Option<&str>) -> Result<String, St
     let health = store.health().await.map_err(|error| error.to_string())?;
     if let Some(username) = username {
         let link = claim::link(&settings.access, &*store, &Clock::system(), username).await;
-        if let Some(words) = link.map_err(|error| error.to_string())? {
-            println!("! {words}");
+        if let Some(link) = link.map_err(|error| error.to_string())? {
+            say(&format!("! {}", link.words));
         }
     }
     Ok(format!("{path}: {} bytes, {} unreadable records", health.bytes, health.unreadable))
@@ -90,8 +105,8 @@ async fn store(settings: &Settings, username: Option<&str>) -> Result<String, St
 
 fn report(what: &str, result: Result<String, String>) -> bool {
     match &result {
-        Ok(words) => println!("✓ {what}: {words}"),
-        Err(words) => println!("✗ {what}: {words}"),
+        Ok(words) => say(&format!("✓ {what}: {words}")),
+        Err(words) => say(&format!("✗ {what}: {words}")),
     }
     result.is_ok()
 }

@@ -1,9 +1,8 @@
 //! The link that makes its first user the owner, while nobody owns the bot: shown in the log, renewed until used.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::parts::Parts;
 use crate::clock::Clock;
@@ -14,6 +13,9 @@ use crate::secret::{ExposeSecret, random_hex};
 use crate::shutdown::Tasks;
 use crate::store::{SettingsStore, StoreError};
 
+/// A link that ends sooner gives way to a new one.
+const WORTH_SHOWING: TimeDelta = TimeDelta::minutes(5);
+
 /// Shows a link now and a new one whenever the last has expired, until the bot has an owner.
 pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, tasks: &Tasks) {
     if !settings.access.owners.is_empty() {
@@ -23,37 +25,64 @@ pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, tasks: &T
     let (store, clock, stop) = (Arc::clone(&parts.store), clock.clone(), tasks.clone());
     tasks.spawn("claim", async move {
         loop {
+            let mut good_for = TimeDelta::minutes(CLAIM_MINUTES);
             match link(&access, &*store, &clock, &username).await {
-                Ok(Some(words)) => tracing::warn!("{words}"),
+                Ok(Some(link)) => {
+                    tracing::warn!("{}", link.words);
+                    good_for = link.good_for;
+                }
                 Ok(None) => return,
                 Err(error) => tracing::error!(%error, "the link for a first owner could not be stored"),
             }
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_secs(CLAIM_MINUTES.unsigned_abs() * 60)) => {}
+                () = tokio::time::sleep(good_for.to_std().unwrap_or_default()) => {}
                 () = stop.stopping() => return,
             }
         }
     });
 }
 
-/// A new link in a sentence; `None` when somebody owns the bot.
+/// A link that makes its first user the owner.
+pub(super) struct Link {
+    /// It, in a sentence.
+    pub(super) words: String,
+    /// How long it works.
+    good_for: TimeDelta,
+}
+
+/// The open link while it works for a while yet, so that the one `figaro check` showed is good once the bot runs; else
+/// a new one. `None` when somebody owns the bot.
 pub(super) async fn link(
     access: &AccessSettings,
     store: &dyn SettingsStore,
     clock: &Clock,
     username: &str,
-) -> Result<Option<String>, StoreError> {
-    if has_owner(access, &store.access().await?) {
+) -> Result<Option<Link>, StoreError> {
+    let list = store.access().await?;
+    if has_owner(access, &list) {
         return Ok(None);
     }
+    let now = clock.now();
+    let claim = match list.claim.filter(|open| open.expires_at - now >= WORTH_SHOWING) {
+        Some(open) => open,
+        None => {
+            let claim = new_claim(now)?;
+            if !store.change_access(AccessChange::Offer(claim.clone())).await? {
+                return Ok(None);
+            }
+            claim
+        }
+    };
+    let good_for = claim.expires_at - now;
+    let (code, minutes) = (claim.code, good_for.num_minutes());
+    let words = format!(
+        "Nobody owns this bot yet. Open https://t.me/{username}?start={code} within {minutes} minutes to become its owner."
+    );
+    Ok(Some(Link { words, good_for }))
+}
+
+fn new_claim(now: DateTime<Utc>) -> Result<Claim, StoreError> {
     let code = random_hex(16)
         .map_err(|error| StoreError::Failed { operation: "make a claim code", reason: error.to_string() })?;
-    let code = code.expose_secret().to_owned();
-    let claim = Claim { code: code.clone(), expires_at: clock.now() + TimeDelta::minutes(CLAIM_MINUTES) };
-    if !store.change_access(AccessChange::Offer(claim)).await? {
-        return Ok(None);
-    }
-    Ok(Some(format!(
-        "Nobody owns this bot yet. Open https://t.me/{username}?start={code} within {CLAIM_MINUTES} minutes to become its owner."
-    )))
+    Ok(Claim { code: code.expose_secret().to_owned(), expires_at: now + TimeDelta::minutes(CLAIM_MINUTES) })
 }

@@ -14,7 +14,6 @@ use crate::demo::PAGE;
 use crate::demo::model::{OfflineModel, Showman};
 use crate::demo::telegram::{Impossible, OfflineTelegram, Options, Person, Standing};
 use crate::shutdown::Tasks;
-use crate::telemetry;
 
 /// The person at the page, and the chats on it.
 const VISITOR: i64 = 1001;
@@ -66,8 +65,8 @@ pub async fn demo(
     set(&mut variables, "STORE_URL", &format!("sled:{}", folder.display()));
     variables.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
     let settings = Settings::read(&variables).map_err(|faults| Refusal(faults.to_string()))?;
-    telemetry::start(&settings.log, settings.redactor()).map_err(Refusal)?;
-    println!("Figaro's demo: open {}/ in a browser ({model}). Ctrl-C ends it.", telegram.url());
+    super::start_log(&settings)?;
+    super::say(&format!("Figaro's demo: open {}/ in a browser ({model}). Ctrl-C ends it.", telegram.url()));
     let ran = run(&settings, stop).await;
     tasks.stop();
     tasks.finish(super::LAST_CALL).await;
@@ -94,6 +93,7 @@ fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
     for chat in [GROUP, FORUM] {
         telegram.set_member(chat, VISITOR, Standing::Owner)?;
         telegram.set_member(chat, FRIEND, Standing::Member)?;
+        telegram.set_member(chat, telegram.bot_id(), Standing::Left)?;
         telegram.bot_joined(chat, VISITOR)?;
     }
     telegram.add_topic(FORUM, "Ideas")?;

@@ -7,6 +7,7 @@ mod demo;
 mod parts;
 
 use std::future::Future;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use tracing::info;
@@ -66,6 +67,11 @@ pub async fn run(settings: &Settings, stop: impl Future<Output = ()>) -> Result<
 pub fn start_log(settings: &Settings) -> Result<(), Refusal> {
     let as_json = settings.log.format == LogFormat::Json;
     telemetry::start(&settings.log.filter, as_json, settings.redactor()).map_err(Refusal)
+}
+
+/// Prints a line; a reader that has left is no reason to fail.
+fn say(line: &str) {
+    drop(writeln!(io::stdout(), "{line}"));
 }
 
 async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {

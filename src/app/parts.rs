@@ -16,7 +16,7 @@ use crate::context::BotName;
 use crate::delivery::{Bus, Courier};
 use crate::ids::BotId;
 use crate::mcp::locate::candidates;
-use crate::mcp::supervisor::Mcp;
+use crate::mcp::supervisor::{Mcp, Recipe};
 use crate::outbound::Gate;
 use crate::policy::access::Admins;
 use crate::prompts::Prompts;
@@ -62,6 +62,7 @@ struct Base<'a> {
     clock: Clock,
     store: Arc<SledStore>,
     me: Me,
+    http: reqwest::Client,
     mcp: Mcp,
     sender: Sender,
     live: Arc<Live>,
@@ -78,10 +79,11 @@ pub(super) async fn build(
     clock: &Clock,
 ) -> Result<(Parts, Poller), Refusal> {
     let base = base(settings, groups, clock).await?;
-    let provider = provider(&settings.model)?;
+    let provider = provider(&settings.model, base.http.clone());
     let turns = Arc::new(turns(&base, provider));
+    let model = turns.driver.model_id();
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
-    let commands = Arc::new(commands(&base));
+    let commands = Arc::new(commands(&base, model));
     let router = Arc::new(Router {
         me: base.me.clone(),
         access: settings.access.clone(),
@@ -91,7 +93,8 @@ pub(super) async fn build(
         mailboxes,
         commands: commands.clone(),
         clock: clock.clone(),
-        tasks: groups.front.clone(),
+        // What a command shows may still go out while turns are being stopped.
+        tasks: groups.back.clone(),
     });
     let poller = Poller {
         api: base.sender.api.clone(),
@@ -109,16 +112,17 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let locales = Arc::new(Locales::load().map_err(refuse)?);
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(refuse)?;
-    let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
+    let http = http_client()?;
+    let (me, mcp) =
+        tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups, http.clone()))?;
     let gate = Arc::new(Gate::default());
-    let texts = locales.of(None).clone();
-    let live = Arc::new(Live::new(api.clone(), gate.clone(), groups.back.clone(), texts));
+    let live = Arc::new(Live::new(api.clone(), gate.clone(), groups.back.clone(), locales.clone()));
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, tasks) = (store.clone(), groups.front.clone());
     let sender = Sender { api, gate, outbox, clock: clock.clone(), tasks };
     let vitals = Arc::new(Vitals::new(clock.now()));
     let clock = clock.clone();
-    Ok(Base { settings, groups, clock, store, me, mcp, sender, live, prompts, locales, vitals, admins })
+    Ok(Base { settings, groups, clock, store, me, http, mcp, sender, live, prompts, locales, vitals, admins })
 }
 
 /// Opens the store of these settings.
@@ -127,21 +131,30 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Arc<SledStore>, Re
     opened.map(Arc::new).map_err(|error| Refusal(error.to_string()))
 }
 
-/// The model of these settings, with its retries.
-pub(super) fn provider(settings: &ModelSettings) -> Result<Arc<dyn Provider>, Refusal> {
-    let http = reqwest::Client::builder().connect_timeout(CONNECT).build();
-    let http = http.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))?;
-    let openai = OpenAiResponses::new(http, &settings.base_url, settings.key.clone(), settings.idle_timeout);
-    Ok(Arc::new(Retry::new(Arc::new(openai), RetryPolicy::default())))
+/// One client for the model and the MCP server: each has its own copy of the root certificates. It bounds the time to
+/// connect and no call as a whole, since answers stream.
+pub(super) fn http_client() -> Result<reqwest::Client, Refusal> {
+    let client = reqwest::Client::builder().connect_timeout(CONNECT).build();
+    client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
 }
 
-async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal> {
+/// The model of these settings, with its retries.
+pub(super) fn provider(settings: &ModelSettings, http: reqwest::Client) -> Arc<dyn Provider> {
+    let openai = OpenAiResponses::new(http, &settings.base_url, settings.key.clone(), settings.idle_timeout);
+    Arc::new(Retry::new(Arc::new(openai), RetryPolicy::default()))
+}
+
+async fn start_mcp(settings: &Settings, groups: &Groups, http: reqwest::Client) -> Result<Mcp, Refusal> {
     let this =
         std::env::current_exe().map_err(|error| Refusal(format!("this executable is not found: {error}")))?;
     let candidates = candidates(settings.mcp.binary.as_deref(), &this);
-    let started =
-        Mcp::start(candidates, &settings.mcp, &settings.telegram, &settings.log.filter, &groups.back);
-    started.await.map_err(|error| Refusal(error.to_string()))
+    let recipe = Recipe {
+        settings: settings.mcp.clone(),
+        telegram: settings.telegram.clone(),
+        log: settings.log.clone(),
+        http,
+    };
+    Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| Refusal(error.to_string()))
 }
 
 /// Asks Telegram who the bot is; waits for a Telegram that cannot be reached, refuses a token that is not good.
@@ -211,7 +224,7 @@ fn registry(base: &Base<'_>) -> Registry {
     Registry::new(notes::tools(&note_store).into_iter().chain(config.tools()).chain(telegram.tools()))
 }
 
-fn commands(base: &Base<'_>) -> Commands {
+fn commands(base: &Base<'_>, model: String) -> Commands {
     let store: Arc<dyn Store> = base.store.clone();
     // Commands are answered also while turns are being stopped.
     let sender = Sender { tasks: base.groups.back.clone(), ..base.sender.clone() };
@@ -222,7 +235,7 @@ fn commands(base: &Base<'_>) -> Commands {
         admins: base.admins.clone(),
         access: base.settings.access.clone(),
         me: base.me.clone(),
-        model: format!("openai:{}", base.settings.model.model),
+        model,
         default_zone: base.settings.timezone,
         vitals: base.vitals.clone(),
         mcp: base.mcp.clone(),

@@ -10,11 +10,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono_tz::Tz;
+use tracing_subscriber::EnvFilter;
 
 use crate::ids::{BotId, UserId};
 use crate::secret::{Redactor, SecretString};
 use reader::Reader;
-pub use variables::{VARIABLES, Variable, example};
+pub use variables::{VARIABLES, Variable, example, table};
 
 /// Everything the bot is told from outside.
 #[derive(Debug, Clone)]
@@ -124,6 +125,17 @@ pub enum LogFormat {
     Json,
 }
 
+impl LogFormat {
+    /// The word for it in `LOG_FORMAT`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
+}
+
 /// Everything that is wrong with the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults(pub Vec<String>);
@@ -222,7 +234,8 @@ impl StoreSettings {
         let url = reader.text("STORE_URL");
         let path = url.strip_prefix("sled:").filter(|path| !path.is_empty());
         if path.is_none() {
-            reader.fault(format!("STORE_URL `{url}` is not of the form sled:FOLDER, such as sled:./data"));
+            // Its value is not shown: the address of another kind of store may carry a password.
+            reader.fault("STORE_URL is not of the form sled:FOLDER, such as sled:./data");
         }
         Self { path: path.unwrap_or_default().into() }
     }
@@ -257,8 +270,14 @@ impl LimitSettings {
 
 impl LogSettings {
     fn read(reader: &mut Reader<'_>) -> Self {
-        let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
-        Self { filter: reader.text("RUST_LOG"), format: reader.choice("LOG_FORMAT", &formats) }
+        let formats = [LogFormat::Text, LogFormat::Json].map(|format| (format.name(), format));
+        let filter = reader.text("RUST_LOG");
+        if let Err(error) = EnvFilter::try_new(&filter) {
+            reader.fault(format!(
+                "RUST_LOG `{filter}` is not a log filter, such as info,figaro=debug: {error}"
+            ));
+        }
+        Self { filter, format: reader.choice("LOG_FORMAT", &formats) }
     }
 }
 
@@ -335,6 +354,11 @@ mod tests {
     fn an_own_server_needs_no_key() {
         let settings = read(&[GOOD[0], ("OPENAI_BASE_URL", "http://localhost:8080/v1/")]).unwrap();
         assert_eq!(settings.model.base_url, "http://localhost:8080/v1");
+    }
+
+    #[test]
+    fn the_readme_explains_every_variable() {
+        assert!(include_str!("../../README.md").contains(&table()), "write this table there:\n{}", table());
     }
 
     #[test]

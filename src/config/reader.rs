@@ -46,7 +46,8 @@ impl<'a> Reader<'a> {
         let value = self.text(name);
         let parsed = reqwest::Url::parse(&value).ok();
         if !parsed.is_some_and(|url| ["http", "https"].contains(&url.scheme()) && url.has_host()) {
-            self.fault(format!("{name} `{value}` is not an address: it begins with http:// or https://"));
+            // Its value is not shown: an address may carry a password.
+            self.fault(format!("{name} is not an address: it begins with http:// or https://"));
         }
         value.trim_end_matches('/').to_owned()
     }

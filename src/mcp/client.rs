@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::secret::{ExposeSecret, SecretString};
 
+/// How long the server may take to say goodbye.
+const GOODBYE: Duration = Duration::from_millis(500);
 /// How long the handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
@@ -30,6 +32,11 @@ pub enum McpError {
     /// The server is not there; it is being restarted, so the same call may work in a moment.
     #[error("the Telegram MCP server is not available ({0})")]
     Unavailable(String),
+    /// The call was on its way when the connection broke.
+    #[error(
+        "the Telegram MCP server was lost during the call ({0}): whether it acted is not known. Do not simply repeat it"
+    )]
+    Lost(String),
     /// The server does not take the call as it is.
     #[error("the Telegram MCP server refused the call: {0}")]
     Refused(String),
@@ -68,6 +75,11 @@ impl Connection {
         }
     }
 
+    /// Says goodbye, so that the server can forget the session.
+    pub async fn close(self) {
+        drop(tokio::time::timeout(GOODBYE, self.service.cancel()).await);
+    }
+
     /// Calls a tool.
     ///
     /// # Errors
@@ -76,7 +88,7 @@ impl Connection {
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
         let result = self.service.call_tool(params).await.map_err(|error| match error {
             ServiceError::McpError(refusal) => McpError::Refused(refusal.message.into_owned()),
-            other => McpError::Unavailable(other.to_string()),
+            other => McpError::Lost(other.to_string()),
         })?;
         let text = || {
             let parts = result.content.iter().filter_map(|part| Some(part.as_text()?.text.clone()));

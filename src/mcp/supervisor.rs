@@ -1,7 +1,7 @@
 //! Keeps the MCP server running: starts it, waits until it answers, restarts it when it dies, ends it at the end.
 //! The child watches its standard input, which this process holds: it cannot outlive it, however this process dies.
 
-use std::io;
+use std::io::{self, Write};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use super::client::{Answer, Connection, McpError};
 use super::locate::Candidate;
-use crate::config::{McpSettings, TelegramSettings, VARIABLES};
+use crate::config::{LogSettings, McpSettings, TelegramSettings, VARIABLES};
 use crate::secret::{ExposeSecret, SecretString, random_hex};
 use crate::shutdown::Tasks;
 
@@ -56,11 +56,15 @@ pub enum StartError {
 
 /// What a child is started with.
 #[derive(Debug, Clone)]
-struct Recipe {
-    settings: McpSettings,
-    token: SecretString,
-    api_url: String,
-    log_filter: String,
+pub struct Recipe {
+    /// Its port and its key for outside clients.
+    pub settings: McpSettings,
+    /// The bot it acts as.
+    pub telegram: TelegramSettings,
+    /// How it logs: as its parent.
+    pub log: LogSettings,
+    /// Makes the calls to it.
+    pub http: reqwest::Client,
 }
 
 /// A child that is ready, with the pipe that keeps it alive.
@@ -79,17 +83,9 @@ impl Mcp {
     /// When no candidate can be started; nothing is left running then.
     pub async fn start(
         candidates: Vec<Candidate>,
-        settings: &McpSettings,
-        telegram: &TelegramSettings,
-        log_filter: &str,
+        recipe: Recipe,
         tasks: &Tasks,
     ) -> Result<Self, StartError> {
-        let recipe = Recipe {
-            settings: settings.clone(),
-            token: telegram.token.clone(),
-            api_url: telegram.api_url.clone(),
-            log_filter: log_filter.to_owned(),
-        };
         let (candidate, running) = first_of_this_build(candidates, &recipe).await?;
         let (sender, current) = watch::channel(Some(Arc::clone(&running.connection)));
         let mcp = Self {
@@ -132,7 +128,12 @@ impl Mcp {
             Ok(Ok(connection)) => connection.clone().ok_or_else(unavailable)?,
             Ok(Err(_)) | Err(_) => return Err(unavailable()),
         };
-        connection.call(name, arguments).await
+        let gone = current.wait_for(|now| now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &connection)));
+        tokio::select! {
+            answer = connection.call(name, arguments) => answer,
+            // The client would wait for an answer that cannot come any more.
+            _ = gone => Err(McpError::Lost("it ended".to_owned())),
+        }
     }
 }
 
@@ -152,7 +153,10 @@ impl Keeper {
             let began = Instant::now();
             let status = tokio::select! {
                 status = running.child.wait() => status,
-                () = self.tasks.stopping() => return end(running).await,
+                () = self.tasks.stopping() => {
+                    self.sender.send_replace(None);
+                    return end(running).await;
+                }
             };
             self.sender.send_replace(None);
             let restarts = self.mcp.restarts.fetch_add(1, Ordering::Relaxed) + 1;
@@ -228,12 +232,13 @@ async fn launch(candidate: &Candidate, recipe: &Recipe) -> Result<Running, Start
     let Some(url) = ready_url(BufReader::new(stdout).lines()).await else {
         drop(child.start_kill());
         let words = timeout(LEAVE, last_line(&mut errors)).await.unwrap_or_default();
-        return Err(StartError::Refused(words.unwrap_or_else(|| "it ended without a word".to_owned())));
+        let words = words.ok_or_else(|| missing("it is no such server".to_owned()))?;
+        return Err(StartError::Refused(words));
     };
     forward(errors);
-    let http =
-        reqwest::Client::builder().connect_timeout(READY).build().map_err(|e| missing(e.to_string()))?;
-    let connection = Connection::open(http, &url, &key).await.map_err(|error| missing(error.to_string()))?;
+    let connection = Connection::open(recipe.http.clone(), &url, &key)
+        .await
+        .map_err(|error| missing(error.to_string()))?;
     Ok(Running { child, stdin, connection: Arc::new(connection) })
 }
 
@@ -249,11 +254,12 @@ fn command(candidate: &Candidate, recipe: &Recipe, key: &SecretString) -> Comman
     command
         .args(&candidate.args)
         .arg("--supervised")
-        .env("TELEGRAM_BOT_TOKEN", recipe.token.expose_secret())
-        .env("TELEGRAM_API_URL", &recipe.api_url)
+        .env("TELEGRAM_BOT_TOKEN", recipe.telegram.token.expose_secret())
+        .env("TELEGRAM_API_URL", &recipe.telegram.api_url)
         .env("MCP_HTTP_PORT", recipe.settings.port.to_string())
         .env("FIGARO_MCP_KEY", key.expose_secret())
-        .env("RUST_LOG", &recipe.log_filter)
+        .env("RUST_LOG", &recipe.log.filter)
+        .env("LOG_FORMAT", recipe.log.format.name())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -292,13 +298,18 @@ async fn last_line(lines: &mut Lines<BufReader<impl AsyncRead + Unpin>>) -> Opti
 fn forward(mut errors: Lines<BufReader<impl AsyncRead + Unpin + Send + 'static>>) {
     drop(tokio::spawn(async move {
         while let Ok(Some(line)) = errors.next_line().await {
-            eprintln!("{line}");
+            // Nobody may be reading the log any more.
+            drop(writeln!(io::stderr(), "{line}"));
         }
     }));
 }
 
 /// Closes the child's standard input and waits; kills it if it does not leave.
-async fn end(Running { mut child, stdin, connection: _ }: Running) {
+async fn end(Running { mut child, stdin, connection }: Running) {
+    // A call that still holds the connection breaks with the child.
+    if let Ok(connection) = Arc::try_unwrap(connection) {
+        connection.close().await;
+    }
     drop(stdin);
     if timeout(LEAVE, child.wait()).await.is_err() {
         tracing::warn!("the Telegram MCP server did not leave in time; killing it");
