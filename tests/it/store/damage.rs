@@ -4,7 +4,7 @@ use std::slice::from_ref;
 use std::time::Duration;
 
 use figaro::domain::access::AccessChange;
-use figaro::domain::chat::ChatConfig;
+use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
 use figaro::domain::conversation::Message;
 use figaro::domain::note::Note;
 use figaro::domain::tool::ToolStatus;
@@ -59,10 +59,8 @@ async fn unreadable_records_of_a_list_are_set_aside() {
 async fn an_unreadable_single_record_is_never_a_default() {
     let folder = Sled::new();
     let store = folder.open().await;
-    store
-        .set_chat_config(CHAT, &ChatConfig { language: Some("de".into()), ..ChatConfig::default() })
-        .await
-        .unwrap();
+    let german = ConfigPatch { language: Some(Some("de".into())), ..ConfigPatch::default() };
+    store.change_chat_config(CHAT, german.clone()).await.unwrap();
     let allow = AccessChange::AllowUser(UserId::telegram(4));
     store.change_access(allow.clone()).await.unwrap();
     drop(store);
@@ -73,6 +71,7 @@ async fn an_unreadable_single_record_is_never_a_default() {
     for _ in 0..2 {
         for failed in [
             store.chat_config(CHAT).await.map(drop),
+            store.change_chat_config(CHAT, german.clone()).await.map(drop),
             store.access().await.map(drop),
             store.change_access(allow.clone()).await.map(drop),
         ] {
@@ -80,7 +79,7 @@ async fn an_unreadable_single_record_is_never_a_default() {
         }
         store = folder.reopen(store).await;
     }
-    store.set_chat_config(CHAT, &ChatConfig::default()).await.unwrap();
+    store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap();
     assert_eq!(store.chat_config(CHAT).await.unwrap(), ChatConfig::default());
     assert_eq!(store.health().await.unwrap().unreadable, 2);
 }
@@ -174,11 +173,17 @@ fn save_and_load_change_nothing() {
     proptest!(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() }, |((a, b, c, d) in strings)| {
         let mut message = Message { model_id: c.clone(), importance: d, ..words(session, &a) };
         let config = ChatConfig { custom_prompt: c.clone(), personality: Some(b.clone()), ..ChatConfig::default() };
+        let change = ConfigPatch {
+            custom_prompt: Some(c.clone()),
+            personality: Some(Some(b.clone())),
+            answer_when: Some(AnswerWhen::Mention),
+            ..ConfigPatch::default()
+        };
         let note = Note { id: NoteId::new(), chat: ChatId(1), key: b, content: a, author: None, created_at: at(1) };
         runtime.block_on(async {
             message.index = store.append(message.clone()).await.unwrap();
-            store.set_chat_config(CHAT, &config).await.unwrap();
-            store.put_note(&note).await.unwrap();
+            assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
+            store.restore_note(&note).await.unwrap();
             assert_eq!(store.recent(session, 1).await.unwrap(), [message]);
             assert_eq!(store.chat_config(CHAT).await.unwrap(), config);
             assert_eq!(store.clear_notes(note.chat, Some(&note.key)).await.unwrap(), [note]);

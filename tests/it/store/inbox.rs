@@ -60,10 +60,37 @@ pub(super) async fn forgets_old_settled_ids(backend: &dyn Backend) {
     assert_eq!(accept(&store, &[1, 2, 3], 20).await, [1]);
 }
 
+pub(super) async fn forgets_the_oldest_ids_a_few_at_a_time(backend: &dyn Backend) {
+    let store = backend.open().await;
+    // The higher the id, the older.
+    for batch in 0..4 {
+        let ids: Vec<i64> = (0..500).map(|i| 10_000 - batch * 500 - i).collect();
+        accept(&store, &ids, batch).await;
+        store.settle(&ids.into_iter().map(UpdateId).collect::<Vec<_>>()).await.unwrap();
+    }
+    let store = backend.reopen(store).await;
+    let first = store.expire_seen(at(3)).await.unwrap();
+    assert!((1..1000).contains(&first), "{first} at once");
+    assert_eq!(accept(&store, &[10_000, 8501], 9).await, [10_000]);
+    let mut rest = 0;
+    loop {
+        match store.expire_seen(at(3)).await.unwrap() {
+            0 => break,
+            some => rest += some,
+        }
+    }
+    assert_eq!(first + rest, 1500);
+    // What has been accepted anew is not forgotten with what it was before.
+    assert_eq!(accept(&store, &[10_000, 8501, 8500], 9).await, [8501]);
+    store.settle(&[UpdateId(10_000)]).await.unwrap();
+    assert_eq!(store.expire_seen(at(3)).await.unwrap(), 0);
+    assert_eq!(accept(&store, &[10_000], 9).await, [0; 0]);
+}
+
 pub(super) async fn every_bot_has_an_inbox_of_its_own(backend: &dyn Backend) {
     let store = backend.open_for(BotId(1)).await;
     accept(&store, &[5], 0).await;
-    store.put_note(&note(CHAT, "list", "milk", 0)).await.unwrap();
+    store.restore_note(&note(CHAT, "list", "milk", 0)).await.unwrap();
     drop(store);
     let store = backend.open_for(BotId(2)).await;
     assert_eq!(accept(&store, &[5, 6], 0).await, [5, 6]);

@@ -7,6 +7,7 @@
 mod damage;
 mod inbox;
 mod kill;
+mod migration;
 mod outbox;
 mod sessions;
 mod settings;
@@ -153,6 +154,7 @@ conformance! {
         one_of_many_gets_an_update
         settled_updates_stay_known
         forgets_old_settled_ids
+        forgets_the_oldest_ids_a_few_at_a_time
         every_bot_has_an_inbox_of_its_own
     }
     sessions {
@@ -165,6 +167,7 @@ conformance! {
     turns {
         a_turn_begins_with_its_question
         a_conversation_has_one_turn
+        a_turn_that_acted_is_not_begun_again
         a_turn_ends_once_and_at_once
         a_turn_may_end_without_words
         a_turn_can_be_taken_back
@@ -181,7 +184,16 @@ conformance! {
         notes_come_back_oldest_first
         chats_have_settings
         access_loses_no_change
-        a_group_that_moved_leaves_nothing_behind
+        settings_lose_no_change
+        a_note_is_added_once_and_within_the_limit
+        the_same_note_is_one_of_the_same_list_and_chat
         a_sound_store_says_so
+    }
+    migration {
+        a_group_that_moves_takes_everything_along
+        what_the_new_id_has_stays
+        a_chat_that_stays_loses_nothing
+        a_turn_in_progress_goes_on_where_it_began
+        a_turn_taken_back_takes_nothing_of_the_next
     }
 }

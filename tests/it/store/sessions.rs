@@ -83,6 +83,7 @@ pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
                 tool_call_id: "c1".into(),
                 tool_name: "clock".into(),
                 tool_arguments: "{".into(),
+                spoke: true,
             }),
             ..words(session, "noon")
         },

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use figaro::domain::access::{AccessChange, Claim};
-use figaro::domain::chat::{AnswerWhen, ChatConfig};
+use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
 use figaro::ids::{ChatId, SessionId, UserId};
+use figaro::store::Added;
 use tokio::task::JoinSet;
 
 use super::{Backend, CHAT, at, note, words};
@@ -14,7 +15,7 @@ pub(super) async fn notes_come_back_oldest_first(backend: &dyn Backend) {
     let kept = [note(CHAT, "b", "bread", 1), note(CHAT, "a", "milk", 2), note(CHAT, "b", "salt", 3)];
     let [bread, milk, salt] = kept.clone();
     for note in [&salt, &bread, &milk, &note(ChatId(4), "b", "elsewhere", 0)] {
-        store.put_note(note).await.unwrap();
+        store.restore_note(note).await.unwrap();
     }
     let store = backend.reopen(store).await;
     assert_eq!(store.notes(CHAT).await.unwrap(), kept);
@@ -22,7 +23,7 @@ pub(super) async fn notes_come_back_oldest_first(backend: &dyn Backend) {
     assert_eq!(store.remove_note(CHAT, milk.id).await.unwrap(), Some(milk.clone()));
     assert_eq!(store.remove_note(CHAT, milk.id).await.unwrap(), None);
     assert_eq!(store.notes(CHAT).await.unwrap(), [bread.clone(), salt.clone()]);
-    store.put_note(&milk).await.unwrap();
+    store.restore_note(&milk).await.unwrap();
     assert_eq!(store.notes(CHAT).await.unwrap(), kept);
 
     assert_eq!(store.clear_notes(CHAT, Some("c")).await.unwrap(), []);
@@ -43,12 +44,88 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         timezone: Some(chrono_tz::Europe::Berlin),
         answer_when: AnswerWhen::Always,
     };
-    store.set_chat_config(CHAT, &config).await.unwrap();
+    let change = ConfigPatch {
+        custom_prompt: Some(config.custom_prompt.clone()),
+        language: Some(None),
+        personality: Some(config.personality.clone()),
+        timezone: Some(config.timezone),
+        answer_when: Some(config.answer_when),
+    };
+    assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;
     assert_eq!(store.chat_config(CHAT).await.unwrap(), config);
     assert_eq!(store.chat_config(ChatId(4)).await.unwrap(), ChatConfig::default());
-    store.set_chat_config(CHAT, &ChatConfig::default()).await.unwrap();
+    assert_eq!(store.change_chat_config(CHAT, ConfigPatch::default()).await.unwrap(), config);
+    let clear = ConfigPatch { custom_prompt: Some(None), ..ConfigPatch::default() };
+    let without = ChatConfig { custom_prompt: None, ..config };
+    assert_eq!(store.change_chat_config(CHAT, clear).await.unwrap(), without);
+    assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), ChatConfig::default());
     assert_eq!(store.chat_config(CHAT).await.unwrap(), ChatConfig::default());
+}
+
+pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let some = || Some(Some("x".to_owned()));
+    let changes = [
+        ConfigPatch { custom_prompt: some(), ..ConfigPatch::default() },
+        ConfigPatch { language: some(), ..ConfigPatch::default() },
+        ConfigPatch { personality: some(), ..ConfigPatch::default() },
+        ConfigPatch { timezone: Some(Some(chrono_tz::Asia::Tokyo)), ..ConfigPatch::default() },
+        ConfigPatch { answer_when: Some(AnswerWhen::Off), ..ConfigPatch::default() },
+    ];
+    for round in 0..10 {
+        let chat = ChatId(round);
+        let mut tasks = JoinSet::new();
+        for change in changes.clone() {
+            let store = Arc::clone(&store);
+            tasks.spawn(async move { store.change_chat_config(chat, change).await.unwrap() });
+        }
+        let expected = ChatConfig {
+            custom_prompt: some().flatten(),
+            language: some().flatten(),
+            personality: some().flatten(),
+            timezone: Some(chrono_tz::Asia::Tokyo),
+            answer_when: AnswerWhen::Off,
+        };
+        // Whoever came last was told of all the others.
+        assert!(tasks.join_all().await.contains(&expected));
+        assert_eq!(store.chat_config(chat).await.unwrap(), expected);
+    }
+}
+
+pub(super) async fn a_note_is_added_once_and_within_the_limit(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let mut tasks = JoinSet::new();
+    for writer in 0..64 {
+        let store = Arc::clone(&store);
+        let note = note(CHAT, "list", &format!("item {}", writer % 16), writer);
+        tasks.spawn(async move { (note.id, store.add_note(&note, 10).await.unwrap()) });
+    }
+    let outcomes = tasks.join_all().await;
+    let kept = backend.reopen(store).await.notes(CHAT).await.unwrap();
+    let new: Vec<_> = outcomes.iter().filter(|(_, added)| *added == Added::New).map(|(id, _)| *id).collect();
+    assert_eq!((kept.len(), new.len()), (10, 10));
+    assert!(kept.iter().all(|note| new.contains(&note.id)));
+    for (_, added) in outcomes {
+        assert!(!matches!(added, Added::Already(id) if !new.contains(&id)));
+    }
+}
+
+pub(super) async fn the_same_note_is_one_of_the_same_list_and_chat(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let milk = note(CHAT, "list", "milk", 0);
+    let cases = [
+        (milk.clone(), 1, Added::New),
+        (note(CHAT, "list", "milk", 9), 1, Added::Already(milk.id)),
+        (note(CHAT, "list", "salt", 0), 1, Added::Full),
+        (note(CHAT, "list", "Milk", 0), 2, Added::New),
+        (note(CHAT, "other", "milk", 0), 3, Added::New),
+        (note(ChatId(4), "list", "milk", 0), 1, Added::New),
+    ];
+    for (note, limit, expected) in cases {
+        assert_eq!(store.add_note(&note, limit).await.unwrap(), expected, "{note:?}");
+    }
+    assert_eq!(store.notes(CHAT).await.unwrap().len(), 3);
 }
 
 pub(super) async fn access_loses_no_change(backend: &dyn Backend) {
@@ -69,16 +146,6 @@ pub(super) async fn access_loses_no_change(backend: &dyn Backend) {
     assert!(store.change_access(redeem.clone()).await.unwrap());
     assert!(!store.change_access(redeem).await.unwrap());
     assert_eq!(store.access().await.unwrap().owners, [UserId::telegram(9)]);
-}
-
-pub(super) async fn a_group_that_moved_leaves_nothing_behind(backend: &dyn Backend) {
-    let store = backend.open().await;
-    let (from, to) = (ChatId(-5), ChatId(-1_005));
-    for chat in [from, to] {
-        store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
-    }
-    store.change_access(AccessChange::Migrate { from, to }).await.unwrap();
-    assert_eq!(store.access().await.unwrap().chats, [to]);
 }
 
 pub(super) async fn a_sound_store_says_so(backend: &dyn Backend) {

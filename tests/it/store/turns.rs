@@ -57,6 +57,23 @@ pub(super) async fn a_conversation_has_one_turn(backend: &dyn Backend) {
     assert_ne!(again.id, left.id);
 }
 
+pub(super) async fn a_turn_that_acted_is_not_begun_again(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2, 3], 0).await;
+    let left = store.begin_turn(HERE, &[inbound(1, "one"), inbound(2, "two")], at(0)).await.unwrap();
+    store.tool_started(&tool_call(left.id, "c", ToolStatus::Running)).await.unwrap();
+    let next = store.begin_turn(HERE, &[inbound(3, "three"), inbound(2, "two")], at(0)).await.unwrap();
+    let store = backend.reopen(store).await;
+    // Its update is dealt with; the one that is asked about again waits for the new turn.
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [2, 3]);
+    assert_eq!(store.active_runs().await.unwrap(), from_ref(&next));
+    assert_eq!(texts(&store, left.session).await, ["one", "two", "three", "two"]);
+    assert_eq!(store.tool_calls(left.id).await.unwrap().len(), 1);
+    assert_eq!(store.tool_calls(next.id).await.unwrap(), []);
+    store.end_turn(&next, TurnEnd::default()).await.unwrap();
+    assert_eq!(store.unsettled().await.unwrap(), []);
+}
+
 pub(super) async fn a_turn_ends_once_and_at_once(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1, 2], 0).await;
@@ -94,6 +111,7 @@ pub(super) async fn a_turn_can_be_taken_back(backend: &dyn Backend) {
     store.end_turn(&kept, TurnEnd::default()).await.unwrap();
     let run = store.begin_turn(HERE, &[inbound(2, "gone")], at(0)).await.unwrap();
     store.append(words(run.session, "gone too")).await.unwrap();
+    store.tool_started(&tool_call(run.id, "c", ToolStatus::Running)).await.unwrap();
     for _ in 0..2 {
         store.retract_turn(&run).await.unwrap();
         store.retract_turn(&kept).await.unwrap();
@@ -104,6 +122,7 @@ pub(super) async fn a_turn_can_be_taken_back(backend: &dyn Backend) {
     assert_eq!(ids(&store.unsettled().await.unwrap()), [2]);
     let again = store.begin_turn(HERE, &[inbound(2, "again")], at(0)).await.unwrap();
     assert_ne!(again.id, run.id);
+    assert_eq!(store.tool_calls(again.id).await.unwrap(), []);
     store
         .end_turn(&run, TurnEnd { messages: vec![words(run.session, "late")], delivery: None })
         .await

@@ -13,6 +13,7 @@ pub struct Recipe {
     folder: PathBuf,
     variables: BTreeMap<String, String>,
     args: Vec<String>,
+    program: PathBuf,
 }
 
 /// A running bot; killed when dropped.
@@ -25,7 +26,8 @@ pub struct Bot {
 impl Recipe {
     /// A bot that works in this folder and keeps its store there.
     pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), variables: BTreeMap::new(), args: Vec::new() }
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_figaro"));
+        Self { folder: folder.to_owned(), variables: BTreeMap::new(), args: Vec::new(), program }
     }
 
     pub fn set(mut self, name: &str, value: &str) -> Self {
@@ -43,6 +45,11 @@ impl Recipe {
         self
     }
 
+    /// Another executable than the one that was built.
+    pub fn program(self, program: &Path) -> Self {
+        Self { program: program.to_owned(), ..self }
+    }
+
     /// Starts it; its log goes to a file of the folder.
     pub fn spawn(&self) -> Bot {
         let log = self.folder.join("figaro.log");
@@ -57,9 +64,19 @@ impl Recipe {
         self.command().stdin(Stdio::null()).output().unwrap()
     }
 
+    /// Runs it to its end, while the test's Telegram and model go on answering.
+    pub async fn run(&self) -> Output {
+        let mut command = tokio::process::Command::from(self.command());
+        let running = command.stdin(Stdio::null()).kill_on_drop(true).output();
+        tokio::time::timeout(PATIENCE + Duration::from_secs(10), running)
+            .await
+            .expect("it does not end")
+            .unwrap()
+    }
+
     /// The environment holds what the test sets and nothing of the machine's own settings.
-    fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_figaro"));
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
         command.current_dir(&self.folder).args(&self.args).env_clear().envs(&self.variables);
         command
     }
@@ -91,6 +108,23 @@ impl Bot {
             assert!(Instant::now() < deadline, "no `{words}` in the log:\n{}", self.log());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+    }
+
+    /// Sends it a signal: `TERM`, `INT`, `KILL`.
+    pub fn signal(&self, name: &str) {
+        super::proc::signal(self.pid(), name);
+    }
+
+    /// Waits for its end, while the test's Telegram and model go on answering.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE + Duration::from_secs(10);
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("figaro did not end; its log:\n{}", self.log());
     }
 
     /// Waits for its end.

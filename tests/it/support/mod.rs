@@ -2,6 +2,8 @@
 //! Dropping the world ends everything; nothing is left running.
 
 pub mod bot;
+pub mod proc;
+pub mod scene;
 
 use std::sync::Arc;
 use std::time::Duration;

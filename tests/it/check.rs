@@ -1,0 +1,401 @@
+//! A start that cannot succeed says why in one message, ends with code 2 and leaves nothing running; `figaro check` and
+//! `figaro demo` beside it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use figaro::demo::model::Reply;
+use futures::StreamExt;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpListener;
+
+use crate::support::bot::Recipe;
+use crate::support::{ANN, BOB, PATIENCE, World, proc};
+
+/// Runs a bot that must refuse to start, and gives its one message.
+async fn refused(world: &World, recipe: &Recipe) -> String {
+    let output = recipe.run().await;
+    let (said, errors) = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert_eq!(said, "", "a refusal is no output");
+    let message =
+        errors.strip_prefix("figaro: ").unwrap_or_else(|| panic!("more than the message: {errors}"));
+    assert!(!message.contains("figaro: ") && !message.contains("panicked"), "{errors}");
+    assert!(!errors.contains(world.telegram.token()) && !errors.contains("sk-offline-key"), "{errors}");
+    assert_eq!(proc::with_words(world.telegram.url()), Vec::<u32>::new(), "left running");
+    message.trim_end().to_owned()
+}
+
+fn words(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// Every file of a folder with its content.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| (path.display().to_string(), fs::read(path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn every_mistake_in_the_settings_is_told_at_once() {
+    let world = World::new().await;
+    let wrong = [
+        ("TELEGRAM_BOT_TOKEN", "7000000001offline-secret"),
+        ("OPENAI_BASE_URL", "model.example"),
+        ("LLM_PROVIDER", "skynet"),
+        ("LLM_IDLE_TIMEOUT", "0"),
+        ("MCP_HTTP_PORT", "70000"),
+        ("STORE_URL", "postgres://u:hunter2@db/x"),
+        ("OWNER_IDS", "11,ann"),
+        ("ACCESS", "everyone"),
+        ("MAX_PASSES", "0"),
+        ("HISTORY_TOKENS", "some"),
+        ("DEFAULT_TIMEZONE", "Mars/Base"),
+        ("LOG_FORMAT", "xml"),
+        ("RUST_LOG", "figaro=loud"),
+    ];
+    let recipe = wrong.iter().fold(world.bot(), |recipe, (name, value)| recipe.set(name, value));
+    let message = refused(&world, &recipe).await;
+    let faults: Vec<&str> = message.lines().filter_map(|line| line.trim().strip_prefix("- ")).collect();
+    for (name, _) in wrong {
+        let told = faults.iter().filter(|fault| fault.starts_with(&format!("{name} "))).count();
+        assert_eq!(told, 1, "{name} in {message}");
+    }
+    assert_eq!(faults.len(), wrong.len(), "{message}");
+    assert!(message.starts_with(&format!("{} mistakes", wrong.len())), "{message}");
+    assert!(!message.contains("offline-secret") && !message.contains("hunter2"), "{message}");
+    assert!(message.contains(".env.example"), "it says where to read on: {message}");
+    assert!(!world.folder.path().join("data").exists(), "nothing was begun");
+}
+
+#[tokio::test]
+async fn what_is_missing_is_told_with_where_to_get_it() {
+    let world = World::new().await;
+    let message = refused(&world, &Recipe::new(world.folder.path())).await;
+    for words in ["TELEGRAM_BOT_TOKEN is missing", "BotFather", "OPENAI_API_KEY is missing", "api-keys"] {
+        assert!(message.contains(words), "{words}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_telegram_does_not_know_is_refused() {
+    let world = World::new().await;
+    world.telegram.revoke_token();
+    let message = refused(&world, &world.bot()).await;
+    assert!(message.contains("TELEGRAM_BOT_TOKEN") && message.contains("@BotFather"), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_named() {
+    let world = World::new().await;
+    let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = held.local_addr().unwrap().port().to_string();
+    let message = refused(&world, &world.bot().set("MCP_HTTP_PORT", &port)).await;
+    assert!(message.contains(&port) && message.contains("MCP_HTTP_PORT"), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[tokio::test]
+async fn a_store_that_is_none_is_refused_and_left_as_it_is() {
+    let world = World::new().await;
+    let folder = world.folder.path();
+    fs::write(folder.join("a-file"), "shopping list").unwrap();
+    fs::create_dir(folder.join("broken")).unwrap();
+    let noise: Vec<u8> = (0..700_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    fs::write(folder.join("broken/db"), noise).unwrap();
+    fs::write(folder.join("broken/conf"), "nonsense").unwrap();
+    let before = (files(folder), files(&folder.join("broken")));
+    for path in ["a-file", "broken", "a-file/below"] {
+        let message = refused(&world, &world.bot().set("STORE_URL", &format!("sled:./{path}"))).await;
+        assert!(message.contains("store") && message.lines().count() == 1, "{path}: {message}");
+    }
+    assert_eq!((files(folder), files(&folder.join("broken"))), before);
+}
+
+#[tokio::test]
+async fn a_store_that_was_damaged_is_refused_and_left_as_it_is() {
+    let world = World::new().await;
+    world.script.push(Reply::text("I will."));
+    let bot = world.start().await;
+    world.ask("Remember me").await;
+    assert!(bot.stop().success());
+    let store = world.folder.path().join("data");
+    let mut log = fs::read(store.join("db")).unwrap();
+    log[..16].fill(0x5a);
+    fs::write(store.join("db"), log).unwrap();
+    let before = files(&store);
+    let message = refused(&world, &world.bot()).await;
+    assert!(message.contains("damaged") && message.contains("backup"), "{message}");
+    assert_eq!(files(&store), before);
+}
+
+#[tokio::test]
+async fn a_store_in_use_is_refused_and_its_bot_goes_on() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Still here."));
+    let bot = world.start().await;
+    let output = world.bot().run().await;
+    let (_, errors) = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.starts_with("figaro: ") && errors.contains("in use"), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert_eq!(world.ask("Are you there?").await["text"], "Still here.");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_line_of_the_env_file_that_is_none_is_named_and_not_shown() {
+    let world = World::new().await;
+    let env = "# mine\nACCESS=open\n\nTELEGRAM_BOT_TOKEN 7000000001:offline-secret\nOWNER_IDS=11\n";
+    fs::write(world.folder.path().join(".env"), env).unwrap();
+    let message = refused(&world, &world.bot()).await;
+    assert!(message.contains(".env") && message.contains("line 4"), "{message}");
+    assert!(!message.contains("offline-secret"), "{message}");
+}
+
+#[tokio::test]
+async fn an_mcp_server_that_is_none_is_refused() {
+    let world = World::new().await;
+    let folder = world.folder.path();
+    fs::write(folder.join("plain"), "no program").unwrap();
+    let cases =
+        ["./absent".to_owned(), "./plain".to_owned(), folder.display().to_string(), "/bin/true".to_owned()];
+    for program in cases {
+        let message = refused(&world, &world.bot().set("MCP_SERVER_BIN", &program)).await;
+        assert!(message.contains(&program) && message.contains("MCP_SERVER_BIN"), "{program}: {message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+}
+
+#[test]
+fn help_and_version_need_no_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = || Recipe::new(folder.path());
+    let help = bare().arg("--help").output();
+    assert!(help.status.success());
+    let (said, _) = words(&help);
+    for word in ["demo", "check", ".env.example", "TELEGRAM_BOT_TOKEN"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    let version = bare().arg("--version").output();
+    assert!(version.status.success());
+    assert_eq!(words(&version).0.trim(), format!("figaro {}", env!("CARGO_PKG_VERSION")));
+    assert_eq!(bare().arg("shave").output().status.code(), Some(2));
+}
+
+#[tokio::test]
+async fn the_check_says_of_each_thing_that_it_is_there() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Yes."));
+    let output = world.bot().arg("check").run().await;
+    let (said, errors) = words(&output);
+    assert!(output.status.success(), "{said}{errors}");
+    for line in ["✓ settings", "✓ telegram: @figaro_bot", "✓ model: openai:offline", "✓ store: ./data"]
+    {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    assert!(!said.contains('✗') && !said.contains("t.me"), "{said}");
+    assert_eq!(proc::with_words(world.telegram.url()), Vec::<u32>::new());
+    assert!(
+        world.telegram.view(|view| view.calls_of("getUpdates").is_empty()),
+        "it takes nothing from a bot"
+    );
+}
+
+#[tokio::test]
+async fn the_check_goes_on_after_what_is_wrong() {
+    let world = World::new().await;
+    world.telegram.revoke_token();
+    world.script.push(Reply::status_body(
+        401,
+        json!({"error": {"message": "Incorrect API key provided: sk-offline-key.", "code": "invalid_api_key"}}),
+    ));
+    let output = world.bot().arg("check").run().await;
+    let (said, errors) = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}{errors}");
+    for line in ["✓ settings", "✗ telegram: ", "✗ model: ", "✓ store: "] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    assert!(said.contains("TELEGRAM_BOT_TOKEN") && said.contains("OPENAI_API_KEY"), "what to mend: {said}");
+    for secret in [world.telegram.token(), "sk-offline-key"] {
+        assert!(!said.contains(secret) && !errors.contains(secret), "{said}{errors}");
+    }
+}
+
+#[tokio::test]
+async fn the_check_does_a_running_bot_no_harm() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Yes."));
+    world.script.push(Reply::text("All is well."));
+    let bot = world.start().await;
+    let output = world.bot().arg("check").run().await;
+    let (said, errors) = words(&output);
+    assert!(output.status.success(), "{said}{errors}");
+    assert!(said.contains("✓ store: ./data is in use by a running bot"), "{said}");
+    assert_eq!(world.ask("How are you?").await["text"], "All is well.");
+    assert!(bot.stop().success());
+    assert!(!bot_log_has_conflict(&world), "it polled beside the bot");
+}
+
+fn bot_log_has_conflict(world: &World) -> bool {
+    fs::read_to_string(world.folder.path().join("figaro.log")).unwrap().contains("another process")
+}
+
+/// The code of a claim link in a text.
+fn claim_code(text: &str) -> &str {
+    let (_, rest) =
+        text.split_once("https://t.me/figaro_bot?start=").unwrap_or_else(|| panic!("no link: {text}"));
+    rest.split_whitespace().next().unwrap()
+}
+
+#[tokio::test]
+async fn without_an_owner_the_check_shows_a_link_that_makes_one() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Yes."));
+    let recipe = world.bot().unset("OWNER_IDS");
+    let output = recipe.clone().arg("check").run().await;
+    let (said, errors) = words(&output);
+    assert!(output.status.success(), "{said}{errors}");
+    let bot = recipe.spawn();
+    bot.ready().await;
+    world.telegram.say(BOB, BOB, &format!("/start {}", claim_code(&said))).unwrap();
+    let answer = world.answers(BOB, 1).await[0]["text"].to_string();
+    assert!(answer.contains("You own this bot now."), "{answer}");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn the_env_file_is_read_and_the_environment_wins() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Yes."));
+    let env = format!(
+        "TELEGRAM_BOT_TOKEN={}\nTELEGRAM_API_URL={}\nOPENAI_API_KEY=sk-offline-key\nOPENAI_BASE_URL=\"{}\"\n\
+         export STORE_URL=sled:./kept # here\nOPENAI_MODEL=of-the-file\nOWNER_IDS=11\n",
+        world.telegram.token(),
+        world.telegram.url(),
+        world.model.url(),
+    );
+    fs::write(world.folder.path().join(".env"), env).unwrap();
+    let recipe = Recipe::new(world.folder.path()).set("OPENAI_MODEL", "of-the-environment").arg("check");
+    let output = recipe.run().await;
+    let (said, errors) = words(&output);
+    assert!(output.status.success(), "{said}{errors}");
+    assert!(said.contains("openai:of-the-environment") && said.contains("./kept"), "{said}");
+    assert_eq!(world.model.requests()[0].body["model"], "of-the-environment");
+}
+
+/// Reads the demo's events until the bot says something with these words in the chat.
+async fn hears(http: &reqwest::Client, url: &str, chat: i64, words: &str) -> bool {
+    let events = http.get(format!("{url}demo/events")).send().await.unwrap();
+    let mut stream = events.bytes_stream();
+    let mut text = String::new();
+    while let Some(bytes) = stream.next().await {
+        text.push_str(&String::from_utf8_lossy(&bytes.unwrap()));
+        let said = |event: &str| {
+            let data = event.split_once("event: message\ndata: ")?.1;
+            let message: Value = serde_json::from_str(data).ok()?;
+            let is_it = message["chat"]["id"] == chat && message["from"]["is_bot"] == true;
+            (is_it && message["text"].as_str()?.contains(words)).then_some(())
+        };
+        if text.split("\n\n").any(|event| said(event).is_some()) {
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test]
+async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let world = World::new().await;
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port().to_string();
+    let recipe = Recipe::new(world.folder.path()).arg("demo").arg("--port").arg(&port);
+    let figaro = recipe.command();
+    // As a service manager or `nohup` may start it: without any standard input.
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" <&-"]).arg(figaro.get_program()).args(figaro.get_args());
+    shell.current_dir(world.folder.path()).env_clear().env("TMPDIR", world.folder.path());
+    let mut demo = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
+    let url = format!("http://127.0.0.1:{port}/");
+    assert!(line.contains(&url), "{line}");
+    let http = reqwest::Client::builder().build().unwrap();
+    let page = http.get(&url).send().await.unwrap();
+    assert!(page.text().await.unwrap().contains("<html"));
+    let message = json!({"chat_id": 1001, "from": 1001, "text": "the barber of Seville"});
+    let sent = http.post(format!("{url}demo/send")).json(&message);
+    let (heard, sent) = tokio::join!(
+        tokio::time::timeout(PATIENCE, hears(&http, &url, 1001, "the barber of Seville")),
+        sent.send()
+    );
+    assert!(sent.unwrap().status().is_success() && heard.unwrap());
+    let pid = demo.id().unwrap();
+    proc::signal(pid, "TERM");
+    let output = tokio::time::timeout(PATIENCE, demo.wait_with_output()).await.unwrap().unwrap();
+    assert!(output.status.success(), "{}", words(&output).1);
+    assert_eq!(words(&output).1, "", "nothing to complain about");
+    assert_eq!(proc::with_words(&url[..url.len() - 1]), Vec::<u32>::new(), "left running");
+    let left: Vec<_> = fs::read_dir(world.folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_demo_on_a_port_that_is_taken_says_so() {
+    let world = World::new().await;
+    let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = held.local_addr().unwrap().port().to_string();
+    let message =
+        refused(&world, &Recipe::new(world.folder.path()).arg("demo").arg("--port").arg(&port)).await;
+    assert!(message.contains(&port) && message.contains("--port"), "{message}");
+}
+
+#[tokio::test]
+async fn a_reader_that_has_left_changes_nothing() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Yes."));
+    let closed = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        writer
+    };
+    let run = async |recipe: Recipe| {
+        let mut command = tokio::process::Command::from(recipe.command());
+        command.stdin(Stdio::null()).stdout(closed()).stderr(closed()).kill_on_drop(true);
+        tokio::time::timeout(PATIENCE, command.status()).await.unwrap().unwrap().code()
+    };
+    assert_eq!(run(world.bot().arg("check")).await, Some(0));
+    assert_eq!(run(world.bot().set("ACCESS", "everyone")).await, Some(2));
+    let mut command = world.bot().set("RUST_LOG", "trace").command();
+    let mut bot = command.stdin(Stdio::null()).stdout(closed()).stderr(closed()).spawn().unwrap();
+    world.script.push(Reply::text("Here."));
+    assert_eq!(world.ask("Where are you?").await["text"], "Here.");
+    proc::signal(bot.id(), "TERM");
+    assert!(proc::becomes(PATIENCE, || bot.try_wait().unwrap().is_some()).await);
+    assert_eq!(bot.wait().unwrap().code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_telegram_that_cannot_be_reached_is_waited_for() {
+    let world = World::new().await;
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let url = format!("http://127.0.0.1:{port}");
+    let mut bot = world.bot().set("TELEGRAM_API_URL", &url).spawn();
+    bot.logged("Telegram does not answer yet").await;
+    bot.signal("TERM");
+    assert!(bot.ended().await.success(), "{}", bot.log());
+    assert!(!bot.log().contains(world.telegram.token()), "{}", bot.log());
+    assert!(proc::becomes(Duration::from_secs(2), || proc::with_words(&url).is_empty()).await);
+    assert_eq!(world.telegram.calls().len() + world.bot_texts(ANN).len(), 0);
+}

@@ -1,0 +1,377 @@
+//! Commands and buttons: they act at once, are forgiving, speak the person's language, and every press is answered.
+
+use std::time::{Duration, Instant};
+
+use figaro::demo::model::{Gate, Part, Reply};
+use figaro::demo::telegram::Standing;
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::{ANN, BOB, World};
+
+const RUI: i64 = 13;
+
+#[tokio::test]
+async fn start_and_help_suit_the_person() {
+    let world = World::new().await;
+    world.person(RUI, "Rui", "pt-br");
+    let _bot = world.start_open().await;
+    let owner = world.told(ANN, ANN, "/start").await;
+    assert_eq!(labels(&owner), ["Try an example", "Who may talk to me", "Settings"]);
+    assert!(text(&owner).starts_with("I am Figaro") && text(&owner).contains("openai:offline"), "{owner}");
+    let member = world.told(BOB, BOB, "/start").await;
+    assert_eq!(labels(&member), ["Try an example"]);
+    assert!(!text(&member).contains("openai"), "{member}");
+
+    let help = world.told(ANN, ANN, "/HELP").await;
+    assert!(text(&help).contains("/allow") && text(&help).contains("/notes"), "{help}");
+    let help = world.told(BOB, BOB, "  /help").await;
+    assert!(text(&help).contains("/notes") && !text(&help).contains("/allow"), "{help}");
+
+    let portuguese = world.told(RUI, RUI, "/start").await;
+    assert_eq!(labels(&portuguese), ["Ver um exemplo"]);
+    let unknown = world.told(RUI, RUI, "/abracadabra").await;
+    assert_eq!(text(&unknown), "Não conheço esse comando. /help lista os que conheço.");
+    assert_eq!(
+        text(&world.told(ANN, ANN, "/abracadabra").await),
+        "I do not know that command. /help lists those I know."
+    );
+    assert!(world.asked().is_empty(), "no command goes to the model");
+}
+
+#[tokio::test]
+async fn commands_are_registered_in_each_language() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    let lists = world
+        .see("both lists of commands", |view| {
+            let calls = view.calls_of("setMyCommands");
+            let list = |language: &Value| {
+                let call = calls
+                    .iter()
+                    .find(|c| c.ok && c.args.get("language_code").unwrap_or(&Value::Null) == language)?;
+                Some(call.args["commands"].clone())
+            };
+            Some((list(&Value::Null)?, list(&json!("pt"))?))
+        })
+        .await;
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|c| c["command"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&lists.0), ["start", "help", "new", "notes", "config", "status", "stop"]);
+    assert_eq!(names(&lists.0), names(&lists.1));
+    assert_eq!(lists.0[3]["description"], "your lists");
+    assert_eq!(lists.1[3]["description"], "suas listas");
+}
+
+#[tokio::test]
+async fn the_buttons_of_start_act() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("Three examples."));
+    let _bot = world.start().await;
+    let card = world.told(ANN, ANN, "/start").await;
+    let id = number(&card["message_id"]);
+    world.press(ANN, &card, "Who may talk").await;
+    let access = world.shows(ANN, id, "Who may talk to me").await;
+    assert!(text(&access).contains("Owners: 11") && text(&access).contains("People: nobody"), "{access}");
+    world.press(ANN, &card, "‹ Back").await;
+    world.shows(ANN, id, "I am Figaro").await;
+    let toast = world.press(ANN, &card, "Try an example").await;
+    assert!(toast.starts_with("What can you do for me"), "{toast}");
+    assert_eq!(text(&world.answers(ANN, 2).await[1]), "Three examples.");
+    assert!(world.asks(1).await.user_text().contains("What can you do for me in Telegram?"));
+}
+
+#[tokio::test]
+async fn new_begins_a_conversation_without_the_old_one() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("Noted."));
+    let _bot = world.start().await;
+    world.ask("my cat is called Tom").await;
+    let card = world.told(ANN, ANN, "/new").await;
+    assert!(text(&card).starts_with("New conversation."), "{card}");
+    world.ask("what is my cat called?").await;
+    let request = world.asks(2).await;
+    assert_eq!(request.input().len(), 1);
+    assert!(!request.body.to_string().contains("Tom"));
+}
+
+#[tokio::test]
+async fn notes_are_shown_done_removed_and_put_back() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    let empty = world.told(ANN, ANN, "/notes").await;
+    assert!(text(&empty).starts_with("No notes yet.") && labels(&empty).is_empty(), "{empty}");
+
+    let add = |content: &str| Part::Call {
+        name: "add_note".into(),
+        arguments: json!({"key": "Shopping", "content": content}),
+    };
+    world.script.push(Reply::turn(vec![add("milk"), add("bread")]));
+    world.script.push(Reply::text("Both are on the list."));
+    world.ask("milk and bread").await;
+    let (card, stale) = (world.told(ANN, ANN, "/notes").await, world.told(ANN, ANN, "/notes").await);
+    let id = number(&card["message_id"]);
+    assert_eq!(labels(&card), ["shopping (2)"]);
+    for card in [&card, &stale] {
+        world.press(ANN, card, "shopping").await;
+        let open = world.shows(ANN, number(&card["message_id"]), "• milk").await;
+        assert_eq!(labels(&open), ["✓ milk", "✕", "✓ bread", "✕", "‹ Back"]);
+    }
+    assert_eq!(world.press(ANN, &card, "✓ milk").await, "Done: milk");
+    let undo = |card: &Value| labels(card).contains(&"Undo".to_owned());
+    world
+        .see("a card without milk", |view| {
+            let card = view.messages(ANN).into_iter().find(|m| m["message_id"] == id)?.clone();
+            (!text(&card).contains("milk") && undo(&card)).then_some(())
+        })
+        .await;
+    assert_eq!(world.press(ANN, &stale, "✓ milk").await, "This is no longer up to date.");
+    assert_eq!(world.press(ANN, &card, "Undo").await, "Back on the list: milk");
+    world.shows(ANN, id, "• milk").await;
+    assert_eq!(world.press(ANN, &card, "✕").await, "Removed: milk");
+}
+
+#[tokio::test]
+async fn long_lists_have_pages() {
+    let world = World::new().await;
+    let add = |n: usize| Part::Call {
+        name: "add_note".into(),
+        arguments: json!({"key": format!("list {n:02}"), "content": "one thing"}),
+    };
+    world.script.push(Reply::turn((1..=11).map(add).collect()));
+    world.script.push(Reply::text("Eleven lists."));
+    let _bot = world.start().await;
+    world.ask("eleven lists, please").await;
+    let card = world.told(ANN, ANN, "/notes").await;
+    let first = labels(&card);
+    assert_eq!((first.len(), first[0].as_str(), first[8].as_str()), (9, "list 01 (1)", "▶"), "{first:?}");
+    world.press(ANN, &card, "▶").await;
+    let id = card["message_id"].clone();
+    let second = world
+        .see("the second page", |view| {
+            let card = view.messages(ANN).into_iter().find(|m| m["message_id"] == id)?;
+            labels(card).contains(&"◀".to_owned()).then(|| labels(card))
+        })
+        .await;
+    assert_eq!(second, ["list 09 (1)", "list 10 (1)", "list 11 (1)", "◀"]);
+}
+
+#[tokio::test]
+async fn settings_are_changed_and_cleared_by_words() {
+    let world = World::new().await;
+    let cases = [
+        ("language", "Latvian", "Language: Latvian", "Language: as you write"),
+        ("Tone", "like a sports reporter", "Tone: like a sports reporter", "Tone: none"),
+        ("instructions", "we live in Riga", "Instructions: we live in Riga", "Instructions: none"),
+        ("timezone", "europe/riga", "Time zone: Europe/Riga", "Time zone: UTC (default)"),
+    ];
+    for at in 0..cases.len() {
+        world.person(100 + i64::try_from(at).unwrap(), "Someone", "en");
+    }
+    let _bot = world.start_open().await;
+    let trying = (100..).zip(cases).map(async |(user, (name, value, set, cleared))| {
+        let card = world.told(user, user, &format!("/config {name} {value}")).await;
+        assert!(text(&card).contains(set), "{card}");
+        let card = world.told(user, user, &format!("/config {name} CLEAR")).await;
+        assert!(text(&card).contains(cleared), "{card}");
+    });
+    join_all(trying).await;
+
+    let complaint = world.told(ANN, ANN, "/config timezone Mars/Base").await;
+    assert!(text(&complaint).starts_with("I do not know the time zone “Mars/Base”."), "{complaint}");
+    let complaint = world.told(ANN, ANN, &format!("/config instructions {}", "x".repeat(2001))).await;
+    assert_eq!(text(&complaint), "That is too long: 2000 characters at most.");
+    let usage = world.told(ANN, ANN, "/config colour blue").await;
+    assert!(text(&usage).starts_with("/config alone shows the settings."), "{usage}");
+    let question = world.told(BOB, BOB, "/config timezone").await;
+    assert!(text(&question).starts_with("Time zone\nWhich time zone"), "{question}");
+    let usage = world.told(BOB, BOB, "/config answers always").await;
+    assert!(text(&usage).starts_with("/config alone shows"), "in a private chat every message is answered");
+}
+
+#[tokio::test]
+async fn settings_are_changed_and_cleared_by_buttons() {
+    let world = World::new().await;
+    let cases = [
+        ("Language", "Português", "Language: Português", "Language: as you write"),
+        ("Tone", "as short as possible", "Tone: as short as possible", "Tone: none"),
+        ("Time zone", "Asia/Tokyo", "Time zone: Asia/Tokyo", "Time zone: UTC (default)"),
+        (
+            "Answers when",
+            "only to commands",
+            "Answers when: only to commands",
+            "Answers when: when addressed",
+        ),
+    ];
+    let bot = world.start_open().await;
+    for n in 0..4 {
+        world.telegram.add_supergroup(-100 - n, "Team");
+        world.join(-100 - n);
+    }
+    let trying = (0_i64..).zip(cases).map(async |(n, (label, choice, set, cleared))| {
+        let chat = -100 - n;
+        let card = world.told(ANN, chat, "/config").await;
+        let id = number(&card["message_id"]);
+        world.press(ANN, &card, label).await;
+        world.shows(chat, id, &format!("{label}\n")).await;
+        assert_eq!(world.press(ANN, &card, choice).await, "Saved.");
+        world.shows(chat, id, set).await;
+        world.press(ANN, &card, label).await;
+        world.shows(chat, id, &format!("{label}\n")).await;
+        assert_eq!(world.press(ANN, &card, "Clear").await, "Saved.");
+        world.shows(chat, id, cleared).await;
+    });
+    join_all(trying).await;
+    let card = world.told(ANN, ANN, "/config").await;
+    assert_eq!(labels(&card), ["Language", "Tone", "Instructions", "Time zone"]);
+    world.press(ANN, &card, "Instructions").await;
+    let asked = world.shows(ANN, number(&card["message_id"]), "Now: none").await;
+    assert_eq!(labels(&asked), ["Clear", "‹ Back"]);
+    assert_eq!(world.refused(), Vec::<String>::new(), "{}", bot.log());
+}
+
+#[tokio::test]
+async fn in_a_group_only_admins_change_settings() {
+    let world = World::new().await;
+    world.team();
+    let _bot = world.start_open().await;
+    let denied = world.told(BOB, TEAM, "/config tone rude").await;
+    assert_eq!(text(&denied), "Only an admin of this chat can do that.");
+    let card = world.told(BOB, TEAM, "/config").await;
+    assert!(text(&card).contains("Tone: none"), "{card}");
+    world.press(BOB, &card, "Tone").await;
+    world.shows(TEAM, number(&card["message_id"]), "How shall I sound?").await;
+    assert_eq!(world.press(BOB, &card, "playful").await, "Only an admin of this chat can do that.");
+    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    assert_eq!(world.press(BOB, &card, "playful").await, "Saved.");
+    world.shows(TEAM, number(&card["message_id"]), "Tone: playful").await;
+}
+
+#[tokio::test]
+async fn status_is_two_words_for_members_and_everything_for_owners() {
+    let world = World::new().await;
+    world.when("fail", Reply::status(401, "no"));
+    let bot = world.start_open().await;
+    let member = world.told(BOB, BOB, "/status").await;
+    assert!(
+        text(&member).starts_with("I am up since ") && text(&member).ends_with("openai:offline answers."),
+        "{member}"
+    );
+    assert!(labels(&member).is_empty());
+
+    let card = world.told(ANN, ANN, "/status").await;
+    let line = |card: &Value, name: &str| {
+        let found =
+            text(card).lines().find_map(|line| line.strip_prefix(&format!("{name}: ")).map(str::to_owned));
+        found.unwrap_or_else(|| panic!("no {name} in {card}"))
+    };
+    assert!(text(&card).starts_with(&format!("Figaro {}, up 0 min", env!("CARGO_PKG_VERSION"))), "{card}");
+    assert_eq!((line(&card, "Model"), line(&card, "Waiting")), ("openai:offline".into(), "0".into()));
+    assert_eq!((line(&card, "Last error"), line(&card, "MCP server restarts")), ("none".into(), "0".into()));
+    let memory = line(&card, "Memory");
+    let sizes: Vec<f64> =
+        memory.split(" + ").map(|size| size.strip_suffix(" MiB").unwrap().parse().unwrap()).collect();
+    assert!(sizes.len() == 2 && sizes.iter().all(|size| (0.5..400.0).contains(size)), "{memory}");
+    assert!(line(&card, "Store").ends_with(", 0 unreadable records"), "{card}");
+
+    world.ask("fail").await;
+    let child = bot.children().first().copied().unwrap().to_string();
+    assert!(std::process::Command::new("kill").args(["-9", &child]).status().unwrap().success());
+    let deadline = Instant::now() + Duration::from_secs(15);
+    loop {
+        world.press(ANN, &card, "Refresh").await;
+        let now =
+            world.telegram.messages(ANN).into_iter().find(|m| m["message_id"] == card["message_id"]).unwrap();
+        if line(&now, "MCP server restarts") == "1" {
+            assert!(line(&now, "Last error").starts_with("unauthorized, "), "{now}");
+            break;
+        }
+        assert!(Instant::now() < deadline, "{now}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// A reply of so many words, one every 100 ms.
+fn slowly(words: usize) -> Reply {
+    let all: Vec<String> = (1..=words).map(|n| format!("word{n}")).collect();
+    Reply::text(&all.join(" ")).paced(0, Duration::from_millis(100))
+}
+
+#[tokio::test]
+async fn stop_ends_a_running_answer_at_once_and_keeps_what_was_written() {
+    let world = World::new().await;
+    world.when("count", slowly(300));
+    world.when("next", Reply::text("Here I am."));
+    let _bot = world.start().await;
+    assert_eq!(text(&world.told(ANN, ANN, "/stop").await), "Nothing is running.");
+    world.say(ANN, ANN, "count");
+    world
+        .see("some words", |view| view.drafts(ANN).iter().any(|d| d.text.contains("word3")).then_some(()))
+        .await;
+    let pressed = Instant::now();
+    world.say(ANN, ANN, "/STOP");
+    let partial = world
+        .see("the stopped answer", |view| {
+            let found = view.bot_messages(ANN).into_iter().find(|m| text(m).ends_with("— stopped"));
+            found.cloned()
+        })
+        .await;
+    assert!(pressed.elapsed() < Duration::from_secs(1), "{:?}", pressed.elapsed());
+    assert!(text(&partial).starts_with("word1 word2 word3"), "{partial}");
+    assert_eq!(text(&world.ask("next").await), "Here I am.");
+    let texts = world.bot_texts(ANN);
+    assert!(texts.contains(&"Stopped.".to_owned()), "{texts:?}");
+    assert_eq!(world.asks(2).await.input().len(), 3, "what was written stays in the conversation");
+}
+
+#[tokio::test]
+async fn the_stop_button_of_a_draft_does_the_same() {
+    let world = World::new().await;
+    world.when("count", slowly(300));
+    let _bot = world.start().await;
+    world.say(ANN, ANN, "count");
+    let draft = world
+        .see("some words", |view| {
+            let draft = view.drafts(ANN).into_iter().find(|d| d.text.contains("word3"))?;
+            assert!(draft.can_stop);
+            Some(draft.id)
+        })
+        .await;
+    world.telegram.stop_draft(ANN, draft).unwrap();
+    let partial = world.answers(ANN, 1).await.remove(0);
+    assert!(
+        text(&partial).starts_with("word1 word2 word3") && text(&partial).ends_with("\n\n— stopped"),
+        "{partial}"
+    );
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(ANN).len(), 2, "no word about it but that");
+}
+
+#[tokio::test]
+async fn a_command_during_a_turn_acts_at_once() {
+    let world = World::new().await;
+    let gate = Gate::new();
+    world.when("think", Reply::text("Thought.").behind(&gate));
+    let _bot = world.start().await;
+    world.say(ANN, ANN, "think");
+    world.asks(1).await;
+    assert!(text(&world.told(ANN, ANN, "/help").await).starts_with("Things to say"));
+    gate.open();
+    assert_eq!(text(&world.answers(ANN, 2).await[1]), "Thought.");
+}
+
+#[tokio::test]
+async fn a_strangers_press_is_answered_and_does_nothing() {
+    let world = World::new().await;
+    world.team();
+    let _bot = world.start().await;
+    let card = world.told(ANN, TEAM, "/config tone formal").await;
+    world.press(ANN, &card, "Tone").await;
+    world.shows(TEAM, number(&card["message_id"]), "How shall I sound?").await;
+    assert_eq!(world.press(BOB, &card, "Clear").await, "");
+    assert_eq!(world.press(BOB, &card, "playful").await, "");
+    let card = world.told(ANN, TEAM, "/config").await;
+    assert!(text(&card).contains("Tone: formal"), "{card}");
+}

@@ -1,0 +1,167 @@
+//! A group that gets a new id takes everything along.
+
+use std::slice::from_ref;
+
+use figaro::domain::access::AccessChange;
+use figaro::domain::chat::{AnswerWhen, ConfigPatch};
+use figaro::domain::conversation::Conversation;
+use figaro::domain::message::Inbound;
+use figaro::ids::{ChatId, TopicId};
+use figaro::store::TurnEnd;
+
+use super::{Backend, CHAT, accept, at, ids, inbound, note, reply, texts, words};
+
+/// The group before and after.
+const OLD: ChatId = ChatId(-5);
+const NEW: ChatId = CHAT;
+/// A group that has nothing to do with it, and whose id comes right after the old one's.
+const OTHER: ChatId = ChatId(-4);
+
+const fn lane(chat: ChatId, topic: Option<TopicId>) -> Conversation {
+    Conversation { chat, topic }
+}
+
+fn said_in(chat: ChatId, id: i64) -> Inbound {
+    let mut said = inbound(id, "said");
+    said.place.chat = chat;
+    said
+}
+
+fn speaking(language: &str) -> ConfigPatch {
+    ConfigPatch { language: Some(Some(language.to_owned())), ..ConfigPatch::default() }
+}
+
+pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let topic = Some(TopicId(5));
+    let [bread, salt] = [note(OLD, "list", "bread", 0), note(OTHER, "list", "salt", 0)];
+    for chat in [OLD, OTHER] {
+        store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
+        store.change_chat_config(chat, speaking("German")).await.unwrap();
+        store.overhear(lane(chat, topic), &said_in(chat, 1), 9).await.unwrap();
+    }
+    for note in [&bread, &salt] {
+        store.restore_note(note).await.unwrap();
+    }
+    let earlier = store.session(lane(OLD, None), at(0)).await.unwrap();
+    let current = store.new_session(lane(OLD, None), at(1)).await.unwrap();
+    let in_topic = store.session(lane(OLD, topic), at(2)).await.unwrap();
+    let others = store.session(lane(OTHER, None), at(3)).await.unwrap();
+    for session in [&earlier, &current] {
+        store.append(words(session.id, "kept")).await.unwrap();
+    }
+
+    store.migrate_chat(OLD, NEW).await.unwrap();
+    let mut store = backend.reopen(store).await;
+    for _ in 0..2 {
+        assert_eq!(store.chat_config(NEW).await.unwrap().language.as_deref(), Some("German"));
+        let mut moved = bread.clone();
+        moved.chat = NEW;
+        assert_eq!(store.notes(NEW).await.unwrap(), [moved]);
+        for (place, before) in [(lane(NEW, None), &current), (lane(NEW, topic), &in_topic)] {
+            let after = store.session(place, at(9)).await.unwrap();
+            assert_eq!((after.id, after.conversation), (before.id, place));
+            assert_eq!(after.created_at, before.created_at);
+        }
+        assert_eq!(texts(&store, current.id).await, ["kept"]);
+        assert_eq!(texts(&store, earlier.id).await, ["kept"]);
+        assert_eq!(store.overheard(lane(NEW, topic), at(0), 9).await.unwrap(), [said_in(NEW, 1)]);
+        assert_eq!(store.access().await.unwrap().chats, [OTHER, NEW]);
+
+        assert_eq!(store.chat_config(OLD).await.unwrap().language, None);
+        assert_eq!(store.notes(OLD).await.unwrap(), []);
+        assert_eq!(store.overheard(lane(OLD, topic), at(0), 9).await.unwrap(), []);
+        assert_eq!(store.notes(OTHER).await.unwrap(), from_ref(&salt));
+        assert_eq!(store.session(lane(OTHER, None), at(9)).await.unwrap(), others);
+        assert_eq!(store.overheard(lane(OTHER, topic), at(0), 9).await.unwrap(), [said_in(OTHER, 1)]);
+        store.migrate_chat(OLD, NEW).await.unwrap();
+        store = backend.reopen(store).await;
+    }
+    // What belonged to the old id is not there any more.
+    let after = store.session(lane(OLD, None), at(9)).await.unwrap();
+    assert!(after.id != current.id && after.conversation == lane(OLD, None));
+}
+
+pub(super) async fn what_the_new_id_has_stays(backend: &dyn Backend) {
+    let store = backend.open().await;
+    store.change_chat_config(OLD, speaking("German")).await.unwrap();
+    let off = ConfigPatch { answer_when: Some(AnswerWhen::Off), ..ConfigPatch::default() };
+    let newer = store.change_chat_config(NEW, off).await.unwrap();
+    let old = store.session(lane(OLD, None), at(0)).await.unwrap();
+    let new = store.session(lane(NEW, None), at(1)).await.unwrap();
+    let kept = [note(OLD, "list", "bread", 0), note(NEW, "list", "salt", 1), note(OLD, "list", "salt", 2)];
+    for note in &kept {
+        store.restore_note(note).await.unwrap();
+    }
+    store.overhear(lane(OLD, None), &said_in(OLD, 1), 9).await.unwrap();
+    store.overhear(lane(NEW, None), &said_in(NEW, 2), 9).await.unwrap();
+    for chat in [OLD, NEW] {
+        store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
+    }
+
+    store.migrate_chat(OLD, NEW).await.unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(store.chat_config(NEW).await.unwrap(), newer);
+    assert_eq!(store.session(lane(NEW, None), at(9)).await.unwrap(), new);
+    assert_ne!(store.session(lane(OLD, None), at(9)).await.unwrap().id, old.id);
+    let notes: Vec<_> = store.notes(NEW).await.unwrap().into_iter().map(|note| note.id).collect();
+    assert_eq!(notes, [kept[0].id, kept[1].id]);
+    assert_eq!(store.notes(OLD).await.unwrap(), []);
+    let background = store.overheard(lane(NEW, None), at(0), 9).await.unwrap();
+    assert_eq!(background, [said_in(NEW, 1), said_in(NEW, 2)]);
+    assert_eq!(store.access().await.unwrap().chats, [NEW]);
+}
+
+pub(super) async fn a_chat_that_stays_loses_nothing(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let session = store.session(lane(NEW, None), at(0)).await.unwrap();
+    store.change_chat_config(NEW, speaking("German")).await.unwrap();
+    store.restore_note(&note(NEW, "list", "salt", 0)).await.unwrap();
+    store.change_access(AccessChange::AllowChat(NEW)).await.unwrap();
+    store.migrate_chat(NEW, NEW).await.unwrap();
+    // A group nobody had allowed is not allowed because it moves.
+    store.migrate_chat(OLD, OTHER).await.unwrap();
+    assert_eq!(store.session(lane(NEW, None), at(9)).await.unwrap(), session);
+    assert!(store.chat_config(NEW).await.unwrap().language.is_some());
+    assert_eq!(store.notes(NEW).await.unwrap().len(), 1);
+    assert_eq!(store.access().await.unwrap().chats, [NEW]);
+}
+
+pub(super) async fn a_turn_in_progress_goes_on_where_it_began(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2, 3], 0).await;
+    let answered = store.begin_turn(lane(OLD, None), &[said_in(OLD, 1)], at(0)).await.unwrap();
+    let answer = words(answered.session, "answer");
+    let delivery = reply(&answered, &answer);
+    let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()) };
+    store.end_turn(&answered, end).await.unwrap();
+    let run = store.begin_turn(lane(OLD, None), &[said_in(OLD, 2)], at(0)).await.unwrap();
+
+    store.migrate_chat(OLD, NEW).await.unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(store.active_runs().await.unwrap(), from_ref(&run));
+    assert_eq!(store.deliveries().await.unwrap(), from_ref(&delivery));
+    let next = store.begin_turn(lane(NEW, None), &[said_in(NEW, 3)], at(0)).await.unwrap();
+    assert_eq!((next.session, next.conversation), (run.session, lane(NEW, None)));
+    assert_eq!(store.active_runs().await.unwrap().len(), 2);
+    for run in [&next, &run] {
+        let end = TurnEnd { messages: vec![words(run.session, "end")], delivery: None };
+        store.end_turn(run, end).await.unwrap();
+    }
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [0; 0]);
+    assert_eq!(texts(&store, next.session).await, ["said", "answer", "said", "said", "end", "end"]);
+    assert_eq!(store.session(lane(NEW, None), at(9)).await.unwrap().conversation, lane(NEW, None));
+}
+
+pub(super) async fn a_turn_taken_back_takes_nothing_of_the_next(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1], 0).await;
+    let run = store.begin_turn(lane(OLD, None), &[said_in(OLD, 1)], at(0)).await.unwrap();
+    store.migrate_chat(OLD, NEW).await.unwrap();
+    let next = store.begin_turn(lane(NEW, None), &[said_in(NEW, 2)], at(0)).await.unwrap();
+    store.end_turn(&next, TurnEnd::default()).await.unwrap();
+    store.retract_turn(&run).await.unwrap();
+    assert_eq!(store.active_runs().await.unwrap(), []);
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [1]);
+    assert_eq!(texts(&store, next.session).await, ["said", "said"]);
+}

@@ -1,0 +1,55 @@
+//! Processes as Linux shows them under `/proc`: who is there, with which arguments and environment, and who is gone.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Sends a signal to a process: `TERM`, `INT`, `KILL`.
+pub fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status().unwrap();
+    assert!(sent.success(), "SIG{name} to {pid}");
+}
+
+/// The arguments of a process, its own name first.
+pub fn command_line(pid: u32) -> Vec<String> {
+    words(pid, "cmdline")
+}
+
+/// The environment of a process, as `NAME=value`.
+pub fn environment(pid: u32) -> Vec<String> {
+    words(pid, "environ")
+}
+
+/// Whether a process is there and has not ended.
+pub fn is_running(pid: u32) -> bool {
+    // A process that ended and was not waited for has no arguments any more.
+    !command_line(pid).is_empty()
+}
+
+/// Processes that have these words in their environment or arguments, such as the address of a test's Telegram.
+pub fn with_words(words: &str) -> Vec<u32> {
+    let own = std::process::id();
+    let pids =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let has =
+        |pid: u32| environment(pid).into_iter().chain(command_line(pid)).any(|word| word.contains(words));
+    pids.filter(|pid| *pid != own && has(*pid)).collect()
+}
+
+/// Waits until something holds; `false` when the time is over.
+pub async fn becomes(within: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + within;
+    while Instant::now() < deadline {
+        if holds() {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    holds()
+}
+
+fn words(pid: u32, file: &str) -> Vec<String> {
+    let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}

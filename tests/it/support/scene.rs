@@ -1,0 +1,157 @@
+//! What tests of behaviour do again and again: a group, a proof of silence, a press of a button, a look at a prompt.
+
+use figaro::demo::model::{ModelRequest, Reply};
+use figaro::demo::telegram::{Options, Person, SentByPerson, Standing, View};
+use serde_json::Value;
+
+use super::{ANN, BOB, Bot, PATIENCE, World};
+
+/// A supergroup with Ann, Bob and the bot in it.
+pub const TEAM: i64 = -1001;
+
+/// Asked in Ann's own chat to prove that everything said before has been dealt with.
+const MARKER: &str = "Have you dealt with everything so far?";
+
+impl World {
+    /// A world whose bot Telegram shows all messages of its groups.
+    pub async fn without_privacy() -> Self {
+        Self::with(Options { can_read_all_group_messages: true, ..Options::default() }).await
+    }
+
+    /// Adds the group [`TEAM`].
+    pub fn team(&self) {
+        self.telegram.add_supergroup(TEAM, "Team");
+        self.join(TEAM);
+    }
+
+    /// Makes Ann and Bob members of a chat.
+    pub fn join(&self, chat: i64) {
+        for user in [ANN, BOB] {
+            self.telegram.set_member(chat, user, Standing::Member).unwrap();
+        }
+    }
+
+    /// Adds a person with a private chat.
+    pub fn person(&self, id: i64, name: &str, language: &str) {
+        self.telegram.add_user(Person::new(id, name).language(language));
+        self.telegram.add_private(id).unwrap();
+    }
+
+    /// The bot, open to everybody.
+    pub async fn start_open(&self) -> Bot {
+        let bot = self.bot().set("ACCESS", "open").spawn();
+        bot.ready().await;
+        bot
+    }
+
+    /// The model gives this reply once, when the question has these words.
+    pub fn when(&self, words: &str, reply: Reply) {
+        drop(self.script.clone().when(words, reply));
+    }
+
+    /// The model gives this reply whenever the script has no other.
+    pub fn otherwise(&self, reply: Reply) {
+        drop(self.script.clone().otherwise(reply));
+    }
+
+    pub fn say(&self, from: i64, chat: i64, text: &str) -> SentByPerson {
+        self.telegram.say(from, chat, text).unwrap()
+    }
+
+    /// Someone writes to a chat, and the bot's next message there is given back.
+    pub async fn told(&self, from: i64, chat: i64, text: &str) -> Value {
+        let before = self.bot_texts(chat).len();
+        self.say(from, chat, text);
+        self.answers(chat, before + 1).await.pop().unwrap()
+    }
+
+    /// Waits until something can be seen at Telegram.
+    pub async fn see<T>(&self, what: &str, find: impl FnMut(&View<'_>) -> Option<T>) -> T {
+        let seen = self.telegram.wait_until(PATIENCE, find).await;
+        seen.unwrap_or_else(|| panic!("never seen: {what}"))
+    }
+
+    /// Waits until a message has these words.
+    pub async fn shows(&self, chat: i64, message: i64, words: &str) -> Value {
+        let find = |view: &View<'_>| {
+            let found = view.messages(chat).into_iter().find(|m| m["message_id"] == message)?;
+            text(found).contains(words).then(|| found.clone())
+        };
+        self.see(words, find).await
+    }
+
+    /// Waits until everything said so far has been dealt with, except for turns that wait for the model.
+    pub async fn caught_up(&self) {
+        self.when(MARKER, Reply::text("I have."));
+        let before = self.bot_texts(ANN).iter().filter(|text| *text == "I have.").count();
+        self.say(ANN, ANN, MARKER);
+        self.see("the answer to the marker", |view| {
+            let answers = view.bot_messages(ANN).into_iter().filter(|m| m["text"] == "I have.").count();
+            (answers > before).then_some(())
+        })
+        .await;
+    }
+
+    /// The requests the model got, those of [`Self::caught_up`] not counted.
+    pub fn asked(&self) -> Vec<ModelRequest> {
+        let requests = self.model.requests();
+        requests.into_iter().filter(|request| !request.user_text().contains(MARKER)).collect()
+    }
+
+    /// Waits until the model got so many requests, and gives the last of these.
+    pub async fn asks(&self, count: usize) -> ModelRequest {
+        let find = |requests: &[ModelRequest]| requests.get(count - 1).cloned();
+        self.model.wait_until(PATIENCE, find).await.unwrap_or_else(|| panic!("no request number {count}"))
+    }
+
+    /// Someone presses the button that begins with these words; gives the words shown over it.
+    pub async fn press(&self, user: i64, card: &Value, label: &str) -> String {
+        let (chat, id) = (number(&card["chat"]["id"]), number(&card["message_id"]));
+        let now = self.telegram.messages(chat).into_iter().find(|m| m["message_id"] == id).unwrap();
+        let data = buttons(&now).into_iter().find(|(text, _)| text.starts_with(label));
+        let (_, data) = data.unwrap_or_else(|| panic!("no button {label}: {:?}", buttons(&now)));
+        self.press_data(user, card, &data).await
+    }
+
+    /// Someone presses the button with this data; gives the words shown over it.
+    pub async fn press_data(&self, user: i64, card: &Value, data: &str) -> String {
+        let (chat, id) = (number(&card["chat"]["id"]), number(&card["message_id"]));
+        let press = self.telegram.press(user, chat, id, data).unwrap();
+        let answer = self.see("the answer to a press", |view| view.callback_answer(&press).cloned()).await;
+        text(&answer).to_owned()
+    }
+
+    /// Calls of the bot's that Telegram refused: there is never a reason for one unless a test makes it.
+    pub fn refused(&self) -> Vec<String> {
+        let calls = self.telegram.calls();
+        calls.iter().filter(|c| !c.ok).map(|c| format!("{} {:?} {:?}", c.method, c.args, c.error)).collect()
+    }
+
+    /// The emoji the bot has put on a message.
+    pub fn reactions(&self, chat: i64, message: i64) -> Vec<String> {
+        let emoji = |r: &Value| r["emoji"].as_str().unwrap_or_default().to_owned();
+        self.telegram.view(|view| view.reactions(chat, message).iter().map(emoji).collect())
+    }
+}
+
+/// The text of a message or of an answer to a press.
+pub fn text(message: &Value) -> &str {
+    message["text"].as_str().unwrap_or_default()
+}
+
+pub fn number(value: &Value) -> i64 {
+    value.as_i64().unwrap()
+}
+
+/// Label and data of each button.
+pub fn buttons(message: &Value) -> Vec<(String, String)> {
+    let rows = message["reply_markup"]["inline_keyboard"].as_array().cloned().unwrap_or_default();
+    let all = rows.iter().filter_map(Value::as_array).flatten();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    all.map(|b| (word(&b["text"]), word(&b["callback_data"]))).collect()
+}
+
+/// The labels of the buttons.
+pub fn labels(message: &Value) -> Vec<String> {
+    buttons(message).into_iter().map(|(label, _)| label).collect()
+}
