@@ -201,13 +201,37 @@ fn conclusion(results: &[(&str, String)]) -> String {
         return format!("That did not work. The tool said: {output}");
     }
     match *tool {
-        "sendPoll" => "There is the poll; tap an option to vote.".to_owned(),
+        "sendPoll" => "There is the poll.".to_owned(),
         "setMessageReaction" => "I left a 👍 on your message.".to_owned(),
         "sendPhoto" => "There you are: a picture by address, so Telegram fetches it itself.".to_owned(),
         "add_note" => "Noted. Say `notes` to hear everything I keep for you.".to_owned(),
-        "list_notes" => format!("This is what I keep:\n\n{output}"),
+        "list_notes" => notes(output),
         _ => format!("The tool `{tool}` answered: {output}"),
     }
+}
+
+/// The lists of a `list_notes` result, read out.
+fn notes(output: &str) -> String {
+    let result: Value = serde_json::from_str(output).unwrap_or_default();
+    let empty = Vec::new();
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let lists: Vec<String> = result["lists"]
+        .as_array()
+        .unwrap_or(&empty)
+        .iter()
+        .map(|list| {
+            let items = list["notes"]
+                .as_array()
+                .unwrap_or(&empty)
+                .iter()
+                .map(|note| format!("- {}", text(note, "content")));
+            format!("**{}**\n{}", text(list, "key"), items.collect::<Vec<_>>().join("\n"))
+        })
+        .collect();
+    if lists.is_empty() {
+        return "I keep nothing yet. Say `remember to buy milk`.".to_owned();
+    }
+    format!("This is what I keep:\n\n{}", lists.join("\n\n"))
 }
 
 fn echo(text: &str) -> String {
@@ -226,6 +250,14 @@ fn long() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_are_read_out_in_words() {
+        let result =
+            r#"{"success":true,"lists":[{"key":"shopping","notes":[{"note_id":"x","content":"milk"}]}]}"#;
+        assert_eq!(notes(result), "This is what I keep:\n\n**shopping**\n- milk");
+        assert!(notes(r#"{"success":true,"lists":[]}"#).starts_with("I keep nothing"));
+    }
 
     #[test]
     fn words_choose_the_trick() {

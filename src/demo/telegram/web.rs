@@ -146,9 +146,11 @@ fn hello(state: &State) -> WebEvent {
             "is_me": Some(*id) == state.demo_user,
         }))
     };
+    // The private chat first, as the newest of a list would stand: groups have negative ids.
     let chats: Vec<Value> = world
         .chats
         .values()
+        .rev()
         .filter(|c| c.migrated_to.is_none())
         .map(|chat| {
             let topic = |(id, name): (&i64, &String)| json!({"message_thread_id": id, "name": name});
