@@ -107,5 +107,49 @@ pub struct ChatConfig {
     pub answer_when: AnswerWhen,
 }
 
+/// A change of some of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfigPatch {
+    /// Instructions of the chat's own.
+    pub custom_prompt: Option<Option<String>>,
+    /// The language to answer in.
+    pub language: Option<Option<String>>,
+    /// How to sound.
+    pub personality: Option<Option<String>>,
+    /// The chat's time zone.
+    pub timezone: Option<Option<Tz>>,
+    /// When to answer in a group.
+    pub answer_when: Option<AnswerWhen>,
+}
+
+impl ConfigPatch {
+    /// Clears everything.
+    #[must_use]
+    pub fn reset() -> Self {
+        Self {
+            custom_prompt: Some(None),
+            language: Some(None),
+            personality: Some(None),
+            timezone: Some(None),
+            answer_when: Some(AnswerWhen::default()),
+        }
+    }
+
+    /// Makes the change.
+    pub fn apply(self, config: &mut ChatConfig) {
+        set(&mut config.custom_prompt, self.custom_prompt);
+        set(&mut config.language, self.language);
+        set(&mut config.personality, self.personality);
+        set(&mut config.timezone, self.timezone);
+        set(&mut config.answer_when, self.answer_when);
+    }
+}
+
+fn set<T>(setting: &mut T, change: Option<T>) {
+    if let Some(value) = change {
+        *setting = value;
+    }
+}
+
 /// The most characters a free-text setting may have: it stands in every prompt.
 pub const MAX_SETTING_CHARS: usize = 2000;

@@ -29,6 +29,14 @@ pub struct Note {
     pub created_at: DateTime<Utc>,
 }
 
+impl Note {
+    /// Whether both say the same under the same key.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        self.key == other.key && self.content == other.content
+    }
+}
+
 /// A key as it is stored: trimmed, lower case, single spaces. Empty or overlong keys have none.
 #[must_use]
 pub fn normal_key(key: &str) -> Option<String> {

@@ -63,6 +63,12 @@ pub trait Admins: Debug + Send + Sync {
     async fn is_admin(&self, chat: ChatId, user: &UserId) -> bool;
 }
 
+/// Whether someone may change what holds for a whole chat, by hand or through the model: in a private chat its one
+/// user, in a group its admins, and everywhere an owner.
+pub async fn may_change(admins: &dyn Admins, standing: Standing, place: &Place, user: &UserId) -> bool {
+    !place.is_group() || standing == Standing::Owner || admins.is_admin(place.chat, user).await
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::domain::access::{AccessChange, AccessList};
-use crate::domain::chat::ChatConfig;
+use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
@@ -46,7 +46,8 @@ pub trait InboxStore: Debug + Send + Sync {
     async fn unsettled(&self) -> Result<Vec<RawUpdate>>;
     /// Marks updates as dealt with, durably; their ids stay known as seen. Unknown ids are ignored.
     async fn settle(&self, updates: &[UpdateId]) -> Result<()>;
-    /// Forgets the ids of updates that were accepted before this time and are settled; returns how many.
+    /// Forgets ids of settled updates that were accepted before this time: the oldest, a bounded number at a time, so
+    /// that no other writer waits long. Returns how many; called again until it returns 0, it forgets them all.
     async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize>;
 }
 
@@ -66,7 +67,10 @@ pub trait ConversationStore: Debug + Send + Sync {
     async fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session>;
     /// Begins another session and makes it the current one, durably.
     async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session>;
-    /// Appends the question to the current session and records the turn, in one write.
+    /// Appends the question to the current session and records the turn, in one write. If the turn on record was begun
+    /// with this question, that turn is returned as it is. A turn of another question that never ended gives way and
+    /// counts as ended; what it stored stays. If it had made a tool call, its updates are settled in the same write:
+    /// what it did is not to be done again from the start. If not, they stay unsettled, for the next start to answer.
     async fn begin_turn(
         &self,
         conversation: Conversation,
@@ -87,7 +91,7 @@ pub trait ConversationStore: Debug + Send + Sync {
     /// in one durable write. A turn that ended already is left as it is.
     async fn end_turn(&self, run: &ActiveRun, end: TurnEnd) -> Result<()>;
     /// Takes a turn back that has shown and done nothing: its record and every message it stored go, its updates stay
-    /// unsettled. Unknown turns are ignored.
+    /// unsettled. If its chat has migrated since, its messages stay. Unknown turns are ignored.
     async fn retract_turn(&self, run: &ActiveRun) -> Result<()>;
     /// The newest messages of a session, at most so many, oldest first.
     async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>>;
@@ -117,11 +121,25 @@ pub trait OutboxStore: Debug + Send + Sync {
     async fn is_own(&self, chat: ChatId, message: MessageId) -> Result<bool>;
 }
 
+/// What became of a note that was to be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// It is stored.
+    New,
+    /// The chat has one with the same key and content.
+    Already(NoteId),
+    /// The chat has as many as it may.
+    Full,
+}
+
 /// A chat's notes.
 #[async_trait]
 pub trait NoteStore: Debug + Send + Sync {
-    /// Stores a note, durably. Also puts a removed one back.
-    async fn put_note(&self, note: &Note) -> Result<()>;
+    /// Adds a note, durably, unless its chat has the same one already or `limit` notes; of several callers at the same
+    /// time only so many add theirs.
+    async fn add_note(&self, note: &Note, limit: usize) -> Result<Added>;
+    /// Puts a removed note back as it was, durably, whatever has been added since.
+    async fn restore_note(&self, note: &Note) -> Result<()>;
     /// All notes of a chat, oldest first.
     async fn notes(&self, chat: ChatId) -> Result<Vec<Note>>;
     /// Removes a note, durably, and returns it; `None` if the chat has none with this id.
@@ -135,8 +153,14 @@ pub trait NoteStore: Debug + Send + Sync {
 pub trait SettingsStore: Debug + Send + Sync {
     /// A chat's settings; the default if it never set any.
     async fn chat_config(&self, chat: ChatId) -> Result<ChatConfig>;
-    /// Replaces a chat's settings, durably.
-    async fn set_chat_config(&self, chat: ChatId, config: &ChatConfig) -> Result<()>;
+    /// Changes a chat's settings, durably and without losing a change made at the same time; returns them as they are
+    /// then. A reset also mends settings that cannot be read.
+    async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig>;
+    /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, sessions,
+    /// background, its place in the access list. Where the new id has settings or a current session, its own stay; its
+    /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be
+    /// called again, and moves then what has come to the old id since.
+    async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()>;
     /// Who may use the bot.
     async fn access(&self) -> Result<AccessList>;
     /// Applies a change to the list, durably and without losing a change made at the same time; returns whether the

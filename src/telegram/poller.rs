@@ -99,8 +99,15 @@ impl Poller {
         }
         *swept = Some(Instant::now());
         let before = self.clock.now() - TimeDelta::days(SEEN_DAYS);
-        if let Err(error) = self.inbox.expire_seen(before).await {
-            tracing::error!(%error, "old update ids could not be forgotten");
+        loop {
+            match self.inbox.expire_seen(before).await {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "old update ids could not be forgotten");
+                    return;
+                }
+            }
         }
     }
 

@@ -146,9 +146,11 @@ impl Router {
     }
 
     async fn message(self: &Arc<Self>, id: UpdateId, view: &MessageView) -> Result<Fate, StoreError> {
-        if let Some(new) = view.migrate_to_chat_id {
-            let change = AccessChange::Migrate { from: ChatId(view.chat.id), to: ChatId(new) };
-            self.settings.change_access(change).await?;
+        // Both groups tell of it; the second time takes along what was written to the old one in between.
+        let here = ChatId(view.chat.id);
+        let moved = view.migrate_to_chat_id.map(|new| (here, ChatId(new)));
+        if let Some((from, to)) = moved.or_else(|| view.migrate_from_chat_id.map(|old| (ChatId(old), here))) {
+            self.settings.migrate_chat(from, to).await?;
             return Ok(Fate::Settled);
         }
         let Some(part) = inbound::read(id, view, &self.me) else {

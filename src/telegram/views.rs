@@ -197,6 +197,8 @@ pub struct MessageView {
     #[serde(default, deserialize_with = "lenient")]
     pub migrate_to_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
+    pub migrate_from_chat_id: Option<i64>,
+    #[serde(default, deserialize_with = "lenient")]
     pub photo: Vec<FileView>,
     #[serde(default, deserialize_with = "lenient")]
     pub document: Option<FileView>,

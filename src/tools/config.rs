@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Tool, ToolContext, ToolError, typed};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::domain::tool::Effect;
-use crate::policy::access::{Admins, Standing};
+use crate::policy::access::{Admins, may_change};
 use crate::store::SettingsStore;
 
 /// What the settings tools work on.
@@ -62,9 +62,8 @@ impl ConfigTools {
     }
 
     async fn may_change(&self, context: &ToolContext) -> Result<(), ToolError> {
-        let may = !context.place.is_group()
-            || context.standing == Standing::Owner
-            || self.admins.is_admin(context.place.chat, &context.speaker.user).await;
+        let (place, user) = (&context.place, &context.speaker.user);
+        let may = may_change(&*self.admins, context.standing, place, user).await;
         if may {
             return Ok(());
         }

@@ -33,9 +33,9 @@ impl ConversationStore for SledStore {
         question: &[Inbound],
         now: DateTime<Utc>,
     ) -> Result<ActiveRun> {
-        let question = question.to_vec();
+        let (bot, question) = (self.bot(), question.to_vec());
         self.change("begin a turn", move |tables, changes| {
-            turns::begin(tables, changes, conversation, (&question, now))
+            turns::begin(tables, changes, bot, conversation, (&question, now))
         })
         .await
     }

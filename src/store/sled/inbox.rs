@@ -12,6 +12,9 @@ use super::{SledStore, key};
 use crate::ids::{BotId, UpdateId};
 use crate::store::{InboxStore, RawUpdate, Result};
 
+/// The most ids one call forgets.
+const EXPIRED: usize = 512;
+
 #[async_trait]
 impl InboxStore for SledStore {
     // A durable point also when nothing is new: the first copy may not be on disk yet, and the caller is about to tell
@@ -57,7 +60,8 @@ pub(super) fn settle(
         let Some(update) = tables.inbox.find(&key)? else {
             continue;
         };
-        changes.put(&tables.seen, key.clone(), &update.accepted_at)?;
+        changes.put(&tables.seen, key.clone(), &())?;
+        changes.put(&tables.seen_by_time, key::update_at(bot, update.accepted_at, id), &())?;
         changes.remove(&tables.inbox, key);
     }
     Ok(())
@@ -97,13 +101,15 @@ fn expire_seen(
     bot: BotId,
     before: DateTime<Utc>,
 ) -> Result<usize, Fault> {
+    let old = key::bot(bot)..key::updates_from(bot, before);
     let mut expired = 0;
-    for item in tables.seen.scan(&key::bot(bot)) {
-        let (key, accepted_at) = item?;
-        if accepted_at < before {
-            changes.remove(&tables.seen, key);
-            expired += 1;
+    for key in tables.seen_by_time.tree().range(old).keys().take(EXPIRED) {
+        let key = key?;
+        if let Some(id) = key::update_of(&key) {
+            changes.remove(&tables.seen, key::update(bot, id));
         }
+        changes.remove(&tables.seen_by_time, key);
+        expired += 1;
     }
     Ok(expired)
 }

@@ -13,6 +13,21 @@ pub(super) fn update(bot: BotId, update: UpdateId) -> Vec<u8> {
     Key::default().number(bot.0).number(update.0).0
 }
 
+/// An update of a bot among all its others, by time.
+pub(super) fn update_at(bot: BotId, at: DateTime<Utc>, update: UpdateId) -> Vec<u8> {
+    Key(updates_from(bot, at)).number(update.0).0
+}
+
+/// Where the keys of [`update_at`] from this time on begin.
+pub(super) fn updates_from(bot: BotId, at: DateTime<Utc>) -> Vec<u8> {
+    Key::default().number(bot.0).number(at.timestamp_millis()).0
+}
+
+/// The id of the update that a key from [`update_at`] ends in.
+pub(super) fn update_of(key: &[u8]) -> Option<UpdateId> {
+    key.last_chunk().map(|bytes| UpdateId(i64::from_be_bytes(*bytes) ^ i64::MIN))
+}
+
 /// All updates of a bot.
 pub(super) fn bot(bot: BotId) -> Vec<u8> {
     Key::default().number(bot.0).0
@@ -44,6 +59,11 @@ pub(super) fn call(run: RunId, index: u32) -> Vec<u8> {
 /// A chat.
 pub(super) fn chat(chat: ChatId) -> Vec<u8> {
     Key::default().number(chat.0).0
+}
+
+/// A key that begins with a chat, with another chat in its place.
+pub(super) fn moved(key: &[u8], to: ChatId) -> Vec<u8> {
+    [&chat(to), key.get(size_of::<i64>()..).unwrap_or_default()].concat()
 }
 
 /// A note of a chat.
@@ -114,6 +134,7 @@ mod tests {
         fn keys_sort_as_what_they_name(a: (i64, i64), b: (i64, i64)) {
             let key = |(bot, id)| update(BotId(bot), UpdateId(id));
             prop_assert_eq!(key(a).cmp(&key(b)), a.cmp(&b));
+            prop_assert_eq!(update_of(&update_at(BotId(a.0), DateTime::UNIX_EPOCH, UpdateId(a.1))), Some(UpdateId(a.1)));
         }
     }
 

@@ -8,6 +8,7 @@ mod fault;
 mod files;
 mod inbox;
 mod key;
+mod migration;
 mod notes;
 mod open;
 mod outbox;

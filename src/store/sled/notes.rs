@@ -2,21 +2,24 @@
 
 use async_trait::async_trait;
 
+use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
 use super::{SledStore, key};
 use crate::domain::note::Note;
 use crate::ids::{ChatId, NoteId};
-use crate::store::{NoteStore, Result};
+use crate::store::{Added, NoteStore, Result};
 
 #[async_trait]
 impl NoteStore for SledStore {
-    async fn put_note(&self, note: &Note) -> Result<()> {
+    async fn add_note(&self, note: &Note, limit: usize) -> Result<Added> {
         let note = note.clone();
-        self.change_durably("store a note", move |tables, changes| {
-            changes.put(&tables.notes, key::note(note.chat, note.id), &note)
-        })
-        .await
+        self.change_durably("store a note", move |tables, changes| add(tables, changes, &note, limit)).await
+    }
+
+    async fn restore_note(&self, note: &Note) -> Result<()> {
+        let note = note.clone();
+        self.change_durably("put a note back", move |tables, changes| put(tables, changes, &note)).await
     }
 
     async fn notes(&self, chat: ChatId) -> Result<Vec<Note>> {
@@ -45,6 +48,22 @@ impl NoteStore for SledStore {
         })
         .await
     }
+}
+
+fn add(tables: &Tables, changes: &mut Changes, note: &Note, limit: usize) -> Result<Added, Fault> {
+    let kept = tables.notes.list(&key::chat(note.chat))?;
+    if let Some(same) = kept.iter().find(|kept| kept.says_the_same(note)) {
+        return Ok(Added::Already(same.id));
+    }
+    if kept.len() >= limit {
+        return Ok(Added::Full);
+    }
+    put(tables, changes, note)?;
+    Ok(Added::New)
+}
+
+fn put(tables: &Tables, changes: &mut Changes, note: &Note) -> Result<(), Fault> {
+    changes.put(&tables.notes, key::note(note.chat, note.id), note)
 }
 
 fn oldest_first(tables: &Tables, chat: ChatId) -> Result<Vec<Note>, Fault> {

@@ -5,9 +5,9 @@ use async_trait::async_trait;
 use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
-use super::{SledStore, key};
+use super::{SledStore, key, migration};
 use crate::domain::access::{AccessChange, AccessList};
-use crate::domain::chat::ChatConfig;
+use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::ids::ChatId;
 use crate::store::{Result, SettingsStore};
 
@@ -23,10 +23,16 @@ impl SettingsStore for SledStore {
         .await
     }
 
-    async fn set_chat_config(&self, chat: ChatId, config: &ChatConfig) -> Result<()> {
-        let config = config.clone();
+    async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig> {
         self.change_durably("store the chat's settings", move |tables, changes| {
-            changes.put(&tables.chats, key::chat(chat), &config)
+            configure(tables, changes, chat, change)
+        })
+        .await
+    }
+
+    async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()> {
+        self.change_durably("move a chat to its new id", move |tables, changes| {
+            migration::migrate(tables, changes, from, to)
         })
         .await
     }
@@ -40,7 +46,25 @@ impl SettingsStore for SledStore {
     }
 }
 
-fn apply(tables: &Tables, changes: &mut Changes, change: AccessChange) -> Result<bool, Fault> {
+fn configure(
+    tables: &Tables,
+    changes: &mut Changes,
+    chat: ChatId,
+    change: ConfigPatch,
+) -> Result<ChatConfig, Fault> {
+    let key = key::chat(chat);
+    let mut config = match tables.chats.get(&key) {
+        // A reset needs nothing of what was there.
+        Err(Fault::Record(_)) if change == ConfigPatch::reset() => ChatConfig::default(),
+        stored => stored?.unwrap_or_default(),
+    };
+    change.apply(&mut config);
+    changes.put(&tables.chats, key, &config)?;
+    Ok(config)
+}
+
+/// Changes the access list; part of a chat's migration.
+pub(super) fn apply(tables: &Tables, changes: &mut Changes, change: AccessChange) -> Result<bool, Fault> {
     let before = tables.access.get(LIST)?.unwrap_or_default();
     let mut list = before.clone();
     let applied = list.apply(change);

@@ -20,8 +20,10 @@ use crate::ids::{SessionId, UpdateId};
 pub(super) struct Tables {
     /// Updates not settled yet, by bot and id.
     pub(super) inbox: Table<Accepted>,
-    /// When a settled update was accepted, by bot and id.
-    pub(super) seen: Table<DateTime<Utc>>,
+    /// Settled updates, by bot and id.
+    pub(super) seen: Table<()>,
+    /// The same updates by the time they were accepted, so that the oldest are found without a search.
+    pub(super) seen_by_time: Table<()>,
     /// The current session of a conversation.
     pub(super) current: Table<SessionId>,
     /// Sessions by id.
@@ -72,6 +74,7 @@ impl Tables {
         Ok(Self {
             inbox: Table::open(db, "inbox", &quarantine)?,
             seen: Table::open(db, "seen", &quarantine)?,
+            seen_by_time: Table::open(db, "seen_by_time", &quarantine)?,
             current: Table::open(db, "current", &quarantine)?,
             sessions: Table::open(db, "sessions", &quarantine)?,
             messages: Table::open(db, "messages", &quarantine)?,

@@ -10,13 +10,14 @@ use crate::domain::conversation::{Conversation, Message};
 use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolCall;
-use crate::ids::{BotId, EntryId, RunId, SessionId};
+use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
 use crate::store::TurnEnd;
 
 /// Appends the question and records the turn; a turn that has begun with this question already is returned as it is.
 pub(super) fn begin(
     tables: &Tables,
     changes: &mut Changes,
+    bot: BotId,
     conversation: Conversation,
     (question, now): (&[Inbound], DateTime<Utc>),
 ) -> Result<ActiveRun, Fault> {
@@ -25,7 +26,7 @@ pub(super) fn begin(
         if question.first().is_some_and(|first| run.updates.contains(&first.update)) {
             return Ok(run);
         }
-        tracing::warn!(turn = %run.id, "a turn that never ended gives way to the next one");
+        give_way(tables, changes, bot, (&run, question))?;
     }
     let session = sessions::current(tables, changes, conversation, now)?.id;
     let first_index = tables.messages.next_index(&key::id(session))?;
@@ -35,6 +36,23 @@ pub(super) fn begin(
     let run = ActiveRun { id: RunId::new(), conversation, session, updates, first_index, started_at: now };
     changes.put(&tables.runs, key, &run)?;
     Ok(run)
+}
+
+/// Lets a turn that never ended count as ended. Its record is about to be overwritten.
+fn give_way(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    (left, question): (&ActiveRun, &[Inbound]),
+) -> Result<(), Fault> {
+    let acted = tables.calls.next_index(&key::id(left.id))? > 0;
+    tracing::warn!(run = %left.id, acted, "a turn that never ended gives way to the next one");
+    if !acted {
+        return Ok(());
+    }
+    let is_asked = |id: &UpdateId| question.iter().any(|part| part.update == *id);
+    let done: Vec<_> = left.updates.iter().copied().filter(|id| !is_asked(id)).collect();
+    inbox::settle(tables, changes, bot, &done)
 }
 
 /// Ends a turn, unless it has ended.
@@ -65,6 +83,11 @@ pub(super) fn retract(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -
         return Ok(());
     }
     changes.remove(&tables.runs, key::conversation(run.conversation));
+    let session = tables.sessions.find(&key::id(run.session))?;
+    if session.is_some_and(|session| session.conversation != run.conversation) {
+        // It moved with its chat, and the next turn there may have written to it since.
+        return Ok(());
+    }
     for key in tables.messages.tree().scan_prefix(key::id(run.session)).keys().rev() {
         let key = key?;
         if key::index_of(&key).is_none_or(|index| index < run.first_index) {

@@ -25,7 +25,7 @@ use crate::domain::message::{Inbound, Speaker};
 use crate::domain::note::Note;
 use crate::ids::{MessageId, NoteId, UpdateId};
 use crate::mcp::supervisor::Mcp;
-use crate::policy::access::{Admins, Standing, Verdict, judge};
+use crate::policy::access::{Admins, Standing, Verdict, judge, may_change};
 use crate::prompts::texts::{Locales, Texts};
 use crate::session::mailbox::{Mailboxes, Question};
 use crate::store::{Store, StoreError};
@@ -316,7 +316,7 @@ impl Commands {
 
     /// Whether someone may change what holds for the whole chat.
     async fn may_change(&self, asker: &Asker) -> bool {
-        asker.standing == Standing::Owner || self.admins.is_admin(asker.place.chat, &asker.speaker.user).await
+        may_change(&*self.admins, asker.standing, &asker.place, &asker.speaker.user).await
     }
 }
 
