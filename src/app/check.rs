@@ -2,7 +2,7 @@
 
 use futures::StreamExt;
 
-use super::parts::{http_client, open_store, provider, who_am_i};
+use super::parts::{http_client, provider, who_am_i};
 use super::{Refusal, claim, say};
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -69,6 +69,7 @@ async fn model(settings: &Settings) -> Result<String, String> {
 const fn remedy(error: &ProviderError) -> &'static str {
     match error {
         ProviderError::Unauthorized(_) => ": copy OPENAI_API_KEY again from where it was made",
+        ProviderError::NoQuota(_) => ": see to the account that OPENAI_API_KEY belongs to",
         ProviderError::UnknownModel(_) => ": choose another OPENAI_MODEL",
         ProviderError::Unavailable(_) | ProviderError::Stalled(_) => {
             ": check OPENAI_BASE_URL and the network"
@@ -83,19 +84,18 @@ const fn remedy(error: &ProviderError) -> &'static str {
 async fn store(settings: &Settings, username: Option<&str>) -> Result<String, String> {
     let path = settings.store.path.display();
     // A bot that runs holds the store: that is no fault, and nothing is done to it.
-    match SledStore::open(&settings.store.path, settings.telegram.bot).await {
+    let store = match SledStore::open(&settings.store.path, settings.telegram.bot).await {
         Err(StoreError::InUse(_)) => {
             return Ok(format!(
                 "{path} is in use by a running bot; if nobody owns it yet, its log shows the link"
             ));
         }
         Err(error) => return Err(error.to_string()),
-        Ok(store) => drop(store),
-    }
-    let store = open_store(settings).await.map_err(|Refusal(words)| words)?;
+        Ok(store) => store,
+    };
     let health = store.health().await.map_err(|error| error.to_string())?;
     if let Some(username) = username {
-        let link = claim::link(&settings.access, &*store, &Clock::system(), username).await;
+        let link = claim::link(&settings.access, &store, &Clock::system(), username).await;
         if let Some(link) = link.map_err(|error| error.to_string())? {
             say(&format!("! {}", link.words));
         }

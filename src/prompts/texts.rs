@@ -37,7 +37,7 @@ texts! {
     tone_terse, privacy_hint, joined, status_member, status_owner, status_no_error, status_store,
     tool_notes, tool_config, tool_telegram, tool_search, unsupported, kind_photo,
     kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
-    trouble_model, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
+    trouble_model, trouble_quota, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
     trouble_refused, trouble_empty, trouble_internal, trouble_turn,
 }
 

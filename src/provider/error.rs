@@ -12,6 +12,9 @@ pub enum ProviderError {
     /// The model does not exist or is no longer served.
     #[error("the provider does not serve the model ({0})")]
     UnknownModel(String),
+    /// The account has nothing left to spend: the owner must act.
+    #[error("the provider's account is used up ({0})")]
+    NoQuota(String),
     /// Too many requests; later it may work.
     #[error("the provider is limiting requests ({message})")]
     RateLimited {
@@ -44,6 +47,7 @@ impl ProviderError {
         match self {
             Self::Unauthorized(_) => "unauthorized",
             Self::UnknownModel(_) => "unknown_model",
+            Self::NoQuota(_) => "no_quota",
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable(_) => "unavailable",
             Self::TooLong(_) => "too_long",
@@ -58,7 +62,11 @@ impl ProviderError {
     pub const fn is_passing(&self) -> bool {
         match self {
             Self::RateLimited { .. } | Self::Unavailable(_) | Self::Cut(_) | Self::Stalled(_) => true,
-            Self::Unauthorized(_) | Self::UnknownModel(_) | Self::TooLong(_) | Self::Refused(_) => false,
+            Self::Unauthorized(_)
+            | Self::UnknownModel(_)
+            | Self::NoQuota(_)
+            | Self::TooLong(_)
+            | Self::Refused(_) => false,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What can go wrong with an answer, in words for the person who waits for it.
 
+use super::mailbox::Question;
+use crate::domain::message::AttachmentKind;
 use crate::prompts::texts::{Texts, fill};
 use crate::provider::ProviderError;
 
@@ -35,6 +37,7 @@ impl Trouble {
             Self::Model(error) => match error {
                 ProviderError::Unauthorized(_) => &texts.trouble_unauthorized,
                 ProviderError::UnknownModel(_) => &texts.trouble_model,
+                ProviderError::NoQuota(_) => &texts.trouble_quota,
                 ProviderError::RateLimited { .. } => &texts.trouble_busy,
                 ProviderError::Unavailable(_) => &texts.trouble_unavailable,
                 ProviderError::TooLong(_) => &texts.trouble_long,
@@ -48,4 +51,25 @@ impl Trouble {
         };
         fill(text, &[("model", model)])
     }
+}
+
+/// The answer to a question that holds nothing Figaro can read: no words, only content of a kind it has no eyes or
+/// ears for.
+#[must_use]
+pub fn unreadable(question: &Question, texts: &Texts) -> Option<String> {
+    let mut attachments = question.parts.iter().flat_map(|part| &part.attachments);
+    let has_words = question.parts.iter().any(|part| !part.text.trim().is_empty());
+    let first = attachments.next().filter(|_| !has_words)?;
+    let kind = match first.kind {
+        AttachmentKind::Photo => &texts.kind_photo,
+        AttachmentKind::Document => &texts.kind_document,
+        AttachmentKind::Voice => &texts.kind_voice,
+        AttachmentKind::Audio => &texts.kind_audio,
+        AttachmentKind::Video | AttachmentKind::VideoNote | AttachmentKind::Animation => &texts.kind_video,
+        AttachmentKind::Sticker => &texts.kind_sticker,
+        AttachmentKind::Other => &texts.kind_other,
+        // Their labels say what they hold.
+        AttachmentKind::Location | AttachmentKind::Contact | AttachmentKind::Poll => return None,
+    };
+    Some(fill(&texts.unsupported, &[("kind", kind)]))
 }

@@ -11,7 +11,7 @@ use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::mailbox::{CancelReason, Control, Job, Question, Runner};
-use super::trouble::Trouble;
+use super::trouble::{Trouble, unreadable};
 use crate::agent::calls::result_message;
 use crate::agent::driver::{Commit, Driven, Driver, Turn};
 use crate::agent::run::{Answer, Run};
@@ -19,7 +19,7 @@ use crate::context::{BotName, Material, build};
 use crate::delivery::{Bus, Courier, Outcome, RunEventKind};
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::message::{AttachmentKind, Inbound};
+use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolStatus;
 use crate::ids::DeliveryId;
@@ -154,7 +154,7 @@ impl Turns {
     /// Loads everything, builds the request, and lets the agent work.
     async fn answer(&self, run: &ActiveRun, question: &Question, control: Control) -> Result<End, Trouble> {
         let texts = self.texts(question);
-        if let Some(words) = cannot_read(question, texts) {
+        if let Some(words) = unreadable(question, texts) {
             // In a group that has it answer everything, nobody asked about every sticker.
             let is_meant = question.parts.iter().any(Inbound::is_addressed);
             return Ok(if is_meant { End::Tell(words) } else { End::Tell(String::new()) });
@@ -382,24 +382,4 @@ fn context(run: &ActiveRun, first: &Inbound, question: &Question, now: DateTime<
         standing: question.standing,
         now,
     }
-}
-
-/// The answer to a question that holds nothing Figaro can read: no words, only content of a kind it has no eyes or
-/// ears for.
-fn cannot_read(question: &Question, texts: &Texts) -> Option<String> {
-    let mut attachments = question.parts.iter().flat_map(|part| &part.attachments);
-    let has_words = question.parts.iter().any(|part| !part.text.trim().is_empty());
-    let first = attachments.next().filter(|_| !has_words)?;
-    let kind = match first.kind {
-        AttachmentKind::Photo => &texts.kind_photo,
-        AttachmentKind::Document => &texts.kind_document,
-        AttachmentKind::Voice => &texts.kind_voice,
-        AttachmentKind::Audio => &texts.kind_audio,
-        AttachmentKind::Video | AttachmentKind::VideoNote | AttachmentKind::Animation => &texts.kind_video,
-        AttachmentKind::Sticker => &texts.kind_sticker,
-        AttachmentKind::Other => &texts.kind_other,
-        // Their labels say what they hold.
-        AttachmentKind::Location | AttachmentKind::Contact | AttachmentKind::Poll => return None,
-    };
-    Some(fill(&texts.unsupported, &[("kind", kind)]))
 }

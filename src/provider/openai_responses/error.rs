@@ -55,6 +55,7 @@ pub(super) fn presentable(error: ProviderError, redactor: &Redactor) -> Provider
     match error {
         ProviderError::Unauthorized(text) => ProviderError::Unauthorized(short(text)),
         ProviderError::UnknownModel(text) => ProviderError::UnknownModel(short(text)),
+        ProviderError::NoQuota(text) => ProviderError::NoQuota(short(text)),
         ProviderError::RateLimited { retry_after, message } => {
             ProviderError::RateLimited { retry_after, message: short(message) }
         }
@@ -70,6 +71,7 @@ pub(super) fn presentable(error: ProviderError, redactor: &Redactor) -> Provider
 enum Class {
     Unauthorized,
     UnknownModel,
+    NoQuota,
     RateLimited,
     Unavailable,
     TooLong,
@@ -81,6 +83,7 @@ impl Class {
         match self {
             Self::Unauthorized => ProviderError::Unauthorized(message),
             Self::UnknownModel => ProviderError::UnknownModel(message),
+            Self::NoQuota => ProviderError::NoQuota(message),
             Self::RateLimited => ProviderError::RateLimited { retry_after, message },
             Self::Unavailable => ProviderError::Unavailable(message),
             Self::TooLong => ProviderError::TooLong(message),
@@ -139,19 +142,19 @@ impl Said {
         }
     }
 
-    /// A known code tells more than a status. An empty account is a refusal, though it comes as 429: only its owner
-    /// can help, and waiting cannot.
+    /// A known code tells more than a status. An empty account comes as 429, but only its owner can help, and waiting
+    /// cannot.
     fn class(&self) -> Option<Class> {
         let class = match self.code.as_str() {
             "invalid_api_key" => Class::Unauthorized,
             "model_not_found" => Class::UnknownModel,
-            "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => Class::Refused,
+            "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => Class::NoQuota,
             "rate_limit_exceeded" => Class::RateLimited,
             "context_length_exceeded" | "string_above_max_length" => Class::TooLong,
             "server_error" | "server_is_overloaded" | "slow_down" => Class::Unavailable,
             // Compatible servers say it in words alone.
             _ if self.message.contains("maximum context length") => Class::TooLong,
-            _ if self.kind == "insufficient_quota" => Class::Refused,
+            _ if self.kind == "insufficient_quota" => Class::NoQuota,
             _ => return None,
         };
         Some(class)
@@ -207,7 +210,7 @@ mod tests {
             (404, said(""), ProviderError::UnknownModel(m())),
             (400, said("model_not_found"), ProviderError::UnknownModel(m())),
             (429, said("rate_limit_exceeded"), limited(None, "m")),
-            (429, said("insufficient_quota"), ProviderError::Refused(m())),
+            (429, said("insufficient_quota"), ProviderError::NoQuota(m())),
             (400, said("context_length_exceeded"), ProviderError::TooLong(m())),
             (413, said(""), ProviderError::TooLong(m())),
             (400, said("invalid_prompt"), ProviderError::Refused(m())),
@@ -251,7 +254,7 @@ mod tests {
             (json!({"code": "rate_limit_exceeded", "message": "m"}), limited(None, "m")),
             (json!({"code": "invalid_prompt", "message": "m"}), ProviderError::Refused("m".into())),
             (json!({"type": "invalid_request_error", "message": "m"}), ProviderError::Refused("m".into())),
-            (json!({"type": "insufficient_quota", "message": "m"}), ProviderError::Refused("m".into())),
+            (json!({"type": "insufficient_quota", "message": "m"}), ProviderError::NoQuota("m".into())),
             (json!({"code": "context_length_exceeded", "message": "m"}), ProviderError::TooLong("m".into())),
             (json!({"code": "strange"}), ProviderError::Unavailable("strange".into())),
             (json!(null), ProviderError::Unavailable("the answer failed".into())),

@@ -294,7 +294,7 @@ async fn refusals_keep_their_meaning() {
         ("413 Payload Too Large", m, ProviderError::TooLong("m".into())),
         ("429 Too Many Requests\r\nretry-after: 3600", m, limited(3600)),
         ("429 Too Many Requests\r\nretry-after-ms: 2000", m, limited(2)),
-        ("429 Too Many Requests", quota, ProviderError::Refused("You exceeded your quota".into())),
+        ("429 Too Many Requests", quota, ProviderError::NoQuota("You exceeded your quota".into())),
         ("400 Bad Request", m, ProviderError::Refused("m".into())),
         ("500 Internal Server Error", m, ProviderError::Unavailable("m".into())),
         ("503 Service Unavailable", "", ProviderError::Unavailable("HTTP 503 Service Unavailable".into())),
