@@ -24,6 +24,8 @@ pub fn start(filter: &str, as_json: bool, redactor: Redactor) -> Result<(), Stri
     let filter =
         SILENT.iter().filter_map(|silent| silent.parse().ok()).fold(filter, EnvFilter::add_directive);
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacting(redactor));
+    // Its complaint would go to the same place and panic when nobody reads the log any more.
+    let builder = builder.log_internal_errors(false);
     let started = match as_json {
         true => builder.json().flatten_event(true).try_init(),
         false => builder.with_ansi(false).with_target(false).try_init(),
