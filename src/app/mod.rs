@@ -24,8 +24,8 @@ use parts::Parts;
 pub use check::check;
 pub use demo::{DemoOptions, demo};
 
-/// How long running turns may go on after a stop was requested.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// How long running turns may go on after a stop was requested: less than the ten seconds that Docker waits.
+const PATIENCE: Duration = Duration::from_secs(8);
 /// How long abandoned turns and helpers may take to notice.
 const LAST_CALL: Duration = Duration::from_secs(4);
 

@@ -57,16 +57,18 @@ impl ProviderError {
         }
     }
 
-    /// Whether the same request may succeed when sent again.
+    /// Whether the same request may well succeed when sent again at once. After a silence it might too, but whoever
+    /// waits has then waited long enough to be told.
     #[must_use]
     pub const fn is_passing(&self) -> bool {
         match self {
-            Self::RateLimited { .. } | Self::Unavailable(_) | Self::Cut(_) | Self::Stalled(_) => true,
+            Self::RateLimited { .. } | Self::Unavailable(_) | Self::Cut(_) => true,
             Self::Unauthorized(_)
             | Self::UnknownModel(_)
             | Self::NoQuota(_)
             | Self::TooLong(_)
-            | Self::Refused(_) => false,
+            | Self::Refused(_)
+            | Self::Stalled(_) => false,
         }
     }
 }

@@ -189,11 +189,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn passing_errors_are_retried_until_the_attempts_are_used_up() {
         let cut = || Err(ProviderError::Cut("c".into()));
-        let stalled = || Err(ProviderError::Stalled(Duration::from_secs(60)));
         let cases = [
             (1, vec![vec![down()]], vec![down()]),
             (3, vec![vec![down()], whole()], whole()),
-            (3, vec![vec![cut()], vec![stalled()], whole()], whole()),
+            (3, vec![vec![cut()], vec![down()], whole()], whole()),
             (3, vec![vec![down()], vec![cut()], vec![limited(None)]], vec![limited(None)]),
             (0, vec![vec![down()]], vec![down()]),
         ];
@@ -211,7 +210,9 @@ mod tests {
             ProviderError::Unauthorized("x".into()),
             ProviderError::UnknownModel("x".into()),
             ProviderError::TooLong("x".into()),
+            ProviderError::NoQuota("x".into()),
             ProviderError::Refused("x".into()),
+            ProviderError::Stalled(Duration::from_secs(60)),
         ];
         let begun = [Event::TextDelta("a".into()), Event::Hosted("web_search".into())];
         let answers = lasting.map(|error| vec![Err(error)]);

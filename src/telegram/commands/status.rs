@@ -12,7 +12,8 @@ impl Commands {
         let texts = self.texts(asker);
         let zone = self.store.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
         let since = self.vitals.started_at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string();
-        if asker.standing != Standing::Owner {
+        // In a group everybody would read an owner's figures.
+        if asker.standing != Standing::Owner || asker.place.is_group() {
             return Ok(Card::text(fill(&texts.status_member, &[("since", &since), ("model", &self.model)])));
         }
         let health = self.store.health().await?;
