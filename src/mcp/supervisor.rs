@@ -199,13 +199,23 @@ fn pauses() -> impl Iterator<Item = Duration> {
         .build()
 }
 
-/// A candidate that nobody named must be of this very build; a stale one beside us is passed over.
+/// A candidate that nobody named must be of this very build; what stands beside us and is stale, or no server, is passed
+/// over.
 async fn first_of_this_build(
     candidates: Vec<Candidate>,
     recipe: &Recipe,
 ) -> Result<(Candidate, Running), StartError> {
-    for candidate in candidates {
-        let running = launch(&candidate, recipe).await?;
+    let mut candidates = candidates.into_iter().peekable();
+    while let Some(candidate) = candidates.next() {
+        let running = match launch(&candidate, recipe).await {
+            Ok(running) => running,
+            // It is no server at all; one that is, and refuses, has a reason that holds for the next as well.
+            Err(error @ StartError::Missing(_)) if candidates.peek().is_some() => {
+                tracing::warn!("{error}; passing it over");
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         let is_same = running.connection.server_version.ends_with(figaro_mcp::BUILD_ID);
         if candidate.named || is_same {
             return Ok((candidate, running));

@@ -124,23 +124,34 @@ async fn a_server_of_another_build_is_passed_over() {
 }
 
 #[tokio::test]
-async fn what_stands_beside_it_and_is_no_server_is_told() {
+async fn what_stands_beside_it_and_is_no_server_is_passed_over() {
     let world = World::new().await;
-    let cases: [(&[u8], &str); 3] = [
-        (b"#!/bin/sh\necho 'figaro-mcp: I am from last year' >&2\nexit 1\n", "I am from last year"),
-        (b"#!/bin/sh\nexit 0\n", "MCP_SERVER_BIN"),
-        (b"#!/bin/sh\necho READY http://127.0.0.1:9/mcp\nexec sleep 60\n", "MCP_SERVER_BIN"),
-    ];
-    for (script, words) in cases {
-        let (folder, figaro) = alone();
+    let (folder, figaro) = alone();
+    for script in
+        [&b"#!/bin/sh\nexit 0\n"[..], b"#!/bin/sh\necho READY http://127.0.0.1:9/mcp\nexec sleep 60\n"]
+    {
         write_program(&folder.path().join("figaro-mcp"), script);
-        let output = world.bot().program(&figaro).run().await;
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert!(errors.starts_with("figaro: ") && errors.contains(words), "{errors}");
-        assert_eq!(errors.lines().count(), 1, "{errors}");
-        assert_eq!(proc::with_words(world.telegram.url()), Vec::<u32>::new());
+        let bot = world.bot().program(&figaro).spawn();
+        bot.ready().await;
+        assert!(bot.log().contains("could not be started"), "{}", bot.log());
+        assert_eq!(proc::command_line(child(&bot))[1..], ["mcp-server", "--supervised"]);
+        tools_work(&world).await;
+        assert!(bot.stop().success());
     }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_to_start_says_why() {
+    let world = World::new().await;
+    let (folder, figaro) = alone();
+    let script = b"#!/bin/sh\necho 'figaro-mcp: I am from last year' >&2\nexit 1\n";
+    write_program(&folder.path().join("figaro-mcp"), script);
+    let output = world.bot().program(&figaro).run().await;
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.starts_with("figaro: ") && errors.contains("I am from last year"), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert_eq!(proc::with_words(world.telegram.url()), Vec::<u32>::new());
 }
 
 #[tokio::test]
