@@ -1,6 +1,7 @@
 //! The life of the process: settings, runtime, socket, ready line, signals, exit code. Called by both binaries.
 
 use std::ffi::OsString;
+use std::future::pending;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -55,7 +56,8 @@ async fn run(settings: Settings) -> ExitCode {
         Ok(stop) => stop,
         Err(error) => return refuse(1, &format!("signals can not be received: {error}")),
     };
-    let parent_gone = match parent_gone(settings.supervised) {
+    let supervised = settings.supervised;
+    let parent_gone = match parent_gone(supervised) {
         Ok(parent_gone) => parent_gone,
         Err(error) => return refuse(1, &format!("standard input can not be watched: {error}")),
     };
@@ -63,7 +65,7 @@ async fn run(settings: Settings) -> ExitCode {
         return refuse(1, &format!("standard output is closed: {error}"));
     }
     tokio::select! {
-        served = serve(listener, settings, stop.received()) => match served {
+        served = serve(listener, settings, stop.received(supervised)) => match served {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => refuse(1, &error.to_string()),
         },
@@ -86,7 +88,12 @@ impl StopSignals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    async fn received(mut self) {
+    /// Under a parent they are passed over: a terminal and an init system send them to both processes, and the parent
+    /// still needs this one for what it has to finish. It closes standard input then.
+    async fn received(mut self, supervised: bool) {
+        if supervised {
+            return pending().await;
+        }
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

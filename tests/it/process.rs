@@ -172,6 +172,25 @@ async fn a_server_that_was_killed_comes_back_and_the_owner_can_see_it() {
     assert!(!proc::is_running(child));
 }
 
+/// As a terminal does at Ctrl-C, and an init system that stops a whole group.
+#[tokio::test]
+async fn a_signal_to_both_lets_the_bot_finish_with_its_server() {
+    let world = World::new().await;
+    world.script.push(Reply::text("one two").paced(0, Duration::from_millis(600)));
+    world.script.push(Reply::text("never asked"));
+    let mut bot = world.start().await;
+    let server = child(&bot);
+    world.telegram.say(ANN, ANN, "count").unwrap();
+    world.asks(1).await;
+    proc::signal(server, "INT");
+    proc::signal(server, "TERM");
+    bot.signal("INT");
+    assert_eq!(world.answers(ANN, 1).await[0]["text"], "one two");
+    assert!(bot.ended().await.success());
+    assert!(!bot.log().contains("MCP server ended"), "{}", bot.log());
+    assert!(!proc::is_running(server));
+}
+
 #[tokio::test]
 async fn the_server_does_not_outlive_a_bot_that_was_killed() {
     let world = World::new().await;
