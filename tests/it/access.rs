@@ -1,6 +1,7 @@
 //! Who may talk to the bot: owners, those an owner allowed, everybody where it is open, and the first to open the link.
 
 use figaro::demo::model::Reply;
+use figaro::demo::telegram::Say;
 
 use crate::support::scene::text;
 use crate::support::{ANN, BOB, World};
@@ -93,4 +94,15 @@ async fn a_bot_whose_settings_name_an_owner_offers_no_link() {
     let bot = world.start().await;
     world.told(ANN, ANN, "/status").await;
     assert!(!bot.log().contains("t.me/"), "{}", bot.log());
+}
+
+#[tokio::test]
+async fn a_forwarded_command_is_a_text_to_read_and_no_order() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("That would let someone in."));
+    let _bot = world.start().await;
+    world.telegram.send(Say::new(ANN, ANN, "/allow 12").forward_from(BOB)).unwrap();
+    assert_eq!(text(&world.answers(ANN, 1).await[0]), "That would let someone in.");
+    world.say(BOB, BOB, "hello?");
+    assert!(text(&world.answers(BOB, 1).await[0]).starts_with("This bot is private."));
 }

@@ -2,7 +2,7 @@
 //! otherwise silent.
 
 use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::{Options, Say, Standing};
+use figaro::demo::telegram::{ChatKind, Options, Say, Standing};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, number, text};
@@ -266,4 +266,41 @@ async fn a_command_it_does_not_know_is_left_to_others_unless_it_is_named() {
     world.caught_up().await;
     assert_eq!(world.bot_texts(TEAM).len(), 1);
     assert_eq!(world.asked().len(), 0);
+}
+
+#[tokio::test]
+async fn an_album_whose_first_photo_addresses_it_is_one_question() {
+    let world = World::without_privacy().await;
+    world.team();
+    world.otherwise(Reply::text("Three photos."));
+    let _bot = world.start_open().await;
+    for caption in ["@figaro_bot what are these?", "", ""] {
+        world.telegram.send(Say::new(ANN, TEAM, caption).photo("jpeg").media_group_id("a1")).unwrap();
+    }
+    assert_eq!(text(&world.answers(TEAM, 1).await[0]), "Three photos.");
+    let prompt = world.asked().last().unwrap().user_text();
+    assert_eq!(prompt.matches("[photo]").count(), 3, "{prompt}");
+    assert!(!prompt.contains("<background>"), "{prompt}");
+}
+
+#[tokio::test]
+async fn where_it_answers_everything_a_sticker_gets_no_complaint_and_a_channel_no_greeting() {
+    let world = World::without_privacy().await;
+    world.team();
+    world.otherwise(Reply::text("Good."));
+    let _bot = world.start_open().await;
+    world.told(ANN, TEAM, "/config answers always").await;
+    let cards = world.bot_texts(TEAM).len();
+    world.telegram.send(Say::new(BOB, TEAM, "").photo("jpeg")).unwrap();
+    world.say(BOB, TEAM, "morning all");
+    assert_eq!(text(world.answers(TEAM, cards + 1).await.last().unwrap()), "Good.");
+
+    const CHANNEL: i64 = -100_777;
+    world.telegram.add_chat(CHANNEL, ChatKind::Channel, "News");
+    world.telegram.set_member(CHANNEL, ANN, Standing::Owner).unwrap();
+    world.telegram.set_member(CHANNEL, world.telegram.bot_id(), Standing::Left).unwrap();
+    world.telegram.bot_joined(CHANNEL, ANN).unwrap();
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(CHANNEL), Vec::<String>::new());
+    assert_eq!(world.bot_texts(TEAM).len(), cards + 1, "{:?}", world.bot_texts(TEAM));
 }
