@@ -73,10 +73,12 @@ impl Router {
         let id = update.id;
         let fate = match UpdateView::deserialize(&update.body) {
             // One update that breaks the code must not end the taking in of all others, at every start again.
-            Ok(view) => AssertUnwindSafe(self.decide(id, view))
-                .catch_unwind()
-                .await
-                .unwrap_or(Ok(Fate::Dropped("panicked"))),
+            Ok(view) => {
+                AssertUnwindSafe(self.decide(id, view)).catch_unwind().await.unwrap_or_else(|_panic| {
+                    tracing::error!(update = %id, "an update broke the code that reads it; it is set aside");
+                    Ok(Fate::Dropped("panicked"))
+                })
+            }
             Err(_) => Ok(Fate::Dropped("unreadable")),
         };
         match fate {

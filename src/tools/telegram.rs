@@ -99,17 +99,8 @@ impl Tool for TelegramTool {
     fn effect(&self) -> Effect {
         match self.method.class {
             Class::Read => Effect::Read,
-            Class::Delete => Effect::Destructive,
-            Class::Message
-            | Class::Answers
-            | Class::Profile
-            | Class::Stickers
-            | Class::Moderation
-            | Class::Business
-            | Class::Other
-            | Class::Money
-            | Class::ManagedBots
-            | Class::Lifecycle => Effect::Write,
+            _ if self.method.irreversible => Effect::Destructive,
+            _ => Effect::Write,
         }
     }
 

@@ -177,7 +177,6 @@ async fn a_server_that_was_killed_comes_back_and_the_owner_can_see_it() {
 async fn a_signal_to_both_lets_the_bot_finish_with_its_server() {
     let world = World::new().await;
     world.script.push(Reply::text("one two").paced(0, Duration::from_millis(600)));
-    world.script.push(Reply::text("never asked"));
     let mut bot = world.start().await;
     let server = child(&bot);
     world.telegram.say(ANN, ANN, "count").unwrap();
