@@ -26,7 +26,10 @@ fn main() -> io::Result<()> {
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !path.is_dir() {
-        files.push(path.to_owned());
+        // The script that remakes the data is no part of the server.
+        if path.extension().is_none_or(|extension| extension != "py") {
+            files.push(path.to_owned());
+        }
         return Ok(());
     }
     for entry in fs::read_dir(path)? {
