@@ -1,72 +1,91 @@
-//! The tools that are served: the methods of the table that have a description, as MCP shows them. Used by the server.
+//! The tools that are served: the methods of the table that have a description, as MCP shows them, and the search for
+//! them. The server uses it, and so does Figaro, which shows its models the same tools.
 //! A tool is made when it is asked for: all schemas together would be the largest thing in memory.
 
-use std::collections::HashMap;
-
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
-use serde::Deserialize;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
-use crate::schema;
+use crate::find::{self, Words};
+use crate::lines::Lines;
+use crate::schema::{self, entries};
 use crate::table::{Class, Method, Table};
+
+/// The name of the tool that searches for methods.
+pub const FIND: &str = "find_telegram_methods";
+/// The longest query it takes, in characters.
+pub const MAX_QUERY: usize = 300;
 
 /// Tools on one page of `tools/list`.
 const PAGE_SIZE: usize = 50;
+/// About the most that a method's schema takes when it was found, in bytes of JSON.
+const FOUND_BYTES: usize = 6_000;
+/// The same for a type that was asked for by its name.
+const TYPE_BYTES: usize = 8_000;
 
 /// The methods that are served, in Telegram's order.
 #[derive(Debug)]
-pub(crate) struct Catalog {
+pub struct Catalog {
     methods: Vec<&'static Method>,
     lines: Lines,
 }
 
-/// Our own one-line descriptions, read from `bot-api/descriptions.json`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Lines {
-    /// For a parameter wherever it occurs.
-    parameters: HashMap<String, String>,
-    methods: HashMap<String, MethodLines>,
+/// Which methods are served.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// Only these classes; empty means all.
+    pub only: Vec<Class>,
+    /// Also the methods that would take the update stream away from a running bot.
+    pub with_lifecycle: bool,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MethodLines {
-    description: String,
-    /// For a parameter of this method, instead of the common line.
-    parameters: HashMap<String, String>,
+/// What a search gave.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Methods, best first; a few at most.
+    pub methods: Vec<&'static Method>,
+    /// The schemas of types that the query names, by their names.
+    pub types: Map<String, Value>,
 }
 
 /// A cursor that this server did not hand out.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown cursor: start again without one")]
-pub(crate) struct BadCursor;
+pub struct BadCursor;
 
 impl Catalog {
-    /// The methods that have a description; those that would take the update stream away only when asked for.
-    pub(crate) fn embedded(with_lifecycle: bool) -> Self {
-        Self::new(Lines::embedded(), with_lifecycle)
-    }
-
-    fn new(lines: Lines, with_lifecycle: bool) -> Self {
+    /// The methods of a choice.
+    #[must_use]
+    pub fn new(choice: &Choice) -> Self {
+        let lines = Lines::embedded();
         let served = |method: &&Method| {
-            lines.methods.contains_key(&method.name) && (with_lifecycle || method.class != Class::Lifecycle)
+            lines.method(&method.name).is_some()
+                && (choice.with_lifecycle || method.class != Class::Lifecycle)
+                && (choice.only.is_empty() || choice.only.contains(&method.class))
         };
         Self { methods: Table::get().methods().iter().filter(served).collect(), lines }
     }
 
     /// A served method by its exact name.
-    pub(crate) fn method(&self, name: &str) -> Option<&'static Method> {
+    #[must_use]
+    pub fn method(&self, name: &str) -> Option<&'static Method> {
         self.methods.iter().copied().find(|method| method.name == name)
     }
 
-    /// How MCP shows a served method.
-    pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
-        self.method(name).map(|method| self.describe(method))
+    /// How MCP shows a tool.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<Tool> {
+        if name == FIND {
+            Some(Self::search_tool())
+        } else {
+            self.method(name).map(|method| self.describe(method))
+        }
     }
 
     /// One page and the cursor of the next. A cursor is the name of the last tool shown, so it outlives a restart.
-    pub(crate) fn page(&self, cursor: Option<&str>) -> Result<(Vec<Tool>, Option<String>), BadCursor> {
+    ///
+    /// # Errors
+    /// [`BadCursor`].
+    pub fn page(&self, cursor: Option<&str>) -> Result<(Vec<Tool>, Option<String>), BadCursor> {
         let start = match cursor {
             None => 0,
             Some(name) => self.methods.iter().position(|m| m.name == name).ok_or(BadCursor)? + 1,
@@ -74,30 +93,68 @@ impl Catalog {
         let rest = self.methods.get(start..).unwrap_or_default();
         let shown = rest.get(..PAGE_SIZE).unwrap_or(rest);
         let next = if shown.len() < rest.len() { shown.last().map(|last| last.name.clone()) } else { None };
-        Ok((shown.iter().map(|method| self.describe(method)).collect(), next))
+        let search = if start == 0 { Some(Self::search_tool()) } else { None };
+        Ok((search.into_iter().chain(shown.iter().map(|method| self.describe(method))).collect(), next))
+    }
+
+    /// The methods that a request in words means, and the types it names. Whole names of methods come first.
+    #[must_use]
+    pub fn find(&self, query: &str) -> Found {
+        let methods = find::rank(query, &self.methods, &self.lines, &Words::embedded());
+        let names = find::names(query).into_iter();
+        let types = names.filter_map(|name| {
+            Some((name.to_owned(), Value::Object(schema::of_type(name, &self.lines, TYPE_BYTES)?)))
+        });
+        Found { methods, types: types.collect() }
+    }
+
+    /// What a method does, in one line.
+    #[must_use]
+    pub fn description(&self, method: &Method) -> &'static str {
+        self.lines.method(&method.name).unwrap_or_default()
+    }
+
+    /// The whole schema of a method's arguments.
+    #[must_use]
+    pub fn schema(&self, method: &Method) -> Map<String, Value> {
+        schema::of_method(method, &self.lines)
+    }
+
+    /// The schema of a method's arguments as a search shows it: what does not fit is cut, and can be asked for.
+    #[must_use]
+    pub fn short_schema(&self, method: &Method) -> Map<String, Value> {
+        schema::within(method, &self.lines, FOUND_BYTES)
     }
 
     fn describe(&self, method: &'static Method) -> Tool {
-        let own = self.lines.methods.get(&method.name);
-        let line = |name: &str| {
-            own.and_then(|own| own.parameters.get(name))
-                .or_else(|| self.lines.parameters.get(name))
-                .map(String::as_str)
-        };
-        let description = own.map(|own| own.description.clone()).unwrap_or_default();
         let title = title(&method.name);
-        let meta = Map::from_iter([("class".to_owned(), json!(method.class))]);
-        Tool::new(method.name.as_str(), description, schema::of_method(method, line))
+        let meta = json!({"class": method.class, "returns": method.returns.to_string()});
+        Tool::new(method.name.as_str(), self.description(method), self.schema(method))
             .with_title(title.clone())
             .with_annotations(annotations(method, title))
-            .with_meta(MetaObject(meta))
+            .with_meta(MetaObject(entries(meta)))
     }
-}
 
-impl Lines {
-    #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
-    fn embedded() -> Self {
-        serde_json::from_str(include_str!("../bot-api/descriptions.json")).expect("descriptions.json fits")
+    fn search_tool() -> Tool {
+        let title = "Find Telegram methods";
+        let schema = json!({
+            "type": "object",
+            "properties": {"query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_QUERY,
+                "description": "What to do, in a few English words; or exact names of methods or types"
+            }},
+            "required": ["query"],
+            "additionalProperties": false
+        });
+        Tool::new(FIND, find::DESCRIPTION, entries(schema)).with_title(title).with_annotations(
+            ToolAnnotations::with_title(title)
+                .read_only(true)
+                .destructive(false)
+                .idempotent(true)
+                .open_world(false),
+        )
     }
 }
 
@@ -117,7 +174,7 @@ fn annotations(method: &Method, title: String) -> ToolAnnotations {
     ToolAnnotations::with_title(title)
         .read_only(reads)
         .destructive(!reads && (dangerous || method.irreversible || starts(&["delete", "remove"])))
-        .idempotent(reads || starts(&["edit", "set", "delete"]))
+        .idempotent(method.is_idempotent())
         .open_world(true)
 }
 
@@ -139,11 +196,8 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// Every method described, as it will be one day.
     fn whole(with_lifecycle: bool) -> Catalog {
-        let line = || MethodLines { description: "Does it.".to_owned(), parameters: HashMap::new() };
-        let methods = Table::get().methods().iter().map(|m| (m.name.clone(), line())).collect();
-        Catalog::new(Lines { parameters: HashMap::new(), methods }, with_lifecycle)
+        Catalog::new(&Choice { with_lifecycle, ..Choice::default() })
     }
 
     #[test]
@@ -160,8 +214,9 @@ mod tests {
                     break;
                 }
             }
-            assert_eq!(sizes, [50, 50, 50, count - 150]);
-            assert_eq!(names, catalog.methods.iter().map(|m| m.name.clone()).collect::<Vec<_>>());
+            assert_eq!(sizes, [51, 50, 50, count - 150]);
+            let wanted = catalog.methods.iter().map(|m| m.name.as_str());
+            assert_eq!(names, [FIND].into_iter().chain(wanted).collect::<Vec<_>>());
             assert_eq!(names.iter().any(|name| name == "getUpdates"), with_lifecycle);
         }
         assert_eq!(whole(false).page(Some("getUpdates")), Err(BadCursor));
@@ -200,29 +255,43 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_name_what_exists_on_one_line() {
-        let lines = Lines::embedded();
-        let table = Table::get();
-        let short = |text: &str| !text.is_empty() && text.len() <= 160 && !text.contains('\n');
-        for (name, line) in &lines.parameters {
-            assert!(short(line), "{name}");
-            assert!(table.methods().iter().any(|m| m.params.iter().any(|p| p.name == *name)), "{name}");
-        }
-        for (name, own) in &lines.methods {
-            let method = table.method(name).unwrap();
-            assert!(method.name == *name && short(&own.description), "{name}");
-            for (parameter, line) in &own.parameters {
-                assert!(
-                    short(line) && method.params.iter().any(|p| p.name == *parameter),
-                    "{name} {parameter}"
-                );
-            }
+    fn only_chosen_classes_are_served_and_found() {
+        let catalog = Catalog::new(&Choice { only: vec![Class::Read], with_lifecycle: true });
+        assert_eq!(catalog.methods.len(), 30);
+        assert!(catalog.methods.iter().all(|method| method.class == Class::Read));
+        assert!(catalog.tool("sendMessage").is_none() && catalog.tool(FIND).is_some());
+        let found = catalog.find("sendMessage getChat");
+        assert_eq!(found.methods.iter().map(|m| m.name.as_str()).collect::<Vec<_>>(), ["getChat"]);
+    }
+
+    #[test]
+    fn what_a_search_cut_is_there_for_its_name() {
+        let catalog = whole(false);
+        let short = catalog.short_schema(catalog.method("editMessageText").unwrap());
+        let cut = |name: &str| {
+            let def = short.get("$defs").and_then(|defs| defs.get(name)).unwrap();
+            def.get("type").is_none() && def.get("anyOf").is_none()
+        };
+        assert!(cut("InlineKeyboardButton") && !cut("LinkPreviewOptions"));
+        let found = catalog.find("InlineKeyboardButton, and NoSuchType");
+        assert_eq!(found.types.keys().collect::<Vec<_>>(), ["InlineKeyboardButton"]);
+        assert!(found.types["InlineKeyboardButton"].pointer("/properties/callback_data").is_some());
+    }
+
+    #[test]
+    fn short_schemas_are_short_and_keep_every_parameter() {
+        let catalog = whole(true);
+        for method in &catalog.methods {
+            let (short, whole) = (catalog.short_schema(method), catalog.schema(method));
+            assert_eq!(short["properties"], whole["properties"], "{}", method.name);
+            let bytes = Value::Object(short).to_string().len();
+            assert!(bytes <= FOUND_BYTES, "{} takes {bytes} bytes", method.name);
         }
     }
 
     #[test]
     fn a_title_is_the_name_in_words() {
         assert_eq!(title("setMessageReaction"), "Set message reaction");
-        assert_eq!(Catalog::embedded(false).tool("getChat").unwrap().title.as_deref(), Some("Get chat"));
+        assert_eq!(whole(false).tool("getChat").unwrap().title.as_deref(), Some("Get chat"));
     }
 }

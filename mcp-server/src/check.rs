@@ -70,20 +70,22 @@ impl Path {
     }
 }
 
-fn object(owner: &str, fields: &[Field], value: &Map<String, Value>, path: Path) -> Result<(), Fault> {
+fn object(owner: &str, fields: &[Field], given: &Map<String, Value>, path: Path) -> Result<(), Fault> {
     for field in fields {
         let at = path.field(&field.name);
-        match value.get(&field.name) {
+        match given.get(&field.name) {
             None | Some(Value::Null) if field.required => return Err(Fault::Missing { path: at.text }),
             None | Some(Value::Null) => {}
             Some(value) => {
                 typed(&field.ty, value, &at)?;
                 constant(field, value, &at)?;
-                bounds(field, value, &at)?;
+                let is_marked =
+                    field.parse_mode(fields).and_then(|name| given.get(name)).is_some_and(Value::is_string);
+                bounds(field, is_marked, value, &at)?;
             }
         }
     }
-    match value.keys().find(|key| !fields.iter().any(|f| f.name == **key)) {
+    match given.keys().find(|key| !fields.iter().any(|f| f.name == **key)) {
         Some(unknown) => Err(Fault::Unknown { path: path.field(unknown).text, owner: owner.to_owned() }),
         None => Ok(()),
     }
@@ -161,8 +163,10 @@ fn constant(field: &Field, value: &Value, path: &Path) -> Result<(), Fault> {
     }
 }
 
-fn bounds(field: &Field, value: &Value, path: &Path) -> Result<(), Fault> {
+/// Of a text with marks the upper bound can not be known here: it counts without them.
+fn bounds(field: &Field, is_marked: bool, value: &Value, path: &Path) -> Result<(), Fault> {
     let Some(unit) = field.unit else { return Ok(()) };
+    let max = field.max.filter(|_| !(is_marked && unit == Unit::Chars));
     let (count, what) = match (unit, value) {
         (Unit::Chars, Value::String(text)) => (text.encode_utf16().count() as i64, "characters"),
         (Unit::Bytes, Value::String(text)) => (text.len() as i64, "bytes"),
@@ -170,7 +174,7 @@ fn bounds(field: &Field, value: &Value, path: &Path) -> Result<(), Fault> {
         (Unit::Value, Value::Number(number)) => (number.as_i64().unwrap_or(i64::MAX), "as its value"),
         _ => return Ok(()),
     };
-    if field.min.is_some_and(|min| count < min) || field.max.is_some_and(|max| count > max) {
+    if field.min.is_some_and(|min| count < min) || max.is_some_and(|max| count > max) {
         let low = field.min.map_or_else(String::new, |min| format!("at least {min} "));
         let high = field.max.map_or_else(String::new, |max| format!("at most {max} "));
         let joint = if low.is_empty() || high.is_empty() { "" } else { "and " };
@@ -216,6 +220,17 @@ mod tests {
                 "sendMessage",
                 json!({"chat_id": 1, "text": ""}),
                 Some("text must have at least 1 and at most 4096 characters"),
+            ),
+            (
+                "sendMessage",
+                json!({"chat_id": 1, "text": "x".repeat(4097)}),
+                Some("text must have at least 1 and at most 4096 characters"),
+            ),
+            // Of marks Telegram counts nothing.
+            (
+                "sendMessage",
+                json!({"chat_id": 1, "text": format!("<b>{}</b>", "x".repeat(4096)), "parse_mode": "HTML"}),
+                None,
             ),
             (
                 "sendMessage",

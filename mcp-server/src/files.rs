@@ -1,38 +1,166 @@
-//! Guards what stands for a file in a call's arguments: a file_id or an http(s) URL, nothing else. Called by the server.
-//! A Bot API server of one's own reads `file:` paths from its disk, and `attach:` names parts this call does not have.
+//! What stands for a file in a call's arguments: a file_id, an http(s) URL, or an object with a name and the content,
+//! which is taken out here and sent as multipart. Nothing else passes: a Bot API server of one's own would read `file:`
+//! paths from its disk. The server calls [`take`] before a call leaves, Figaro's policy looks with [`find`].
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use reqwest::Url;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::table::{Field, Method, Table, Type, TypeDef};
 
-/// A string that names no file a call may send.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path} must be a file_id or an http(s) URL")]
-pub(crate) struct BadFile {
-    /// Where, like `media[0].media`.
-    path: String,
+/// What the Bot API takes as a photo, in bytes; an own server takes more.
+const MAX_PHOTO: usize = 10 * 1024 * 1024;
+/// What it takes as any other file.
+const MAX_FILE: usize = 50 * 1024 * 1024;
+
+/// How large an uploaded file may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// For any file, in bytes.
+    pub(crate) bytes: usize,
+    /// Telegram's own limits hold too; an own Bot API server has none of them.
+    pub(crate) of_telegram: bool,
 }
 
-/// Checks every place of a call that takes a file. The arguments fit the table already.
-pub(crate) fn check(method: &Method, args: &Map<String, Value>) -> Result<(), BadFile> {
-    match find(method, args).into_iter().find(|(_, text)| !is_remote(text)) {
-        Some((path, _)) => Err(BadFile { path }),
-        None => Ok(()),
+/// A file that goes along with a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Upload {
+    /// The name of its part; an argument says `attach://` and this name.
+    pub(crate) part: String,
+    /// The name of the file.
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Why a call's files can not be sent. The path is a place like `media[0].media`.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadFile {
+    #[error("{0} must be a file_id, an http(s) URL, or an object with name and base64")]
+    NoFile(String),
+    #[error("{path} is not a file to upload: {reason}. Give name, and either base64 or text")]
+    NoUpload { path: String, reason: String },
+    #[error("{path} is {bytes} bytes long, and {most} are the most here{remedy}")]
+    TooLarge { path: String, bytes: usize, most: usize, remedy: &'static str },
+}
+
+/// The object that carries a file's content.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    name: String,
+    base64: Option<String>,
+    text: Option<String>,
+}
+
+/// A place of a call's arguments that stands for a file.
+struct Place {
+    /// As a person reads it, such as `media[0].media`.
+    path: String,
+    /// As JSON Pointer (RFC 6901); the names of the Bot API need no escapes.
+    pointer: String,
+}
+
+/// Takes the contents of files out of the arguments, leaving `attach://<part>` in their places, and checks every other
+/// place of a file that the table knows.
+///
+/// # Errors
+/// The first [`BadFile`]; the arguments are then half changed and of no use.
+pub(crate) fn take(
+    method: &Method,
+    args: &mut Map<String, Value>,
+    limits: Limits,
+) -> Result<Vec<Upload>, BadFile> {
+    let places = places(method, args);
+    let mut whole = Value::Object(std::mem::take(args));
+    let mut uploads = Vec::new();
+    for Place { path, pointer } in places {
+        let Some(value) = whole.pointer_mut(&pointer) else { continue };
+        match value {
+            Value::String(text) if is_remote(text) => {}
+            Value::Object(_) => {
+                let is_parameter = pointer.matches('/').count() == 1;
+                let part = if is_parameter { path.clone() } else { format!("file{}", uploads.len()) };
+                let given = std::mem::replace(value, Value::String(format!("attach://{part}")));
+                uploads.push(upload(path, part, given, limits)?);
+            }
+            _ => return Err(BadFile::NoFile(path)),
+        }
     }
+    if let Value::Object(map) = whole {
+        *args = map;
+    }
+    Ok(uploads)
 }
 
 /// Every string of a call that stands for a file, however deep, with its place such as `media[0].media`.
 #[must_use]
-pub fn find<'a>(method: &Method, args: &'a Map<String, Value>) -> Vec<(String, &'a str)> {
+pub fn find(method: &Method, args: &Map<String, Value>) -> Vec<(String, String)> {
+    let whole = Value::Object(args.clone());
+    let text = |place: Place| Some((place.path, whole.pointer(&place.pointer)?.as_str()?.to_owned()));
+    places(method, args).into_iter().filter_map(text).collect()
+}
+
+fn upload(path: String, part: String, given: Value, limits: Limits) -> Result<Upload, BadFile> {
+    let refuse = |path: String, reason: &str| BadFile::NoUpload { path, reason: reason.to_owned() };
+    let content: Content = match serde_json::from_value(given) {
+        Ok(content) => content,
+        Err(error) => return Err(refuse(path, &error.to_string())),
+    };
+    let bytes = match (content.base64, content.text) {
+        (Some(base64), None) => {
+            // Lines and blanks are how many encoders write it.
+            let packed: String = base64.split_ascii_whitespace().collect();
+            BASE64_STANDARD.decode(packed).map_err(|error| refuse(path.clone(), &error.to_string()))?
+        }
+        (None, Some(text)) => text.into_bytes(),
+        (Some(_), Some(_)) => return Err(refuse(path, "it has both base64 and text")),
+        (None, None) => return Err(refuse(path, "it has no content")),
+    };
+    let name = content.name.trim();
+    if name.is_empty() || name.len() > 255 || name.contains(['/', '\\', '\0', '\r', '\n']) {
+        return Err(refuse(path, "its name must be a file name without folders"));
+    }
+    limits.check(&path, bytes.len())?;
+    Ok(Upload { part, name: name.to_owned(), bytes })
+}
+
+impl Limits {
+    fn check(self, path: &str, bytes: usize) -> Result<(), BadFile> {
+        let is_photo = path == "photo" || path.ends_with(".photo");
+        let (most, remedy) = match self {
+            Self { of_telegram: true, bytes } if is_photo && bytes > MAX_PHOTO => {
+                (MAX_PHOTO, "; send it as a document")
+            }
+            Self { of_telegram: true, bytes } if bytes > MAX_FILE => (MAX_FILE, ""),
+            Self { bytes, .. } => (bytes, "; --max-file-mb changes that"),
+        };
+        if bytes <= most {
+            return Ok(());
+        }
+        Err(BadFile::TooLarge { path: path.to_owned(), bytes, most, remedy })
+    }
+}
+
+fn places(method: &Method, args: &Map<String, Value>) -> Vec<Place> {
     let mut found = Vec::new();
-    object(&method.params, args, "", &mut found);
+    object(&method.params, args, &Place { path: String::new(), pointer: String::new() }, &mut found);
     found
 }
 
-type Found<'a> = Vec<(String, &'a str)>;
+impl Place {
+    fn field(&self, name: &str) -> Self {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        Self { path: format!("{}{dot}{name}", self.path), pointer: format!("{}/{name}", self.pointer) }
+    }
 
-fn object<'a>(fields: &[Field], value: &'a Map<String, Value>, path: &str, found: &mut Found<'a>) {
+    fn item(&self, at: usize) -> Self {
+        Self { path: format!("{}[{at}]", self.path), pointer: format!("{}/{at}", self.pointer) }
+    }
+}
+
+fn object(fields: &[Field], value: &Map<String, Value>, place: &Place, found: &mut Vec<Place>) {
     let is_another = |field: &Field| {
         let given = value.get(&field.name);
         field.constant.as_ref().is_some_and(|wanted| given.is_some_and(|given| given != wanted))
@@ -45,31 +173,33 @@ fn object<'a>(fields: &[Field], value: &'a Map<String, Value>, path: &str, found
         let Some(value) = value.get(&field.name) else {
             continue;
         };
-        let at = if path.is_empty() { field.name.clone() } else { format!("{path}.{}", field.name) };
-        match value {
-            Value::String(text) if field.attach => found.push((at, text)),
-            _ => typed(&field.ty, value, &at, found),
-        }
+        let ty = if field.attach { &Type::InputFile } else { &field.ty };
+        typed(ty, value, &place.field(&field.name), found);
     }
 }
 
 /// Of a union every alternative is looked at: whichever Telegram takes, no file passes unseen.
-fn typed<'a>(ty: &Type, value: &'a Value, path: &str, found: &mut Found<'a>) {
+fn typed(ty: &Type, value: &Value, place: &Place, found: &mut Vec<Place>) {
     match (ty, value) {
-        (Type::InputFile, Value::String(text)) => found.push((path.to_owned(), text)),
-        (Type::Union(types), _) => types.iter().for_each(|ty| typed(ty, value, path, found)),
-        (Type::Array(inner), Value::Array(items)) => {
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(at, item)| typed(inner, item, &format!("{path}[{at}]"), found));
+        (Type::InputFile, Value::String(_) | Value::Object(_)) => {
+            let again = found.iter().any(|known| known.pointer == place.pointer);
+            if !again {
+                found.push(Place { path: place.path.clone(), pointer: place.pointer.clone() });
+            }
         }
-        (Type::Named(name), Value::Object(_) | Value::Array(_)) => match (Table::get().type_def(name), value)
-        {
-            (Some(TypeDef::Union(types)), _) => types.iter().for_each(|ty| typed(ty, value, path, found)),
-            (Some(TypeDef::Fields(fields)), Value::Object(map)) => object(fields, map, path, found),
-            _ => {}
-        },
+        (Type::Union(types), _) => types.iter().for_each(|ty| typed(ty, value, place, found)),
+        (Type::Array(inner), Value::Array(items)) => {
+            items.iter().enumerate().for_each(|(at, item)| typed(inner, item, &place.item(at), found));
+        }
+        (Type::Named(name), Value::Object(_) | Value::Array(_)) => {
+            match (Table::get().type_def(name), value) {
+                (Some(TypeDef::Union(types)), _) => {
+                    types.iter().for_each(|ty| typed(ty, value, place, found));
+                }
+                (Some(TypeDef::Fields(fields)), Value::Object(map)) => object(fields, map, place, found),
+                _ => {}
+            }
+        }
         _ => {}
     }
 }
@@ -83,6 +213,14 @@ fn is_remote(text: &str) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    const LIMITS: Limits = Limits { bytes: 20, of_telegram: true };
+
+    fn taken(method: &str, args: &Value) -> Result<(Vec<Upload>, Value), String> {
+        let mut args = args.as_object().unwrap().clone();
+        let uploads = take(Table::get().method(method).unwrap(), &mut args, LIMITS);
+        uploads.map(|uploads| (uploads, Value::Object(args))).map_err(|bad| bad.to_string())
+    }
 
     #[test]
     fn only_ids_and_web_addresses_are_files() {
@@ -130,8 +268,71 @@ mod tests {
             ),
         ];
         for (method, args, wanted) in cases {
-            let found = check(Table::get().method(method).unwrap(), args.as_object().unwrap());
-            assert_eq!(found.err().map(|bad| bad.path).as_deref(), wanted, "{method} {args}");
+            let wanted = wanted.map(|path| BadFile::NoFile(path.to_owned()).to_string());
+            assert_eq!(taken(method, &args).err(), wanted, "{method} {args}");
+        }
+    }
+
+    #[test]
+    fn contents_leave_the_arguments_for_parts() {
+        let file = |name: &str| json!({"name": name, "base64": "aGVs\nbG8="});
+        let upload = |part: &str, name: &str, bytes: &[u8]| Upload {
+            part: part.to_owned(),
+            name: name.to_owned(),
+            bytes: bytes.to_vec(),
+        };
+        let args = json!({"chat_id": 1, "document": {"name": "a.txt", "text": "hé"}, "thumbnail": "AgAC"});
+        let wanted = json!({"chat_id": 1, "document": "attach://document", "thumbnail": "AgAC"});
+        let parts = vec![upload("document", "a.txt", "hé".as_bytes())];
+        assert_eq!(taken("sendDocument", &args), Ok((parts, wanted)));
+
+        let media = |media: Value, cover: Value| {
+            json!({"media": [
+                {"type": "photo", "media": "AgAC"},
+                {"type": "video", "media": media, "cover": cover},
+            ]})
+        };
+        let parts = vec![upload("file0", "v.mp4", b"hello"), upload("file1", "c.jpg", b"hello")];
+        let mut sent = taken("sendMediaGroup", &media(file("v.mp4"), file("c.jpg"))).unwrap();
+        sent.0.sort_by(|a, b| a.part.cmp(&b.part));
+        assert_eq!(sent, (parts, media(json!("attach://file0"), json!("attach://file1"))));
+    }
+
+    #[test]
+    fn what_is_no_file_to_upload_is_refused_with_a_reason() {
+        let cases = [
+            (json!({"base64": "AA=="}), "missing field `name`"),
+            (json!({"name": "a"}), "it has no content"),
+            (json!({"name": "a", "base64": "AA==", "text": "b"}), "both base64 and text"),
+            (json!({"name": "a", "base64": "not base64!"}), "Invalid symbol"),
+            (json!({"name": "a", "text": "b", "path": "/etc/passwd"}), "unknown field `path`"),
+            (json!({"name": "../a", "text": "b"}), "a file name without folders"),
+            (json!({"name": " ", "text": "b"}), "a file name without folders"),
+            (json!({"name": "a", "text": "x".repeat(21)}), "is 21 bytes long, and 20 are the most"),
+        ];
+        for (file, wanted) in cases {
+            let refused = taken("sendPhoto", &json!({"chat_id": 1, "photo": file})).unwrap_err();
+            assert!(refused.starts_with("photo is") && refused.contains(wanted), "{refused}");
+        }
+    }
+
+    #[test]
+    fn telegrams_own_limits_hold_where_its_servers_do() {
+        let most = |bytes: usize, of_telegram: bool, path: &str| match (Limits { bytes, of_telegram })
+            .check(path, usize::MAX)
+        {
+            Err(BadFile::TooLarge { most, .. }) => most >> 20,
+            other => panic!("{other:?}"),
+        };
+        let cases = [
+            (100, true, "document", 50),
+            (100, true, "photo", 10),
+            (100, true, "photo.photo", 10),
+            (100, false, "photo", 100),
+            (5, true, "photo", 5),
+        ];
+        for (megabytes, of_telegram, path, wanted) in cases {
+            assert_eq!(most(megabytes << 20, of_telegram, path), wanted, "{path}");
         }
     }
 }

@@ -21,7 +21,8 @@ use crate::server::BotApi;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
-const MAX_BODY: usize = 4 * 1024 * 1024;
+/// For all of a call but the contents of its files.
+const MAX_CALL: usize = 1024 * 1024;
 /// For calls under way when the stop comes, and for connections to close after them: two seconds together.
 const CALLS_PATIENCE: Duration = Duration::from_millis(1500);
 const CLOSE_PATIENCE: Duration = Duration::from_millis(500);
@@ -51,7 +52,7 @@ pub async fn serve(
     let port = listener.local_addr()?.port();
     let bot_api = BotApi::new(&settings)?;
     let (stop, streams) = (CancellationToken::new(), CancellationToken::new());
-    let app = router(bot_api.clone(), port, streams.clone())
+    let app = router(bot_api.clone(), port, settings.max_file_bytes, streams.clone())
         .layer(middleware::from_fn_with_state(Arc::<[SecretString]>::from(settings.keys), require_key));
     // Without it each answer waits 40 ms for the client's acknowledgement.
     let listener = listener.tap_io(|socket| {
@@ -75,16 +76,17 @@ pub async fn serve(
     }
 }
 
-fn router(bot_api: BotApi, port: u16, streams: CancellationToken) -> Router {
+fn router(bot_api: BotApi, port: u16, max_file_bytes: usize, streams: CancellationToken) -> Router {
     let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
         .with_allowed_origins(hosts.iter().map(|host| format!("http://{host}")))
         .with_allowed_hosts(hosts)
         .enforce_origin_validation()
-        .with_max_request_body_bytes(MAX_BODY);
+        // Base64 takes four bytes for three.
+        .with_max_request_body_bytes(MAX_CALL + max_file_bytes / 3 * 4);
     let sessions = Arc::new(Sessions::new());
-    let service = StreamableHttpService::new(move || Ok(bot_api.clone()), sessions.manager(), config);
+    let service = StreamableHttpService::new(move || Ok(bot_api.session()), sessions.manager(), config);
     Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn_with_state(sessions, Sessions::track))

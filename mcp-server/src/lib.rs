@@ -1,16 +1,21 @@
 //! The Telegram Bot API as an MCP server: the table of methods and, from it, everything that is served.
 //! The binary and `figaro mcp-server` enter by [`main`]; tests by [`serve`]; Figaro's offline Telegram uses the table.
 
-mod catalog;
+pub mod catalog;
 pub mod check;
+mod download;
 pub mod files;
+mod find;
 mod http;
+mod lines;
 mod pace;
 mod process;
-pub mod schema;
+mod schema;
 mod server;
 mod sessions;
 mod settings;
+mod shown;
+mod stdio;
 pub mod table;
 mod telegram;
 

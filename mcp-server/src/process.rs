@@ -14,6 +14,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::http::serve;
 use crate::settings::{Settings, SettingsError};
+use crate::stdio;
 
 /// What is logged unless `RUST_LOG` says otherwise.
 const LOG_DEFAULT: &str = "info,rmcp=warn";
@@ -35,13 +36,27 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: impl Fn(&str) -> Opti
         Ok(runtime) => runtime,
         Err(error) => return refuse(1, &format!("the runtime does not start: {error}")),
     };
-    let code = runtime.block_on(run(settings));
+    let code = runtime
+        .block_on(async move { if settings.stdio { talk(settings).await } else { listen(settings).await } });
     // A name look-up under way sits in a blocking thread; nothing waits for it.
     runtime.shutdown_background();
     code
 }
 
-async fn run(settings: Settings) -> ExitCode {
+/// Serves the one client on standard input and output.
+async fn talk(settings: Settings) -> ExitCode {
+    let stop = match StopSignals::new() {
+        Ok(stop) => stop,
+        Err(error) => return refuse(1, &format!("signals can not be received: {error}")),
+    };
+    match stdio::serve(settings, stop.received(false)).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => refuse(1, &error.to_string()),
+    }
+}
+
+/// Serves clients over HTTP.
+async fn listen(settings: Settings) -> ExitCode {
     let port = settings.port;
     let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
         Ok(listener) => listener,

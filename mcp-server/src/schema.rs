@@ -1,88 +1,181 @@
 //! JSON Schema 2020-12 of a method's arguments, made from the table. The catalog calls it for every tool it shows.
 //! A schema never refuses what Telegram would take: lengths count differently there, so bounds are the widest that hold.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::lines::Lines;
 use crate::table::{Field, Method, Table, Type, TypeDef, Unit};
 
 /// What a string that stands for a file may hold.
 const FILE_HINT: &str = "file_id of a file Telegram already has, or an http(s) URL";
+/// The definition of a file whose content comes with the call; the table knows it as a type of its own.
+const UPLOAD: &str = "InputFile";
+/// Stands where the definition of a type was cut.
+const CUT: &str = "Cut for size: find_telegram_methods gives it for this name";
+/// About what a cut definition takes.
+const CUT_BYTES: usize = CUT.len() + 40;
 
-/// The schema of a method's arguments; `line` gives the one-line description of a parameter, if there is one.
-#[must_use]
-pub fn of_method<'a>(method: &'a Method, line: impl Fn(&str) -> Option<&'a str>) -> Map<String, Value> {
-    let mut reached = Reached::default();
-    let mut schema = object(&method.params, line, &mut reached);
-    let mut defs = Map::new();
-    while let Some(name) = reached.queue.pop_front() {
-        let def = match Table::get().type_def(name) {
-            Some(TypeDef::Fields(fields)) => Value::Object(object(fields, |_| None, &mut reached)),
-            Some(TypeDef::Union(types)) => Value::Object(any_of(types, &mut reached)),
-            // Not in the table, so nothing is known to hold for it; a test keeps this from happening.
-            None => Value::Bool(true),
-        };
-        defs.insert(name.to_owned(), def);
-    }
-    if !defs.is_empty() {
-        schema.insert("$defs".to_owned(), Value::Object(defs));
-    }
-    schema
+/// The whole schema of a method's arguments.
+pub(crate) fn of_method(method: &Method, lines: &Lines) -> Map<String, Value> {
+    within(method, lines, usize::MAX)
 }
 
-/// The named types met so far: each is defined once, so types that contain themselves come to an end.
+/// The schema of a method's arguments in about `bound` bytes of JSON, or what its parameters alone take. Every
+/// parameter is there; of the types behind them only those that fit, the needed and near ones first. A type that was
+/// cut takes anything and says how to ask for it.
+pub(crate) fn within(method: &Method, lines: &Lines, bound: usize) -> Map<String, Value> {
+    let mut root = Part::default();
+    let mut needed = Part::default();
+    for field in method.params.iter().filter(|field| field.required) {
+        drop(needed.property(field));
+    }
+    root.object(&method.params, |name| lines.parameter(&method.name, name));
+    root.with_definitions(lines, &needed.types, bound)
+}
+
+/// The schema of a named type, bounded like [`within`]; `None` for a name the table does not have.
+pub(crate) fn of_type(name: &str, lines: &Lines, bound: usize) -> Option<Map<String, Value>> {
+    let (name, _) = Table::get().named_type(name)?;
+    Some(Part::definition(name, lines).with_definitions(lines, &[], bound))
+}
+
+/// A piece of a schema and the named types it refers to, each once and in order.
 #[derive(Default)]
-struct Reached<'a> {
-    seen: HashSet<&'a str>,
-    queue: VecDeque<&'a str>,
+struct Part<'a> {
+    schema: Map<String, Value>,
+    types: Vec<&'a str>,
 }
 
-impl<'a> Reached<'a> {
-    fn add(&mut self, name: &'a str) {
-        if self.seen.insert(name) {
-            self.queue.push_back(name);
+impl<'a> Part<'a> {
+    /// The definition of a type by its name.
+    fn definition(name: &str, lines: &Lines) -> Part<'static> {
+        let mut part = Part::default();
+        match Table::get().type_def(name) {
+            Some(TypeDef::Fields(fields)) => part.object(fields, |field| lines.field(name, field)),
+            Some(TypeDef::Union(types)) => part.schema = part.any_of(types),
+            None => part.schema = upload(),
         }
+        part
     }
-}
 
-fn object<'a>(
-    fields: &'a [Field],
-    line: impl Fn(&str) -> Option<&'a str>,
-    reached: &mut Reached<'a>,
-) -> Map<String, Value> {
-    let mut properties = Map::new();
-    for field in fields {
-        let mut schema = property(field, reached);
-        if let Some(line) = line(&field.name) {
-            schema.insert("description".to_owned(), line.into());
+    fn object(&mut self, fields: &'a [Field], line: impl Fn(&str) -> Option<&'static str>) {
+        let mut properties = Map::new();
+        for field in fields {
+            let mut schema = self.property(field);
+            if field.parse_mode(fields).is_some() {
+                schema.remove("maxLength");
+            }
+            if let Some(line) = line(&field.name).filter(|_| field.constant.is_none()) {
+                schema.insert("description".to_owned(), line.into());
+            }
+            properties.insert(field.name.clone(), Value::Object(schema));
         }
-        properties.insert(field.name.clone(), Value::Object(schema));
+        let required: Vec<&str> = fields.iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
+        self.schema = entries(json!({"type": "object", "properties": properties}));
+        if !required.is_empty() {
+            self.schema.insert("required".to_owned(), json!(required));
+        }
+        self.schema.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
-    let required: Vec<&str> = fields.iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
-    let mut schema = entries(json!({"type": "object", "properties": properties}));
-    if !required.is_empty() {
-        schema.insert("required".to_owned(), json!(required));
+
+    fn property(&mut self, field: &'a Field) -> Map<String, Value> {
+        let mut schema = if field.attach { self.file() } else { self.of(&field.ty) };
+        if let Some(constant) = &field.constant {
+            schema.insert("const".to_owned(), constant.clone());
+        }
+        if !field.one_of.is_empty() {
+            schema.insert("enum".to_owned(), Value::Array(field.one_of.clone()));
+        }
+        if let Some(unit) = field.unit {
+            bounds(field, unit, &mut schema);
+        }
+        schema
     }
-    schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-    schema
+
+    fn of(&mut self, ty: &'a Type) -> Map<String, Value> {
+        entries(match ty {
+            Type::Integer => json!({"type": "integer"}),
+            Type::Float => json!({"type": "number"}),
+            Type::String => json!({"type": "string"}),
+            Type::Boolean => json!({"type": "boolean"}),
+            Type::True => json!({"type": "boolean", "const": true}),
+            Type::InputFile => self.reference(UPLOAD),
+            Type::Named(name) => self.reference(name),
+            Type::Array(inner) => json!({"type": "array", "items": self.of(inner)}),
+            Type::Union(types) if types.contains(&Type::InputFile) => return self.file(),
+            Type::Union(types) => return self.any_of(types),
+        })
+    }
+
+    fn any_of(&mut self, types: &'a [Type]) -> Map<String, Value> {
+        let alternatives: Vec<_> = types.iter().map(|ty| Value::Object(self.of(ty))).collect();
+        entries(json!({"anyOf": alternatives}))
+    }
+
+    /// A file that Telegram has or fetches, or that comes with the call.
+    fn file(&mut self) -> Map<String, Value> {
+        let known = json!({"type": "string", "description": FILE_HINT});
+        entries(json!({"anyOf": [known, self.reference(UPLOAD)]}))
+    }
+
+    fn reference(&mut self, name: &'a str) -> Value {
+        if !self.types.contains(&name) {
+            self.types.push(name);
+        }
+        json!({"$ref": format!("#/$defs/{name}")})
+    }
+
+    /// The piece with the definitions of all it refers to, layer by layer: each type is defined once, so types that
+    /// contain themselves come to an end.
+    fn with_definitions(self, lines: &Lines, needed: &[&str], bound: usize) -> Map<String, Value> {
+        let Part { mut schema, types } = self;
+        let mut size = bytes(&schema) + types.len() * CUT_BYTES;
+        let mut seen: HashSet<&str> = types.iter().copied().collect();
+        let mut defs = Map::new();
+        let mut layer = types;
+        while !layer.is_empty() {
+            let parts = layer.iter().map(|name| (*name, Part::definition(name, lines)));
+            let mut parts: Vec<_> = parts.map(|(name, part)| (name, bytes(&part.schema), part)).collect();
+            parts.sort_by_key(|(name, bytes, _)| (!needed.contains(name), *bytes));
+            layer = Vec::new();
+            for (name, bytes, part) in parts {
+                let new: Vec<&str> = part.types.into_iter().filter(|name| !seen.contains(name)).collect();
+                let whole = size.saturating_add(bytes + new.len() * CUT_BYTES);
+                if whole > bound {
+                    defs.insert(name.to_owned(), json!({"description": CUT}));
+                    continue;
+                }
+                size = whole;
+                seen.extend(&new);
+                layer.extend(new);
+                defs.insert(name.to_owned(), Value::Object(part.schema));
+            }
+        }
+        if !defs.is_empty() {
+            schema.insert("$defs".to_owned(), Value::Object(defs));
+        }
+        schema
+    }
 }
 
-fn property<'a>(field: &'a Field, reached: &mut Reached<'a>) -> Map<String, Value> {
-    let mut schema = of_type(&field.ty, reached);
-    if field.attach {
-        schema.insert("description".to_owned(), FILE_HINT.into());
-    }
-    if let Some(constant) = &field.constant {
-        schema.insert("const".to_owned(), constant.clone());
-    }
-    if !field.one_of.is_empty() {
-        schema.insert("enum".to_owned(), Value::Array(field.one_of.clone()));
-    }
-    if let Some(unit) = field.unit {
-        bounds(field, unit, &mut schema);
-    }
-    schema
+/// A file's content within the call's own arguments.
+fn upload() -> Map<String, Value> {
+    entries(json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "minLength": 1, "maxLength": 255, "description": "File name with extension"},
+            "base64": {"type": "string", "description": "Content in base64"},
+            "text": {"type": "string", "description": "Content of a text file, instead of base64"}
+        },
+        "required": ["name"],
+        "additionalProperties": false
+    }))
+}
+
+fn bytes(schema: &Map<String, Value>) -> usize {
+    serde_json::to_string(schema).map_or(0, |json| json.len())
 }
 
 /// A character of JSON Schema is up to two of Telegram's UTF-16 units and up to four bytes.
@@ -101,31 +194,7 @@ fn bounds(field: &Field, unit: Unit, schema: &mut Map<String, Value>) {
     }
 }
 
-fn of_type<'a>(ty: &'a Type, reached: &mut Reached<'a>) -> Map<String, Value> {
-    entries(match ty {
-        Type::Integer => json!({"type": "integer"}),
-        Type::Float => json!({"type": "number"}),
-        Type::String => json!({"type": "string"}),
-        Type::Boolean => json!({"type": "boolean"}),
-        Type::True => json!({"type": "boolean", "const": true}),
-        Type::InputFile => json!({"type": "string", "description": FILE_HINT}),
-        Type::Named(name) => {
-            reached.add(name);
-            json!({"$ref": format!("#/$defs/{name}")})
-        }
-        Type::Array(inner) => json!({"type": "array", "items": of_type(inner, reached)}),
-        // A file's content and its id or URL are one string here.
-        Type::Union(types) if types.contains(&Type::InputFile) => return of_type(&Type::InputFile, reached),
-        Type::Union(types) => return any_of(types, reached),
-    })
-}
-
-fn any_of<'a>(types: &'a [Type], reached: &mut Reached<'a>) -> Map<String, Value> {
-    let alternatives: Vec<_> = types.iter().map(|ty| Value::Object(of_type(ty, reached))).collect();
-    entries(json!({"anyOf": alternatives}))
-}
-
-fn entries(value: Value) -> Map<String, Value> {
+pub(crate) fn entries(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -138,7 +207,20 @@ mod tests {
 
     fn schema(method: &str) -> Value {
         let method = Table::get().method(method).unwrap();
-        Value::Object(of_method(method, |name| (name == "chat_id").then_some("the chat")))
+        without_lines(Value::Object(of_method(method, &Lines::embedded())))
+    }
+
+    /// What is described where is the business of `lines`.
+    fn without_lines(value: Value) -> Value {
+        match value {
+            Value::Object(map) => {
+                let is_line = |key: &str, value: &Value| key == "description" && value.is_string();
+                let kept = map.into_iter().filter(|(key, value)| !is_line(key, value));
+                Value::Object(kept.map(|(key, value)| (key, without_lines(value))).collect())
+            }
+            Value::Array(items) => items.into_iter().map(without_lines).collect(),
+            plain => plain,
+        }
     }
 
     #[test]
@@ -150,7 +232,7 @@ mod tests {
         let wanted = json!({
             "type": "object",
             "properties": {
-                "chat_id": {"anyOf": [{"type": "integer"}, {"type": "string"}], "description": "the chat"},
+                "chat_id": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
                 "message_id": {"type": "integer"},
                 "reaction": {"type": "array", "items": {"$ref": "#/$defs/ReactionType"}},
                 "is_big": {"type": "boolean"}
@@ -195,9 +277,19 @@ mod tests {
     #[test]
     fn bounds_go_by_their_unit() {
         let cases = [
-            ("sendMessage", "/properties/text", json!({"type": "string", "minLength": 1, "maxLength": 4096})),
-            ("sendPhoto", "/properties/caption", json!({"type": "string", "maxLength": 1024})),
-            ("sendPhoto", "/properties/photo", json!({"type": "string", "description": FILE_HINT})),
+            ("sendMessage", "/properties/text", json!({"type": "string", "minLength": 1})),
+            (
+                "setChatTitle",
+                "/properties/title",
+                json!({"type": "string", "minLength": 1, "maxLength": 128}),
+            ),
+            ("sendPhoto", "/properties/caption", json!({"type": "string"})),
+            (
+                "sendPhoto",
+                "/properties/photo",
+                json!({"anyOf": [{"type": "string"}, {"$ref": "#/$defs/InputFile"}]}),
+            ),
+            ("setChatPhoto", "/properties/photo", json!({"$ref": "#/$defs/InputFile"})),
             (
                 "sendPoll",
                 "/properties/open_period",
@@ -211,7 +303,7 @@ mod tests {
             (
                 "sendPoll",
                 "/$defs/InputMediaPhoto/properties/media",
-                json!({"type": "string", "description": FILE_HINT}),
+                json!({"anyOf": [{"type": "string"}, {"$ref": "#/$defs/InputFile"}]}),
             ),
             (
                 "sendMessage",
@@ -222,6 +314,18 @@ mod tests {
         for (method, pointer, wanted) in cases {
             assert_eq!(schema(method).pointer(pointer), Some(&wanted), "{method} {pointer}");
         }
+    }
+
+    #[test]
+    fn lines_stand_beside_what_they_describe() {
+        let made = of_method(Table::get().method("sendMessage").unwrap(), &Lines::embedded());
+        let line = |pointer: &str| Value::Object(made.clone()).pointer(pointer).cloned();
+        assert_eq!(
+            line("/properties/chat_id/description"),
+            Some(json!(Lines::embedded().parameter("", "chat_id")))
+        );
+        assert!(line("/$defs/LinkPreviewOptions/properties/is_disabled/description").is_some());
+        assert!(line("/$defs/InputFile").is_none(), "a definition nobody refers to");
     }
 
     #[test]

@@ -7,6 +7,10 @@ use clap::Parser;
 use reqwest::Url;
 use secrecy::SecretString;
 
+use crate::catalog::Choice;
+use crate::files::Limits;
+use crate::table::Class;
+
 const API_URL: &str = "https://api.telegram.org";
 const PORT: u16 = 3001;
 
@@ -17,8 +21,14 @@ pub struct Settings {
     pub port: u16,
     /// A parent holds standard input and paces the calls.
     pub supervised: bool,
-    /// Serve the methods that would take the update stream away from a running bot.
-    pub with_lifecycle: bool,
+    /// Speak with the one client on standard input and output, over no socket.
+    pub stdio: bool,
+    /// Which methods are served.
+    pub choice: Choice,
+    /// A client is shown the search, and of the methods those it found.
+    pub discover: bool,
+    /// The largest file that goes in or out, in bytes.
+    pub max_file_bytes: usize,
     /// The bot's token, of the right form.
     pub token: SecretString,
     /// Where the Bot API is.
@@ -48,6 +58,22 @@ struct Flags {
     /// Also serve getUpdates, setWebhook, deleteWebhook, logOut and close
     #[arg(long)]
     with_lifecycle: bool,
+    /// Speak MCP on standard input and output instead of HTTP, for a client that starts this process
+    #[arg(long, conflicts_with = "supervised")]
+    stdio: bool,
+    /// Serve only the methods of these classes, like `read,message`
+    #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = class)]
+    only: Vec<Class>,
+    /// Show clients find_telegram_methods alone, and then what they found with it
+    #[arg(long)]
+    discover: bool,
+    /// The largest file to send or fetch, in MiB; Telegram itself takes 50 and gives 20
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=2000))]
+    max_file_mb: u16,
+}
+
+fn class(name: &str) -> Result<Class, String> {
+    serde_json::from_value(name.into()).map_err(|error| error.to_string())
 }
 
 const ENVIRONMENT: &str = "\
@@ -79,17 +105,32 @@ impl Settings {
             read.faults
                 .push("FIGARO_MCP_KEY is missing: --supervised is for a parent, which sets it".to_owned());
         }
+        if flags.only.contains(&Class::Lifecycle) && !flags.with_lifecycle {
+            read.faults.push("--only lifecycle serves nothing without --with-lifecycle: add it".to_owned());
+        }
         let keys = parent_key.into_iter().chain(read.text("MCP_API_KEY")).map(SecretString::from).collect();
         match (token, api_url, port) {
             (Some(token), Some(api_url), Some(port)) if read.faults.is_empty() => Ok(Self {
                 port,
                 supervised: flags.supervised,
-                with_lifecycle: flags.with_lifecycle,
+                stdio: flags.stdio,
+                choice: Choice { only: flags.only, with_lifecycle: flags.with_lifecycle },
+                discover: flags.discover,
+                max_file_bytes: usize::from(flags.max_file_mb) << 20,
                 token,
                 api_url,
                 keys,
             }),
             _ => Err(SettingsError::Invalid(read.faults)),
+        }
+    }
+}
+
+impl Settings {
+    pub(crate) fn file_limits(&self) -> Limits {
+        Limits {
+            bytes: self.max_file_bytes,
+            of_telegram: self.api_url.as_str().trim_end_matches('/') == API_URL,
         }
     }
 }
@@ -179,7 +220,10 @@ mod tests {
     #[test]
     fn defaults_need_only_a_token() {
         let settings = parse(&[], &[("TELEGRAM_BOT_TOKEN", "1:abc"), ("MCP_API_KEY", "")]).unwrap();
-        assert_eq!((settings.port, settings.supervised, settings.with_lifecycle), (3001, false, false));
+        assert_eq!(
+            (settings.port, settings.supervised, settings.choice.with_lifecycle),
+            (3001, false, false)
+        );
         assert_eq!(settings.api_url.as_str(), "https://api.telegram.org/");
         assert!(settings.keys.is_empty());
     }
@@ -190,7 +234,7 @@ mod tests {
         let settings = parse(&["--supervised", "--with-lifecycle"], &env).unwrap();
         let keys: Vec<_> = settings.keys.iter().map(ExposeSecret::expose_secret).collect();
         assert_eq!(keys, ["parent", "outside"]);
-        assert!(settings.supervised && settings.with_lifecycle);
+        assert!(settings.supervised && settings.choice.with_lifecycle);
     }
 
     #[test]

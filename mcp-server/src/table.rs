@@ -219,6 +219,26 @@ struct RawFlags {
     irreversible: Vec<String>,
 }
 
+impl Field {
+    /// The name among its neighbours that says how this text is formatted. Where that is given, Telegram counts what
+    /// is left without the marks.
+    #[must_use]
+    pub fn parse_mode<'a>(&self, neighbours: &'a [Self]) -> Option<&'a str> {
+        let own = neighbours.iter().find(|field| field.name.strip_suffix("_parse_mode") == Some(&self.name));
+        let is_main = ["text", "caption", "message_text"].contains(&self.name.as_str());
+        let common = || neighbours.iter().find(|field| is_main && field.name == "parse_mode");
+        own.or_else(common).map(|field| field.name.as_str())
+    }
+}
+
+impl Method {
+    /// Whether a repeat of the same call leaves things as the first one left them.
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        self.class == Class::Read || ["edit", "set", "delete"].iter().any(|word| self.name.starts_with(word))
+    }
+}
+
 impl Table {
     /// The table of the Bot API version this build knows; parsed at first use.
     #[must_use]
@@ -242,6 +262,13 @@ impl Table {
     #[must_use]
     pub fn type_def(&self, name: &str) -> Option<&TypeDef> {
         self.types.get(name)
+    }
+
+    /// A named type with the spelling of its name; case does not matter, as in [`Self::method`].
+    #[must_use]
+    pub fn named_type(&self, name: &str) -> Option<(&str, &TypeDef)> {
+        let found = self.types.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(name, def)| (name.as_str(), def))
     }
 
     #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]

@@ -3,21 +3,25 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, Response, redirect};
+use reqwest::multipart::{Form, Part};
+use reqwest::{Client, RequestBuilder, Response, redirect};
 use rustls::crypto::{CryptoProvider, ring};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::files::Upload;
 use crate::pace::{Busy, Pace};
 use crate::settings::Settings;
-use crate::table::{Class, Method};
+use crate::table::Method;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// For a call as a whole, repetitions included; a long poll is 50 s.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
 /// A longer `retry_after` is the caller's to wait out.
 const SHORT_WAIT: u64 = 5;
+/// What an upload may take beyond that, at the slowest line worth waiting for.
+const UPLOAD_BYTES_PER_SECOND: usize = 100_000;
 /// Repetitions of a call that was turned away.
 const MAX_RETRIES: u32 = 2;
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
@@ -28,6 +32,8 @@ pub(crate) struct Telegram {
     http: Client,
     /// Ends in a slash; the method's name follows.
     base: SecretString,
+    /// Ends in a slash; a file's path follows.
+    files: SecretString,
     token: SecretString,
     /// `None` when a parent paces, which then also sees every 429.
     pace: Option<Pace>,
@@ -45,6 +51,18 @@ pub(crate) struct Failure {
     /// The supergroup that this group has become.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) migrate_to_chat_id: Option<i64>,
+    /// Telegram has seen nothing of the call.
+    #[serde(skip)]
+    unsent: bool,
+}
+
+/// A call on its way to Telegram.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) method: &'a Method,
+    /// Arguments that fit the method; those of `uploads` say `attach://` and the part's name.
+    pub(crate) args: &'a Map<String, Value>,
+    pub(crate) uploads: &'a [Upload],
 }
 
 /// What Telegram answers, success or not.
@@ -66,7 +84,8 @@ struct Parameters {
 
 impl Failure {
     pub(crate) fn new(error_code: i64, description: impl Into<String>) -> Self {
-        Self { error_code, description: description.into(), retry_after: None, migrate_to_chat_id: None }
+        let description = description.into();
+        Self { error_code, description, retry_after: None, migrate_to_chat_id: None, unsent: false }
     }
 }
 
@@ -93,61 +112,130 @@ impl Telegram {
             .build()?;
         let api_url = settings.api_url.as_str().trim_end_matches('/');
         let base = format!("{api_url}/bot{}/", settings.token.expose_secret()).into();
+        let files = format!("{api_url}/file/bot{}/", settings.token.expose_secret()).into();
         let pace = if settings.supervised { None } else { Some(Pace::default()) };
-        Ok(Self { http, base, token: settings.token.clone(), pace })
+        Ok(Self { http, base, files, token: settings.token.clone(), pace })
     }
 
-    /// Calls a method with arguments that fit it. Dropping the future ends the call.
-    pub(crate) async fn call(&self, method: &Method, args: &Map<String, Value>) -> Result<Value, Failure> {
+    /// Makes a call. Dropping the future ends it.
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Failure> {
         if let Some(pace) = &self.pace {
-            pace.turn(method, args).await?;
+            pace.turn(call.method, call.args).await?;
         }
-        let whole = tokio::time::timeout(TOTAL_TIMEOUT, self.attempts(method, args)).await;
-        let failure = match whole {
-            Ok(Ok(result)) => return Ok(result),
-            Ok(Err(failure)) => failure,
-            Err(_) => lost("Telegram did not answer in time"),
-        };
-        // Telegram does not repeat the token, but what stands between us and it might.
-        let description = failure.description.replace(self.token.expose_secret(), "[token]");
-        Err(Failure { description, ..failure })
+        let whole = tokio::time::timeout(call.time(), self.attempts(call)).await;
+        self.without_token(whole.unwrap_or_else(|_| Err(lost("Telegram did not answer in time"))))
     }
 
-    async fn attempts(&self, method: &Method, args: &Map<String, Value>) -> Result<Value, Failure> {
-        let mut retries = 0;
+    /// Fetches a file by the path that `getFile` gave. More than `most` bytes are not read.
+    pub(crate) async fn download(&self, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
+        let url = format!("{}{path}", self.files.expose_secret());
+        let fetching = async {
+            let response = self.http.get(url).send().await.map_err(|error| unanswered(error, "download"))?;
+            if !response.status().is_success() {
+                let what = "the file is not there any more: getFile makes a new path for an hour";
+                return Err(Failure::new(response.status().as_u16().into(), what));
+            }
+            bounded(response, most).await
+        };
+        let whole = tokio::time::timeout(TOTAL_TIMEOUT, fetching).await;
+        self.without_token(whole.unwrap_or_else(|_| Err(Failure::new(504, "the file did not come in time"))))
+    }
+
+    /// Telegram does not repeat the token, but what stands between us and it might.
+    fn without_token<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        outcome.map_err(|failure| {
+            let description = failure.description.replace(self.token.expose_secret(), "[token]");
+            Failure { description, ..failure }
+        })
+    }
+
+    async fn attempts(&self, call: Call<'_>) -> Result<Value, Failure> {
+        let (mut retries, mut unclear) = (0, false);
         loop {
-            let failure = match self.attempt(method, args).await {
+            let mut failure = match self.attempt(call).await {
                 Ok(result) => return Ok(result),
                 Err(failure) => failure,
             };
-            let Some(pause) = self.pause(method, &failure, retries) else {
+            let Some(pause) = self.pause(call.method, &failure, retries) else {
+                if unclear && failure.error_code == 400 {
+                    failure
+                        .description
+                        .push_str(" (an earlier try got no answer and may have been carried out)");
+                }
                 return Err(failure);
             };
-            tracing::debug!(method = method.name, error_code = failure.error_code, ?pause, "calling again");
+            tracing::debug!(
+                method = call.method.name,
+                error_code = failure.error_code,
+                ?pause,
+                "calling again"
+            );
             tokio::time::sleep(pause).await;
+            unclear |= failure.error_code >= 500 && !failure.unsent;
             retries += 1;
         }
     }
 
-    /// How long to wait before the same call again, if it may be repeated: a 429 was not carried out; after anything
-    /// else that is unknown, and only looking something up does no harm twice.
+    /// How long to wait before the same call again, if it may be repeated: what never left or got a 429 was not
+    /// carried out; after anything else that is unknown, and only some methods do no harm twice.
     fn pause(&self, method: &Method, failure: &Failure, retries: u32) -> Option<Duration> {
         if retries >= MAX_RETRIES {
             return None;
         }
         match (failure.error_code, failure.retry_after) {
             (429, Some(wait)) if wait <= SHORT_WAIT && self.pace.is_some() => Some(Duration::from_secs(wait)),
-            (500.., _) if method.class == Class::Read => Some(RETRY_PAUSE * (retries + 1)),
+            (500.., _) if failure.unsent || method.is_idempotent() => Some(RETRY_PAUSE * (retries + 1)),
             _ => None,
         }
     }
 
-    async fn attempt(&self, method: &Method, args: &Map<String, Value>) -> Result<Value, Failure> {
-        let url = format!("{}{}", self.base.expose_secret(), method.name);
-        let sent = self.http.post(url).json(args).send().await;
-        let response = sent.map_err(|error| unanswered(error, &method.name))?;
-        outcome(response).await.map_err(|error| unanswered(error, &method.name))?
+    async fn attempt(&self, call: Call<'_>) -> Result<Value, Failure> {
+        let url = format!("{}{}", self.base.expose_secret(), call.method.name);
+        let request = self.http.post(url).timeout(call.time());
+        let sent = call.fill(request).send().await;
+        let response = sent.map_err(|error| unanswered(error, &call.method.name))?;
+        outcome(response).await.map_err(|error| unanswered(error, &call.method.name))?
     }
+}
+
+impl Call<'_> {
+    /// For the call as a whole.
+    fn time(&self) -> Duration {
+        let bytes: usize = self.uploads.iter().map(|upload| upload.bytes.len()).sum();
+        TOTAL_TIMEOUT + Duration::from_secs((bytes / UPLOAD_BYTES_PER_SECOND) as u64)
+    }
+
+    /// JSON, or multipart where files go along.
+    fn fill(&self, request: RequestBuilder) -> RequestBuilder {
+        if self.uploads.is_empty() {
+            return request.json(self.args);
+        }
+        let is_part = |name: &str| self.uploads.iter().any(|upload| upload.part == name);
+        let mut form = Form::new();
+        for (name, value) in self.args.iter().filter(|(name, _)| !is_part(name)) {
+            let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            form = form.text(name.clone(), text);
+        }
+        for upload in self.uploads {
+            let part = Part::bytes(upload.bytes.clone()).file_name(upload.name.clone());
+            form = form.part(upload.part.clone(), part);
+        }
+        request.multipart(form)
+    }
+}
+
+/// The body of an answer, if it is no longer than `most` bytes.
+async fn bounded(mut response: Response, most: usize) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| unanswered(error, "download"))? {
+        if bytes.len() + chunk.len() > most {
+            let what =
+                format!("the file is larger than {most} bytes, the most here; --max-file-mb changes that");
+            return Err(Failure::new(413, what));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
 }
 
 /// What the answer says; the outer error is a connection that broke under it.
@@ -176,10 +264,8 @@ fn unanswered(error: reqwest::Error, method: &str) -> Failure {
     let error = error.without_url();
     tracing::warn!(method, ?error, "Telegram gave no answer");
     if error.is_connect() {
-        return Failure::new(
-            503,
-            "Telegram can not be reached, nothing was sent: check the network, or try later",
-        );
+        let what = "Telegram can not be reached, nothing was sent: check the network, or try later";
+        return Failure { unsent: true, ..Failure::new(503, what) };
     }
     lost(if error.is_timeout() {
         "Telegram did not answer in time"

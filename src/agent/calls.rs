@@ -12,7 +12,7 @@ use super::run::{CallResult, Planned};
 use crate::clock::Clock;
 use crate::delivery::{Bus, RunEventKind};
 use crate::domain::conversation::{Message, Role, ToolMeta};
-use crate::domain::tool::{Call, Effect, ToolCall, ToolStatus};
+use crate::domain::tool::{Call, Carried, Effect, ToolCall, ToolStatus};
 use crate::ids::SessionId;
 use crate::store::{ConversationStore, StoreError};
 use crate::text::one_line;
@@ -40,38 +40,55 @@ pub struct Caller {
 struct Outcome {
     status: ToolStatus,
     value: Value,
-    spoke: bool,
+    carried: Carried,
+}
+
+/// A call and the tool that makes it.
+#[derive(Debug)]
+pub struct ReadyCall {
+    planned: Planned,
+    /// `None` where no such tool is offered.
+    tool: Option<Arc<dyn Tool>>,
+}
+
+impl ReadyCall {
+    /// Whether making it may change something, so that a turn that made it cannot begin again.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.effect() != Effect::Read)
+    }
 }
 
 impl Caller {
+    /// Finds the tools of a pass's calls, among those that were found on the way too.
+    #[must_use]
+    pub fn ready(&self, planned: Vec<Planned>, found: &[String]) -> Vec<ReadyCall> {
+        let ready = |planned: Planned| ReadyCall { tool: self.tools.get(&planned.call.name, found), planned };
+        planned.into_iter().map(ready).collect()
+    }
+
     /// Makes all calls of a pass together; the results stand in the order of the calls.
     ///
     /// # Errors
     /// When a call could not be recorded: an unrecorded call might be repeated after a restart, so it is not made.
     pub async fn make(
         &self,
-        planned: Vec<Planned>,
+        calls: Vec<ReadyCall>,
         context: &ToolContext,
         session: SessionId,
     ) -> Result<Vec<CallResult>, StoreError> {
         // A microsecond apart, so that what the calls store sorts in their order.
         let times = (0..).map(|at| self.clock.now() + TimeDelta::microseconds(at));
-        let making = planned.into_iter().zip(times).map(|(planned, now)| {
+        let making = calls.into_iter().zip(times).map(|(call, now)| {
             let context = ToolContext { now, ..context.clone() };
-            async move { self.one(planned, &context, session).await }
+            async move { self.one(call, &context, session).await }
         });
         join_all(making).await.into_iter().collect()
     }
 
-    /// Whether making this call may change something, so that a turn that made it cannot begin again.
-    #[must_use]
-    pub fn acts(&self, call: &Call) -> bool {
-        self.tools.get(&call.name).is_some_and(|tool| tool.effect() != Effect::Read)
-    }
-
     async fn one(
         &self,
-        Planned { call, refusal }: Planned,
+        ReadyCall { planned: Planned { call, refusal }, tool }: ReadyCall,
         context: &ToolContext,
         session: SessionId,
     ) -> Result<CallResult, StoreError> {
@@ -90,7 +107,7 @@ impl Caller {
         let clock = Instant::now();
         let outcome = match refusal {
             Some(reason) => failure(ToolStatus::Denied, &reason),
-            None => self.run(&record.call, context).await,
+            None => run(tool.as_ref(), &record.call, context).await,
         };
         let duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
         let status = outcome.status;
@@ -98,28 +115,34 @@ impl Caller {
         record.status = status;
         record.result = Some(output.clone());
         record.duration_ms = Some(duration_ms);
-        let message = result_message(session, &record, output.clone(), outcome.spoke);
+        let message = result_message(session, &record, output.clone(), outcome.carried.clone());
         self.store.tool_ended(&record, message).await?;
         tracing::info!(run = %context.run, tool = name, ?status, duration_ms, "a tool was called");
         self.bus.publish(context.run, RunEventKind::ToolEnded { name, status, duration_ms });
-        Ok(CallResult { call: record.call, output, spoke: outcome.spoke })
+        Ok(CallResult { call: record.call, output, carried: outcome.carried })
     }
+}
 
-    async fn run(&self, call: &Call, context: &ToolContext) -> Outcome {
-        let Some(tool) = self.tools.get(&call.name) else {
-            return failure(ToolStatus::Failed, &format!("there is no tool {}", call.name));
-        };
-        let written = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
-        match serde_json::from_str(written) {
-            Ok(arguments) => run_tool(tool, context, arguments).await,
-            Err(error) => failure(ToolStatus::Failed, &format!("the arguments are not valid JSON: {error}")),
-        }
+async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Outcome {
+    let Some(tool) = tool else {
+        let reason = format!(
+            "no tool {} is offered now; what was found in an earlier turn must be found again",
+            call.name
+        );
+        return failure(ToolStatus::Failed, &reason);
+    };
+    let written = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
+    match serde_json::from_str(written) {
+        Ok(arguments) => run_tool(tool, context, arguments).await,
+        Err(error) => failure(ToolStatus::Failed, &format!("the arguments are not valid JSON: {error}")),
     }
 }
 
 async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Outcome {
     match tokio::time::timeout(TIMEOUT, tool.call(context, arguments)).await {
-        Ok(Ok(output)) => Outcome { status: ToolStatus::Complete, value: output.value, spoke: output.spoke },
+        Ok(Ok(output)) => {
+            Outcome { status: ToolStatus::Complete, value: output.value, carried: output.carried }
+        }
         Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
         Err(_) => {
@@ -129,20 +152,20 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
     }
 }
 
-/// The stored message that carries a call's result, and whether the call sent the words that answer.
+/// The stored message that carries a call's result, and what the call left behind for its turn.
 #[must_use]
-pub fn result_message(session: SessionId, call: &ToolCall, output: String, spoke: bool) -> Message {
+pub fn result_message(session: SessionId, call: &ToolCall, output: String, carried: Carried) -> Message {
     let meta = ToolMeta {
         tool_call_id: call.call.id.clone(),
         tool_name: call.call.name.clone(),
         tool_arguments: call.call.arguments.clone(),
-        spoke,
+        carried,
     };
     Message { tool: Some(meta), ..Message::new(session, Role::Tool, output, call.started_at) }
 }
 
 fn failure(status: ToolStatus, reason: &str) -> Outcome {
-    Outcome { status, value: json!({"success": false, "error": reason}), spoke: false }
+    Outcome { status, value: json!({"success": false, "error": reason}), carried: Carried::default() }
 }
 
 fn bounded(output: String) -> String {

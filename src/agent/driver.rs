@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use super::calls::Caller;
+use super::calls::{Caller, ReadyCall};
 use super::run::{Answer, CallResult, Planned, Run, Step};
 use crate::delivery::RunEventKind;
 use crate::domain::conversation::{Message, Role};
@@ -89,7 +89,7 @@ impl Driver {
                     PassEnd::Cancelled(pass) => return Ok(Driven::Cancelled(so_far(&run, pass))),
                     PassEnd::Failed(error, pass) => return Ok(Driven::Failed(error, so_far(&run, pass))),
                 },
-                Step::CallTools(planned) => match self.call(planned, turn).await {
+                Step::CallTools(planned) => match self.call(planned, run.found(), turn).await {
                     Some(results) => run.tools_answered(results?),
                     None => return Ok(Driven::Cancelled(so_far(&run, Pass::default()))),
                 },
@@ -105,7 +105,7 @@ impl Driver {
             model: self.model.clone(),
             instructions: turn.instructions.clone(),
             items: run.items().to_vec(),
-            tools: if with_tools && can_call { self.caller.tools.specs() } else { Vec::new() },
+            tools: if with_tools && can_call { self.caller.tools.specs(run.found()) } else { Vec::new() },
         });
         loop {
             let event = tokio::select! {
@@ -157,15 +157,21 @@ impl Driver {
 
     /// The calls' results; `None` when the turn was cancelled meanwhile. A call under way is then torn off: its record
     /// stays `running`, which is the truth.
-    async fn call(&self, planned: Vec<Planned>, turn: &Turn) -> Option<Result<Vec<CallResult>, StoreError>> {
-        let acts = planned.iter().any(|planned| self.caller.acts(&planned.call));
+    async fn call(
+        &self,
+        planned: Vec<Planned>,
+        found: &[String],
+        turn: &Turn,
+    ) -> Option<Result<Vec<CallResult>, StoreError>> {
+        let calls = self.caller.ready(planned, found);
+        let acts = calls.iter().any(ReadyCall::acts);
         if acts && !(turn.commit.0)() {
             return None;
         }
         tokio::select! {
             biased;
             () = turn.cancel.cancelled() => None,
-            results = self.caller.make(planned, &turn.context, turn.session) => Some(results),
+            results = self.caller.make(calls, &turn.context, turn.session) => Some(results),
         }
     }
 

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::tool::Call;
+use crate::domain::tool::{Call, Carried};
 use crate::domain::usage::Usage;
 use crate::provider::Item;
 use crate::provider::fold::Pass;
+use crate::tools::MOST_FOUND;
 
 /// The same call is made at most so often in a turn; the next time it is refused with an explanation.
 const SAME_CALL_LIMIT: u32 = 2;
@@ -22,7 +23,7 @@ pub struct Run {
     max_passes: u32,
     made: HashMap<String, u32>,
     usage: Usage,
-    spoke: bool,
+    carried: Carried,
     phase: Phase,
 }
 
@@ -63,8 +64,8 @@ pub struct CallResult {
     pub call: Call,
     /// JSON text for the model.
     pub output: String,
-    /// It sent the words that answer.
-    pub spoke: bool,
+    /// What it left behind for the rest of the turn.
+    pub carried: Carried,
 }
 
 /// What the turn came to.
@@ -84,13 +85,14 @@ impl Run {
     pub fn new(items: Vec<Item>, max_passes: u32) -> Self {
         let phase = Phase::Asking;
         let (made, usage) = (HashMap::new(), Usage::default());
-        Self { items, passes: 0, max_passes, made, usage, spoke: false, phase }
+        Self { items, passes: 0, max_passes, made, usage, carried: Carried::default(), phase }
     }
 
-    /// The same turn, in which a tool may have sent the words that answer before a restart.
+    /// The same turn with what its calls left behind before a restart, in their order.
     #[must_use]
-    pub fn having_spoken(self, spoke: bool) -> Self {
-        Self { spoke, ..self }
+    pub fn carrying(mut self, before: impl IntoIterator<Item = Carried>) -> Self {
+        before.into_iter().for_each(|carried| self.carried.add(carried, MOST_FOUND));
+        self
     }
 
     /// What is to be done next.
@@ -112,7 +114,13 @@ impl Run {
     /// Whether a tool has sent the words that answer.
     #[must_use]
     pub const fn spoke(&self) -> bool {
-        self.spoke
+        self.carried.spoke
+    }
+
+    /// The tools that were found on the way and may be called beside those always offered.
+    #[must_use]
+    pub fn found(&self) -> &[String] {
+        &self.carried.found
     }
 
     /// Tokens used so far.
@@ -131,7 +139,7 @@ impl Run {
         self.passes += 1;
         self.usage += pass.usage.unwrap_or_default();
         if pass.calls.is_empty() || !may_call {
-            self.phase = Phase::Done(Answer { pass, spoke: self.spoke, usage: self.usage });
+            self.phase = Phase::Done(Answer { pass, spoke: self.carried.spoke, usage: self.usage });
             return self;
         }
         let planned = pass.calls.iter().map(|call| self.plan(call)).collect();
@@ -149,11 +157,11 @@ impl Run {
         let lost = |call: &Call| CallResult {
             call: call.clone(),
             output: r#"{"success":false,"error":"the call has no result"}"#.to_owned(),
-            spoke: false,
+            carried: Carried::default(),
         };
         for Planned { call, .. } in planned {
             let result = results.iter().find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
-            self.spoke |= result.spoke;
+            self.carried.add(result.carried, MOST_FOUND);
             let Call { id, name, .. } = result.call;
             self.items.push(Item::ToolResult { call_id: id, name, output: result.output });
         }
@@ -213,7 +221,7 @@ mod tests {
     }
 
     fn done(call: &Call) -> CallResult {
-        CallResult { call: call.clone(), output: "{}".into(), spoke: false }
+        CallResult { call: call.clone(), output: "{}".into(), carried: Carried::default() }
     }
 
     #[test]
@@ -275,9 +283,25 @@ mod tests {
         let said = call("s", "{}");
         let run = Run::new(Vec::new(), 10).model_answered(wants(vec![said.clone()]));
         let run = run
-            .tools_answered(vec![CallResult { spoke: true, ..done(&said) }])
+            .tools_answered(vec![CallResult {
+                carried: Carried { spoke: true, ..Carried::default() },
+                ..done(&said)
+            }])
             .model_answered(says("told you"));
         assert!(matches!(run.next(), Step::Done(answer) if answer.spoke && answer.pass.text == "told you"));
+    }
+
+    #[test]
+    fn what_was_found_stays_offered_and_the_last_ones_win() {
+        let look = call("f", "{}");
+        let found = |names: &[u32]| Carried {
+            found: names.iter().map(|n| format!("t{n}")).collect(),
+            ..Carried::default()
+        };
+        let run = Run::new(Vec::new(), 10).carrying([found(&[1, 2, 3, 4, 5]), found(&[1])]);
+        let run = run.model_answered(wants(vec![look.clone()]));
+        let run = run.tools_answered(vec![CallResult { carried: found(&[6, 7, 8, 9]), ..done(&look) }]);
+        assert_eq!(run.found(), ["t3", "t4", "t5", "t1", "t6", "t7", "t8", "t9"]);
     }
 
     proptest! {

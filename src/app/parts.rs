@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use figaro_mcp::catalog::{Catalog, Choice};
 use serde_json::{Value, json};
 
 use super::{Groups, Refusal};
@@ -40,7 +41,7 @@ use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::config::ConfigTools;
 use crate::tools::telegram::TelegramTools;
-use crate::tools::{Registry, notes};
+use crate::tools::{Registry, find, notes};
 
 /// The pause between tries to reach Telegram at the start.
 const RETRY: Duration = Duration::from_secs(2);
@@ -219,9 +220,15 @@ fn turns(base: &Base<'_>, provider: Arc<dyn Provider>) -> Turns {
 fn registry(base: &Base<'_>) -> Registry {
     let note_store: Arc<dyn crate::store::NoteStore> = base.store.clone();
     let config = ConfigTools { store: base.store.clone(), admins: base.admins.clone() };
-    let telegram =
-        TelegramTools { mcp: base.mcp.clone(), gate: base.sender.gate.clone(), outbox: base.store.clone() };
-    Registry::new(notes::tools(&note_store).into_iter().chain(config.tools()).chain(telegram.tools()))
+    let catalog = Arc::new(Catalog::new(&Choice::default()));
+    let telegram = TelegramTools {
+        catalog: catalog.clone(),
+        mcp: base.mcp.clone(),
+        gate: base.sender.gate.clone(),
+        outbox: base.store.clone(),
+    };
+    let tools = notes::tools(&note_store).into_iter().chain(config.tools());
+    Registry::new(tools.chain(telegram.core()).chain([find::tool(catalog)]), Arc::new(telegram))
 }
 
 fn commands(base: &Base<'_>, model: String) -> Commands {

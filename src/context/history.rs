@@ -119,6 +119,7 @@ mod tests {
 
     use super::*;
     use crate::domain::conversation::ToolMeta;
+    use crate::domain::tool::Carried;
     use crate::ids::SessionId;
 
     fn message(role: Role, text: &str) -> Message {
@@ -128,7 +129,7 @@ mod tests {
                 tool_call_id: format!("call-{}", message.id),
                 tool_name: "t".into(),
                 tool_arguments: "{}".into(),
-                spoke: false,
+                carried: Carried::default(),
             });
         }
         message

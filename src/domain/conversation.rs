@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::usage::Usage;
+use crate::domain::tool::Carried;
 use crate::ids::{ChatId, EntryId, MemoryId, MessageId, SessionId, TopicId};
 
 /// Where one turn runs at a time: a chat, or a topic of it.
@@ -134,9 +135,9 @@ pub struct ToolMeta {
     pub tool_name: String,
     /// The arguments exactly as the model wrote them.
     pub tool_arguments: String,
-    /// It sent the words that answer.
-    #[serde(default)]
-    pub spoke: bool,
+    /// What it left behind for the rest of its turn.
+    #[serde(flatten)]
+    pub carried: Carried,
 }
 
 /// An opaque piece of a provider's answer, such as encrypted reasoning.

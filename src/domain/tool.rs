@@ -17,6 +17,27 @@ pub enum Effect {
     Destructive,
 }
 
+/// What a call leaves behind for the rest of its turn; stored with its result, so that a restart finds it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// The tool itself sent the words that answer, so that the run's final text need not be sent.
+    #[serde(default)]
+    pub spoke: bool,
+    /// Names of tools that the model may call from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
+}
+
+impl Carried {
+    /// Adds what came later: of the names found, the last `most` count.
+    pub fn add(&mut self, later: Self, most: usize) {
+        self.spoke |= later.spoke;
+        self.found.retain(|name| !later.found.contains(name));
+        self.found.extend(later.found);
+        self.found.drain(..self.found.len().saturating_sub(most));
+    }
+}
+
 /// A call as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {

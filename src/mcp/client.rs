@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, Tool};
+use rmcp::model::CallToolRequestParams;
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -22,8 +22,6 @@ pub struct Connection {
     service: RunningService<RoleClient, ()>,
     /// The server's name and version as it introduced itself; the version carries its build id.
     pub server_version: String,
-    /// The tools it serves.
-    pub tools: Vec<Tool>,
 }
 
 /// Why a call has no result.
@@ -52,7 +50,7 @@ pub struct Answer {
 }
 
 impl Connection {
-    /// Opens a session and reads the list of tools.
+    /// Opens a session.
     ///
     /// # Errors
     /// [`McpError::Unavailable`] when the server does not answer as an MCP server should.
@@ -62,12 +60,11 @@ impl Connection {
         let unavailable = |error: String| McpError::Unavailable(error);
         let opening = async {
             let service = ().serve(transport).await.map_err(|e| unavailable(e.to_string()))?;
-            let tools = service.list_all_tools().await.map_err(|e| unavailable(e.to_string()))?;
             let server_version = service
                 .peer_info()
                 .and_then(|info| Some(info.server_info.as_ref()?.version.clone()))
                 .unwrap_or_default();
-            Ok(Self { service, server_version, tools })
+            Ok(Self { service, server_version })
         };
         match tokio::time::timeout(HANDSHAKE, opening).await {
             Ok(opened) => opened,

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
-use rmcp::model::Tool;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -36,7 +35,6 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from
 #[derive(Debug, Clone)]
 pub struct Mcp {
     current: watch::Receiver<Option<Arc<Connection>>>,
-    tools: Arc<Vec<Tool>>,
     restarts: Arc<AtomicU32>,
     child: Arc<AtomicU32>,
 }
@@ -90,19 +88,12 @@ impl Mcp {
         let (sender, current) = watch::channel(Some(Arc::clone(&running.connection)));
         let mcp = Self {
             current,
-            tools: Arc::new(running.connection.tools.clone()),
             restarts: Arc::default(),
             child: Arc::new(AtomicU32::new(running.child.id().unwrap_or_default())),
         };
         let keeper = Keeper { candidate, recipe, sender, mcp: mcp.clone(), tasks: tasks.clone() };
         tasks.spawn("mcp_supervisor", keeper.keep(running));
         Ok(mcp)
-    }
-
-    /// The tools the server serves.
-    #[must_use]
-    pub fn tools(&self) -> &[Tool] {
-        &self.tools
     }
 
     /// How often the child was restarted.

@@ -3,10 +3,10 @@
 
 use std::net::IpAddr;
 
-use figaro_mcp::table::Class;
+use figaro_mcp::table::{Class, Method};
 use serde_json::{Map, Value};
 
-use crate::ids::ChatId;
+use crate::ids::{ChatId, UserId};
 
 /// What becomes of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +22,14 @@ pub enum Decision {
 /// A call of a Bot API method as policy sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct TelegramCall<'a> {
-    /// The method's risk class.
-    pub class: Class,
+    /// The method.
+    pub method: &'a Method,
     /// The arguments.
     pub args: &'a Map<String, Value>,
     /// The chat the model is in.
     pub here: ChatId,
+    /// Who asked.
+    pub speaker: &'a UserId,
     /// Whether every message it names is the bot's own; `None` where it names none.
     pub own: Option<bool>,
     /// Values of parameters that Telegram may fetch a file for.
@@ -40,7 +42,7 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
     if let Some(file) = call.files.iter().find(|file| !is_public_file(file)) {
         return Decision::Deny(format!("`{file}` is no public https address and no file_id"));
     }
-    if call.class == Class::Lifecycle {
+    if call.method.class == Class::Lifecycle {
         return Decision::Deny("it would take the update stream away from the running bot".to_owned());
     }
     if any_entry(call.args, &|key, _| key == "callback_data") {
@@ -55,7 +57,12 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
     {
         return Decision::Ask(format!("it uses {key}"));
     }
-    match call.class {
+    if call.method.class == Class::Read
+        && let Some(why) = pries(call)
+    {
+        return Decision::Ask(why.to_owned());
+    }
+    match call.method.class {
         Class::Read | Class::Message => Decision::Allow,
         Class::Delete if call.own == Some(true) => Decision::Allow,
         Class::Delete => Decision::Ask("it deletes a message that is not the bot's own".to_owned()),
@@ -69,6 +76,20 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
         | Class::ManagedBots
         | Class::Lifecycle => Decision::Ask("it changes more than the bot's own messages".to_owned()),
     }
+}
+
+/// Words in the names of look-ups that tell of the owner's money, business and set-up.
+const OWNERS_MATTERS: [&str; 4] = ["Star", "Business", "Webhook", "ManagedBot"];
+
+/// Why a look-up is no business of whoever is in this chat, if so.
+fn pries(call: &TelegramCall<'_>) -> Option<&'static str> {
+    if OWNERS_MATTERS.iter().any(|word| call.method.name.contains(word)) {
+        return Some("it tells of the bot owner's matters");
+    }
+    // With a chat, the chat is what counts: it is this one.
+    let user = call.args.get("user_id").filter(|_| !call.args.contains_key("chat_id"))?;
+    let is_speaker = chat_number(user).is_some_and(|number| UserId::telegram(number) == *call.speaker);
+    (!is_speaker).then_some("it tells of a person who did not ask")
 }
 
 /// Whether any argument, however deep, names a chat that is not `here`.
@@ -143,16 +164,50 @@ fn is_public_address(address: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use figaro_mcp::table::Table;
     use serde_json::json;
 
     use super::*;
 
-    fn verdict(class: Class, args: Value, own: Option<bool>, files: &[&str]) -> &'static str {
+    /// A method of this class whose name gives nothing away.
+    fn any(class: Class) -> &'static Method {
+        let plain = |method: &&Method| {
+            method.class == class && !OWNERS_MATTERS.iter().any(|word| method.name.contains(word))
+        };
+        Table::get().methods().iter().find(plain).unwrap()
+    }
+
+    fn verdict(method: &Method, args: &Value, own: Option<bool>, files: &[&str]) -> &'static str {
         let args = args.as_object().unwrap().clone();
-        match decide(&TelegramCall { class, args: &args, here: ChatId(-5), own, files }) {
+        let speaker = UserId::telegram(42);
+        match decide(&TelegramCall { method, args: &args, here: ChatId(-5), speaker: &speaker, own, files }) {
             Decision::Allow => "allow",
             Decision::Ask(_) => "ask",
             Decision::Deny(_) => "deny",
+        }
+    }
+
+    #[test]
+    fn the_model_looks_up_what_is_the_chats_business() {
+        let cases = [
+            ("getMe", json!({}), "allow"),
+            ("getChat", json!({"chat_id": -5}), "allow"),
+            ("getChat", json!({"chat_id": -6}), "ask"),
+            ("getChatMember", json!({"chat_id": -5, "user_id": 7}), "allow"),
+            ("getFile", json!({"file_id": "AgAC"}), "allow"),
+            ("getStickerSet", json!({"name": "x"}), "allow"),
+            ("getUserProfilePhotos", json!({"user_id": 42}), "allow"),
+            ("getUserProfilePhotos", json!({"user_id": 7}), "ask"),
+            ("getUserGifts", json!({"user_id": "7"}), "ask"),
+            ("getMyStarBalance", json!({}), "ask"),
+            ("getStarTransactions", json!({}), "ask"),
+            ("getBusinessConnection", json!({}), "ask"),
+            ("getWebhookInfo", json!({}), "ask"),
+            ("getManagedBotAccessSettings", json!({"user_id": 42}), "ask"),
+        ];
+        for (name, args, wanted) in cases {
+            let method = Table::get().method(name).unwrap();
+            assert_eq!(verdict(method, &args, None, &[]), wanted, "{name} {args}");
         }
     }
 
@@ -188,7 +243,7 @@ mod tests {
             (Class::Lifecycle, json!({}), None, "deny"),
         ];
         for (class, args, own, wanted) in cases {
-            assert_eq!(verdict(class, args.clone(), own, &[]), wanted, "{class:?} {args}");
+            assert_eq!(verdict(any(class), &args, own, &[]), wanted, "{class:?} {args}");
         }
     }
 
@@ -218,10 +273,10 @@ mod tests {
         ];
         let args = || json!({"chat_id": -5});
         for file in good {
-            assert_eq!(verdict(Class::Message, args(), None, &[file]), "allow", "{file}");
+            assert_eq!(verdict(any(Class::Message), &args(), None, &[file]), "allow", "{file}");
         }
         for file in bad {
-            assert_eq!(verdict(Class::Message, args(), None, &[file]), "deny", "{file}");
+            assert_eq!(verdict(any(Class::Message), &args(), None, &[file]), "deny", "{file}");
         }
     }
 }

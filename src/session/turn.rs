@@ -21,7 +21,7 @@ use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
-use crate::domain::tool::ToolStatus;
+use crate::domain::tool::{Carried, ToolStatus};
 use crate::ids::DeliveryId;
 use crate::prompts::Prompts;
 use crate::prompts::texts::{Locales, Texts, fill};
@@ -124,7 +124,7 @@ impl Turns {
         for mut call in calls.into_iter().filter(|call| call.status == ToolStatus::Running) {
             call.status = ToolStatus::Failed;
             call.result = Some(UNKNOWN_OUTCOME.to_owned());
-            let message = result_message(run.session, &call, UNKNOWN_OUTCOME.to_owned(), false);
+            let message = result_message(run.session, &call, UNKNOWN_OUTCOME.to_owned(), Carried::default());
             self.conversations.tool_ended(&call, message).await?;
         }
         Ok(())
@@ -199,8 +199,8 @@ impl Turns {
             cancel: control.cancel.clone(),
             commit: commit_of(&control),
         };
-        let spoke = done.iter().filter_map(|message| message.tool.as_ref()).any(|tool| tool.spoke);
-        let work = Run::new(window.items, self.driver.max_passes).having_spoken(spoke);
+        let before = done.iter().filter_map(|message| Some(message.tool.as_ref()?.carried.clone()));
+        let work = Run::new(window.items, self.driver.max_passes).carrying(before);
         let driven = self.driver.drive(work, &turn).await;
         Ok(self.judge(driven.map_err(internal)?, question, &control))
     }

@@ -2,6 +2,7 @@
 //! them share.
 
 pub mod config;
+pub mod find;
 pub mod notes;
 mod schema;
 pub mod telegram;
@@ -18,12 +19,19 @@ use serde_json::Value;
 
 use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
-use crate::domain::tool::Effect;
+use crate::domain::tool::{Carried, Effect};
 use crate::ids::RunId;
 use crate::policy::access::Standing;
 use crate::provider::ToolSpec;
 use crate::store::StoreError;
 pub use typed::typed;
+
+/// The most tools a request carries: providers refuse more than 128, and models choose badly long before.
+const MOST_TOOLS: usize = 100;
+/// So many tools found in a turn stay offered, the last ones: each takes up to 1,600 tokens of every later pass.
+pub const MOST_FOUND: usize = 8;
+/// So many are always offered.
+const MOST_OFFERED: usize = MOST_TOOLS - MOST_FOUND;
 
 /// For whom and where a tool is called.
 #[derive(Debug, Clone)]
@@ -45,13 +53,13 @@ pub struct ToolContext {
 pub struct ToolOutput {
     /// For the model.
     pub value: Value,
-    /// The tool itself sent the words that answer, so that the run's final text need not be sent.
-    pub spoke: bool,
+    /// What it leaves behind for the rest of the turn.
+    pub carried: Carried,
 }
 
 impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
-        Self { value, spoke: false }
+        Self { value, carried: Carried::default() }
     }
 }
 
@@ -84,37 +92,137 @@ pub trait Tool: Debug + Send + Sync {
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError>;
 }
 
+/// Tools that no prompt carries until a turn finds them.
+pub trait Shelf: Debug + Send + Sync {
+    /// A tool by its name; `None` for one that is not there.
+    fn tool(&self, name: &str) -> Option<Arc<dyn Tool>>;
+}
+
 /// The tools of a run, by name.
-#[derive(Debug, Default)]
-pub struct Registry(BTreeMap<String, Arc<dyn Tool>>);
+#[derive(Debug)]
+pub struct Registry {
+    offered: BTreeMap<String, Arc<dyn Tool>>,
+    shelf: Arc<dyn Shelf>,
+}
 
 impl Registry {
-    /// All of these; of two with one name the first is kept and the other logged, so that nothing outside can
-    /// replace a tool of Figaro's own.
+    /// All of these, and those of the shelf once they were found. Of two with one name the first is kept and the other
+    /// logged, so that nothing outside can replace a tool of Figaro's own; so is what no provider would take.
     #[must_use]
-    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        let mut by_name = BTreeMap::new();
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>, shelf: Arc<dyn Shelf>) -> Self {
+        let mut offered = BTreeMap::new();
         for tool in tools {
             let name = tool.spec().name.clone();
-            match by_name.entry(name) {
+            if !is_name(&name) || offered.len() == MOST_OFFERED {
+                tracing::warn!(
+                    name,
+                    "a tool is left out: its name is odd, or there are {MOST_OFFERED} already"
+                );
+                continue;
+            }
+            match offered.entry(name) {
                 Entry::Vacant(free) => drop(free.insert(tool)),
                 Entry::Occupied(taken) => {
                     tracing::warn!(name = taken.key(), "two tools have one name; the second is left out");
                 }
             }
         }
-        Self(by_name)
+        Self { offered, shelf }
     }
 
-    /// A tool by name.
+    /// A tool by name, if it is always offered or among those `found`.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.0.get(name)
+    pub fn get(&self, name: &str, found: &[String]) -> Option<Arc<dyn Tool>> {
+        let on_shelf = found.iter().any(|found| found == name).then(|| self.shelf.tool(name)).flatten();
+        on_shelf.or_else(|| self.offered.get(name).cloned())
     }
 
-    /// Every tool as a model sees it, always in the same order so that provider caches hit.
+    /// Every tool as a model sees it, always in the same order so that provider caches hit; what was found comes last
+    /// and stands for what else has its name.
     #[must_use]
-    pub fn specs(&self) -> Vec<ToolSpec> {
-        self.0.values().map(|tool| tool.spec().clone()).collect()
+    pub fn specs(&self, found: &[String]) -> Vec<ToolSpec> {
+        let found: Vec<ToolSpec> =
+            found.iter().filter_map(|name| Some(self.shelf.tool(name)?.spec().clone())).collect();
+        let is_found = |name: &str| found.iter().any(|spec| spec.name == name);
+        let always = self.offered.values().map(|tool| tool.spec()).filter(|spec| !is_found(&spec.name));
+        let mut specs: Vec<ToolSpec> = always.cloned().collect();
+        specs.extend(found);
+        specs.truncate(MOST_TOOLS);
+        specs
+    }
+}
+
+/// A name that every provider takes: OpenAI, Gemini and Anthropic agree on these.
+fn is_name(name: &str) -> bool {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    begins && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Named(ToolSpec);
+
+    #[async_trait]
+    impl Tool for Named {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+
+        fn effect(&self) -> Effect {
+            Effect::Read
+        }
+
+        async fn call(&self, _context: &ToolContext, _arguments: Value) -> Result<ToolOutput, ToolError> {
+            Ok(json!(self.0.description).into())
+        }
+    }
+
+    fn named(name: &str, description: &str) -> Arc<dyn Tool> {
+        let (name, description) = (name.to_owned(), description.to_owned());
+        Arc::new(Named(ToolSpec { name, description, parameters: json!({}) }))
+    }
+
+    /// Has whatever is asked for but `missing`.
+    #[derive(Debug)]
+    struct Full;
+
+    impl Shelf for Full {
+        fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+            (name != "missing").then(|| named(name, "found"))
+        }
+    }
+
+    fn names(specs: &[ToolSpec]) -> Vec<(&str, &str)> {
+        specs.iter().map(|spec| (spec.name.as_str(), spec.description.as_str())).collect()
+    }
+
+    #[test]
+    fn what_was_found_is_offered_last_and_replaces_what_has_its_name() {
+        let registry =
+            Registry::new([named("b", "always"), named("a", "always"), named("a", "twice")], Arc::new(Full));
+        assert_eq!(names(&registry.specs(&[])), [("a", "always"), ("b", "always")]);
+        let found = ["c", "missing", "a"].map(str::to_owned);
+        assert_eq!(names(&registry.specs(&found)), [("b", "always"), ("c", "found"), ("a", "found")]);
+        let description = |name: &str| registry.get(name, &found).map(|tool| tool.spec().description.clone());
+        assert_eq!(description("a").as_deref(), Some("found"));
+        assert_eq!(description("b").as_deref(), Some("always"));
+        assert_eq!(description("d"), None, "the shelf gives only what was found");
+    }
+
+    #[test]
+    fn no_provider_gets_more_or_other_tools_than_it_takes() {
+        let many = (0..150).map(|n| named(&format!("t{n}"), ""));
+        let odd = ["", "1a", "a b", "ü", "a.b"].map(|name| named(name, ""));
+        let registry = Registry::new(odd.into_iter().chain(many), Arc::new(Full));
+        let found: Vec<String> = (0..8).map(|n| format!("f{n}")).collect();
+        let specs = registry.specs(&found);
+        assert_eq!(specs.len(), MOST_TOOLS);
+        assert!(specs.iter().all(|spec| is_name(&spec.name)));
+        assert!(found.iter().all(|name| specs.iter().any(|spec| spec.name == *name)));
     }
 }

@@ -30,10 +30,12 @@ pub(super) fn keep(schema: &Value, properties: &[&str], optional: &[&str]) -> Va
         all.retain(|name, _| properties.contains(&name.as_str()));
     }
     if let Some(Value::Array(required)) = root.get_mut("required") {
-        required.retain(|name| {
-            name.as_str().is_some_and(|name| properties.contains(&name) && !optional.contains(&name))
-        });
+        required.retain(|name| name.as_str().is_some_and(|name| properties.contains(&name)));
     }
+    kept = not_required(kept, optional);
+    let Some(root) = kept.as_object_mut() else {
+        return kept;
+    };
     let defs = match root.remove("$defs") {
         Some(Value::Object(defs)) => defs,
         _ => return kept,
@@ -44,6 +46,14 @@ pub(super) fn keep(schema: &Value, properties: &[&str], optional: &[&str]) -> Va
         root.insert("$defs".to_owned(), Value::Object(defs));
     }
     kept
+}
+
+/// An object schema in which none of these is required.
+pub(super) fn not_required(mut schema: Value, optional: &[&str]) -> Value {
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|name| name.as_str().is_some_and(|name| !optional.contains(&name)));
+    }
+    schema
 }
 
 fn reachable(schema: &Value, defs: &Map<String, Value>) -> BTreeSet<String> {

@@ -1,16 +1,17 @@
-//! The Bot API methods of the MCP server as tools: policy before each call, the outbound gate before each send, and
-//! the current chat filled in where the model left it out.
+//! The Bot API methods of the MCP server as tools, a few in every prompt and the others once they were found: policy
+//! before each call, the outbound gate before each send, the current chat filled in where the model left it out.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use figaro_mcp::catalog::Catalog;
 use figaro_mcp::files;
-use figaro_mcp::table::{Class, Method, Table};
+use figaro_mcp::table::{Class, Method};
 use serde_json::{Map, Value, json};
 
-use super::{Tool, ToolContext, ToolError, ToolOutput, schema};
-use crate::domain::tool::Effect;
+use super::{Shelf, Tool, ToolContext, ToolError, ToolOutput, schema};
+use crate::domain::tool::{Carried, Effect};
 use crate::ids::{ChatId, MessageId};
 use crate::mcp::client::Answer;
 use crate::mcp::supervisor::Mcp;
@@ -26,9 +27,11 @@ const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// The methods a prompt carries, each with the parameters a model needs; the full schema of one `editMessageText` alone
 /// takes 4,900 tokens.
-const CORE: [(&str, &[&str]); 7] = [
+const CORE: [(&str, &[&str]); 11] = [
     ("sendMessage", &["chat_id", "message_thread_id", "text", "parse_mode", "disable_notification"]),
     ("sendPhoto", &["chat_id", "message_thread_id", "photo", "caption", "has_spoiler"]),
+    ("sendDocument", &["chat_id", "message_thread_id", "document", "caption"]),
+    ("sendLocation", &["chat_id", "message_thread_id", "latitude", "longitude"]),
     (
         "sendPoll",
         &[
@@ -48,11 +51,15 @@ const CORE: [(&str, &[&str]); 7] = [
     ("editMessageText", &["chat_id", "message_id", "text", "parse_mode"]),
     ("deleteMessage", &["chat_id", "message_id"]),
     ("getChat", &["chat_id"]),
+    ("getChatAdministrators", &["chat_id"]),
+    ("getChatMember", &["chat_id", "user_id"]),
 ];
 
 /// What every Telegram tool works with.
 #[derive(Debug, Clone)]
 pub struct TelegramTools {
+    /// What the server serves.
+    pub catalog: Arc<Catalog>,
     /// The server that makes the calls.
     pub mcp: Mcp,
     /// The pace they are made at.
@@ -62,22 +69,35 @@ pub struct TelegramTools {
 }
 
 impl TelegramTools {
-    /// One tool for each core method that the server serves.
+    /// The tools that every prompt carries.
     #[must_use]
-    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        let served = self.mcp.tools().iter();
-        served.filter_map(|tool| self.tool(tool)).collect()
+    pub fn core(&self) -> Vec<Arc<dyn Tool>> {
+        CORE.iter().filter_map(|(name, properties)| self.core_tool(name, properties)).collect()
     }
 
-    fn tool(&self, served: &rmcp::model::Tool) -> Option<Arc<dyn Tool>> {
-        let (name, properties) = CORE.iter().find(|(name, _)| *name == served.name)?;
-        let method = Table::get().method(name)?;
-        let spec = ToolSpec {
-            name: (*name).to_owned(),
-            description: served.description.as_deref().unwrap_or_default().to_owned(),
-            parameters: schema::keep(&Value::Object((*served.input_schema).clone()), properties, &PLACE),
-        };
-        Some(Arc::new(TelegramTool { spec, method, properties, tools: self.clone() }))
+    fn core_tool(&self, name: &str, properties: &'static [&'static str]) -> Option<Arc<dyn Tool>> {
+        let method = self.catalog.method(name)?;
+        let whole = Value::Object(self.catalog.schema(method));
+        Some(self.make(method, schema::keep(&whole, properties, &PLACE), Some(properties)))
+    }
+
+    fn make(
+        &self,
+        method: &'static Method,
+        parameters: Value,
+        properties: Option<&'static [&'static str]>,
+    ) -> Arc<dyn Tool> {
+        let description = self.catalog.description(method).to_owned();
+        let spec = ToolSpec { name: method.name.clone(), description, parameters };
+        Arc::new(TelegramTool { spec, method, properties, tools: self.clone() })
+    }
+}
+
+impl Shelf for TelegramTools {
+    fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let method = self.catalog.method(name)?;
+        let whole = Value::Object(self.catalog.short_schema(method));
+        Some(self.make(method, schema::not_required(whole, &PLACE), None))
     }
 }
 
@@ -85,8 +105,8 @@ impl TelegramTools {
 struct TelegramTool {
     spec: ToolSpec,
     method: &'static Method,
-    /// The parameters the model is told of; it is held to them.
-    properties: &'static [&'static str],
+    /// The parameters the model is told of, if not all; it is held to them.
+    properties: Option<&'static [&'static str]>,
     tools: TelegramTools,
 }
 
@@ -116,7 +136,8 @@ impl Tool for TelegramTool {
         }
         let result = answer.content.get("result").cloned().unwrap_or(answer.content);
         let spoke = self.note_own(&args, &result, context).await;
-        Ok(ToolOutput { value: json!({"success": true, "result": result}), spoke })
+        let carried = Carried { spoke, ..Carried::default() };
+        Ok(ToolOutput { value: json!({"success": true, "result": result}), carried })
     }
 }
 
@@ -135,15 +156,17 @@ impl TelegramTool {
 
     async fn permit(&self, args: &Map<String, Value>, context: &ToolContext) -> Result<(), ToolError> {
         let found = files::find(self.method, args);
-        let files: Vec<&str> = found.iter().map(|(_, file)| *file).collect();
+        let files: Vec<&str> = found.iter().map(|(_, file)| file.as_str()).collect();
         let here = context.place.chat;
-        let own = match args.get("message_id").and_then(Value::as_i64) {
-            Some(id) => Some(self.tools.outbox.is_own(here, MessageId(id)).await?),
-            None => None,
-        };
-        let call = TelegramCall { class: self.method.class, args, here, own, files: &files };
-        let decision = match args.keys().find(|key| !self.properties.contains(&key.as_str())) {
-            Some(unknown) => Decision::Deny(format!("{unknown} is not a parameter here")),
+        let speaker = &context.speaker.user;
+        let own = self.names_own(args, here).await?;
+        let call = TelegramCall { method: self.method, args, here, speaker, own, files: &files };
+        let hidden = |key: &&String| self.properties.is_some_and(|known| !known.contains(&key.as_str()));
+        let decision = match args.keys().find(hidden) {
+            Some(key) => Decision::Deny(format!(
+                "{key} is not a parameter here; find_telegram_methods with \"{}\" offers all of them",
+                self.spec.name
+            )),
             None => decide(&call),
         };
         tracing::info!(method = self.spec.name, chat = %here, ?decision, "policy decided about a Telegram call");
@@ -177,18 +200,34 @@ impl TelegramTool {
         Err(ToolError::ForModel("Telegram is limiting messages to this chat; try later".to_owned()))
     }
 
-    /// Remembers a message that was sent as the bot's own; returns whether it spoke for the run.
+    /// Whether every message a call names is the bot's own; `None` where it names none.
+    async fn names_own(&self, args: &Map<String, Value>, here: ChatId) -> Result<Option<bool>, ToolError> {
+        let one = args.get("message_id").and_then(Value::as_i64);
+        let many = args.get("message_ids").and_then(Value::as_array).into_iter().flatten();
+        let mut own = None;
+        for id in one.into_iter().chain(many.filter_map(Value::as_i64)) {
+            own = Some(own != Some(false) && self.tools.outbox.is_own(here, MessageId(id)).await?);
+        }
+        Ok(own)
+    }
+
+    /// Remembers messages that were sent as the bot's own; returns whether one of them spoke for the run.
     async fn note_own(&self, args: &Map<String, Value>, result: &Value, context: &ToolContext) -> bool {
-        let is_new = self.method.class == Class::Message && !args.contains_key("message_id");
-        let Some(id) = result.get("message_id").and_then(Value::as_i64).filter(|_| is_new) else {
+        if !["send", "copy", "forward"].iter().any(|word| self.method.name.starts_with(word)) {
             return false;
-        };
+        }
+        let sent = result.as_array().map_or(std::slice::from_ref(result), Vec::as_slice);
+        let ids = sent.iter().filter_map(|message| message.get("message_id").and_then(Value::as_i64));
         let chat = context.place.chat;
-        if let Err(error) = self.tools.outbox.record_own(chat, MessageId(id), context.now).await {
-            tracing::error!(%error, %chat, "a sent message could not be recorded as the bot's own");
+        let mut has_sent = false;
+        for id in ids {
+            has_sent = true;
+            if let Err(error) = self.tools.outbox.record_own(chat, MessageId(id), context.now).await {
+                tracing::error!(%error, %chat, "a sent message could not be recorded as the bot's own");
+            }
         }
         let topic = args.get("message_thread_id").and_then(Value::as_i64);
-        self.spec.name == "sendMessage" && topic == context.place.topic.map(|topic| topic.0)
+        has_sent && self.spec.name == "sendMessage" && topic == context.place.topic.map(|topic| topic.0)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use figaro::domain::conversation::{Message, PrivatePart, Role, ToolMeta};
+use figaro::domain::tool::Carried;
 use figaro::domain::usage::Usage;
 use figaro::ids::{MemoryId, SessionId};
 use serde_json::json;
@@ -83,7 +84,7 @@ pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
                 tool_call_id: "c1".into(),
                 tool_name: "clock".into(),
                 tool_arguments: "{".into(),
-                spoke: true,
+                carried: Carried { spoke: true, found: vec!["pinChatMessage".into()] },
             }),
             ..words(session, "noon")
         },

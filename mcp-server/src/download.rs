@@ -1,0 +1,151 @@
+//! Files that Telegram has, for who can not use its URLs: those hold the bot's token. A file is shown with a handle, and
+//! with its content where that is text or a picture a model can look at; `resources/read` gives any file by its handle.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rmcp::ErrorData;
+use rmcp::model::{ContentBlock, Resource, ResourceContents, ResourceTemplate};
+use serde_json::{Map, Value, json};
+
+use crate::files::Limits;
+use crate::table::{Method, Table, Type};
+use crate::telegram::{Call, Failure, Telegram};
+
+/// What a handle begins with; the file_id follows.
+const SCHEME: &str = "telegram-file:///";
+/// The longest text that is shown with the file, in bytes.
+const MAX_TEXT: u64 = 64 * 1024;
+/// The largest picture that is.
+const MAX_PICTURE: u64 = 1024 * 1024;
+/// Kinds of pictures that models take.
+const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/webp", "image/gif"];
+
+/// Fetches files.
+#[derive(Debug, Clone)]
+pub(crate) struct Downloads {
+    pub(crate) telegram: Arc<Telegram>,
+    pub(crate) limits: Limits,
+}
+
+/// What is known of a file before it is fetched.
+struct Known {
+    path: Option<String>,
+    name: String,
+    mime_type: String,
+    size: Option<u64>,
+}
+
+/// Whether a method's result is a file with a path.
+pub(crate) fn gives_file(method: &Method) -> bool {
+    matches!(&method.returns, Type::Named(name) if name == "File")
+}
+
+/// How the handles look.
+pub(crate) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{SCHEME}{{file_id}}"), "telegram-file")
+        .with_title("A file of a message, by its file_id")
+        .with_description(
+            "The content of a photo, document, voice message or other file that the bot has seen",
+        )
+}
+
+impl Downloads {
+    /// A `File` of Telegram's as it is shown: with a handle in place of its path, and what else shows its content.
+    pub(crate) async fn present(&self, file: Value) -> (Value, Vec<ContentBlock>) {
+        let Value::Object(mut file) = file else {
+            return (file, Vec::new());
+        };
+        let known = Known::of(&file);
+        file.remove("file_path");
+        let id = file.get("file_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let uri = format!("{SCHEME}{id}");
+        file.extend([
+            ("uri".to_owned(), json!(uri)),
+            ("name".to_owned(), json!(known.name)),
+            ("mime_type".to_owned(), json!(known.mime_type)),
+        ]);
+        let mut link = Resource::new(uri, known.name.clone()).with_mime_type(known.mime_type.clone());
+        link.size = known.size;
+        let mut blocks = vec![ContentBlock::resource_link(link)];
+        match self.content(&known).await {
+            Ok(Some(Content::Text(text))) => drop(file.insert("text".to_owned(), json!(text))),
+            Ok(Some(Content::Picture(bytes))) => {
+                blocks.push(ContentBlock::image(BASE64_STANDARD.encode(bytes), known.mime_type));
+            }
+            Ok(None) => {}
+            Err(failure) => drop(file.insert("content_error".to_owned(), json!(failure.description))),
+        }
+        (Value::Object(file), blocks)
+    }
+
+    /// The content behind a handle.
+    pub(crate) async fn read(&self, uri: &str) -> Result<ResourceContents, ErrorData> {
+        let unknown = || ErrorData::resource_not_found(format!("{uri:?} is no {SCHEME}<file_id>"), None);
+        let id = uri.strip_prefix(SCHEME).filter(|id| !id.is_empty()).ok_or_else(unknown)?;
+        let method = Table::get().method("getFile").ok_or_else(unknown)?;
+        let args = Map::from_iter([("file_id".to_owned(), json!(id))]);
+        let refused = |failure: Failure| ErrorData::resource_not_found(failure.description, None);
+        let file = self.telegram.call(Call { method, args: &args, uploads: &[] }).await.map_err(refused)?;
+        let known = file.as_object().map(Known::of).ok_or_else(unknown)?;
+        let bytes = self.fetch(&known).await.map_err(refused)?;
+        let contents = match String::from_utf8(bytes) {
+            Ok(text) => ResourceContents::text(text, uri),
+            Err(binary) => ResourceContents::blob(BASE64_STANDARD.encode(binary.as_bytes()), uri),
+        };
+        Ok(contents.with_mime_type(known.mime_type))
+    }
+
+    async fn content(&self, known: &Known) -> Result<Option<Content>, Failure> {
+        let Some(most) = known.worth_showing() else {
+            return Ok(None);
+        };
+        if known.path.is_none() || known.size.is_none_or(|size| size > most) {
+            return Ok(None);
+        }
+        let bytes = self.fetch(known).await?;
+        if PICTURES.contains(&known.mime_type.as_str()) {
+            return Ok(Some(Content::Picture(bytes)));
+        }
+        Ok(String::from_utf8(bytes).ok().map(Content::Text))
+    }
+
+    async fn fetch(&self, known: &Known) -> Result<Vec<u8>, Failure> {
+        let Some(path) = &known.path else {
+            let why = "Telegram gives no way to the file: it is too large for a bot, or on the disk of its own server";
+            return Err(Failure::new(404, why));
+        };
+        self.telegram.download(path, self.limits.bytes).await
+    }
+}
+
+/// A content that is shown with its file.
+enum Content {
+    Text(String),
+    Picture(Vec<u8>),
+}
+
+impl Known {
+    fn of(file: &Map<String, Value>) -> Self {
+        // A server of one's own in local mode names a place on its disk.
+        let path = file.get("file_path").and_then(Value::as_str);
+        let name = path.and_then(|path| path.rsplit('/').next()).unwrap_or("file").to_owned();
+        let mime_type = mime_guess::from_path(&name).first_or_octet_stream().to_string();
+        let path = path.filter(|path| !path.starts_with('/')).map(ToOwned::to_owned);
+        Self { path, name, mime_type, size: file.get("file_size").and_then(Value::as_u64) }
+    }
+
+    /// The largest size at which the content is shown; `None` where a model could make nothing of it.
+    fn worth_showing(&self) -> Option<u64> {
+        let kind = self.mime_type.as_str();
+        let is_text = kind.starts_with("text/")
+            || ["application/json", "application/xml", "application/toml", "application/x-yaml"]
+                .contains(&kind);
+        match kind {
+            _ if PICTURES.contains(&kind) => Some(MAX_PICTURE),
+            _ if is_text => Some(MAX_TEXT),
+            _ => None,
+        }
+    }
+}

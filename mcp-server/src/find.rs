@@ -1,0 +1,282 @@
+//! Finds the methods that a request in everyday words means. Used by the catalog.
+//! Every word of the request looks for its like in a method's name, description and parameters: the rarer the word and
+//! the nearer its place to the name, the more it counts. Inflections and typos match a little less, other words for the
+//! same thing (`bot-api/words.json`) too.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use crate::lines::Lines;
+use crate::table::Method;
+
+/// What the tool says of itself.
+pub(crate) const DESCRIPTION: &str = "Find methods of the Telegram Bot API for what is to be done, such as \
+    \"pin a message\" or \"who is admin here\"; returns the few that fit, with their parameters.";
+
+/// The most methods a search gives.
+const MOST: usize = 4;
+/// A method with less than this share of the best one's score is not shown.
+const WORTH_SHOWING: f32 = 0.5;
+
+/// What a word counts by the place it stands in.
+const IN_NAME: f32 = 3.0;
+const IN_WORDS: f32 = 2.6;
+const IN_DESCRIPTION: f32 = 1.2;
+const IN_PARAMETERS: f32 = 0.5;
+
+/// How much of it is left for a word that stands for another, or is only like it.
+const SYNONYM: f32 = 0.85;
+const INFLECTED: f32 = 0.85;
+const MISSPELT: f32 = 0.7;
+
+/// Words that say nothing about what is to be done.
+const STOP: &[&str] = &[
+    "a",
+    "all",
+    "am",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "by",
+    "can",
+    "could",
+    "do",
+    "does",
+    "for",
+    "from",
+    "had",
+    "has",
+    "have",
+    "her",
+    "here",
+    "him",
+    "his",
+    "how",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "just",
+    "let",
+    "me",
+    "my",
+    "now",
+    "of",
+    "on",
+    "onto",
+    "or",
+    "our",
+    "please",
+    "should",
+    "so",
+    "some",
+    "someone",
+    "something",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "us",
+    "want",
+    "was",
+    "we",
+    "what",
+    "when",
+    "which",
+    "will",
+    "with",
+    "would",
+    "you",
+    "your",
+    "s",
+];
+
+/// Other words for what the Bot API says, as data.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(crate) struct Words {
+    /// For a word, those that Telegram's own texts use.
+    synonyms: HashMap<&'static str, Vec<&'static str>>,
+    /// For a method, what people call that which it does.
+    methods: HashMap<&'static str, &'static str>,
+}
+
+impl Words {
+    #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
+    pub(crate) fn embedded() -> Self {
+        serde_json::from_str(include_str!("../bot-api/words.json")).expect("words.json fits")
+    }
+}
+
+/// A method as the search sees it: what each of its words counts.
+struct Document {
+    method: &'static Method,
+    words: HashMap<String, f32>,
+    /// The words of its name.
+    name: Vec<String>,
+}
+
+/// What one word of the request looks for: words that occur, and how much each of them is worth.
+type Sought = Vec<(String, f32)>;
+
+/// The methods that fit a request, best first; those it names come before all others.
+pub(crate) fn rank(
+    query: &str,
+    methods: &[&'static Method],
+    lines: &Lines,
+    words: &Words,
+) -> Vec<&'static Method> {
+    let named: Vec<&'static Method> = names(query)
+        .into_iter()
+        .filter_map(|name| methods.iter().copied().find(|method| method.name.eq_ignore_ascii_case(name)))
+        .collect();
+    if !named.is_empty() {
+        return named.into_iter().take(MOST).collect();
+    }
+    let documents: Vec<Document> = methods.iter().map(|method| Document::new(method, lines, words)).collect();
+    let rarity = rarity(&documents);
+    let asked: Vec<Sought> = meaningful(query).iter().map(|word| sought(word, &rarity, words)).collect();
+    let mut scored: Vec<(f32, &'static Method)> =
+        documents.iter().map(|document| (document.score(&asked), document.method)).collect();
+    // Stable: of equals the one that Telegram lists first, which is the plainer one.
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let best = scored.first().map_or(0.0, |(score, _)| *score);
+    let shown =
+        scored.into_iter().take(MOST).filter(|(score, _)| *score > 0.0 && *score >= best * WORTH_SHOWING);
+    shown.map(|(_, method)| method).collect()
+}
+
+/// The words of a request that could be names of methods or types: letters, with a capital inside.
+pub(crate) fn names(query: &str) -> Vec<&str> {
+    let is_name = |word: &&str| word.len() > 3 && word.bytes().skip(1).any(|b| b.is_ascii_uppercase());
+    query.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_name).collect()
+}
+
+impl Document {
+    fn new(method: &'static Method, lines: &Lines, words: &Words) -> Self {
+        let name = split_words(&method.name);
+        let mut counts: HashMap<String, f32> = HashMap::new();
+        let mut add = |words: &[String], weight: f32| {
+            for word in words {
+                let count = counts.entry(word.clone()).or_default();
+                *count = count.max(weight);
+            }
+        };
+        add(&name, IN_NAME);
+        add(&split_words(words.methods.get(method.name.as_str()).unwrap_or(&"")), IN_WORDS);
+        add(&split_words(lines.method(&method.name).unwrap_or_default()), IN_DESCRIPTION);
+        method.params.iter().for_each(|param| add(&split_words(&param.name), IN_PARAMETERS));
+        Self { method, words: counts, name }
+    }
+
+    /// The sum over the words of the request, each by the best it finds; more where they cover the whole name.
+    fn score(&self, asked: &[Sought]) -> f32 {
+        let best = |sought: &Sought| {
+            let worth = sought.iter().filter_map(|(word, worth)| Some(worth * self.words.get(word)?));
+            worth.fold(0.0, f32::max)
+        };
+        let sum: f32 = asked.iter().map(best).sum();
+        let covered = |word: &&String| asked.iter().flatten().any(|(sought, _)| sought == *word);
+        let share = self.name.iter().filter(covered).count() as f32 / self.name.len().max(1) as f32;
+        sum * (0.6 + 0.4 * share)
+    }
+}
+
+/// How much each word that occurs says: the fewer methods have it, the more.
+fn rarity(documents: &[Document]) -> HashMap<String, f32> {
+    let mut occurs: HashMap<String, f32> = HashMap::new();
+    for word in documents.iter().flat_map(|document| document.words.keys()) {
+        *occurs.entry(word.clone()).or_default() += 1.0;
+    }
+    let all = documents.len() as f32;
+    occurs.values_mut().for_each(|count| *count = (1.0 + all / *count).ln());
+    occurs
+}
+
+/// The words that occur and could be meant by `word`, each with its likeness times its rarity.
+fn sought(word: &str, rarity: &HashMap<String, f32>, words: &Words) -> Sought {
+    let own = rarity.get(word).copied();
+    // A word that occurs is no misspelling of another, and no rarer for having rare forms.
+    let least = if own.is_some() { INFLECTED } else { MISSPELT };
+    let near = rarity.iter().filter_map(|(known, rare)| {
+        let likeness = likeness(word, known);
+        (likeness >= least).then(|| (known.clone(), likeness * own.map_or(*rare, |own| own.min(*rare))))
+    });
+    let mut sought: Sought = near.collect();
+    let least = if own.is_some() { 1.0 } else { MISSPELT };
+    let others = words.synonyms.iter().filter(|(said, _)| likeness(word, &normal(said)) >= least);
+    for other in others.flat_map(|(_, meant)| meant) {
+        sought.extend(rarity.get(&normal(other)).map(|rare| (normal(other), SYNONYM * rare)));
+    }
+    sought
+}
+
+/// 1 for the same word, less for another form of it, still less for a misspelling, 0 for another word.
+fn likeness(a: &str, b: &str) -> f32 {
+    if a == b {
+        return 1.0;
+    }
+    let (shorter, longer) = (a.len().min(b.len()), a.len().max(b.len()));
+    let common = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    if common >= 4 && common + 1 >= shorter && longer - common <= 4 {
+        return INFLECTED;
+    }
+    let allowed = match longer {
+        0..=4 => return 0.0,
+        5..=7 => 1,
+        _ => 2,
+    };
+    if longer - shorter <= allowed && strsim::damerau_levenshtein(a, b) <= allowed { MISSPELT } else { 0.0 }
+}
+
+/// The words of a request that say something; all of them if none does.
+fn meaningful(query: &str) -> Vec<String> {
+    let mut said = split_words(query);
+    said.dedup();
+    let telling: Vec<String> = said.iter().filter(|word| !STOP.contains(&word.as_str())).cloned().collect();
+    if telling.is_empty() { said } else { telling }
+}
+
+/// The words of a text or a name such as `sendMessage` or `chat_id`, in lower case and without the ending of a plural.
+fn split_words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_small = false;
+    for c in text.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && after_small) {
+            words.push(String::new());
+        }
+        after_small = c.is_lowercase();
+        if let (true, Some(word)) = (c.is_alphanumeric(), words.last_mut()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.iter().filter(|word| !word.is_empty()).map(|word| normal(word)).collect()
+}
+
+/// A word without the ending of a plural or of the third person.
+fn normal(word: &str) -> String {
+    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
+        return format!("{stem}y");
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
