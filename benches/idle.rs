@@ -9,7 +9,9 @@
     reason = "a benchmark fails by panicking"
 )]
 
-use std::process::{Child, Command, Stdio};
+mod support;
+
+use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,9 +19,9 @@ use figaro::clock::Clock;
 use figaro::demo::model::{OfflineModel, Reply, Script};
 use figaro::demo::telegram::{OfflineTelegram, Options, Person};
 use figaro::shutdown::Tasks;
-use tokio::net::TcpListener;
 
-const OWNER: i64 = 11;
+use support::{OWNER, Sizes, listener, start_bot};
+
 const STARTS: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long the bot rests before its memory is read.
@@ -45,13 +47,10 @@ async fn main() {
     );
     let [figaro, mcp] = memory.expect("the last start reads memory");
     println!("memory at rest after the first turn (target: 30 MB PSS together)");
-    for (name, (pss, rss, anonymous)) in [("figaro", figaro), ("figaro-mcp", mcp)] {
-        println!("  {name:<10} PSS {pss:>5.1} MB   RSS {rss:>5.1} MB   anonymous {anonymous:>5.1} MB");
-    }
-    println!("  together   PSS {:>5.1} MB   RSS {:>5.1} MB", figaro.0 + mcp.0, figaro.1 + mcp.1);
+    figaro.print("figaro");
+    mcp.print("figaro-mcp");
+    println!("  together        PSS {:>5.1} MB   RSS {:>5.1} MB", figaro.pss + mcp.pss, figaro.rss + mcp.rss);
 }
-
-type Sizes = (f64, f64, f64);
 
 async fn one_start(with_turn: bool) -> (Duration, Option<[Sizes; 2]>) {
     let tasks = Tasks::new();
@@ -66,21 +65,7 @@ async fn one_start(with_turn: bool) -> (Duration, Option<[Sizes; 2]>) {
     telegram.say(OWNER, OWNER, "hello").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let began = Instant::now();
-    let mut bot = Command::new(env!("CARGO_BIN_EXE_figaro"))
-        .current_dir(folder.path())
-        .env_clear()
-        .envs([
-            ("TELEGRAM_BOT_TOKEN", telegram.token()),
-            ("TELEGRAM_API_URL", telegram.url()),
-            ("OPENAI_API_KEY", "sk-offline-key"),
-            ("OPENAI_BASE_URL", model.url()),
-            ("MCP_HTTP_PORT", "0"),
-            ("OWNER_IDS", "11"),
-            ("RUST_LOG", "error"),
-        ])
-        .stdin(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut bot = start_bot(&telegram, &model, folder.path());
     let polled = telegram
         .wait_until(PATIENCE, |view| view.calls_of("getUpdates").first().map(|_| Instant::now()))
         .await;
@@ -98,18 +83,7 @@ async fn memory_after_turn(telegram: &OfflineTelegram, bot: &Child) -> [Sizes; 2
     answered.expect("the bot answers");
     tokio::time::sleep(REST).await;
     let child = children(bot.id()).first().copied().expect("the MCP server runs");
-    [sizes(bot.id()), sizes(child)]
-}
-
-/// PSS, RSS and anonymous memory of a process, in MB.
-fn sizes(pid: u32) -> Sizes {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
-    let kib = |name: &str| -> f64 {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-        line.split_whitespace().next().unwrap().parse().unwrap()
-    };
-    let mb = |name| kib(name) * 1024.0 / 1e6;
-    (mb("Pss:"), mb("Rss:"), mb("Anonymous:"))
+    [Sizes::of(bot.id()), Sizes::of(child)]
 }
 
 fn children(pid: u32) -> Vec<u32> {
@@ -118,8 +92,4 @@ fn children(pid: u32) -> Vec<u32> {
         .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok())
         .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>())
         .collect()
-}
-
-async fn listener() -> TcpListener {
-    TcpListener::bind("127.0.0.1:0").await.unwrap()
 }

@@ -47,10 +47,18 @@ impl Default for Gate {
 impl Gate {
     /// Waits until a message may leave for this chat.
     pub async fn pass(&self, chat: ChatId) {
+        self.pass_together(chat, 1).await;
+    }
+
+    /// Waits until several messages may leave together, such as an album: a group counts them one by one. More than a
+    /// group takes in a minute count as that many.
+    pub async fn pass_together(&self, chat: ChatId, messages: usize) {
         self.sweep();
         self.chats.until_key_ready(&chat).await;
         if chat.is_group() {
-            self.groups.until_key_ready(&chat).await;
+            for _ in 0..messages.min(GROUP_PER_MINUTE.get() as usize) {
+                self.groups.until_key_ready(&chat).await;
+            }
         }
         self.all.until_ready().await;
         // Checked last: it may have been closed while this waited.
@@ -101,6 +109,15 @@ mod tests {
         assert!(gate.try_pass(other));
         gate.pass(busy).await;
         assert!(gate.try_pass(busy));
+    }
+
+    #[tokio::test]
+    async fn an_album_takes_as_much_of_a_groups_minute_as_it_has_pictures() {
+        let gate = Gate::default();
+        gate.pass_together(ChatId(-1), 15).await;
+        gate.pass_together(ChatId(1), 15).await;
+        let left = (0..40).filter(|_| gate.groups.check_key(&ChatId(-1)).is_ok()).count();
+        assert_eq!(left, 5);
     }
 
     #[tokio::test]

@@ -13,14 +13,17 @@ use crate::table::{Class, Method, Table};
 /// The name of the tool that searches for methods.
 pub const FIND: &str = "find_telegram_methods";
 /// The longest query it takes, in characters.
-pub const MAX_QUERY: usize = 300;
+const MAX_QUERY: usize = 300;
 
 /// Tools on one page of `tools/list`.
-const PAGE_SIZE: usize = 50;
+const PAGE_SIZE: usize = 30;
 /// About the most that a method's schema takes when it was found, in bytes of JSON.
 const FOUND_BYTES: usize = 6_000;
 /// The same for a type that was asked for by its name.
-const TYPE_BYTES: usize = 8_000;
+const TYPE_BYTES: usize = 6_000;
+/// The most methods and types that a search gives.
+const MOST_METHODS: usize = 4;
+const MOST_TYPES: usize = 2;
 
 /// The methods that are served, in Telegram's order.
 #[derive(Debug)]
@@ -45,6 +48,26 @@ pub struct Found {
     pub methods: Vec<&'static Method>,
     /// The schemas of types that the query names, by their names.
     pub types: Map<String, Value>,
+}
+
+impl Found {
+    fn add(&mut self, method: &'static Method) {
+        let is_new = !self.methods.iter().any(|known| known.name == method.name);
+        if is_new && self.methods.len() < MOST_METHODS {
+            self.methods.push(method);
+        }
+    }
+}
+
+/// Why a search gave nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotFound {
+    /// It was no query.
+    #[error("query must be a text of 1 to {MAX_QUERY} characters")]
+    BadQuery,
+    /// There is no such method.
+    #[error("nothing fits: say it in other English words, like \"pin a message\"")]
+    NothingFits,
 }
 
 /// A cursor that this server did not hand out.
@@ -97,15 +120,36 @@ impl Catalog {
         Ok((search.into_iter().chain(shown.iter().map(|method| self.describe(method))).collect(), next))
     }
 
-    /// The methods that a request in words means, and the types it names. Whole names of methods come first.
-    #[must_use]
-    pub fn find(&self, query: &str) -> Found {
-        let methods = find::rank(query, &self.methods, &self.lines, &Words::embedded());
-        let names = find::names(query).into_iter();
-        let types = names.filter_map(|name| {
-            Some((name.to_owned(), Value::Object(schema::of_type(name, &self.lines, TYPE_BYTES)?)))
-        });
-        Found { methods, types: types.collect() }
+    /// The methods that a request in words means. A request that gives exact names gets the methods and types of these
+    /// names, and nothing else.
+    ///
+    /// # Errors
+    /// [`NotFound`], in words for a model.
+    pub fn find(&self, query: &str) -> Result<Found, NotFound> {
+        let query = query.trim();
+        if query.is_empty() || query.chars().count() > MAX_QUERY {
+            return Err(NotFound::BadQuery);
+        }
+        let named = find::names(query);
+        let mut found = Found::default();
+        for name in &named {
+            if let Some(method) = self.methods.iter().find(|method| method.name.eq_ignore_ascii_case(name)) {
+                found.add(method);
+            } else if let (Some(schema), true) =
+                (schema::of_type(name, &self.lines, TYPE_BYTES), found.types.len() < MOST_TYPES)
+            {
+                found.types.insert((*name).to_owned(), Value::Object(schema));
+            }
+        }
+        if found.methods.is_empty() && found.types.is_empty() {
+            let ranked = find::rank(query, &self.methods, &self.lines, &Words::embedded());
+            ranked.into_iter().for_each(|method| found.add(method));
+        }
+        if found.methods.is_empty() && found.types.is_empty() {
+            Err(NotFound::NothingFits)
+        } else {
+            Ok(found)
+        }
     }
 
     /// What a method does, in one line.
@@ -159,21 +203,9 @@ impl Catalog {
 }
 
 fn annotations(method: &Method, title: String) -> ToolAnnotations {
-    let reads = method.class == Class::Read;
-    let starts = |words: &[&str]| words.iter().any(|word| method.name.starts_with(word));
-    let dangerous = match method.class {
-        Class::Read | Class::Message | Class::Answers | Class::Profile | Class::Stickers => false,
-        Class::Delete
-        | Class::Moderation
-        | Class::Business
-        | Class::Other
-        | Class::Money
-        | Class::ManagedBots
-        | Class::Lifecycle => true,
-    };
     ToolAnnotations::with_title(title)
-        .read_only(reads)
-        .destructive(!reads && (dangerous || method.irreversible || starts(&["delete", "remove"])))
+        .read_only(method.class == Class::Read)
+        .destructive(method.is_destructive())
         .idempotent(method.is_idempotent())
         .open_world(true)
 }
@@ -214,7 +246,8 @@ mod tests {
                     break;
                 }
             }
-            assert_eq!(sizes, [51, 50, 50, count - 150]);
+            let rest = (count > 180).then_some(count - 180);
+            assert_eq!(sizes, [31, 30, 30, 30, 30, 30].into_iter().chain(rest).collect::<Vec<_>>());
             let wanted = catalog.methods.iter().map(|m| m.name.as_str());
             assert_eq!(names, [FIND].into_iter().chain(wanted).collect::<Vec<_>>());
             assert_eq!(names.iter().any(|name| name == "getUpdates"), with_lifecycle);
@@ -246,6 +279,9 @@ mod tests {
             ("banChatMember", false, true, false, "moderation"),
             ("sendGift", false, true, false, "money"),
             ("deleteMyCommands", false, true, true, "profile"),
+            ("setChatTitle", false, true, true, "moderation"),
+            ("setChatPhoto", false, true, false, "moderation"),
+            ("setMyProfilePhoto", false, false, false, "profile"),
             ("getManagedBotToken", false, true, false, "managed_bots"),
         ];
         for (name, reads, destroys, repeats, class) in cases {
@@ -260,7 +296,7 @@ mod tests {
         assert_eq!(catalog.methods.len(), 30);
         assert!(catalog.methods.iter().all(|method| method.class == Class::Read));
         assert!(catalog.tool("sendMessage").is_none() && catalog.tool(FIND).is_some());
-        let found = catalog.find("sendMessage getChat");
+        let found = catalog.find("sendMessage getChat").unwrap();
         assert_eq!(found.methods.iter().map(|m| m.name.as_str()).collect::<Vec<_>>(), ["getChat"]);
     }
 
@@ -273,8 +309,25 @@ mod tests {
             def.get("type").is_none() && def.get("anyOf").is_none()
         };
         assert!(cut("InlineKeyboardButton") && !cut("LinkPreviewOptions"));
-        let found = catalog.find("InlineKeyboardButton, and NoSuchType");
-        assert_eq!(found.types.keys().collect::<Vec<_>>(), ["InlineKeyboardButton"]);
+        let names = |query: &str| {
+            let found = catalog.find(query).unwrap_or_default();
+            let methods = found.methods.iter().map(|method| method.name.clone());
+            methods.chain(found.types.keys().cloned()).collect::<Vec<_>>().join(" ")
+        };
+        let cases = [
+            ("InlineKeyboardButton, and NoSuchType", "InlineKeyboardButton"),
+            ("User", "User"),
+            ("sendDice: use sendDice or SENDDICE", "sendDice"),
+            ("sendMessage with LinkPreviewOptions", "sendMessage LinkPreviewOptions"),
+            ("getMe getChat getFile sendDice sendPoll", "getMe getChat getFile sendDice"),
+            ("InputFile User ForceReply", "InputFile User"),
+            ("  ", ""),
+        ];
+        for (query, wanted) in cases {
+            assert_eq!(names(query), wanted, "{query}");
+        }
+        assert_eq!(catalog.find("qqqq zzzz").unwrap_err(), NotFound::NothingFits);
+        let found = catalog.find("InlineKeyboardButton").unwrap();
         assert!(found.types["InlineKeyboardButton"].pointer("/properties/callback_data").is_some());
     }
 

@@ -1,12 +1,13 @@
-//! Checks the arguments of a call against the table, and says what is wrong where.
-//! The server uses it before a call leaves; Figaro's offline Telegram uses it to refuse what Telegram would.
+//! Checks the arguments of a call against the table, says what is wrong where, and finds the places of files on the way.
+//! The server uses it before a call leaves, Figaro before it decides about one; Figaro's offline Telegram refuses by it
+//! what Telegram would.
 
 use serde_json::{Map, Value};
 
 use crate::table::{Field, Method, Table, Type, TypeDef, Unit};
 
-/// Nesting deeper than Telegram's own types ever go; stops hostile input.
-const MAX_DEPTH: usize = 24;
+/// Rich messages nest 16 levels of four steps each; more stops hostile input.
+const MAX_DEPTH: usize = 80;
 
 /// One thing wrong with a call's arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +36,12 @@ pub enum Fault {
         /// The kind of value that was given.
         found: &'static str,
     },
+    /// Nesting deeper than Telegram takes.
+    #[error("{path} is nested too deep")]
+    TooDeep {
+        /// Where.
+        path: String,
+    },
     /// A value outside its bounds.
     #[error("{path} must have {bounds}")]
     OutOfBounds {
@@ -45,43 +52,71 @@ pub enum Fault {
     },
 }
 
-/// Checks all arguments of a call.
+/// A place of a call's arguments that stands for a file: a string, or an object with the file's content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// As a person reads it, such as `media[0].media`.
+    pub path: String,
+    /// As JSON Pointer (RFC 6901); the names of the Bot API need no escapes.
+    pub pointer: String,
+}
+
+/// Checks all arguments of a call, and returns the places of its files in the order of the table. An object in such a
+/// place is taken for a file's content and is not looked into.
 ///
 /// # Errors
 /// The first [`Fault`] in the order of the table; unknown names come last.
-pub fn check(method: &Method, args: &Map<String, Value>) -> Result<(), Fault> {
-    object(&method.name, &method.params, args, Path { text: String::new(), depth: 0 })
+pub fn check(method: &Method, args: &Map<String, Value>) -> Result<Vec<Place>, Fault> {
+    let mut files = Vec::new();
+    let root = Path { text: String::new(), pointer: String::new(), depth: 0 };
+    object(&method.name, &method.params, args, root, &mut files)?;
+    Ok(files)
 }
+
+type Checked = Result<(), Fault>;
 
 #[derive(Clone)]
 struct Path {
     text: String,
+    pointer: String,
     depth: usize,
 }
 
 impl Path {
     fn field(&self, name: &str) -> Self {
         let text = if self.text.is_empty() { name.to_owned() } else { format!("{}.{name}", self.text) };
-        Self { text, depth: self.depth + 1 }
+        Self { text, pointer: format!("{}/{name}", self.pointer), depth: self.depth + 1 }
     }
 
     fn item(&self, index: usize) -> Self {
-        Self { text: format!("{}[{index}]", self.text), depth: self.depth + 1 }
+        Self {
+            text: format!("{}[{index}]", self.text),
+            pointer: format!("{}/{index}", self.pointer),
+            depth: self.depth + 1,
+        }
     }
 }
 
-fn object(owner: &str, fields: &[Field], given: &Map<String, Value>, path: Path) -> Result<(), Fault> {
+fn object(
+    owner: &str,
+    fields: &[Field],
+    given: &Map<String, Value>,
+    path: Path,
+    files: &mut Vec<Place>,
+) -> Checked {
     for field in fields {
         let at = path.field(&field.name);
         match given.get(&field.name) {
             None | Some(Value::Null) if field.required => return Err(Fault::Missing { path: at.text }),
             None | Some(Value::Null) => {}
             Some(value) => {
-                typed(&field.ty, value, &at)?;
-                constant(field, value, &at)?;
                 let is_marked =
                     field.parse_mode(fields).and_then(|name| given.get(name)).is_some_and(Value::is_string);
+                // First, so that nobody walks through what is too long.
                 bounds(field, is_marked, value, &at)?;
+                let ty = if field.attach { &Type::InputFile } else { &field.ty };
+                typed(ty, value, &at, files)?;
+                constant(field, value, &at)?;
             }
         }
     }
@@ -91,52 +126,64 @@ fn object(owner: &str, fields: &[Field], given: &Map<String, Value>, path: Path)
     }
 }
 
-fn typed(ty: &Type, value: &Value, path: &Path) -> Result<(), Fault> {
+fn typed(ty: &Type, value: &Value, path: &Path, files: &mut Vec<Place>) -> Checked {
+    if path.depth > MAX_DEPTH {
+        return Err(Fault::TooDeep { path: path.text.clone() });
+    }
     let fits = match ty {
         Type::Integer => value.is_i64() || value.is_u64(),
         Type::Float => value.is_number(),
-        Type::String | Type::InputFile => value.is_string(),
+        Type::String => value.is_string(),
         Type::Boolean => value.is_boolean(),
         Type::True => *value == Value::Bool(true),
-        Type::Array(inner) => return array(inner, value, path),
-        Type::Named(name) => return named(name, value, path),
-        Type::Union(types) => return any_of(ty, types, value, path),
+        Type::InputFile => {
+            files.push(Place { path: path.text.clone(), pointer: path.pointer.clone() });
+            value.is_string() || value.is_object()
+        }
+        // A file's content or its id or URL are one place.
+        Type::Union(types) if types.contains(&Type::InputFile) => {
+            return typed(&Type::InputFile, value, path, files).or(Err(mistyped(ty, value, path)));
+        }
+        Type::Array(inner) => return array(inner, value, path, files),
+        Type::Named(name) => return named(name, value, path, files),
+        Type::Union(types) => return any_of(ty, types, value, path, files),
     };
     if fits { Ok(()) } else { Err(mistyped(ty, value, path)) }
 }
 
-fn array(inner: &Type, value: &Value, path: &Path) -> Result<(), Fault> {
+fn array(inner: &Type, value: &Value, path: &Path, files: &mut Vec<Place>) -> Checked {
     let Value::Array(items) = value else {
         return Err(mistyped(&Type::Array(Box::new(inner.clone())), value, path));
     };
-    items.iter().enumerate().try_for_each(|(at, item)| typed(inner, item, &path.item(at)))
+    items.iter().enumerate().try_for_each(|(at, item)| typed(inner, item, &path.item(at), files))
 }
 
-fn named(name: &str, value: &Value, path: &Path) -> Result<(), Fault> {
+fn named(name: &str, value: &Value, path: &Path, files: &mut Vec<Place>) -> Checked {
     let wanted = Type::Named(name.to_owned());
-    if path.depth > MAX_DEPTH {
-        return Err(mistyped(&wanted, value, path));
-    }
     match Table::get().type_def(name) {
         Some(TypeDef::Fields(fields)) => match value {
-            Value::Object(map) => object(name, fields, map, path.clone()),
+            Value::Object(map) => object(name, fields, map, path.clone(), files),
             _ => Err(mistyped(&wanted, value, path)),
         },
-        Some(TypeDef::Union(types)) => any_of(&wanted, types, value, path),
+        Some(TypeDef::Union(types)) => any_of(&wanted, types, value, path, files),
         None => Err(mistyped(&wanted, value, path)),
     }
 }
 
 /// The fault of the alternative that got furthest is the one worth telling: a union of objects is told apart by its
 /// discriminator, so the first alternative whose constants fit decides.
-fn any_of(whole: &Type, types: &[Type], value: &Value, path: &Path) -> Result<(), Fault> {
+fn any_of(whole: &Type, types: &[Type], value: &Value, path: &Path, files: &mut Vec<Place>) -> Checked {
+    let before = files.len();
     let mut closest = None;
     for ty in types {
-        match typed(ty, value, path) {
+        match typed(ty, value, path, files) {
             Ok(()) => return Ok(()),
+            // No alternative takes what is nested too deep.
+            Err(fault @ Fault::TooDeep { .. }) => return Err(fault),
             Err(fault) if discriminated(ty, value) => closest = closest.or(Some(fault)),
             Err(_) => {}
         }
+        files.truncate(before);
     }
     Err(closest.unwrap_or_else(|| mistyped(whole, value, path)))
 }
@@ -152,7 +199,7 @@ fn discriminated(ty: &Type, value: &Value) -> bool {
     constants.peek().is_some() && constants.all(|(name, wanted)| map.get(name) == Some(wanted))
 }
 
-fn constant(field: &Field, value: &Value, path: &Path) -> Result<(), Fault> {
+fn constant(field: &Field, value: &Value, path: &Path) -> Checked {
     match &field.constant {
         Some(wanted) if wanted != value => Err(Fault::Mistyped {
             path: path.text.clone(),
@@ -164,7 +211,7 @@ fn constant(field: &Field, value: &Value, path: &Path) -> Result<(), Fault> {
 }
 
 /// Of a text with marks the upper bound can not be known here: it counts without them.
-fn bounds(field: &Field, is_marked: bool, value: &Value, path: &Path) -> Result<(), Fault> {
+fn bounds(field: &Field, is_marked: bool, value: &Value, path: &Path) -> Checked {
     let Some(unit) = field.unit else { return Ok(()) };
     let max = field.max.filter(|_| !(is_marked && unit == Unit::Chars));
     let (count, what) = match (unit, value) {
@@ -200,6 +247,8 @@ fn mistyped(ty: &Type, value: &Value, path: &Path) -> Fault {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
     use serde_json::json;
 
@@ -268,13 +317,73 @@ mod tests {
         }
     }
 
+    fn nested(levels: usize, inner: Value) -> Value {
+        let text = (0..levels).fold(inner, |text, _| json!({"type": "bold", "text": text}));
+        json!({"chat_id": 1, "rich_message": {"blocks": [{"type": "paragraph", "text": text}]}})
+    }
+
     #[test]
-    fn endless_nesting_is_refused() {
-        let mut quote = json!("x");
-        for _ in 0..200 {
-            quote = json!({"type": "bold", "text": quote});
+    fn endless_nesting_is_refused_and_telegrams_own_depth_is_not() {
+        assert_eq!(fault("sendRichMessage", nested(16, json!("x"))), None);
+        let refused = fault("sendRichMessage", nested(200, json!("x"))).unwrap();
+        assert!(refused.ends_with("is nested too deep"), "{refused}");
+        let lists = (0..16).fold(
+            json!({"type": "paragraph", "text": "x"}),
+            |block, _| json!({"type": "list", "items": [{"blocks": [block]}]}),
+        );
+        let args = json!({"chat_id": 1, "rich_message": {"blocks": [lists]}});
+        assert_eq!(fault("sendRichMessage", args), None);
+    }
+
+    #[test]
+    fn what_says_not_what_it_is_costs_no_more_than_it_is_long() {
+        // Each level fits many alternatives of a union by its field alone.
+        let vague = (0..60).fold(json!("x"), |text, _| json!({"text": text}));
+        assert!(fault("sendRichMessage", nested(0, vague)).is_some());
+        let many = vec![json!({"media": "a"}); 100_000];
+        assert!(fault("sendMediaGroup", json!({"chat_id": 1, "media": many})).is_some());
+    }
+
+    #[test]
+    fn of_two_alternatives_that_fit_none_hides_a_file() {
+        for method in Table::get().methods() {
+            let unions = method.params.iter().map(|param| &param.ty).collect();
+            assert_eq!(ambiguous(unions), None, "{}", method.name);
         }
-        let args = json!({"chat_id": 1, "rich_message": {"blocks": [{"type": "paragraph", "text": quote}]}});
-        assert!(fault("sendRichMessage", args).is_some());
+    }
+
+    /// A field that is a file in one alternative of a union without discriminators and none in another.
+    fn ambiguous(mut open: Vec<&'static Type>) -> Option<String> {
+        let table = Table::get();
+        let mut seen = std::collections::HashSet::new();
+        while let Some(ty) = open.pop() {
+            let types: Vec<&'static Type> = match ty {
+                Type::Array(inner) => vec![&**inner],
+                Type::Union(types) => types.iter().collect(),
+                Type::Named(name) if seen.insert(name) => match table.type_def(name)? {
+                    TypeDef::Union(types) => types.iter().collect(),
+                    TypeDef::Fields(fields) => {
+                        open.extend(fields.iter().map(|field| &field.ty));
+                        continue;
+                    }
+                },
+                _ => continue,
+            };
+            let mut vague = HashMap::new();
+            for ty in &types {
+                let Type::Named(name) = ty else { continue };
+                let Some(TypeDef::Fields(fields)) = table.type_def(name) else { continue };
+                if fields.iter().any(|field| field.constant.is_some()) {
+                    continue;
+                }
+                for field in fields {
+                    if *vague.entry(&field.name).or_insert(field.attach) != field.attach {
+                        return Some(format!("{name}.{}", field.name));
+                    }
+                }
+            }
+            open.extend(types);
+        }
+        None
     }
 }

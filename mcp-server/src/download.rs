@@ -15,8 +15,8 @@ use crate::telegram::{Call, Failure, Telegram};
 
 /// What a handle begins with; the file_id follows.
 const SCHEME: &str = "telegram-file:///";
-/// The longest text that is shown with the file, in bytes.
-const MAX_TEXT: u64 = 64 * 1024;
+/// The longest text that is shown with the file, in bytes: a model reads that much at once.
+const MAX_TEXT: u64 = 12 * 1024;
 /// The largest picture that is.
 const MAX_PICTURE: u64 = 1024 * 1024;
 /// Kinds of pictures that models take.
@@ -27,6 +27,8 @@ const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/webp", "image/gif
 pub(crate) struct Downloads {
     pub(crate) telegram: Arc<Telegram>,
     pub(crate) limits: Limits,
+    /// Whether a picture is shown with its file.
+    pub(crate) pictures: bool,
 }
 
 /// What is known of a file before it is fetched.
@@ -86,7 +88,10 @@ impl Downloads {
         let id = uri.strip_prefix(SCHEME).filter(|id| !id.is_empty()).ok_or_else(unknown)?;
         let method = Table::get().method("getFile").ok_or_else(unknown)?;
         let args = Map::from_iter([("file_id".to_owned(), json!(id))]);
-        let refused = |failure: Failure| ErrorData::resource_not_found(failure.description, None);
+        let refused = |failure: Failure| match failure.error_code {
+            400 | 404 => ErrorData::resource_not_found(failure.description, None),
+            _ => ErrorData::internal_error(failure.description, None),
+        };
         let file = self.telegram.call(Call { method, args: &args, uploads: &[] }).await.map_err(refused)?;
         let known = file.as_object().map(Known::of).ok_or_else(unknown)?;
         let bytes = self.fetch(&known).await.map_err(refused)?;
@@ -98,7 +103,7 @@ impl Downloads {
     }
 
     async fn content(&self, known: &Known) -> Result<Option<Content>, Failure> {
-        let Some(most) = known.worth_showing() else {
+        let Some(most) = known.worth_showing(self.pictures) else {
             return Ok(None);
         };
         if known.path.is_none() || known.size.is_none_or(|size| size > most) {
@@ -137,13 +142,13 @@ impl Known {
     }
 
     /// The largest size at which the content is shown; `None` where a model could make nothing of it.
-    fn worth_showing(&self) -> Option<u64> {
+    fn worth_showing(&self, pictures: bool) -> Option<u64> {
         let kind = self.mime_type.as_str();
         let is_text = kind.starts_with("text/")
             || ["application/json", "application/xml", "application/toml", "application/x-yaml"]
                 .contains(&kind);
         match kind {
-            _ if PICTURES.contains(&kind) => Some(MAX_PICTURE),
+            _ if PICTURES.contains(&kind) => pictures.then_some(MAX_PICTURE),
             _ if is_text => Some(MAX_TEXT),
             _ => None,
         }

@@ -1,14 +1,15 @@
 //! What stands for a file in a call's arguments: a file_id, an http(s) URL, or an object with a name and the content,
 //! which is taken out here and sent as multipart. Nothing else passes: a Bot API server of one's own would read `file:`
-//! paths from its disk. The server calls [`take`] before a call leaves, Figaro's policy looks with [`find`].
+//! paths from its disk. The server calls [`take`] before a call leaves.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::table::{Field, Method, Table, Type, TypeDef};
+use crate::check::Place;
 
 /// What the Bot API takes as a photo, in bytes; an own server takes more.
 const MAX_PHOTO: usize = 10 * 1024 * 1024;
@@ -31,7 +32,7 @@ pub(crate) struct Upload {
     pub(crate) part: String,
     /// The name of the file.
     pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Bytes,
 }
 
 /// Why a call's files can not be sent. The path is a place like `media[0].media`.
@@ -54,25 +55,16 @@ struct Content {
     text: Option<String>,
 }
 
-/// A place of a call's arguments that stands for a file.
-struct Place {
-    /// As a person reads it, such as `media[0].media`.
-    path: String,
-    /// As JSON Pointer (RFC 6901); the names of the Bot API need no escapes.
-    pointer: String,
-}
-
-/// Takes the contents of files out of the arguments, leaving `attach://<part>` in their places, and checks every other
-/// place of a file that the table knows.
+/// Takes the contents of files out of the arguments, leaving `attach://<part>` in their places, and checks what else
+/// stands in a place of a file.
 ///
 /// # Errors
 /// The first [`BadFile`]; the arguments are then half changed and of no use.
 pub(crate) fn take(
-    method: &Method,
     args: &mut Map<String, Value>,
+    places: Vec<Place>,
     limits: Limits,
 ) -> Result<Vec<Upload>, BadFile> {
-    let places = places(method, args);
     let mut whole = Value::Object(std::mem::take(args));
     let mut uploads = Vec::new();
     for Place { path, pointer } in places {
@@ -94,14 +86,6 @@ pub(crate) fn take(
     Ok(uploads)
 }
 
-/// Every string of a call that stands for a file, however deep, with its place such as `media[0].media`.
-#[must_use]
-pub fn find(method: &Method, args: &Map<String, Value>) -> Vec<(String, String)> {
-    let whole = Value::Object(args.clone());
-    let text = |place: Place| Some((place.path, whole.pointer(&place.pointer)?.as_str()?.to_owned()));
-    places(method, args).into_iter().filter_map(text).collect()
-}
-
 fn upload(path: String, part: String, given: Value, limits: Limits) -> Result<Upload, BadFile> {
     let refuse = |path: String, reason: &str| BadFile::NoUpload { path, reason: reason.to_owned() };
     let content: Content = match serde_json::from_value(given) {
@@ -110,8 +94,9 @@ fn upload(path: String, part: String, given: Value, limits: Limits) -> Result<Up
     };
     let bytes = match (content.base64, content.text) {
         (Some(base64), None) => {
-            // Lines and blanks are how many encoders write it.
-            let packed: String = base64.split_ascii_whitespace().collect();
+            // Many encoders write it in lines.
+            let has_lines = base64.bytes().any(|b| b.is_ascii_whitespace());
+            let packed = if has_lines { base64.split_ascii_whitespace().collect() } else { base64 };
             BASE64_STANDARD.decode(packed).map_err(|error| refuse(path.clone(), &error.to_string()))?
         }
         (None, Some(text)) => text.into_bytes(),
@@ -123,7 +108,7 @@ fn upload(path: String, part: String, given: Value, limits: Limits) -> Result<Up
         return Err(refuse(path, "its name must be a file name without folders"));
     }
     limits.check(&path, bytes.len())?;
-    Ok(Upload { part, name: name.to_owned(), bytes })
+    Ok(Upload { part, name: name.to_owned(), bytes: bytes.into() })
 }
 
 impl Limits {
@@ -143,67 +128,6 @@ impl Limits {
     }
 }
 
-fn places(method: &Method, args: &Map<String, Value>) -> Vec<Place> {
-    let mut found = Vec::new();
-    object(&method.params, args, &Place { path: String::new(), pointer: String::new() }, &mut found);
-    found
-}
-
-impl Place {
-    fn field(&self, name: &str) -> Self {
-        let dot = if self.path.is_empty() { "" } else { "." };
-        Self { path: format!("{}{dot}{name}", self.path), pointer: format!("{}/{name}", self.pointer) }
-    }
-
-    fn item(&self, at: usize) -> Self {
-        Self { path: format!("{}[{at}]", self.path), pointer: format!("{}/{at}", self.pointer) }
-    }
-}
-
-fn object(fields: &[Field], value: &Map<String, Value>, place: &Place, found: &mut Vec<Place>) {
-    let is_another = |field: &Field| {
-        let given = value.get(&field.name);
-        field.constant.as_ref().is_some_and(|wanted| given.is_some_and(|given| given != wanted))
-    };
-    // An alternative of a union that this object says it is not.
-    if fields.iter().any(is_another) {
-        return;
-    }
-    for field in fields {
-        let Some(value) = value.get(&field.name) else {
-            continue;
-        };
-        let ty = if field.attach { &Type::InputFile } else { &field.ty };
-        typed(ty, value, &place.field(&field.name), found);
-    }
-}
-
-/// Of a union every alternative is looked at: whichever Telegram takes, no file passes unseen.
-fn typed(ty: &Type, value: &Value, place: &Place, found: &mut Vec<Place>) {
-    match (ty, value) {
-        (Type::InputFile, Value::String(_) | Value::Object(_)) => {
-            let again = found.iter().any(|known| known.pointer == place.pointer);
-            if !again {
-                found.push(Place { path: place.path.clone(), pointer: place.pointer.clone() });
-            }
-        }
-        (Type::Union(types), _) => types.iter().for_each(|ty| typed(ty, value, place, found)),
-        (Type::Array(inner), Value::Array(items)) => {
-            items.iter().enumerate().for_each(|(at, item)| typed(inner, item, &place.item(at), found));
-        }
-        (Type::Named(name), Value::Object(_) | Value::Array(_)) => {
-            match (Table::get().type_def(name), value) {
-                (Some(TypeDef::Union(types)), _) => {
-                    types.iter().for_each(|ty| typed(ty, value, place, found));
-                }
-                (Some(TypeDef::Fields(fields)), Value::Object(map)) => object(fields, map, place, found),
-                _ => {}
-            }
-        }
-        _ => {}
-    }
-}
-
 fn is_remote(text: &str) -> bool {
     let is_id = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     is_id || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
@@ -212,13 +136,16 @@ fn is_remote(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::check;
+    use crate::table::Table;
     use serde_json::json;
 
     const LIMITS: Limits = Limits { bytes: 20, of_telegram: true };
 
     fn taken(method: &str, args: &Value) -> Result<(Vec<Upload>, Value), String> {
         let mut args = args.as_object().unwrap().clone();
-        let uploads = take(Table::get().method(method).unwrap(), &mut args, LIMITS);
+        let places = check(Table::get().method(method).unwrap(), &args).unwrap();
+        let uploads = take(&mut args, places, LIMITS);
         uploads.map(|uploads| (uploads, Value::Object(args))).map_err(|bad| bad.to_string())
     }
 
@@ -246,6 +173,7 @@ mod tests {
     #[test]
     fn files_are_found_at_any_depth() {
         let option = |media: &str| json!({"text": "a", "media": {"type": "photo", "media": media}});
+        let album = |item: Value| json!({"chat_id": 1, "media": [{"type": "photo", "media": "AgAC"}, item]});
         let button = json!({"inline_keyboard": [[{"text": "file:///a", "url": "https://example.org"}]]});
         let cases = [
             ("sendPhoto", json!({"chat_id": 1, "photo": "attach://a", "caption": "x"}), Some("photo")),
@@ -253,18 +181,18 @@ mod tests {
             ("sendMessage", json!({"chat_id": 1, "text": "file:///a", "reply_markup": button}), None),
             (
                 "sendPoll",
-                json!({"options": [option("AgAC"), option("file:///a")]}),
+                json!({"chat_id": 1, "question": "q", "options": [option("AgAC"), option("file:///a")]}),
                 Some("options[1].media.media"),
             ),
             (
                 "sendMediaGroup",
-                json!({"media": [{"type": "video", "media": "AgAC", "cover": "file:///a"}]}),
-                Some("media[0].cover"),
+                album(json!({"type": "video", "media": "AgAC", "cover": "file:///a"})),
+                Some("media[1].cover"),
             ),
             (
                 "sendMediaGroup",
-                json!({"media": [{"type": "video", "media": "AgAC", "thumbnail": "attach://t"}]}),
-                Some("media[0].thumbnail"),
+                album(json!({"type": "video", "media": "AgAC", "thumbnail": "attach://t"})),
+                Some("media[1].thumbnail"),
             ),
         ];
         for (method, args, wanted) in cases {
@@ -279,7 +207,7 @@ mod tests {
         let upload = |part: &str, name: &str, bytes: &[u8]| Upload {
             part: part.to_owned(),
             name: name.to_owned(),
-            bytes: bytes.to_vec(),
+            bytes: Bytes::copy_from_slice(bytes),
         };
         let args = json!({"chat_id": 1, "document": {"name": "a.txt", "text": "hé"}, "thumbnail": "AgAC"});
         let wanted = json!({"chat_id": 1, "document": "attach://document", "thumbnail": "AgAC"});
@@ -287,7 +215,7 @@ mod tests {
         assert_eq!(taken("sendDocument", &args), Ok((parts, wanted)));
 
         let media = |media: Value, cover: Value| {
-            json!({"media": [
+            json!({"chat_id": 1, "media": [
                 {"type": "photo", "media": "AgAC"},
                 {"type": "video", "media": media, "cover": cover},
             ]})

@@ -14,8 +14,6 @@ use crate::table::Method;
 pub(crate) const DESCRIPTION: &str = "Find methods of the Telegram Bot API for what is to be done, such as \
     \"pin a message\" or \"who is admin here\"; returns the few that fit, with their parameters.";
 
-/// The most methods a search gives.
-const MOST: usize = 4;
 /// A method with less than this share of the best one's score is not shown.
 const WORTH_SHOWING: f32 = 0.5;
 
@@ -136,20 +134,13 @@ struct Document {
 /// What one word of the request looks for: words that occur, and how much each of them is worth.
 type Sought = Vec<(String, f32)>;
 
-/// The methods that fit a request, best first; those it names come before all others.
+/// The methods that fit a request, best first.
 pub(crate) fn rank(
     query: &str,
     methods: &[&'static Method],
     lines: &Lines,
     words: &Words,
 ) -> Vec<&'static Method> {
-    let named: Vec<&'static Method> = names(query)
-        .into_iter()
-        .filter_map(|name| methods.iter().copied().find(|method| method.name.eq_ignore_ascii_case(name)))
-        .collect();
-    if !named.is_empty() {
-        return named.into_iter().take(MOST).collect();
-    }
     let documents: Vec<Document> = methods.iter().map(|method| Document::new(method, lines, words)).collect();
     let rarity = rarity(&documents);
     let asked: Vec<Sought> = meaningful(query).iter().map(|word| sought(word, &rarity, words)).collect();
@@ -158,15 +149,21 @@ pub(crate) fn rank(
     // Stable: of equals the one that Telegram lists first, which is the plainer one.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = scored.first().map_or(0.0, |(score, _)| *score);
-    let shown =
-        scored.into_iter().take(MOST).filter(|(score, _)| *score > 0.0 && *score >= best * WORTH_SHOWING);
+    let shown = scored.into_iter().filter(|(score, _)| *score > 0.0 && *score >= best * WORTH_SHOWING);
     shown.map(|(_, method)| method).collect()
 }
 
-/// The words of a request that could be names of methods or types: letters, with a capital inside.
+/// The words of a request that could be exact names of methods or types: those with a capital inside, and one that
+/// stands alone.
 pub(crate) fn names(query: &str) -> Vec<&str> {
-    let is_name = |word: &&str| word.len() > 3 && word.bytes().skip(1).any(|b| b.is_ascii_uppercase());
-    query.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_name).collect()
+    let words: Vec<&str> =
+        query.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_all_names = words.iter().all(|word| word.starts_with(|c: char| c.is_ascii_uppercase()));
+    let is_name = |word: &&str| {
+        let has_capital_inside = word.bytes().skip(1).any(|b| b.is_ascii_uppercase());
+        word.len() > 2 && (has_capital_inside || is_all_names)
+    };
+    words.into_iter().filter(is_name).collect()
 }
 
 impl Document {

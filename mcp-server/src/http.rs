@@ -11,10 +11,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use secrecy::{ExposeSecret, SecretString};
 use subtle::{Choice, ConstantTimeEq};
 use tokio::net::TcpListener;
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::BotApi;
@@ -23,11 +25,8 @@ use crate::settings::Settings;
 
 /// For all of a call but the contents of its files.
 const MAX_CALL: usize = 1024 * 1024;
-/// For calls under way when the stop comes, and for connections to close after them: two seconds together.
-const CALLS_PATIENCE: Duration = Duration::from_millis(1500);
-const CLOSE_PATIENCE: Duration = Duration::from_millis(500);
-/// Between the end of a call and the end of the streams, so that its answer gets out.
-const ANSWER_TIME: Duration = Duration::from_millis(50);
+/// For connections to close after the last answers.
+const CLOSE_PATIENCE: Duration = Duration::from_millis(450);
 
 /// Why serving ended, or never began.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +37,14 @@ pub enum ServeError {
     /// The socket failed.
     #[error("the MCP socket failed: start again")]
     Socket(#[from] io::Error),
+    /// What came on standard input was no MCP.
+    #[error(
+        "the client did not begin as MCP does: start this from an MCP client, or leave out --stdio for HTTP"
+    )]
+    NoClient(#[source] Box<ServerInitializeError>),
+    /// A task of the server's ended before its time.
+    #[error("serving broke down: start again")]
+    Broken(#[from] JoinError),
 }
 
 /// Serves MCP at `/mcp` until `shutdown` resolves, then ends within two seconds.
@@ -64,11 +71,10 @@ pub async fn serve(
     let ending = async {
         shutdown.await;
         stop.cancel();
-        if tokio::time::timeout(CALLS_PATIENCE, bot_api.idle()).await.is_ok() {
-            tokio::time::sleep(ANSWER_TIME).await;
-        }
+        bot_api.settle().await;
+        // Ends the streams that clients hold open, so that their connections can close.
         streams.cancel();
-        tokio::time::sleep(CLOSE_PATIENCE - ANSWER_TIME).await;
+        tokio::time::sleep(CLOSE_PATIENCE).await;
     };
     tokio::select! {
         served = server => Ok(served?),
@@ -86,7 +92,7 @@ fn router(bot_api: BotApi, port: u16, max_file_bytes: usize, streams: Cancellati
         // Base64 takes four bytes for three.
         .with_max_request_body_bytes(MAX_CALL + max_file_bytes / 3 * 4);
     let sessions = Arc::new(Sessions::new());
-    let service = StreamableHttpService::new(move || Ok(bot_api.session()), sessions.manager(), config);
+    let service = StreamableHttpService::new(move || Ok(bot_api.clone()), sessions.manager(), config);
     Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn_with_state(sessions, Sessions::track))

@@ -8,7 +8,7 @@ pub mod files;
 mod find;
 mod http;
 mod lines;
-mod pace;
+pub mod pace;
 mod process;
 mod schema;
 mod server;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use crate::table::{Class, Method};
+use crate::table::Method;
 
 /// Between any two calls.
 const CALL_GAP: Duration = Duration::from_nanos(1_000_000_000 / 30 + 1);
@@ -42,7 +42,7 @@ enum Chat {
     Named(String),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Moments {
     /// Moments of all calls that can still touch a new one.
     calls: BTreeSet<Instant>,
@@ -53,12 +53,28 @@ struct Moments {
 impl Pace {
     /// Waits for the call's moment.
     pub(crate) async fn turn(&self, method: &Method, args: &Map<String, Value>) -> Result<(), Busy> {
-        // Telegram counts messages and edits per chat; other calls only as calls.
-        let chat = if method.class == Class::Message { args.get("chat_id").and_then(Chat::of) } else { None };
-        let moment = self.0.lock().unwrap_or_else(PoisonError::into_inner).give(chat, Instant::now())?;
+        let moment = self.moment(method, args, Instant::now())?;
         tokio::time::sleep_until(moment).await;
         Ok(())
     }
+
+    fn moment(&self, method: &Method, args: &Map<String, Value>, now: Instant) -> Result<Instant, Busy> {
+        let mut moments = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Telegram counts messages and edits per chat; other calls only as calls.
+        if !method.speaks() {
+            return moments.give(None, now);
+        }
+        // More than a group takes in its window could never be sent.
+        let count = messages(args).min(GROUP_BURST);
+        moments.give_all(args.get("chat_id").and_then(Chat::of), count, now)
+    }
+}
+
+/// How many messages a call makes: an album, or what is copied and forwarded at once.
+#[must_use]
+pub fn messages(args: &Map<String, Value>) -> usize {
+    let lists = ["message_ids", "media"].into_iter();
+    lists.filter_map(|name| args.get(name)?.as_array().map(Vec::len)).max().unwrap_or(1).max(1)
 }
 
 impl Chat {
@@ -84,6 +100,21 @@ impl Chat {
 }
 
 impl Moments {
+    /// The moment of the first of several messages that leave with one call; the moments after it are spent. None is
+    /// taken unless all are to be had: a call that is turned away leaves the limits as they were.
+    fn give_all(&mut self, chat: Option<Chat>, count: usize, now: Instant) -> Result<Instant, Busy> {
+        if count == 1 {
+            return self.give(chat, now);
+        }
+        let mut after = self.clone();
+        let first = after.give(chat.clone(), now)?;
+        for _ in 1..count {
+            after.give(chat.clone(), now)?;
+        }
+        *self = after;
+        Ok(first)
+    }
+
     /// The earliest moment from `now` on that breaks no limit.
     fn give(&mut self, chat: Option<Chat>, now: Instant) -> Result<Instant, Busy> {
         let free = chat.as_ref().map_or(now, |chat| self.chat_free(chat, now));
@@ -143,6 +174,7 @@ impl Moments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Table;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -176,6 +208,60 @@ mod tests {
             Err(Busy { retry_after: Duration::from_secs(40) })
         );
         assert_eq!(moments.give(Some(Chat::Private(1)), later), Ok(later));
+    }
+
+    /// The moments of calls made at once, in milliseconds from then.
+    fn moments(calls: &[(&str, Value)]) -> Vec<Result<u128, Busy>> {
+        let (pace, now) = (Pace::default(), Instant::now());
+        let moment = |(method, args): &(&str, Value)| {
+            let method = Table::get().method(method).unwrap();
+            pace.moment(method, args.as_object().unwrap(), now).map(|moment| (moment - now).as_millis())
+        };
+        calls.iter().map(moment).collect()
+    }
+
+    #[test]
+    fn messages_that_leave_together_count_one_by_one() {
+        let text = || ("sendMessage", json!({"chat_id": 1, "text": "x"}));
+        let ids = |count: usize| Value::from_iter(vec![5; count]);
+        let after = |method: &'static str, args: Value| moments(&[(method, args), text()]);
+        let album = json!({"chat_id": 1, "media": [{}, {}, {}]});
+        let copies = json!({"chat_id": 1, "from_chat_id": 2, "message_ids": ids(3)});
+        let cases = [
+            ("sendMediaGroup", album.clone(), [0, 3000]),
+            ("sendPaidMedia", album, [0, 3000]),
+            ("copyMessages", copies.clone(), [0, 3000]),
+            ("forwardMessages", copies, [0, 3000]),
+            ("sendMediaGroup", json!({"chat_id": 2, "media": [{}, {}, {}]}), [0, 33]),
+            ("sendPoll", json!({"chat_id": 1, "media": {}}), [0, 1000]),
+            ("editMessageMedia", json!({"chat_id": 1, "media": {}}), [0, 1000]),
+            ("sendInvoice", json!({"chat_id": 1}), [0, 1000]),
+            ("sendGift", json!({"chat_id": 1}), [0, 1000]),
+            ("forwardMessages", json!({"chat_id": 1, "message_ids": []}), [0, 1000]),
+            // These put nothing into a chat, and are one call each.
+            ("deleteMessages", json!({"chat_id": 1, "message_ids": ids(100)}), [0, 33]),
+            ("getChat", json!({"chat_id": 1}), [0, 33]),
+        ];
+        for (method, args, wanted) in cases {
+            assert_eq!(after(method, args.clone()), wanted.map(Ok), "{method} {args}");
+        }
+    }
+
+    #[test]
+    fn as_much_as_telegram_takes_at_once_is_possible_and_what_is_not_costs_nothing() {
+        let forward = |chat: i64, count: usize| {
+            ("forwardMessages", json!({"chat_id": chat, "message_ids": Value::from_iter(vec![5; count])}))
+        };
+        let later = |milliseconds: u64| Err(Busy { retry_after: Duration::from_millis(milliseconds) });
+        for chat in [1, -1] {
+            assert_eq!(moments(&[forward(chat, 100)]), [Ok(0)], "{chat}");
+        }
+        let calls = [forward(-1, 15), forward(-1, 10), forward(-1, 10), forward(-1, 5), forward(-1, 1)];
+        assert_eq!(
+            moments(&calls),
+            [Ok(0), later(60_000), later(60_000), Ok(15_000), later(60_000)],
+            "a call that was turned away took something"
+        );
     }
 
     #[test]

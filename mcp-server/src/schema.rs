@@ -37,7 +37,7 @@ pub(crate) fn within(method: &Method, lines: &Lines, bound: usize) -> Map<String
 
 /// The schema of a named type, bounded like [`within`]; `None` for a name the table does not have.
 pub(crate) fn of_type(name: &str, lines: &Lines, bound: usize) -> Option<Map<String, Value>> {
-    let (name, _) = Table::get().named_type(name)?;
+    Table::get().type_def(name)?;
     Some(Part::definition(name, lines).with_definitions(lines, &[], bound))
 }
 
@@ -53,9 +53,11 @@ impl<'a> Part<'a> {
     fn definition(name: &str, lines: &Lines) -> Part<'static> {
         let mut part = Part::default();
         match Table::get().type_def(name) {
+            // Telegram's own description gives an upload no fields; ours are what this server takes.
+            _ if name == UPLOAD => part.schema = upload(),
             Some(TypeDef::Fields(fields)) => part.object(fields, |field| lines.field(name, field)),
             Some(TypeDef::Union(types)) => part.schema = part.any_of(types),
-            None => part.schema = upload(),
+            None => {}
         }
         part
     }
@@ -131,6 +133,8 @@ impl<'a> Part<'a> {
     /// contain themselves come to an end.
     fn with_definitions(self, lines: &Lines, needed: &[&str], bound: usize) -> Map<String, Value> {
         let Part { mut schema, types } = self;
+        // Without a bound nothing needs to be measured.
+        let bytes = |schema: &Map<String, Value>| if bound == usize::MAX { 0 } else { bytes(schema) };
         let mut size = bytes(&schema) + types.len() * CUT_BYTES;
         let mut seen: HashSet<&str> = types.iter().copied().collect();
         let mut defs = Map::new();

@@ -1,14 +1,15 @@
-//! The MCP side: lists the tools, carries calls to Telegram, reads files. `http` makes one handler per session, `stdio`
-//! the only one.
+//! The MCP side: lists the tools, carries calls to Telegram, reads files. `http` and `stdio` serve it.
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, ContentBlock, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourcesCapability, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -16,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::task::TaskTracker;
 
-use crate::catalog::{Catalog, FIND, Found, MAX_QUERY};
+use crate::catalog::{Catalog, FIND, Found};
 use crate::download::{self, Downloads};
 use crate::settings::Settings;
 use crate::shown::Shown;
@@ -24,7 +25,12 @@ use crate::table::{Method, Table};
 use crate::telegram::{Call, Failure, Telegram};
 use crate::{VERSION, check, files};
 
-/// Serves the Bot API. Cheap to clone; all clones share one connection and one pace.
+/// For calls under way when the end comes; with the answers and the connections after them two seconds together.
+const CALLS_PATIENCE: Duration = Duration::from_millis(1500);
+/// Between the end of a call and the end of the streams, so that its answer gets out.
+const ANSWER_TIME: Duration = Duration::from_millis(50);
+
+/// Serves the Bot API. Cheap to clone; all clones share one connection, one pace and what was found.
 #[derive(Debug, Clone)]
 pub(crate) struct BotApi {
     catalog: Arc<Catalog>,
@@ -44,29 +50,29 @@ impl BotApi {
         let telegram = Arc::new(Telegram::new(settings)?);
         Ok(Self {
             catalog: Arc::new(Catalog::new(&settings.choice)),
-            downloads: Downloads { telegram, limits: settings.file_limits() },
+            // A parent has no use for pictures: it asks for what its models are to see.
+            downloads: Downloads { telegram, limits: settings.file_limits(), pictures: !settings.supervised },
             calls: TaskTracker::new(),
             shown: Shown::new(settings.discover),
         })
     }
 
-    /// The same for a client of its own, which has found nothing yet.
-    pub(crate) fn session(&self) -> Self {
-        Self { shown: self.shown.fresh(), ..self.clone() }
-    }
-
-    /// Waits until no call is under way.
-    pub(crate) async fn idle(&self) {
+    /// Waits for calls under way and for their answers to get out; not for long.
+    pub(crate) async fn settle(&self) {
         self.calls.close();
-        self.calls.wait().await;
+        if tokio::time::timeout(CALLS_PATIENCE, self.calls.wait()).await.is_ok() {
+            tokio::time::sleep(ANSWER_TIME).await;
+        } else {
+            tracing::warn!("a call was still under way at the end");
+        }
     }
 
     async fn call(&self, method: &Method, mut args: Map<String, Value>) -> Result<Outcome, Failure> {
         // An optional parameter set to null is one left out.
         args.retain(|_, value| !value.is_null());
+        let places = check::check(method, &args).map_err(|fault| bad_request(&fault))?;
         let uploads =
-            files::take(method, &mut args, self.downloads.limits).map_err(|bad| bad_request(&bad))?;
-        check::check(method, &args).map_err(|fault| bad_request(&fault))?;
+            files::take(&mut args, places, self.downloads.limits).map_err(|bad| bad_request(&bad))?;
         let result = self.downloads.telegram.call(Call { method, args: &args, uploads: &uploads }).await?;
         let (result, blocks) = if download::gives_file(method) {
             self.downloads.present(result).await
@@ -104,13 +110,7 @@ impl BotApi {
     ) -> Result<Value, String> {
         let Search { query } = serde_json::from_value(Value::Object(args))
             .map_err(|error| format!("the arguments do not fit: {error}"))?;
-        if query.trim().is_empty() || query.chars().count() > MAX_QUERY {
-            return Err(format!("query must have 1 to {MAX_QUERY} characters"));
-        }
-        let Found { methods, types } = self.catalog.find(&query);
-        if methods.is_empty() && types.is_empty() {
-            return Err("nothing fits: say it in other English words, like \"pin a message\"".to_owned());
-        }
+        let Found { methods, types } = self.catalog.find(&query).map_err(|why| why.to_string())?;
         if self.shown.add(&methods)
             && let Err(error) = context.peer.notify_tool_list_changed().await
         {
@@ -122,6 +122,11 @@ impl BotApi {
         } else {
             json!({"methods": methods, "types": types})
         })
+    }
+
+    /// Reading a file by its handle is a `getFile` too.
+    fn reads_files(&self) -> bool {
+        self.catalog.method("getFile").is_some()
     }
 
     fn found(&self, method: &Method) -> Value {
@@ -144,12 +149,13 @@ struct Search {
 impl ServerHandler for BotApi {
     fn get_info(&self) -> ServerConfig {
         let title = format!("Telegram Bot API {}", Table::get().version);
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources();
-        let capabilities = if self.shown.grows() {
-            capabilities.enable_tool_list_changed().build()
-        } else {
-            capabilities.build()
-        };
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.shown.discovers()) {
+            tools.list_changed = Some(true);
+        }
+        if self.reads_files() {
+            capabilities.resources = Some(ResourcesCapability::default());
+        }
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("figaro-mcp", VERSION).with_title(title))
             .with_instructions(
@@ -167,10 +173,9 @@ impl ServerHandler for BotApi {
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         if let Some(names) = self.shown.names() {
-            let names = [FIND.to_owned()].into_iter().chain(names);
-            return Ok(ListToolsResult::with_all_items(
-                names.filter_map(|name| self.catalog.tool(&name)).collect(),
-            ));
+            let names = [FIND].into_iter().chain(names);
+            let tools = names.filter_map(|name| self.catalog.tool(name)).collect();
+            return Ok(ListToolsResult::with_all_items(tools));
         }
         let (tools, next) = self
             .catalog
@@ -179,10 +184,6 @@ impl ServerHandler for BotApi {
         let mut page = ListToolsResult::with_all_items(tools);
         page.next_cursor = next;
         Ok(page)
-    }
-
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.catalog.tool(name)
     }
 
     async fn call_tool(
@@ -204,7 +205,10 @@ impl ServerHandler for BotApi {
         Ok(match self.logged(method, args, &context).await {
             Ok(Outcome { value, blocks }) => {
                 let mut result = CallToolResult::structured(value);
-                result.content.extend(blocks);
+                let knows_links = knows_links(&context);
+                let is_known =
+                    |block: &ContentBlock| knows_links || !matches!(block, ContentBlock::ResourceLink(_));
+                result.content.extend(blocks.into_iter().filter(is_known));
                 result
             }
             Err(failure) => failed(&failure),
@@ -212,23 +216,53 @@ impl ServerHandler for BotApi {
         .into())
     }
 
+    /// None are declared.
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    /// None are declared.
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
     async fn list_resource_templates(
         &self,
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(vec![download::template()]))
+        let templates = if self.reads_files() { vec![download::template()] } else { Vec::new() };
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if !self.reads_files() {
+            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
+        }
         let _running = self.calls.token();
-        let contents = self.downloads.read(&request.uri).await?;
+        let contents = tokio::select! {
+            contents = self.downloads.read(&request.uri) => contents?,
+            () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+        };
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
+}
+
+/// Links are as old as the revision 2025-06-18; the handle stands in the result as well.
+fn knows_links(context: &RequestContext<RoleServer>) -> bool {
+    context.peer.peer_info().is_none_or(|peer| peer.protocol_version >= ProtocolVersion::V_2025_06_18)
 }
 
 fn failed(failure: &Failure) -> CallToolResult {

@@ -17,6 +17,8 @@ use rmcp::transport::streamable_http_server::session::local::{LocalSessionManage
 const MAX_SESSIONS: usize = 32;
 /// A session nobody used for this long is dropped in any case.
 const MAX_IDLE: Duration = Duration::from_secs(60 * 60);
+/// So long an answer is kept for a client whose connection broke under it: a list of tools takes half a megabyte.
+const RESUMABLE: Duration = Duration::from_secs(10);
 const SESSION_ID: &str = "mcp-session-id";
 
 /// The open sessions and the order of their last use.
@@ -30,6 +32,7 @@ impl Sessions {
     pub(crate) fn new() -> Self {
         let mut config = SessionConfig::default();
         config.keep_alive = Some(MAX_IDLE);
+        config.completed_cache_ttl = RESUMABLE;
         let mut manager = LocalSessionManager::default();
         manager.session_config = config;
         Self { manager: Arc::new(manager), used: Mutex::default() }

@@ -48,7 +48,7 @@ pub enum SettingsError {
     Invalid(Vec<String>),
 }
 
-/// The Telegram Bot API as an MCP server over streamable HTTP on 127.0.0.1
+/// The Telegram Bot API as an MCP server, over streamable HTTP on 127.0.0.1 or over standard input and output
 #[derive(Debug, Parser)]
 #[command(name = "figaro-mcp", version = crate::VERSION, no_binary_name = true, after_help = ENVIRONMENT)]
 struct Flags {
@@ -67,7 +67,7 @@ struct Flags {
     /// Show clients find_telegram_methods alone, and then what they found with it
     #[arg(long)]
     discover: bool,
-    /// The largest file to send or fetch, in MiB; Telegram itself takes 50 and gives 20
+    /// The most file content of one call, in MiB, to send or to fetch; Telegram itself takes 50 and gives 20
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=2000))]
     max_file_mb: u16,
 }

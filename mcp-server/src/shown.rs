@@ -1,44 +1,47 @@
-//! Which tools a client is shown when it is to find them first (`--discover`). The server keeps one per client.
+//! Which tools clients are shown when they are to find them first (`--discover`). One for all clients: newer ones have no
+//! session that could keep what each of them found.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::table::Method;
 
+/// So many are shown, those found last.
+const MOST: usize = 32;
+
 /// What was found, or nothing to keep when everything is shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown(Option<Arc<Mutex<Vec<&'static str>>>>);
+pub(crate) struct Shown(Option<Arc<Mutex<VecDeque<&'static str>>>>);
 
 impl Shown {
-    pub(crate) fn new(discover: bool) -> Self {
-        Self(discover.then(Arc::default))
-    }
-
-    /// The same for another client.
-    pub(crate) fn fresh(&self) -> Self {
-        Self::new(self.grows())
+    pub(crate) fn new(discovers: bool) -> Self {
+        Self(discovers.then(Arc::default))
     }
 
     /// Whether only what was found is shown.
-    pub(crate) const fn grows(&self) -> bool {
+    pub(crate) const fn discovers(&self) -> bool {
         self.0.is_some()
     }
 
     /// What was found, in that order; `None` when everything is shown.
-    pub(crate) fn names(&self) -> Option<Vec<String>> {
+    pub(crate) fn names(&self) -> Option<Vec<&'static str>> {
         let names = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(names.iter().map(|name| (*name).to_owned()).collect())
+        Some(names.iter().copied().collect())
     }
 
     /// Shows these from now on; returns whether any of them is new.
     pub(crate) fn add(&self, methods: &[&'static Method]) -> bool {
         let Some(names) = &self.0 else { return false };
         let mut names = names.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = names.len();
+        let mut is_new = false;
         for method in methods {
-            if !names.contains(&method.name.as_str()) {
-                names.push(&method.name);
-            }
+            let before = names.len();
+            names.retain(|name| *name != method.name);
+            is_new |= names.len() == before;
+            names.push_back(&method.name);
         }
-        names.len() > before
+        let excess = names.len().saturating_sub(MOST);
+        drop(names.drain(..excess));
+        is_new
     }
 }

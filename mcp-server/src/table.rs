@@ -32,6 +32,8 @@ pub struct Method {
     pub class: Class,
     /// What it does can not be undone.
     pub irreversible: bool,
+    /// It does something anew each time, whatever its name says.
+    adds_each_time: bool,
 }
 
 /// A parameter of a method, or a field of a type.
@@ -216,6 +218,7 @@ struct RawClasses {
 
 #[derive(Deserialize)]
 struct RawFlags {
+    adds_each_time: Vec<String>,
     irreversible: Vec<String>,
 }
 
@@ -235,7 +238,35 @@ impl Method {
     /// Whether a repeat of the same call leaves things as the first one left them.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
-        self.class == Class::Read || ["edit", "set", "delete"].iter().any(|word| self.name.starts_with(word))
+        let replaces = self.begins(&["edit", "set", "delete"]) && !self.adds_each_time;
+        self.class == Class::Read || replaces
+    }
+
+    /// Whether it takes something away, or changes what is not the bot's own messages or looks.
+    #[must_use]
+    pub fn is_destructive(&self) -> bool {
+        let dangerous = match self.class {
+            Class::Read => return false,
+            Class::Message | Class::Answers | Class::Profile | Class::Stickers => false,
+            Class::Delete
+            | Class::Moderation
+            | Class::Business
+            | Class::Other
+            | Class::Money
+            | Class::ManagedBots
+            | Class::Lifecycle => true,
+        };
+        dangerous || self.irreversible || self.begins(&["delete", "remove"])
+    }
+
+    /// Whether a call puts something into a chat, which the limits of the chat count.
+    #[must_use]
+    pub fn speaks(&self) -> bool {
+        self.class == Class::Message || self.begins(&["send", "copy", "forward"])
+    }
+
+    fn begins(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.name.starts_with(word))
     }
 }
 
@@ -264,13 +295,6 @@ impl Table {
         self.types.get(name)
     }
 
-    /// A named type with the spelling of its name; case does not matter, as in [`Self::method`].
-    #[must_use]
-    pub fn named_type(&self, name: &str) -> Option<(&str, &TypeDef)> {
-        let found = self.types.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(name, def)| (name.as_str(), def))
-    }
-
     #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
     fn embedded() -> Self {
         let raw: RawTable =
@@ -285,7 +309,8 @@ impl Table {
                 // A method nobody classed yet is treated as the most dangerous kind that can be asked for.
                 let class = classes.methods.get(&name).copied().unwrap_or(Class::Other);
                 let irreversible = classes.flags.irreversible.contains(&name);
-                Method { name, params, returns, class, irreversible }
+                let adds_each_time = classes.flags.adds_each_time.contains(&name);
+                Method { name, params, returns, class, irreversible, adds_each_time }
             })
             .collect();
         let by_name = methods.iter().enumerate().map(|(at, m)| (m.name.to_ascii_lowercase(), at)).collect();

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use reqwest::multipart::{Form, Part};
-use reqwest::{Client, RequestBuilder, Response, redirect};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
 use rustls::crypto::{CryptoProvider, ring};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -130,12 +130,15 @@ impl Telegram {
     pub(crate) async fn download(&self, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
         let url = format!("{}{path}", self.files.expose_secret());
         let fetching = async {
-            let response = self.http.get(url).send().await.map_err(|error| unanswered(error, "download"))?;
-            if !response.status().is_success() {
-                let what = "the file is not there any more: getFile makes a new path for an hour";
-                return Err(Failure::new(response.status().as_u16().into(), what));
+            let response = self.http.get(url).send().await.map_err(undelivered)?;
+            match response.status() {
+                status if status.is_success() => bounded(response, most).await,
+                StatusCode::NOT_FOUND => Err(Failure::new(404, "Telegram does not have the file any more")),
+                status => {
+                    let what = format!("Telegram did not give the file: {status}");
+                    Err(Failure::new(status.as_u16().into(), what))
+                }
             }
-            bounded(response, most).await
         };
         let whole = tokio::time::timeout(TOTAL_TIMEOUT, fetching).await;
         self.without_token(whole.unwrap_or_else(|_| Err(Failure::new(504, "the file did not come in time"))))
@@ -157,7 +160,7 @@ impl Telegram {
                 Err(failure) => failure,
             };
             let Some(pause) = self.pause(call.method, &failure, retries) else {
-                if unclear && failure.error_code == 400 {
+                if unclear {
                     failure
                         .description
                         .push_str(" (an earlier try got no answer and may have been carried out)");
@@ -217,7 +220,8 @@ impl Call<'_> {
             form = form.text(name.clone(), text);
         }
         for upload in self.uploads {
-            let part = Part::bytes(upload.bytes.clone()).file_name(upload.name.clone());
+            let part = Part::stream_with_length(upload.bytes.clone(), upload.bytes.len() as u64)
+                .file_name(upload.name.clone());
             form = form.part(upload.part.clone(), part);
         }
         request.multipart(form)
@@ -227,7 +231,7 @@ impl Call<'_> {
 /// The body of an answer, if it is no longer than `most` bytes.
 async fn bounded(mut response: Response, most: usize) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| unanswered(error, "download"))? {
+    while let Some(chunk) = response.chunk().await.map_err(undelivered)? {
         if bytes.len() + chunk.len() > most {
             let what =
                 format!("the file is larger than {most} bytes, the most here; --max-file-mb changes that");
@@ -272,6 +276,13 @@ fn unanswered(error: reqwest::Error, method: &str) -> Failure {
     } else {
         "the connection to Telegram broke"
     })
+}
+
+/// The same for a file, which there is no harm in asking for again.
+fn undelivered(error: reqwest::Error) -> Failure {
+    let error = error.without_url();
+    tracing::warn!(?error, "Telegram did not deliver a file");
+    Failure::new(503, "the file could not be fetched from Telegram: try again later")
 }
 
 fn lost(what: &str) -> Failure {

@@ -126,7 +126,7 @@ impl Caller {
 async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Outcome {
     let Some(tool) = tool else {
         let reason = format!(
-            "no tool {} is offered now; what was found in an earlier turn must be found again",
+            "no tool {} is offered yet; what is found can be called from the next step on, until the turn ends",
             call.name
         );
         return failure(ToolStatus::Failed, &reason);

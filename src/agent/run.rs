@@ -10,7 +10,6 @@ use crate::domain::tool::{Call, Carried};
 use crate::domain::usage::Usage;
 use crate::provider::Item;
 use crate::provider::fold::Pass;
-use crate::tools::MOST_FOUND;
 
 /// The same call is made at most so often in a turn; the next time it is refused with an explanation.
 const SAME_CALL_LIMIT: u32 = 2;
@@ -91,7 +90,7 @@ impl Run {
     /// The same turn with what its calls left behind before a restart, in their order.
     #[must_use]
     pub fn carrying(mut self, before: impl IntoIterator<Item = Carried>) -> Self {
-        before.into_iter().for_each(|carried| self.carried.add(carried, MOST_FOUND));
+        before.into_iter().for_each(|carried| self.carried.add(carried));
         self
     }
 
@@ -161,7 +160,7 @@ impl Run {
         };
         for Planned { call, .. } in planned {
             let result = results.iter().find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
-            self.carried.add(result.carried, MOST_FOUND);
+            self.carried.add(result.carried);
             let Call { id, name, .. } = result.call;
             self.items.push(Item::ToolResult { call_id: id, name, output: result.output });
         }
@@ -300,7 +299,7 @@ mod tests {
         };
         let run = Run::new(Vec::new(), 10).carrying([found(&[1, 2, 3, 4, 5]), found(&[1])]);
         let run = run.model_answered(wants(vec![look.clone()]));
-        let run = run.tools_answered(vec![CallResult { carried: found(&[6, 7, 8, 9]), ..done(&look) }]);
+        let run = run.tools_answered(vec![CallResult { carried: found(&[6, 7, 7, 8, 9]), ..done(&look) }]);
         assert_eq!(run.found(), ["t3", "t4", "t5", "t1", "t6", "t7", "t8", "t9"]);
     }
 

@@ -228,7 +228,7 @@ fn registry(base: &Base<'_>) -> Registry {
         outbox: base.store.clone(),
     };
     let tools = notes::tools(&note_store).into_iter().chain(config.tools());
-    Registry::new(tools.chain(telegram.core()).chain([find::tool(catalog)]), Arc::new(telegram))
+    Registry::new(tools.chain(telegram.core()).chain(find::tool(catalog)), Arc::new(telegram))
 }
 
 fn commands(base: &Base<'_>, model: String) -> Commands {

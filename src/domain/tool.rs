@@ -17,6 +17,9 @@ pub enum Effect {
     Destructive,
 }
 
+/// So many tools found in a turn stay offered, the last ones: each takes up to 1,600 tokens of every later pass.
+pub const MOST_FOUND: usize = 8;
+
 /// What a call leaves behind for the rest of its turn; stored with its result, so that a restart finds it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
@@ -29,12 +32,14 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// Adds what came later: of the names found, the last `most` count.
-    pub fn add(&mut self, later: Self, most: usize) {
+    /// Adds what came later: each name once, and the last [`MOST_FOUND`] of them.
+    pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
-        self.found.retain(|name| !later.found.contains(name));
-        self.found.extend(later.found);
-        self.found.drain(..self.found.len().saturating_sub(most));
+        for name in later.found {
+            self.found.retain(|known| *known != name);
+            self.found.push(name);
+        }
+        self.found.drain(..self.found.len().saturating_sub(MOST_FOUND));
     }
 }
 

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use figaro_mcp::catalog::{Catalog, FIND, Found, MAX_QUERY};
+use figaro_mcp::catalog::{Catalog, FIND, Found};
+use figaro_mcp::table::Method;
 use serde_json::{Value, json};
 
 use super::{Tool, ToolContext, ToolError, ToolOutput};
 use crate::domain::tool::{Carried, Effect};
+use crate::policy::tools::takes_approval;
 use crate::provider::ToolSpec;
 
 #[derive(Debug)]
@@ -16,25 +18,16 @@ struct FindMethods {
     catalog: Arc<Catalog>,
 }
 
-/// `find_telegram_methods(query)`.
+/// `find_telegram_methods(query)`, as the server serves it.
 #[must_use]
-pub fn tool(catalog: Arc<Catalog>) -> Arc<dyn Tool> {
+pub fn tool(catalog: Arc<Catalog>) -> Option<Arc<dyn Tool>> {
+    let served = catalog.tool(FIND)?;
     let spec = ToolSpec {
         name: FIND.to_owned(),
-        description: "Find Telegram methods beyond those at hand for what is to be done in this chat, such as \
-                      \"roll a dice\" or \"who is online here\"; those found can be called for the rest of the turn."
-            .to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": {"query": {
-                "type": "string",
-                "description": "What to do, in a few English words; or exact names of methods, or of types cut from a schema"
-            }},
-            "required": ["query"],
-            "additionalProperties": false
-        }),
+        description: served.description.as_deref().unwrap_or_default().to_owned(),
+        parameters: Value::Object((*served.input_schema).clone()),
     };
-    Arc::new(FindMethods { spec, catalog })
+    Some(Arc::new(FindMethods { spec, catalog }))
 }
 
 #[async_trait]
@@ -48,24 +41,26 @@ impl Tool for FindMethods {
     }
 
     async fn call(&self, _context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
-        let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default().trim();
-        if query.is_empty() || query.chars().count() > MAX_QUERY {
-            return Err(ToolError::ForModel(format!("query must be a text of 1 to {MAX_QUERY} characters")));
-        }
-        let Found { methods, types } = self.catalog.find(query);
-        if methods.is_empty() && types.is_empty() {
-            let hint = "nothing fits: say it in other English words, like \"pin a message\"";
-            return Err(ToolError::ForModel(hint.to_owned()));
-        }
-        let found: Vec<String> = methods.iter().map(|method| method.name.clone()).collect();
-        let shown: Vec<Value> = methods
-            .iter()
-            .map(|method| json!({"name": method.name, "description": self.catalog.description(method)}))
-            .collect();
+        let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
+        let found = self.catalog.find(query).map_err(|why| ToolError::ForModel(why.to_string()))?;
+        let Found { methods, types } = found;
+        let shown: Vec<Value> = methods.iter().map(|method| self.shown(method)).collect();
         let mut value = json!({"success": true, "callable_now": shown});
         if let (Some(map), false) = (value.as_object_mut(), types.is_empty()) {
             map.insert("types".to_owned(), Value::Object(types));
         }
+        let found = methods.iter().map(|method| method.name.clone()).collect();
         Ok(ToolOutput { value, carried: Carried { found, ..Carried::default() } })
+    }
+}
+
+impl FindMethods {
+    /// Its parameters stand in the tool that the next request carries.
+    fn shown(&self, method: &Method) -> Value {
+        let mut shown = json!({"name": method.name, "description": self.catalog.description(method)});
+        if takes_approval(method) {
+            shown["needs_approval"] = true.into();
+        }
+        shown
     }
 }

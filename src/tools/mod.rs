@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
-use crate::domain::tool::{Carried, Effect};
+use crate::domain::tool::{Carried, Effect, MOST_FOUND};
 use crate::ids::RunId;
 use crate::policy::access::Standing;
 use crate::provider::ToolSpec;
@@ -28,8 +28,6 @@ pub use typed::typed;
 
 /// The most tools a request carries: providers refuse more than 128, and models choose badly long before.
 const MOST_TOOLS: usize = 100;
-/// So many tools found in a turn stay offered, the last ones: each takes up to 1,600 tokens of every later pass.
-pub const MOST_FOUND: usize = 8;
 /// So many are always offered.
 const MOST_OFFERED: usize = MOST_TOOLS - MOST_FOUND;
 

@@ -18,34 +18,39 @@ pub(super) fn of<A: JsonSchema>() -> Value {
     schema
 }
 
-/// An object schema with only these properties, with only the required ones among them that are not optional here,
-/// and only the definitions still in use.
-pub(super) fn keep(schema: &Value, properties: &[&str], optional: &[&str]) -> Value {
+/// An object schema with only these properties, of some types behind them only some fields, and only the definitions
+/// still in use.
+pub(super) fn keep(schema: &Value, properties: &[&str], fields: &[(&str, &[&str])]) -> Value {
     let mut kept = schema.clone();
-    let Some(root) = kept.as_object_mut() else {
+    retain(&mut kept, properties);
+    let Some(Value::Object(mut defs)) = kept.as_object_mut().and_then(|root| root.remove("$defs")) else {
         return kept;
     };
-    root.remove("$schema");
-    if let Some(all) = root.get_mut("properties").and_then(Value::as_object_mut) {
-        all.retain(|name, _| properties.contains(&name.as_str()));
+    for (name, fields) in fields {
+        if let Some(def) = defs.get_mut(*name) {
+            retain(def, fields);
+        }
     }
-    if let Some(Value::Array(required)) = root.get_mut("required") {
-        required.retain(|name| name.as_str().is_some_and(|name| properties.contains(&name)));
-    }
-    kept = not_required(kept, optional);
-    let Some(root) = kept.as_object_mut() else {
-        return kept;
-    };
-    let defs = match root.remove("$defs") {
-        Some(Value::Object(defs)) => defs,
-        _ => return kept,
-    };
     let used = reachable(&kept, &defs);
-    let defs: Map<String, Value> = defs.into_iter().filter(|(name, _)| used.contains(name)).collect();
+    defs.retain(|name, _| used.contains(name));
     if let (Some(root), false) = (kept.as_object_mut(), defs.is_empty()) {
         root.insert("$defs".to_owned(), Value::Object(defs));
     }
     kept
+}
+
+/// Takes all properties but these out of an object's schema, and all alternatives but these out of a union's.
+fn retain(schema: &mut Value, names: &[&str]) {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|name, _| names.contains(&name.as_str()));
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| name.as_str().is_some_and(|name| names.contains(&name)));
+    }
+    if let Some(alternatives) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        let name = |of: &Value| of.get("$ref")?.as_str()?.strip_prefix("#/$defs/").map(str::to_owned);
+        alternatives.retain(|of| name(of).is_some_and(|name| names.contains(&name.as_str())));
+    }
 }
 
 /// An object schema in which none of these is required.
@@ -93,18 +98,24 @@ mod tests {
     fn only_what_is_kept_and_reached_stays() {
         let whole = json!({
             "type": "object",
-            "properties": {"chat_id": {}, "text": {"$ref": "#/$defs/A"}, "rare": {"$ref": "#/$defs/C"}},
-            "required": ["chat_id", "text", "rare"],
-            "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}, "C": {}},
+            "properties": {"text": {"$ref": "#/$defs/A"}, "rare": {"$ref": "#/$defs/C"}},
+            "required": ["text", "rare"],
+            "$defs": {
+                "A": {"properties": {"a": {}, "b": {"$ref": "#/$defs/B"}, "c": {}}, "required": ["a", "c"]},
+                "B": {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/C"}]},
+                "C": {},
+            },
         });
-        assert_eq!(
-            keep(&whole, &["chat_id", "text"], &["chat_id"]),
-            json!({
-                "type": "object",
-                "properties": {"chat_id": {}, "text": {"$ref": "#/$defs/A"}},
-                "required": ["text"],
-                "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}},
-            })
-        );
+        let kept = keep(&whole, &["text"], &[("A", &["a", "b"]), ("B", &["A"])]);
+        let wanted = json!({
+            "type": "object",
+            "properties": {"text": {"$ref": "#/$defs/A"}},
+            "required": ["text"],
+            "$defs": {
+                "A": {"properties": {"a": {}, "b": {"$ref": "#/$defs/B"}}, "required": ["a"]},
+                "B": {"anyOf": [{"$ref": "#/$defs/A"}]},
+            },
+        });
+        assert_eq!(kept, wanted);
     }
 }

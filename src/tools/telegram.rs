@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use figaro_mcp::catalog::Catalog;
-use figaro_mcp::files;
+use figaro_mcp::check::{Place, check};
+use figaro_mcp::pace::messages;
 use figaro_mcp::table::{Class, Method};
 use serde_json::{Map, Value, json};
 
@@ -26,33 +27,28 @@ const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// The methods a prompt carries, each with the parameters a model needs; the full schema of one `editMessageText` alone
-/// takes 4,900 tokens.
+/// takes 9,000 tokens. Where a message goes is filled in.
 const CORE: [(&str, &[&str]); 11] = [
-    ("sendMessage", &["chat_id", "message_thread_id", "text", "parse_mode", "disable_notification"]),
-    ("sendPhoto", &["chat_id", "message_thread_id", "photo", "caption", "has_spoiler"]),
-    ("sendDocument", &["chat_id", "message_thread_id", "document", "caption"]),
-    ("sendLocation", &["chat_id", "message_thread_id", "latitude", "longitude"]),
+    ("sendMessage", &["text", "parse_mode"]),
+    ("sendPhoto", &["photo", "caption"]),
+    ("sendDocument", &["document", "caption"]),
+    ("sendLocation", &["latitude", "longitude"]),
     (
         "sendPoll",
-        &[
-            "chat_id",
-            "message_thread_id",
-            "question",
-            "options",
-            "is_anonymous",
-            "type",
-            "allows_multiple_answers",
-            "correct_option_ids",
-            "explanation",
-            "open_period",
-        ],
+        &["question", "options", "is_anonymous", "type", "allows_multiple_answers", "correct_option_ids"],
     ),
-    ("setMessageReaction", &["chat_id", "message_id", "reaction"]),
-    ("editMessageText", &["chat_id", "message_id", "text", "parse_mode"]),
-    ("deleteMessage", &["chat_id", "message_id"]),
-    ("getChat", &["chat_id"]),
-    ("getChatAdministrators", &["chat_id"]),
-    ("getChatMember", &["chat_id", "user_id"]),
+    ("setMessageReaction", &["message_id", "reaction"]),
+    ("editMessageText", &["message_id", "text", "parse_mode"]),
+    ("deleteMessage", &["message_id"]),
+    ("getChat", &[]),
+    ("getChatAdministrators", &[]),
+    ("getChatMember", &["user_id"]),
+];
+/// Of types behind these parameters, what a model needs of them.
+const CORE_TYPES: [(&str, &[&str]); 3] = [
+    ("InputPollOption", &["text"]),
+    ("ReactionType", &["ReactionTypeEmoji"]),
+    ("InputFile", &["name", "text"]),
 ];
 
 /// What every Telegram tool works with.
@@ -78,7 +74,7 @@ impl TelegramTools {
     fn core_tool(&self, name: &str, properties: &'static [&'static str]) -> Option<Arc<dyn Tool>> {
         let method = self.catalog.method(name)?;
         let whole = Value::Object(self.catalog.schema(method));
-        Some(self.make(method, schema::keep(&whole, properties, &PLACE), Some(properties)))
+        Some(self.make(method, schema::keep(&whole, properties, &CORE_TYPES), Some(properties)))
     }
 
     fn make(
@@ -119,7 +115,7 @@ impl Tool for TelegramTool {
     fn effect(&self) -> Effect {
         match self.method.class {
             Class::Read => Effect::Read,
-            _ if self.method.irreversible => Effect::Destructive,
+            _ if self.method.is_destructive() => Effect::Destructive,
             _ => Effect::Write,
         }
     }
@@ -128,8 +124,12 @@ impl Tool for TelegramTool {
         let Value::Object(mut args) = arguments else {
             return Err(ToolError::ForModel("the arguments must be one JSON object".to_owned()));
         };
+        // As the server will: what is decided about is what is sent.
+        args.retain(|_, value| !value.is_null());
+        self.known(&args)?;
         self.fill_place(&mut args, context);
-        self.permit(&args, context).await?;
+        let files = check(self.method, &args).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
+        self.permit(&args, &files, context).await?;
         let answer = self.send(&args, context.place.chat).await?;
         if answer.is_error {
             return Err(ToolError::ForModel(describe_error(&answer.content)));
@@ -154,21 +154,34 @@ impl TelegramTool {
         }
     }
 
-    async fn permit(&self, args: &Map<String, Value>, context: &ToolContext) -> Result<(), ToolError> {
-        let found = files::find(self.method, args);
-        let files: Vec<&str> = found.iter().map(|(_, file)| file.as_str()).collect();
-        let here = context.place.chat;
-        let speaker = &context.speaker.user;
-        let own = self.names_own(args, here).await?;
-        let call = TelegramCall { method: self.method, args, here, speaker, own, files: &files };
-        let hidden = |key: &&String| self.properties.is_some_and(|known| !known.contains(&key.as_str()));
-        let decision = match args.keys().find(hidden) {
-            Some(key) => Decision::Deny(format!(
-                "{key} is not a parameter here; find_telegram_methods with \"{}\" offers all of them",
-                self.spec.name
-            )),
-            None => decide(&call),
+    /// The model is held to what it was told of.
+    fn known(&self, args: &Map<String, Value>) -> Result<(), ToolError> {
+        let hidden = |key: &&String| {
+            let is_told = |known: &&[&str]| known.contains(&key.as_str()) || PLACE.contains(&key.as_str());
+            !self.properties.as_ref().is_none_or(is_told)
         };
+        let Some(key) = args.keys().find(hidden) else { return Ok(()) };
+        let name = &self.spec.name;
+        tracing::info!(method = name, key, "a parameter that is not offered was refused");
+        Err(ToolError::Denied(format!(
+            "{key} is not offered here; find_telegram_methods(\"{name}\") offers all of {name}"
+        )))
+    }
+
+    async fn permit(
+        &self,
+        args: &Map<String, Value>,
+        files: &[Place],
+        context: &ToolContext,
+    ) -> Result<(), ToolError> {
+        let whole = Value::Object(args.clone());
+        let files: Vec<&str> =
+            files.iter().filter_map(|place| whole.pointer(&place.pointer)?.as_str()).collect();
+        let here = context.place.chat;
+        let own = self.names_own(args, here).await?;
+        let speaker = &context.speaker.user;
+        let call = TelegramCall { method: self.method, args, here, speaker, own, files: &files };
+        let decision = decide(&call);
         tracing::info!(method = self.spec.name, chat = %here, ?decision, "policy decided about a Telegram call");
         match decision {
             Decision::Allow => Ok(()),
@@ -184,7 +197,8 @@ impl TelegramTool {
         let is_paced = self.method.class != Class::Read;
         for last in [false, true] {
             if is_paced {
-                self.tools.gate.pass(chat).await;
+                let together = if self.method.speaks() { messages(args) } else { 1 };
+                self.tools.gate.pass_together(chat, together).await;
             }
             let answer = self
                 .tools

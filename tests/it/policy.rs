@@ -45,17 +45,17 @@ fn attacks(bobs: i64) -> Vec<(Part, &'static str)> {
         (message(json!({"chat_id": ANN})), "aimed at another chat"),
         (message(json!({"chat_id": ANN.to_string()})), "aimed at another chat"),
         (message(json!({"chat_id": "@some_channel"})), "aimed at another chat"),
-        (message(json!({"from_chat_id": ANN})), "not a parameter"),
-        (message(json!({"reply_parameters": {"message_id": 1, "chat_id": ANN}})), "not a parameter"),
+        (message(json!({"from_chat_id": ANN})), "is not offered here"),
+        (message(json!({"reply_parameters": {"message_id": 1, "chat_id": ANN}})), "is not offered here"),
         (call("getChat", json!({"chat_id": ANN})), "aimed at another chat"),
-        (message(json!({"allow_paid_broadcast": true})), "not a parameter"),
-        (message(json!({"business_connection_id": "b"})), "not a parameter"),
+        (message(json!({"allow_paid_broadcast": true})), "is not offered here"),
+        (message(json!({"business_connection_id": "b"})), "is not offered here"),
         // A button acts with the rights of whoever presses it.
         (
             message(
                 json!({"reply_markup": {"inline_keyboard": [[{"text": "Prize", "callback_data": "start:example"}]]}}),
             ),
-            "not a parameter",
+            "is not offered here",
         ),
         (
             message(
@@ -112,8 +112,8 @@ async fn what_aims_beyond_its_chat_and_its_messages_is_refused_and_never_made() 
     let log = bot.log();
     let decided =
         |word: &str| log.lines().filter(|l| l.contains("policy decided") && l.contains(word)).count();
-    assert!(decided("Ask(") >= 5 && decided("Deny(") >= 14, "every decision is logged:\n{log}");
-    assert_eq!(log.matches("status=Denied").count(), reasons.len() - 3, "{log}");
+    assert!(decided("Ask(") >= 5 && decided("Deny(") >= 9, "every decision is logged:\n{log}");
+    assert_eq!(log.matches("status=Denied").count(), reasons.len() - 4, "{log}");
 }
 
 #[tokio::test]

@@ -20,6 +20,8 @@ rules. What you see around me is real. Try:
 - `like this`: I react to your message
 - `buy milk`, then `notes`: I remember things
 - `photo`: I send a picture
+- `file`: I write a table and send it as a file
+- `dice`: I look for the method that rolls one, then roll it
 - `long`: an answer too long for one message
 - `slow`: an answer you can stop half way";
 
@@ -69,6 +71,8 @@ enum Trick {
     ListNotes,
     AddNote,
     Photo,
+    File,
+    Dice,
     Long,
     Slow,
     Echo,
@@ -79,25 +83,35 @@ impl Brain for Showman {
         let said = request.user_text();
         let message = tagged(&said);
         let results = request.tool_results();
+        let trick = Trick::of(message.text);
+        let has_found = results.last().is_some_and(|(tool, _)| *tool == "find_telegram_methods");
+        if has_found && trick == Trick::Dice {
+            return offered(request, "sendDice", json!({"emoji": "🎲"}));
+        }
         if !results.is_empty() {
             return spoken(&conclusion(&results));
         }
-        let trick = Trick::of(message.text);
         match trick {
             Trick::Greet => spoken(GREETING),
             Trick::Format => spoken(SHOWPIECE),
             Trick::Long => spoken(&long()),
             Trick::Slow => Reply::text(SLOW).paced(0, SLOW_PAUSE),
             Trick::Echo => spoken(&echo(message.text)),
-            Trick::Poll | Trick::React | Trick::ListNotes | Trick::AddNote | Trick::Photo => {
+            Trick::Dice => offered(request, "find_telegram_methods", json!({"query": "roll a dice"})),
+            Trick::Poll | Trick::React | Trick::ListNotes | Trick::AddNote | Trick::Photo | Trick::File => {
                 let (tool, arguments) = call(trick, &message);
-                if request.tool_names().contains(&tool) {
-                    return Reply::turn(vec![Part::Call { name: tool.to_owned(), arguments }]);
-                }
-                spoken(&format!("I would call the tool `{tool}` for that, but it is not offered to me here."))
+                offered(request, tool, arguments)
             }
         }
     }
+}
+
+/// A call, if the request offers its tool.
+fn offered(request: &ModelRequest, tool: &str, arguments: Value) -> Reply {
+    if request.tool_names().contains(&tool) {
+        return Reply::turn(vec![Part::Call { name: tool.to_owned(), arguments }]);
+    }
+    spoken(&format!("I would call the tool `{tool}` for that, but it is not offered to me here."))
 }
 
 impl Trick {
@@ -106,13 +120,15 @@ impl Trick {
         let words: Vec<&str> =
             text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let says = |any: &[&str]| words.iter().any(|word| any.contains(word));
-        let rules: [(&[&str], Self); 9] = [
+        let rules: [(&[&str], Self); 11] = [
             (&["poll", "vote"], Self::Poll),
             (&["format", "formatting", "markdown"], Self::Format),
             (&["notes"], Self::ListNotes),
             (&["note", "remember", "buy"], Self::AddNote),
             (&["react", "reaction", "like"], Self::React),
             (&["photo", "picture"], Self::Photo),
+            (&["file", "document"], Self::File),
+            (&["dice", "die", "roll"], Self::Dice),
             (&["long"], Self::Long),
             (&["slow", "slowly"], Self::Slow),
             (&["start", "hello", "hi", "hey", "help"], Self::Greet),
@@ -127,10 +143,12 @@ fn spoken(text: &str) -> Reply {
 
 fn call(trick: Trick, message: &TaggedMessage<'_>) -> (&'static str, Value) {
     let mut arguments = Map::new();
-    if matches!(trick, Trick::Poll | Trick::Photo | Trick::React) {
+    if matches!(trick, Trick::Poll | Trick::Photo | Trick::File | Trick::React) {
         arguments.insert("chat_id".to_owned(), number(message, "chat_id"));
     }
-    if let (Trick::Poll | Trick::Photo, Some(_)) = (trick, message.attribute("message_thread_id")) {
+    if let (Trick::Poll | Trick::Photo | Trick::File, Some(_)) =
+        (trick, message.attribute("message_thread_id"))
+    {
         arguments.insert("message_thread_id".to_owned(), number(message, "message_thread_id"));
     }
     let (tool, own) = match trick {
@@ -143,6 +161,10 @@ fn call(trick: Trick, message: &TaggedMessage<'_>) -> (&'static str, Value) {
             "setMessageReaction",
             json!({"message_id": number(message, "message_id"), "reaction": [{"type": "emoji", "emoji": "👍"}]}),
         ),
+        Trick::File => {
+            let file = json!({"name": "prices.csv", "text": "service,minutes,euro\ncut,30,20\nshave,15,12\nwig,45,35\n"});
+            ("sendDocument", json!({"document": file, "caption": "The barber's prices"}))
+        }
         Trick::AddNote => ("add_note", note(message.text)),
         _ => ("list_notes", json!({})),
     };
@@ -204,10 +226,20 @@ fn conclusion(results: &[(&str, String)]) -> String {
         "sendPoll" => "There is the poll.".to_owned(),
         "setMessageReaction" => "I left a 👍 on your message.".to_owned(),
         "sendPhoto" => "There you are: a picture by address, so Telegram fetches it itself.".to_owned(),
+        "sendDocument" => "There is the file, written just now.".to_owned(),
+        "sendDice" => rolled(output),
         "add_note" => "Noted. Say `notes` to hear everything I keep for you.".to_owned(),
         "list_notes" => notes(output),
         _ => format!("The tool `{tool}` answered: {output}"),
     }
+}
+
+fn rolled(output: &str) -> String {
+    let result: Value = serde_json::from_str(output).unwrap_or_default();
+    let value = result.pointer("/result/dice/value").and_then(Value::as_i64).unwrap_or_default();
+    format!(
+        "It shows {value}. No prompt of mine holds that method: I searched for it, and may use it until this turn ends."
+    )
 }
 
 /// The lists of a `list_notes` result, read out.
@@ -272,6 +304,8 @@ mod tests {
             ("remember that I like tea", Trick::AddNote),
             ("please buy milk", Trick::AddNote),
             ("a photo, please", Trick::Photo),
+            ("write me a file", Trick::File),
+            ("roll a die", Trick::Dice),
             ("something long", Trick::Long),
             ("go slow", Trick::Slow),
             ("denotes belong", Trick::Echo),

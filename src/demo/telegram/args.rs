@@ -9,6 +9,7 @@ use figaro_mcp::table::{Method, Type};
 use serde_json::{Map, Value};
 
 use super::error::Refusal;
+use super::state::Uploaded;
 
 /// The largest upload Telegram takes, and some room for the rest of the form.
 pub(super) const MAX_BODY_BYTES: usize = 51 * 1024 * 1024;
@@ -25,6 +26,22 @@ pub(super) struct Args {
 pub(super) struct Upload {
     pub(super) name: String,
     pub(super) bytes: Bytes,
+}
+
+/// So many bytes of a file are remembered with its call.
+const HEAD_BYTES: usize = 256;
+
+impl Args {
+    /// What is remembered of the files.
+    pub(super) fn uploaded(&self) -> Vec<Uploaded> {
+        let remembered = |(part, upload): (&String, &Upload)| Uploaded {
+            part: part.clone(),
+            name: upload.name.clone(),
+            size: upload.bytes.len(),
+            head: upload.bytes.iter().copied().take(HEAD_BYTES).collect(),
+        };
+        self.uploads.iter().map(remembered).collect()
+    }
 }
 
 /// Reads query and body of a request for a method.

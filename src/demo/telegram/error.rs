@@ -71,7 +71,7 @@ pub(super) fn from_fault(method: &Method, args: &Map<String, Value>, fault: &Fau
     let words = match fault {
         Fault::Missing { path } => missing(method, path),
         Fault::OutOfBounds { path, .. } => out_of_bounds(method, args, path),
-        Fault::Unknown { .. } | Fault::Mistyped { .. } => None,
+        Fault::Unknown { .. } | Fault::Mistyped { .. } | Fault::TooDeep { .. } => None,
     };
     Refusal::bad(words.unwrap_or_else(|| fault.to_string()))
 }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::args::{self, Args};
 use super::error::{self, Refusal};
 use super::fault::Failure;
-use super::state::Call;
+use super::state::{Call, Uploaded};
 use super::{OfflineTelegram, markup, methods, updates, web};
 
 /// Serves until the tasks stop.
@@ -36,6 +36,7 @@ struct Underway {
     n: u64,
     method: &'static Method,
     fields: Map<String, Value>,
+    uploads: Vec<Uploaded>,
     at: chrono::DateTime<chrono::Utc>,
     started: Instant,
 }
@@ -46,6 +47,7 @@ impl Underway {
             n: self.n,
             method: self.method.name.clone(),
             args: self.fields.clone(),
+            uploads: self.uploads.clone(),
             ok: error.is_none(),
             error,
             at: self.at,
@@ -72,10 +74,11 @@ async fn handle(Extract(tg): Extract<OfflineTelegram>, request: Request) -> Resp
     let at = tg.clock().now();
     let read = args::read(request, method).await;
     let n = tg.change(super::state::State::next_call);
-    let mut underway = Underway { n, method, fields: Map::new(), at, started };
+    let mut underway = Underway { n, method, fields: Map::new(), uploads: Vec::new(), at, started };
     match read {
         Ok(args) => {
             underway.fields.clone_from(&args.fields);
+            underway.uploads = args.uploaded();
             call(&tg, &underway, args).await
         }
         Err(refusal) => {

@@ -34,7 +34,7 @@ pub use self::fault::Failure;
 pub use self::observe::View;
 pub use self::say::{Say, SentByPerson};
 use self::state::State;
-pub use self::state::{Call, WebEvent};
+pub use self::state::{Call, Uploaded, WebEvent};
 pub use self::world::{ChatKind, Draft, Person, Standing};
 use crate::clock::Clock;
 use crate::shutdown::Tasks;

@@ -29,6 +29,8 @@ pub struct Call {
     pub method: String,
     /// The arguments, converted to the types of the method.
     pub args: Map<String, Value>,
+    /// The files that came along, in the order of their parts' names.
+    pub uploads: Vec<Uploaded>,
     /// It was answered with a result that arrived.
     pub ok: bool,
     /// Why not.
@@ -37,6 +39,19 @@ pub struct Call {
     pub at: DateTime<Utc>,
     /// How long it took to answer.
     pub took: Duration,
+}
+
+/// A file that came along with a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uploaded {
+    /// The name of its part.
+    pub part: String,
+    /// The name of the file.
+    pub name: String,
+    /// How long it is, in bytes.
+    pub size: usize,
+    /// How it begins: thousands of calls are remembered, so not the whole of it.
+    pub head: Vec<u8>,
 }
 
 /// Something the demo page shows at once.

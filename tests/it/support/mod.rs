@@ -1,9 +1,11 @@
 //! A world for one test: an offline Telegram, an offline model, a folder, and the real `figaro` in it.
 //! Dropping the world ends everything; nothing is left running.
 
+pub mod arguments;
 pub mod bot;
 pub mod proc;
 pub mod scene;
+pub mod server;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -25,10 +25,11 @@ type Outcome = Result<Value, Refusal>;
 type Behaviour = fn(&mut State, &Request<'_>) -> Outcome;
 
 /// Methods with a behaviour of their own; methods that return a `Message` are sent by default.
-const BEHAVIOURS: [(&str, Behaviour); 37] = [
+const BEHAVIOURS: [(&str, Behaviour); 38] = [
     ("getMe", chats::get_me),
     ("sendMessage", sending::send_message),
     ("sendPoll", sending::send_poll),
+    ("sendDice", sending::send_dice),
     ("sendRichMessage", sending::send_rich),
     ("sendMediaGroup", sending::send_media_group),
     ("forwardMessage", sending::forward),

@@ -70,6 +70,20 @@ pub(super) fn send_poll(state: &mut State, request: &Request<'_>) -> Outcome {
     post(state, request, object(json!({"poll": poll})))
 }
 
+/// An emoji that falls on a number by chance, as Telegram throws it.
+pub(super) fn send_dice(state: &mut State, request: &Request<'_>) -> Outcome {
+    let emoji = request.text("emoji").unwrap_or("🎲");
+    let sides = match emoji {
+        "🎲" | "🎯" | "🎳" => 6,
+        "🏀" | "⚽" => 5,
+        "🎰" => 64,
+        _ => return Err(Refusal::bad("wrong dice emoji specified")),
+    };
+    // Without chance there is still a number.
+    let chance = getrandom::u32().unwrap_or_default();
+    post(state, request, object(json!({"dice": {"emoji": emoji, "value": 1 + chance % sides}})))
+}
+
 /// Sends what has no method of its own here: the field of the message that is named like the method.
 pub(super) fn send_other(state: &mut State, request: &Request<'_>) -> Outcome {
     let field = snake_case(request.method.name.trim_start_matches("send"));

@@ -8,12 +8,17 @@ type Row = (String, Vec<String>);
 
 #[test]
 fn nearly_every_everyday_request_finds_its_method_among_the_first_three() {
-    let rows: Vec<Row> = serde_json::from_str(include_str!("requests.json")).unwrap();
+    let rows: Vec<Row> = serde_json::from_str(include_str!("../requests.json")).unwrap();
     let catalog = Catalog::new(&Choice { with_lifecycle: true, ..Choice::default() });
     let mut hits = [0_usize; 4];
     for (request, wanted) in &rows {
-        let found: Vec<&str> =
-            catalog.find(request).methods.iter().map(|method| method.name.as_str()).collect();
+        let found: Vec<&str> = catalog
+            .find(request)
+            .unwrap_or_default()
+            .methods
+            .iter()
+            .map(|method| method.name.as_str())
+            .collect();
         match found.iter().position(|name| wanted.iter().any(|wanted| wanted == name)) {
             Some(place) if place < 3 => hits[place] += 1,
             place => {
