@@ -1,0 +1,297 @@
+"""The checks of foreign MCP clients against figaro-mcp, counted: `run` starts this in the clients' own Python.
+
+Three clients: the MCP conformance suite, which can send no key and so meets a server without one, the MCP Inspector,
+and the official Python client. Ends with 1 if anything is not as it should be, and with nothing left running.
+"""
+
+import asyncio
+import base64
+import json
+import logging
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import client
+from expect import TEXT_FILE, Wrong, expect, expect_names, shortened
+from servers import environment, mcp_server, nothing_runs, offline_telegram
+
+HERE = Path(__file__).resolve().parent
+TABLE = HERE.parents[1] / "mcp-server" / "bot-api"
+KEY = "sesame"
+PATIENCE = 30
+PICTURE = {"name": "dot.png", "base64": base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()}
+
+# Scenarios of the suite that need nothing but a server.
+PLAIN = [
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+]
+
+# Scenarios that read a resource of a test server, and the file that stands in for it.
+RESOURCES = {
+    "resources-read-text": ("test://static-text", TEXT_FILE),
+    "resources-read-binary": ("test://static-binary", PICTURE),
+}
+
+# What else the suite has, and why it says nothing about this server.
+NOT_APPLICABLE = {
+    "completions are not offered": ["completion-complete"],
+    "prompts are not offered": [
+        "prompts-list",
+        "prompts-get-simple",
+        "prompts-get-with-args",
+        "prompts-get-embedded-resource",
+        "prompts-get-with-image",
+    ],
+    "changing the log level is not offered": ["logging-set-level", "tools-call-with-logging"],
+    "subscriptions to resources are not offered": ["resources-subscribe", "resources-unsubscribe"],
+    "no tool asks the client for something": [
+        "tools-call-sampling",
+        "tools-call-elicitation",
+        "elicitation-sep1034-defaults",
+        "elicitation-sep1330-enums",
+    ],
+    "no tool tells its progress": ["tools-call-with-progress"],
+    "wants a certain picture or sound of a test server's tool": [
+        "tools-call-image",
+        "tools-call-audio",
+        "tools-call-embedded-resource",
+        "tools-call-mixed-content",
+    ],
+    "wants a certain tool in the list": ["json-schema-2020-12"],
+    "wants a certain text behind a certain handle": ["resources-templates-read"],
+}
+PARTLY = "server-sse-polling: its third part needs a tool that closes its stream in mid-call"
+
+
+class Report:
+    """Runs checks, says how each ended, and counts."""
+
+    def __init__(self) -> None:
+        self.passed = self.failed = 0
+
+    def check(self, name: str, test: Callable[..., Any], *args: Any) -> None:
+        """One check; a failure is told, and the others still run."""
+        start = time.monotonic()
+        try:
+            made = test(*args)
+            if isinstance(made, Awaitable):
+                asyncio.run(asyncio.wait_for(made, PATIENCE))
+        except Exception as error:  # A client may fail in any way; each is a failed check.
+            self.failed += 1
+            print(f"FAILED  {name}: {'; '.join(reasons(error))}", flush=True)
+        else:
+            self.passed += 1
+            print(f"ok      {name} ({time.monotonic() - start:.1f} s)", flush=True)
+
+
+class Suite:
+    """The conformance suite."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url, self.folder = url, folder
+        self.run: set[str] = set()
+        self.no_excuses = folder / "no-excuses.yml"
+        self.no_excuses.touch()
+
+    def scenario(self, name: str, rename: dict[str, str] | None = None) -> list[dict[str, Any]]:
+        """Runs one scenario, of which no part may fail or warn; gives the parts that are more than a note."""
+        self.run.add(name)
+        out = self.folder / f"suite-{name}"
+        # Only with a list of excuses, be it empty, does a warning count.
+        strict = ["--expected-failures", str(self.no_excuses)]
+        more = {"NODE_OPTIONS": f"--import={HERE / 'rename.mjs'}", "RENAME": json.dumps(rename)} if rename else {}
+        command = ["conformance", "server", "--url", self.url, "--scenario", name, "-o", str(out), *strict]
+        code, printed = ran(command, self.folder, more)
+        if code != 0:
+            raise Wrong(f"exit code {code}: {printed[-1500:]}")
+        parts = [part for file in out.glob("*/checks.json") for part in json.loads(file.read_text())]
+        parts = [part for part in parts if part["status"] != "INFO"]
+        expect({part["status"] for part in parts}, {"SUCCESS"}, "the parts")
+        return parts
+
+    def simple_text(self) -> None:
+        """The suite looks for any text; here the whole answer counts."""
+        (part,) = self.scenario("tools-call-simple-text", {"test_simple_text": "getMe"})
+        result = part["details"]["result"]
+        expect((result.get("isError", False), name_of_bot(result)), (False, "figaro_bot"), "getMe")
+
+    def error(self) -> None:
+        """A method without arguments that Telegram itself refuses."""
+        (part,) = self.scenario("tools-call-error", {"test_error_handling": "editMessageText"})
+        why = {"ok": False, "error": {"error_code": 400, "description": "Bad Request: message text is empty"}}
+        result = part["details"]["result"]
+        expect((result["isError"], json.loads(result["content"][0]["text"])), (True, why), "editMessageText")
+
+    def file(self, scenario: str, wanted: str, file: dict[str, str]) -> None:
+        """A file that was sent in place of the resource."""
+        handle = asyncio.run(client.put_file(self.url, file))
+        self.scenario(scenario, {wanted: handle})
+
+    def polling(self) -> None:
+        """What a client needs to come back to a stream."""
+        parts = self.scenario("server-sse-polling", {"test_reconnection": "getMe"})
+        expect([part["id"] for part in parts], ["server-sse-priming-event", "server-sse-retry-field"], "the parts")
+
+    def complete(self) -> None:
+        """Each scenario was run, or is listed with the reason why not."""
+        code, printed = ran(["conformance", "list", "--server"], self.folder, {})
+        expect(code, 0, "the exit code")
+        known = {line.split()[1] for line in printed.splitlines() if line.startswith("  - ")}
+        excused = {name for names in NOT_APPLICABLE.values() for name in names}
+        expect(known - self.run, excused, "the scenarios that were not run")
+
+
+class Inspector:
+    """The Inspector on the command line."""
+
+    def __init__(self, url: str, folder: Path, telegram: dict[str, str], binaries: Path) -> None:
+        self.folder = folder
+        self.http = [url, "--transport", "http", "--stored-auth-only"]
+        variables = [word for name, value in telegram.items() for word in ("-e", f"{name}={value}")]
+        self.stdio = ["--transport", "stdio", *variables]
+        self.program = ["--", str(binaries / "figaro-mcp"), "--stdio"]
+
+    def ask(self, where: list[str], what: list[str], program: Sequence[str] = ()) -> tuple[int, Any]:
+        """The exit code, and the first line printed, which is the answer as JSON."""
+        command = ["mcp-inspector", "--cli", *where, "--method", *what, "--format", "json", *program]
+        code, printed = ran(command, self.folder, {"RUST_LOG": "warn"})
+        try:
+            return code, json.loads(printed.splitlines()[0])
+        except (IndexError, ValueError):
+            raise Wrong(f"exit code {code} and no JSON: {printed[-1500:]}") from None
+
+    def keyed(self, key: str) -> list[str]:
+        """Where the server with a key is, and the key to show there."""
+        return [*self.http, "--header", f"Authorization: Bearer {key}"]
+
+    def lists(self, where: list[str], program: Sequence[str], tools: set[str]) -> None:
+        """All pages of tools."""
+        code, answer = self.ask(where, ["tools/list"], program)
+        expect(code, 0, "the exit code")
+        expect_names([tool["name"] for tool in answer["result"]["tools"]], tools)
+
+    def calls(self, where: list[str], program: Sequence[str]) -> None:
+        """A call that succeeds."""
+        code, answer = self.ask(where, ["tools/call", "--tool-name", "getMe"], program)
+        expect((code, name_of_bot(answer["result"])), (0, "figaro_bot"), "getMe")
+
+    def is_refused_a_call(self) -> None:
+        """A call that Telegram refuses."""
+        arguments = ["--tool-name", "getChat", "--tool-args-json", '{"chat_id":404}']
+        code, answer = self.ask(self.keyed(KEY), ["tools/call", *arguments])
+        why = answer["result"]["structuredContent"]["error"]["description"]
+        expect((code, why), (5, "Bad Request: chat not found"), "a call that Telegram refuses")
+
+    def is_turned_away(self, where: list[str]) -> None:
+        """No tools for who has not the key."""
+        code, answer = self.ask(where, ["tools/list"])
+        expect((code, answer.get("error", {}).get("code")), (3, "auth_required"), "the answer")
+
+
+def ran(command: list[str], folder: Path, more: dict[str, str]) -> tuple[int, str]:
+    """A client's exit code and what it printed, standard output first."""
+    told = environment(folder, more)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=told,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def name_of_bot(result: dict[str, Any]) -> str:
+    """What getMe gave, which stands in its text and beside it."""
+    expect(json.loads(result["content"][0]["text"]), result["structuredContent"], "text and structured content")
+    return result["structuredContent"]["result"]["username"]
+
+
+def reasons(error: BaseException) -> list[str]:
+    """The errors inside of a group of errors."""
+    if isinstance(error, BaseExceptionGroup):
+        return [reason for inner in error.exceptions for reason in reasons(inner)]
+    return [str(error) if isinstance(error, Wrong) else shortened(error)]
+
+
+def served_tools() -> set[str]:
+    """The methods of the table that are served by default, and the search."""
+    classes = json.loads((TABLE / "classes.json").read_bytes())["methods"]
+    methods = json.loads((TABLE / "methods.json").read_bytes())["methods"]
+    return {name for name in methods if classes[name] != "lifecycle"} | {"find_telegram_methods"}
+
+
+def conformance(report: Report, suite: Suite) -> None:
+    """The suite against a server without a key."""
+    for name in PLAIN:
+        report.check(f"conformance {name}", suite.scenario, name)
+    report.check("conformance tools-call-simple-text, with getMe", suite.simple_text)
+    report.check("conformance tools-call-error, with editMessageText", suite.error)
+    report.check("conformance server-sse-polling, two of three parts", suite.polling)
+    for name, resource in RESOURCES.items():
+        report.check(f"conformance {name}, with a file of a message", suite.file, name, *resource)
+    report.check("conformance: every scenario is run or has a reason", suite.complete)
+    for why, names in NOT_APPLICABLE.items():
+        print(f"-       conformance {', '.join(names)}: {why}")
+    print(f"-       conformance {PARTLY}")
+
+
+def inspector(report: Report, inspect: Inspector, tools: set[str]) -> None:
+    """The Inspector against a server with a key, and one that it starts itself."""
+    for how, where, program in [("HTTP", inspect.keyed(KEY), ()), ("stdio", inspect.stdio, inspect.program)]:
+        report.check(f"inspector over {how} lists {len(tools)} tools", inspect.lists, where, program, tools)
+        report.check(f"inspector over {how} calls getMe", inspect.calls, where, program)
+    report.check("inspector is told of a refused call", inspect.is_refused_a_call)
+    report.check("inspector without a key is turned away", inspect.is_turned_away, inspect.http)
+    report.check("inspector with a wrong key is turned away", inspect.is_turned_away, inspect.keyed("sesam"))
+
+
+def python_client(report: Report, url: str, program: Callable[..., Any], tools: set[str]) -> None:
+    """The official Python client, in both of its ways to begin."""
+    for mode, revision in client.REVISIONS.items():
+        what = f"lists {len(tools)} tools, calls, sends and reads a file, {revision}"
+        report.check(f"python over HTTP {what}", client.over_http, url, KEY, mode, tools)
+        report.check(f"python over stdio {what}", client.over_stdio, program(), mode, tools)
+    report.check("python over stdio is shown what it finds", client.discovers, program("--discover"))
+    report.check("python without a key is turned away", client.turned_away, url, None)
+    report.check("python with a wrong key is turned away", client.turned_away, url, "sesam")
+
+
+def main() -> int:
+    """Runs all checks against the binaries in the folder that the command line names."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    binaries, start, tools = Path(sys.argv[1]), time.monotonic(), served_tools()
+    # The Python client warns of an answer to DELETE with 202 in place of 200; both are right.
+    logging.disable(logging.WARNING)
+    report = Report()
+    with ExitStack() as world:
+        folder = Path(world.enter_context(tempfile.TemporaryDirectory(prefix="foreign-")))
+        telegram = world.enter_context(offline_telegram(binaries, folder))
+        without_key = world.enter_context(mcp_server(binaries, folder, telegram, None))
+        with_key = world.enter_context(mcp_server(binaries, folder, telegram, KEY))
+        conformance(report, Suite(without_key, folder))
+        inspector(report, Inspector(with_key, folder, telegram, binaries), tools)
+        python_client(report, with_key, lambda *flags: client.command(binaries, telegram, *flags), tools)
+    report.check("nothing is left running", nothing_runs, telegram["TELEGRAM_API_URL"])
+    failed = f"{report.failed} FAILED, " if report.failed else ""
+    print(f"foreign clients: {failed}{report.passed} checks passed ({time.monotonic() - start:.0f} s)")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
