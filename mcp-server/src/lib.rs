@@ -4,7 +4,7 @@
 pub mod catalog;
 pub mod check;
 mod download;
-pub mod files;
+mod files;
 mod find;
 mod http;
 mod lines;
