@@ -102,10 +102,8 @@ impl Driver {
         let mut pass = Pass::default();
         let can_call = self.provider.capabilities(&self.model).tools;
         let mut stream = self.provider.stream(Request {
-            model: self.model.clone(),
-            instructions: turn.instructions.clone(),
-            items: run.items().to_vec(),
             tools: if with_tools && can_call { self.caller.tools.specs(run.found()) } else { Vec::new() },
+            ..Request::new(self.model.as_str(), turn.instructions.as_str(), run.items().to_vec())
         });
         loop {
             let event = tokio::select! {
@@ -128,7 +126,7 @@ impl Driver {
         let kind = match event {
             Event::TextDelta(text) => RunEventKind::Delta(text.clone()),
             Event::Hosted(name) => RunEventKind::ToolStarted { name: name.clone(), hint: None },
-            Event::ToolCall(_) | Event::Private(_) | Event::Completed { .. } => return,
+            Event::ToolCall(_) | Event::Source(_) | Event::Private(_) | Event::Completed { .. } => return,
         };
         if !(turn.commit.0)() {
             return;

@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_plain_answer_ends_the_turn() {
-        let run = Run::new(vec![Item::User { text: "hi".into() }], 10);
+        let run = Run::new(vec![Item::user("hi")], 10);
         assert_eq!(run.next(), Step::CallModel { with_tools: true });
         let Step::Done(answer) = run.model_answered(says("hello")).next() else { panic!("not done") };
         assert_eq!(answer.pass.text, "hello");

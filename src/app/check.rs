@@ -52,12 +52,11 @@ async fn model(settings: &Settings) -> Result<String, String> {
     let name = &settings.model.model;
     let http = http_client().map_err(|Refusal(words)| words)?;
     let provider = provider(&settings.model, http);
-    let mut stream = provider.stream(Request {
-        model: name.clone(),
-        instructions: "Answer with one word.".to_owned(),
-        items: vec![Item::User { text: "Are you there?".to_owned() }],
-        tools: Vec::new(),
-    });
+    let mut stream = provider.stream(Request::new(
+        name.as_str(),
+        "Answer with one word.",
+        vec![Item::user("Are you there?")],
+    ));
     let mut pass = Pass::default();
     while let Some(event) = stream.next().await {
         pass.absorb(event.map_err(|error| format!("{}:{name}: {error}{}", provider.name(), remedy(&error)))?);

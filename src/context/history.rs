@@ -52,8 +52,8 @@ pub(super) fn items_of(
     let mut items: Vec<Item> = Vec::new();
     for message in messages {
         match (message.role, &message.tool) {
-            (Role::User, _) => items.push(Item::User { text: render(message)? }),
-            (Role::System, _) => items.push(Item::User { text: message.text.clone() }),
+            (Role::User, _) => items.push(Item::user(render(message)?)),
+            (Role::System, _) => items.push(Item::user(message.text.clone())),
             (Role::Assistant, _) => items.push(Item::Assistant {
                 text: message.text.clone(),
                 calls: Vec::new(),
@@ -97,9 +97,12 @@ fn shortened(message: &Message, is_recent: bool) -> Message {
     Message { text, ..message.clone() }
 }
 
+/// What a picture is taken to cost: the most that today's models count for one of Telegram's photos.
+const IMAGE_TOKENS: usize = 1_600;
+
 fn cost(item: &Item) -> usize {
     let text = match item {
-        Item::User { text } => estimate_tokens(text),
+        Item::User { text, images } => estimate_tokens(text) + images.len() * IMAGE_TOKENS,
         Item::Assistant { text, calls, private } => {
             let calls = calls
                 .iter()

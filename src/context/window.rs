@@ -73,7 +73,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
         prompts.message(&stored_view(message, material.place, zone))
     };
     let mut items = within_budget(material.history, history_tokens, &render)?;
-    items.push(Item::User { text: tail(prompts, material, zone)? });
+    items.push(Item::user(tail(prompts, material, zone)?));
     items.extend(items_of(material.done, &render)?);
     let instructions = prompts.system(&SystemView {
         bot_name: material.bot.name.clone(),

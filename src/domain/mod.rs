@@ -4,6 +4,7 @@ pub mod access;
 pub mod chat;
 pub mod conversation;
 pub mod delivery;
+pub mod generation;
 pub mod message;
 pub mod note;
 pub mod run;

@@ -1,5 +1,7 @@
 //! What a model says while it answers.
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
@@ -13,6 +15,8 @@ pub enum Event {
     ToolCall(Call),
     /// The provider's own tool is at work, such as its hosted web search; the word is for a status line.
     Hosted(String),
+    /// A page the answer rests on, as the provider's own search names it.
+    Source(Source),
     /// An opaque part to be kept and sent back.
     Private(PrivatePart),
     /// The answer is whole.
@@ -22,6 +26,15 @@ pub enum Event {
         /// What it cost, if the provider said.
         usage: Option<Usage>,
     },
+}
+
+/// A page that an answer rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its title; its address where there is none.
+    pub title: String,
+    /// Its address.
+    pub url: String,
 }
 
 /// Why an answer ended.

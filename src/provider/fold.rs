@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Finish};
+use super::{Event, Finish, Source};
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
@@ -14,6 +14,9 @@ pub struct Pass {
     pub text: String,
     /// The calls, in order.
     pub calls: Vec<Call>,
+    /// Pages it rests on, each once.
+    #[serde(default)]
+    pub sources: Vec<Source>,
     /// Opaque parts.
     pub private: Vec<PrivatePart>,
     /// Tokens, if the provider said.
@@ -31,6 +34,8 @@ impl Pass {
             Event::TextDelta(text) => self.text.push_str(&text),
             Event::ToolCall(call) => self.calls.push(call),
             Event::Hosted(_) => {}
+            Event::Source(source) if self.sources.contains(&source) => {}
+            Event::Source(source) => self.sources.push(source),
             Event::Private(part) => self.private.push(part),
             Event::Completed { finish, usage } => {
                 self.usage = usage;

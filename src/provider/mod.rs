@@ -5,18 +5,23 @@ mod capabilities;
 mod error;
 mod event;
 pub mod fold;
+mod http;
+mod openai_client;
 pub mod openai_responses;
 mod request;
 pub mod retry;
 
 use std::fmt::Debug;
 
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
+
+use crate::domain::generation::Generation;
 
 pub use capabilities::Capabilities;
 pub use error::ProviderError;
-pub use event::{Event, Finish};
-pub use request::{Item, ModelName, Request, ToolSpec};
+pub use event::{Event, Finish, Source};
+pub use request::{AnswerSchema, Image, Item, ModelName, Request, ToolSpec};
 
 /// A stream of one answer; it ends after [`Event::Completed`] or the first error.
 pub type EventStream = BoxStream<'static, Result<Event, ProviderError>>;
@@ -30,6 +35,12 @@ pub trait Provider: Debug + Send + Sync {
     fn capabilities(&self, model: &str) -> Capabilities {
         Capabilities::of(self.name(), model)
     }
+
+    /// Those of the settings that it has nothing like for this model, by name; they are left out of its requests.
+    fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str>;
+
+    /// The names of the models it serves now, in its own order.
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>>;
 
     /// Begins one pass. A failure to begin is the stream's first item. Dropping the stream cancels the call.
     fn stream(&self, request: Request) -> EventStream;

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::conversation::PrivatePart;
+use crate::domain::generation::Generation;
 use crate::domain::tool::Call;
 
 /// A model and who runs it, written `provider:model`.
@@ -48,6 +50,37 @@ pub struct Request {
     pub items: Vec<Item>,
     /// The tools it may call; none for a pass that must answer.
     pub tools: Vec<ToolSpec>,
+    /// The provider may search the web itself, where the model's capabilities say that it can.
+    pub web_search: bool,
+    /// How to write.
+    pub settings: Generation,
+    /// What the answer must look like; none leaves it free.
+    pub schema: Option<AnswerSchema>,
+}
+
+impl Request {
+    /// A request with nothing but its conversation: no tools, no search, the provider's own settings.
+    #[must_use]
+    pub fn new(model: impl Into<String>, instructions: impl Into<String>, items: Vec<Item>) -> Self {
+        Self {
+            model: model.into(),
+            instructions: instructions.into(),
+            items,
+            tools: Vec::new(),
+            web_search: false,
+            settings: Generation::default(),
+            schema: None,
+        }
+    }
+}
+
+/// A JSON Schema that an answer is held to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerSchema {
+    /// Its name; providers show it to the model.
+    pub name: String,
+    /// JSON Schema of an object.
+    pub schema: Value,
 }
 
 /// A piece of conversation.
@@ -57,6 +90,9 @@ pub enum Item {
     User {
         /// The words.
         text: String,
+        /// What goes with them, for models that see; providers leave them out for others.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// What the model said in one pass.
     Assistant {
@@ -76,6 +112,23 @@ pub enum Item {
         /// JSON text.
         output: String,
     },
+}
+
+impl Item {
+    /// Words without pictures.
+    #[must_use]
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+}
+
+/// A picture as all providers take it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Such as `image/jpeg`.
+    pub mime_type: String,
+    /// Its bytes in base64, shared because a conversation is sent again with every pass.
+    pub base64: Arc<str>,
 }
 
 /// A function tool as a model sees it.

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use tokio::time::sleep;
 use tracing::info;
+
+use crate::domain::generation::Generation;
 
 use super::{Capabilities, Event, EventStream, Provider, ProviderError, Request};
 
@@ -49,6 +52,14 @@ impl Provider for Retry {
 
     fn capabilities(&self, model: &str) -> Capabilities {
         self.inner.capabilities(model)
+    }
+
+    fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str> {
+        self.inner.ignored(model, settings)
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+        self.inner.models()
     }
 
     fn stream(&self, request: Request) -> EventStream {
@@ -152,6 +163,14 @@ mod tests {
             "scripted"
         }
 
+        fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
+            Vec::new()
+        }
+
+        fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+            Box::pin(async { Ok(Vec::new()) })
+        }
+
         fn stream(&self, request: Request) -> EventStream {
             assert_eq!(request.model, "m");
             self.asked.lock().unwrap().push(Instant::now());
@@ -163,8 +182,7 @@ mod tests {
     async fn run(answers: Vec<Answer>, policy: RetryPolicy) -> (Answer, Vec<u128>) {
         let scripted = Arc::new(Scripted { answers: Mutex::new(answers.into()), asked: Mutex::default() });
         let retry = Retry::new(Arc::clone(&scripted) as Arc<dyn Provider>, policy);
-        let request =
-            Request { model: "m".into(), instructions: String::new(), items: Vec::new(), tools: Vec::new() };
+        let request = Request::new("m", "", Vec::new());
         let events = retry.stream(request).collect().await;
         let asked = scripted.asked.lock().unwrap();
         (events, asked.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect())

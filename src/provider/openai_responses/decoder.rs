@@ -6,10 +6,12 @@ use std::collections::HashSet;
 use serde_json::Value;
 use tracing::debug;
 
-use super::{NAME, error};
+use super::NAME;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
+use crate::provider::http::decode::Decode;
+use crate::provider::http::error;
 use crate::provider::{Event, Finish, ProviderError};
 
 /// What has been told of one answer so far.
@@ -24,9 +26,9 @@ pub(super) struct Decoder {
     calls: Vec<Call>,
 }
 
-impl Decoder {
-    /// What an event of the API says. Kinds of event that are not known say nothing.
-    pub(super) fn absorb(&mut self, event: &Value) -> Result<Vec<Event>, ProviderError> {
+impl Decode for Decoder {
+    /// Kinds of event that are not known say nothing.
+    fn absorb(&mut self, event: &Value) -> Result<Vec<Event>, ProviderError> {
         let kind = event["type"].as_str().unwrap_or_default();
         let events = match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
@@ -35,7 +37,7 @@ impl Decoder {
             "response.output_item.added" => self.begun(&event["item"]),
             "response.output_item.done" => self.item(&event["item"]),
             "response.completed" | "response.incomplete" | "response.failed" => {
-                return self.end(kind, &event["response"]);
+                return self.whole(kind, &event["response"]);
             }
             "error" => {
                 let nested = &event["error"];
@@ -45,7 +47,9 @@ impl Decoder {
         };
         Ok(events.into_iter().collect())
     }
+}
 
+impl Decoder {
     fn more(&mut self, text: &str) -> Option<Event> {
         self.text.push_str(text);
         (!text.is_empty()).then(|| Event::TextDelta(text.to_owned()))
@@ -108,7 +112,7 @@ impl Decoder {
     }
 
     /// The last event: it repeats the whole answer, of which only what was missed is told.
-    fn end(&mut self, kind: &str, response: &Value) -> Result<Vec<Event>, ProviderError> {
+    fn whole(&mut self, kind: &str, response: &Value) -> Result<Vec<Event>, ProviderError> {
         let finish = finish(kind, response)?;
         let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
         let whole: String =

@@ -1,148 +1,27 @@
 //! Calls over a real loopback connection: a hand-made server sends chosen bytes in chosen pieces.
 
-use std::sync::{Arc, LazyLock, Mutex};
-
+use futures::{StreamExt, stream};
 use proptest::prelude::*;
-use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use super::*;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
-use crate::provider::{Finish, Item};
+use crate::provider::http::testing::{End, HTTP, Reply, Server};
+use crate::provider::{Event, Finish, Item, ProviderError};
 
 const KEY: &str = "sk-very-secret";
-
-/// What happens after the last piece.
-#[derive(Clone, Copy)]
-enum End {
-    Finish,
-    Break,
-    Hang,
-}
-
-#[derive(Clone)]
-struct Reply {
-    /// Status line and headers; empty to send nothing at all.
-    head: String,
-    pieces: Vec<Vec<u8>>,
-    pause: Duration,
-    end: End,
-}
-
-impl Reply {
-    fn stream(pieces: Vec<Vec<u8>>) -> Self {
-        let head = "200 OK\r\ncontent-type: text/event-stream; charset=utf-8".to_owned();
-        Self { head, pieces, pause: Duration::ZERO, end: End::Finish }
-    }
-
-    fn plain(head: &str, body: &str) -> Self {
-        Self { head: head.into(), ..Self::stream(vec![body.into()]) }
-    }
-}
-
-/// One request as it arrived.
-struct Heard {
-    head: String,
-    body: Value,
-}
-
-/// Answers each request on a connection of its own. Dropping it ends everything.
-struct Server {
-    base_url: String,
-    heard: Arc<Mutex<Vec<Heard>>>,
-    /// One message for each connection that the client closed while the server held it open.
-    closed: mpsc::UnboundedReceiver<()>,
-    _tasks: JoinSet<()>,
-}
-
-impl Server {
-    async fn start(answer: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let (note, closed) = mpsc::unbounded_channel();
-        let (answer, log) = (Arc::new(answer), Arc::clone(&heard));
-        let mut tasks = JoinSet::new();
-        tasks.spawn(async move {
-            let mut connections = JoinSet::new();
-            while let Ok((mut socket, _)) = listener.accept().await {
-                let (answer, log, note) = (Arc::clone(&answer), Arc::clone(&log), note.clone());
-                connections.spawn(async move {
-                    let heard = receive(&mut socket).await;
-                    let reply = answer(&heard.body);
-                    log.lock().unwrap().push(heard);
-                    if send_reply(&mut socket, reply).await.is_none() {
-                        note.send(()).unwrap();
-                    }
-                });
-            }
-        });
-        Self { base_url, heard, closed, _tasks: tasks }
-    }
-
-    async fn replying(reply: Reply) -> Self {
-        Self::start(move |_| reply.clone()).await
-    }
-
-    fn provider(&self) -> OpenAiResponses {
-        provider(&self.base_url, KEY)
-    }
-}
-
-async fn receive(socket: &mut TcpStream) -> Heard {
-    let mut bytes = Vec::new();
-    loop {
-        socket.read_buf(&mut bytes).await.unwrap();
-        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
-            continue;
-        };
-        if let Ok(body) = serde_json::from_slice(&bytes[end + 4..]) {
-            return Heard { head: String::from_utf8(bytes[..end].to_vec()).unwrap().to_lowercase(), body };
-        }
-    }
-}
-
-/// `None` if the client closed the connection first.
-async fn send_reply(socket: &mut TcpStream, reply: Reply) -> Option<()> {
-    socket.set_nodelay(true).ok()?;
-    if !reply.head.is_empty() {
-        let head =
-            format!("HTTP/1.1 {}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n", reply.head);
-        socket.write_all(head.as_bytes()).await.ok()?;
-    }
-    for piece in reply.pieces.iter().filter(|piece| !piece.is_empty()) {
-        let chunk = [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat();
-        socket.write_all(&chunk).await.ok()?;
-        if !reply.pause.is_zero() {
-            tokio::time::sleep(reply.pause).await;
-        }
-    }
-    match reply.end {
-        End::Finish => socket.write_all(b"0\r\n\r\n").await.ok(),
-        End::Break => Some(()),
-        End::Hang => socket.read_u8().await.ok().map(drop),
-    }
-}
-
-/// One client for all tests: each new one reads the machine's certificates.
-static HTTP: LazyLock<reqwest::Client> = LazyLock::new(|| {
-    rustls::crypto::ring::default_provider().install_default().ok();
-    reqwest::Client::builder().connect_timeout(Duration::from_secs(10)).no_proxy().build().unwrap()
-});
 
 fn provider(base_url: &str, key: &str) -> OpenAiResponses {
     OpenAiResponses::new(HTTP.clone(), base_url, key.into(), Duration::from_secs(60))
 }
 
 fn request(model: &str) -> Request {
-    let items = vec![Item::User { text: "Hi".into() }];
-    Request { model: model.into(), instructions: "Be brief.".into(), items, tools: Vec::new() }
+    let items = vec![Item::user("Hi")];
+    Request::new(model, "Be brief.", items)
 }
 
 async fn ask(provider: &OpenAiResponses) -> Vec<Result<Event, ProviderError>> {
@@ -198,7 +77,7 @@ fn rich_events() -> Vec<Result<Event, ProviderError>> {
 
 /// Asks with each position as the model's name, several at a time.
 async fn ask_at_each(server: &Server, positions: usize) -> Vec<(usize, Vec<Result<Event, ProviderError>>)> {
-    let provider = server.provider();
+    let provider = provider(&server.base_url, KEY);
     let calls = (0..=positions).map(|at| {
         let answer = provider.stream(request(&at.to_string()));
         async move { (at, answer.collect().await) }
@@ -213,7 +92,7 @@ fn position(body: &Value) -> usize {
 #[tokio::test]
 async fn a_whole_answer() {
     let server = Server::replying(Reply::stream(vec![rich_stream()])).await;
-    assert_eq!(ask(&server.provider()).await, rich_events());
+    assert_eq!(ask(&provider(&server.base_url, KEY)).await, rich_events());
     let heard = server.heard.lock().unwrap();
     assert!(heard[0].head.starts_with("post /v1/responses http/1.1\r\n"), "{}", heard[0].head);
     assert!(heard[0].head.contains(&format!("authorization: bearer {KEY}")), "{}", heard[0].head);
@@ -268,7 +147,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let events = runtime.block_on(async {
             let server = Server::replying(Reply::stream(pieces)).await;
-            ask(&server.provider()).await
+            ask(&provider(&server.base_url, KEY)).await
         });
         prop_assert_eq!(events, rich_events());
     }
@@ -306,7 +185,7 @@ async fn refusals_keep_their_meaning() {
     ];
     for (head, body, expected) in cases {
         let server = Server::replying(Reply::plain(head, body)).await;
-        assert_eq!(ask(&server.provider()).await, [Err(expected)], "{head}");
+        assert_eq!(ask(&provider(&server.base_url, KEY)).await, [Err(expected)], "{head}");
         assert_eq!(server.heard.lock().unwrap().len(), 1, "{head}: it was sent once");
     }
 }
@@ -315,7 +194,7 @@ async fn refusals_keep_their_meaning() {
 async fn success_that_is_no_stream_is_refused_with_advice() {
     for kind in ["text/html; charset=utf-8", "application/json"] {
         let server = Server::replying(Reply::plain(&format!("200 OK\r\ncontent-type: {kind}"), "{}")).await;
-        let events = ask(&server.provider()).await;
+        let events = ask(&provider(&server.base_url, KEY)).await;
         let [Err(ProviderError::Refused(advice))] = events.as_slice() else { panic!("{events:?}") };
         assert!(advice.contains("base URL"), "{advice}");
     }
@@ -343,7 +222,10 @@ async fn failures_amid_an_answer_come_after_what_was_said() {
     ];
     for (reply, expected) in cases {
         let server = Server::replying(reply).await;
-        assert_eq!(ask(&server.provider()).await, [Ok(Event::TextDelta("a".into())), Err(expected)]);
+        assert_eq!(
+            ask(&provider(&server.base_url, KEY)).await,
+            [Ok(Event::TextDelta("a".into())), Err(expected)]
+        );
     }
 }
 
@@ -351,7 +233,7 @@ async fn failures_amid_an_answer_come_after_what_was_said() {
 async fn nothing_follows_the_end() {
     let body = [sse(&delta("a")), sse(&completed()), sse(&delta("b")), sse(&completed())].concat();
     let server = Server::replying(Reply { end: End::Hang, ..Reply::stream(vec![body.into()]) }).await;
-    let events = timeout(Duration::from_secs(5), ask(&server.provider())).await.unwrap();
+    let events = timeout(Duration::from_secs(5), ask(&provider(&server.base_url, KEY))).await.unwrap();
     assert_eq!(events.len(), 2, "{events:?}");
 }
 
@@ -379,7 +261,7 @@ async fn dropping_the_stream_closes_the_connection() {
     let open = Reply { end: End::Hang, ..Reply::stream(vec![sse(&delta("a")).into()]) };
     for reply in [silent, open] {
         let mut server = Server::replying(reply).await;
-        let mut answer = server.provider().stream(request("m"));
+        let mut answer = provider(&server.base_url, KEY).stream(request("m"));
         drop(timeout(Duration::from_millis(300), answer.next()).await);
         assert!(server.closed.try_recv().is_err(), "it was still open");
         drop(answer);
@@ -390,7 +272,7 @@ async fn dropping_the_stream_closes_the_connection() {
 #[tokio::test]
 async fn silence_is_a_stall_and_signs_of_life_are_not() {
     let limit = Duration::from_millis(400);
-    let slow = |server: &Server| OpenAiResponses { idle_limit: limit, ..server.provider() };
+    let slow = |server: &Server| OpenAiResponses::new(HTTP.clone(), &server.base_url, KEY.into(), limit);
     let silent = Reply { head: String::new(), end: End::Hang, ..Reply::stream(Vec::new()) };
     let server = Server::replying(silent).await;
     assert_eq!(ask(&slow(&server)).await, [Err(ProviderError::Stalled(limit))]);

@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::NAME;
 use crate::domain::conversation::PrivatePart;
+use crate::domain::generation::OutputFormat;
 use crate::domain::tool::Call;
-use crate::provider::{Item, Request, ToolSpec};
+use crate::provider::{AnswerSchema, Image, Item, Request, ToolSpec};
 
 /// The body of `POST /responses`.
 pub(super) fn body(request: &Request) -> Value {
@@ -21,17 +22,44 @@ pub(super) fn body(request: &Request) -> Value {
     if reasons {
         body["include"] = json!(["reasoning.encrypted_content"]);
     }
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+    let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
+    if request.web_search {
+        tools.push(json!({"type": "web_search"}));
+    }
+    if !tools.is_empty() {
+        body["tools"] = tools.into();
         body["parallel_tool_calls"] = true.into();
     }
+    settings(request, reasons, &mut body);
     body
+}
+
+/// A model that reasons refuses to be told how freely to choose its words.
+fn settings(request: &Request, reasons: bool, body: &mut Value) {
+    let settings = &request.settings;
+    if let Some(most) = settings.max_tokens {
+        body["max_output_tokens"] = most.into();
+    }
+    if let (Some(temperature), false) = (settings.temperature, reasons) {
+        body["temperature"] = temperature.into();
+    }
+    if let (Some(top_p), false) = (settings.top_p, reasons) {
+        body["top_p"] = top_p.into();
+    }
+    let format = match &request.schema {
+        Some(AnswerSchema { name, schema }) => {
+            json!({"type": "json_schema", "name": name, "schema": schema, "strict": false})
+        }
+        None if settings.output_format == Some(OutputFormat::Json) => json!({"type": "json_object"}),
+        None => return,
+    };
+    body["text"] = json!({"format": format});
 }
 
 /// Whether a model thinks before it answers, by OpenAI's names: `o3`, `gpt-5-mini` and what follows them.
 ///
 /// To ask any other model for its reasoning, or to send it some, is an error.
-fn reasons(model: &str) -> bool {
+pub(super) fn reasons(model: &str) -> bool {
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
     if let Some(rest) = model.strip_prefix("gpt-") {
         return digits(rest).parse::<u32>().is_ok_and(|version| version >= 5) && !rest.contains("-chat");
@@ -51,7 +79,7 @@ fn tool(tool: &ToolSpec) -> Value {
 
 fn input(item: &Item, reasons: bool) -> Vec<Value> {
     match item {
-        Item::User { text } => vec![message("user", "input_text", text)],
+        Item::User { text, images } => vec![user(text, images)],
         Item::Assistant { text, calls, private } => assistant(text, calls, private, reasons),
         Item::ToolResult { call_id, output, .. } => {
             vec![json!({"type": "function_call_output", "call_id": call_id, "output": output})]
@@ -75,6 +103,16 @@ fn assistant(text: &str, calls: &[Call], private: &[PrivatePart], reasons: bool)
     items
 }
 
+fn user(text: &str, images: &[Image]) -> Value {
+    let mut message = message("user", "input_text", text);
+    if let Some(content) = message["content"].as_array_mut() {
+        content.extend(images.iter().map(|Image { mime_type, base64 }| {
+            json!({"type": "input_image", "image_url": format!("data:{mime_type};base64,{base64}")})
+        }));
+    }
+    message
+}
+
 fn message(role: &str, kind: &str, text: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
@@ -95,7 +133,7 @@ mod tests {
     }
 
     fn ask(model: &str, items: Vec<Item>, tools: Vec<ToolSpec>) -> Value {
-        body(&Request { model: model.into(), instructions: "Be brief.".into(), items, tools })
+        body(&Request { tools, ..Request::new(model, "Be brief.", items) })
     }
 
     #[test]
@@ -124,7 +162,7 @@ mod tests {
         let thought = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"});
         let call = Call { id: "call_1".into(), name: "add_note".into(), arguments: "{\"key\":\"a\"}".into() };
         let items = vec![
-            Item::User { text: "Note it".into() },
+            Item::user("Note it"),
             Item::Assistant {
                 text: "Gladly.".into(),
                 calls: vec![call],
@@ -162,7 +200,7 @@ mod tests {
 
     #[test]
     fn without_tools_and_reasoning_nothing_speaks_of_them() {
-        let body = ask("gpt-4.1-mini", vec![Item::User { text: "Hi".into() }], Vec::new());
+        let body = ask("gpt-4.1-mini", vec![Item::user("Hi")], Vec::new());
         for absent in ["tools", "parallel_tool_calls", "include"] {
             assert_eq!(body.get(absent), None, "{absent}");
         }

@@ -1,9 +1,8 @@
-//! Failures of the Responses API as [`ProviderError`]s: HTTP answers, transport, and errors told inside a stream.
+//! Failures of providers as [`ProviderError`]s: HTTP answers, transport, and errors told inside a stream.
 
 use std::error::Error as _;
 use std::time::Duration;
 
-use async_openai::error::OpenAIError;
 use chrono::DateTime;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
@@ -13,11 +12,13 @@ use crate::provider::ProviderError;
 use crate::secret::Redactor;
 use crate::text::one_line;
 
+/// The most bytes of an error's body that are read.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// The most characters of a provider's message that are kept.
 const MAX_MESSAGE_CHARS: usize = 300;
 
 /// What an HTTP answer other than success means.
-pub(super) fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> ProviderError {
+fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> ProviderError {
     let said = Said::in_body(status, body);
     let class = said.class().unwrap_or_else(|| by_status(status));
     class.error(said.message, retry_after(headers))
@@ -25,32 +26,34 @@ pub(super) fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> 
 
 /// What an `error` event, or the `error` of a failed response, means. The provider began well, so that a failure
 /// which it does not explain is taken for one of its own.
-pub(super) fn from_stream(error: &Value) -> ProviderError {
+pub(in crate::provider) fn from_stream(error: &Value) -> ProviderError {
     let said = Said::in_json(error).unwrap_or_else(|| Said::only("the answer failed".into()));
     let refused = said.kind.starts_with("invalid") || said.code.starts_with("invalid");
     let class = said.class().unwrap_or(if refused { Class::Refused } else { Class::Unavailable });
     class.error(said.message, None)
 }
 
-/// What the client library reports before or within a stream.
-pub(super) fn from_library(error: OpenAIError) -> ProviderError {
-    match error {
-        OpenAIError::Boxed(inner) => match inner.downcast::<ProviderError>() {
-            Ok(known) => *known,
-            Err(other) => ProviderError::Unavailable(other.to_string()),
-        },
-        OpenAIError::Reqwest(error) if error.is_builder() => {
-            ProviderError::Refused(format!("the base URL is not usable: {}", root_cause(&error)))
-        }
-        OpenAIError::Reqwest(error) => ProviderError::Unavailable(root_cause(&error)),
-        // Its text may quote the answer.
-        OpenAIError::StreamError(_) => ProviderError::Cut("the connection broke".into()),
-        other => ProviderError::Refused(other.to_string()),
+/// What a failure of the connection means.
+pub(in crate::provider) fn from_reqwest(error: &reqwest::Error) -> ProviderError {
+    if error.is_builder() {
+        return ProviderError::Refused(format!("the base URL is not usable: {}", root_cause(error)));
     }
+    ProviderError::Unavailable(root_cause(error))
+}
+
+/// What an answer other than success means; the status counts even if the body is long, late or broken.
+pub(in crate::provider) async fn refusal(mut response: reqwest::Response) -> ProviderError {
+    let mut body = Vec::new();
+    while body.len() < MAX_ERROR_BYTES
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        body.extend_from_slice(&chunk);
+    }
+    from_http(response.status(), response.headers(), &String::from_utf8_lossy(&body))
 }
 
 /// The error fit to be logged and shown: without secrets, one short line.
-pub(super) fn presentable(error: ProviderError, redactor: &Redactor) -> ProviderError {
+pub(in crate::provider) fn presentable(error: ProviderError, redactor: &Redactor) -> ProviderError {
     let short = |text: String| one_line(&redactor.clean(&text), MAX_MESSAGE_CHARS);
     match error {
         ProviderError::Unauthorized(text) => ProviderError::Unauthorized(short(text)),

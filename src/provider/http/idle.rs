@@ -11,17 +11,17 @@ use crate::provider::{EventStream, ProviderError};
 
 /// When the provider was last heard. Cheap to clone; all clones are one.
 #[derive(Debug, Clone)]
-pub struct Pulse(Arc<Mutex<Instant>>);
+pub(in crate::provider) struct Pulse(Arc<Mutex<Instant>>);
 
 impl Pulse {
     /// Heard now.
     #[must_use]
-    pub fn start() -> Self {
+    pub(in crate::provider) fn start() -> Self {
         Self(Arc::new(Mutex::new(Instant::now())))
     }
 
     /// Notes that the provider was heard.
-    pub fn beat(&self) {
+    pub(in crate::provider) fn beat(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
@@ -32,7 +32,11 @@ impl Pulse {
 
 /// The stream, ended with [`ProviderError::Stalled`] once neither an event nor the pulse came for `limit`.
 #[must_use]
-pub fn with_idle_timeout(stream: EventStream, pulse: Pulse, limit: Duration) -> EventStream {
+pub(in crate::provider) fn with_idle_timeout(
+    stream: EventStream,
+    pulse: Pulse,
+    limit: Duration,
+) -> EventStream {
     stream::unfold(Some(stream), move |open| {
         let pulse = pulse.clone();
         async move {

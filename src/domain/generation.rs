@@ -1,0 +1,147 @@
+//! How a model is to write: the settings people and agents may make, with their ranges. Of several that say something
+//! the nearest wins: request, chat, persona, agent, then the model's own default.
+
+use serde::{Deserialize, Serialize};
+
+/// Settings of a model call; what is `None` is left to the next in line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Generation {
+    /// 0 to 2: how freely words are chosen.
+    pub temperature: Option<f64>,
+    /// The most tokens of an answer, at least 1.
+    pub max_tokens: Option<u32>,
+    /// 0 to 1: only words within this share of likelihood.
+    pub top_p: Option<f64>,
+    /// -2 to 2: against saying the same words often.
+    pub frequency_penalty: Option<f64>,
+    /// -2 to 2: against coming back to the same words at all.
+    pub presence_penalty: Option<f64>,
+    /// 0 to 2: Ollama's measure against repetition, 1 for none.
+    pub repeat_penalty: Option<f64>,
+    /// The form of the answer.
+    pub output_format: Option<OutputFormat>,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputFormat {
+    /// Words, as people read them.
+    Text,
+    /// One JSON value.
+    Json,
+}
+
+/// A setting outside its range.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{name} is {value}, and takes {low} to {high}")]
+pub struct OutOfRange {
+    /// The setting.
+    pub name: &'static str,
+    /// What it was set to.
+    pub value: f64,
+    /// The least it takes.
+    pub low: f64,
+    /// The most it takes.
+    pub high: f64,
+}
+
+impl Generation {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// All settings outside theirs.
+    pub fn check(&self) -> Result<(), Vec<OutOfRange>> {
+        let ranges = [
+            ("temperature", self.temperature, 0.0, 2.0),
+            ("max_tokens", self.max_tokens.map(f64::from), 1.0, f64::from(u32::MAX)),
+            ("top_p", self.top_p, 0.0, 1.0),
+            ("frequency_penalty", self.frequency_penalty, -2.0, 2.0),
+            ("presence_penalty", self.presence_penalty, -2.0, 2.0),
+            ("repeat_penalty", self.repeat_penalty, 0.0, 2.0),
+        ];
+        let wrong = ranges.into_iter().filter_map(|(name, value, low, high)| {
+            let value = value?;
+            // What is no number is in no range.
+            (!(low..=high).contains(&value)).then_some(OutOfRange { name, value, low, high })
+        });
+        let wrong: Vec<OutOfRange> = wrong.collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    }
+
+    /// These settings, and `further` where they say nothing.
+    #[must_use]
+    pub fn or(self, further: Self) -> Self {
+        Self {
+            temperature: self.temperature.or(further.temperature),
+            max_tokens: self.max_tokens.or(further.max_tokens),
+            top_p: self.top_p.or(further.top_p),
+            frequency_penalty: self.frequency_penalty.or(further.frequency_penalty),
+            presence_penalty: self.presence_penalty.or(further.presence_penalty),
+            repeat_penalty: self.repeat_penalty.or(further.repeat_penalty),
+            output_format: self.output_format.or(further.output_format),
+        }
+    }
+
+    /// The names of those that are set, of these.
+    #[must_use]
+    pub fn set_among(&self, names: &[&'static str]) -> Vec<&'static str> {
+        let set = [
+            ("temperature", self.temperature.is_some()),
+            ("max_tokens", self.max_tokens.is_some()),
+            ("top_p", self.top_p.is_some()),
+            ("frequency_penalty", self.frequency_penalty.is_some()),
+            ("presence_penalty", self.presence_penalty.is_some()),
+            ("repeat_penalty", self.repeat_penalty.is_some()),
+            ("output_format", self.output_format.is_some()),
+        ];
+        set.into_iter()
+            .filter(|(name, is_set)| *is_set && names.contains(name))
+            .map(|(name, _)| name)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_has_its_range() {
+        let with = |change: fn(&mut Generation)| {
+            let mut settings = Generation::default();
+            change(&mut settings);
+            settings
+                .check()
+                .err()
+                .map(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        };
+        let cases: [(fn(&mut Generation), Option<&str>); 9] = [
+            (|_| {}, None),
+            (|s| s.temperature = Some(2.0), None),
+            (|s| s.temperature = Some(2.1), Some("temperature is 2.1, and takes 0 to 2")),
+            (|s| s.max_tokens = Some(0), Some("max_tokens is 0, and takes 1 to 4294967295")),
+            (|s| s.top_p = Some(-0.1), Some("top_p is -0.1, and takes 0 to 1")),
+            (|s| s.frequency_penalty = Some(f64::NAN), Some("frequency_penalty is NaN, and takes -2 to 2")),
+            (|s| s.presence_penalty = Some(-2.0), None),
+            (|s| s.repeat_penalty = Some(3.0), Some("repeat_penalty is 3, and takes 0 to 2")),
+            (
+                |s| (s.top_p, s.repeat_penalty) = (Some(2.0), Some(-1.0)),
+                Some("top_p is 2, and takes 0 to 1; repeat_penalty is -1, and takes 0 to 2"),
+            ),
+        ];
+        for (at, (change, wanted)) in cases.into_iter().enumerate() {
+            assert_eq!(with(change).as_deref(), wanted, "case {at}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_setting_wins() {
+        let near = Generation { temperature: Some(0.1), ..Generation::default() };
+        let far = Generation { temperature: Some(0.9), top_p: Some(0.5), ..Generation::default() };
+        let both = near.or(far);
+        assert_eq!((both.temperature, both.top_p, both.max_tokens), (Some(0.1), Some(0.5), None));
+        assert_eq!(both.set_among(&["top_p", "max_tokens"]), ["top_p"]);
+    }
+}

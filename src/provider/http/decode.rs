@@ -1,0 +1,65 @@
+//! The values of a streamed answer on their way through a decoder.
+
+use std::collections::VecDeque;
+
+use futures::stream::BoxStream;
+use futures::{StreamExt, stream};
+use serde_json::Value;
+
+use crate::provider::{Event, EventStream, ProviderError};
+
+/// Turns the values of one answer into events, without I/O.
+pub(in crate::provider) trait Decode: Send + 'static {
+    /// What the next value says.
+    fn absorb(&mut self, value: &Value) -> Result<Vec<Event>, ProviderError>;
+
+    /// What is left to say when the stream ends without a word of its end.
+    fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
+        Err(ProviderError::Cut("the stream ended early".into()))
+    }
+}
+
+/// The values of an answer; the first error ends them.
+pub(in crate::provider) type Values = BoxStream<'static, Result<Value, ProviderError>>;
+
+/// The events of an answer; they end with [`Event::Completed`] or the first error.
+pub(in crate::provider) fn decoded(values: Values, decoder: impl Decode) -> EventStream {
+    let decoding = Decoding { values, decoder, ready: VecDeque::new(), ended: false };
+    stream::unfold(decoding, Decoding::next).boxed()
+}
+
+struct Decoding<D> {
+    values: Values,
+    decoder: D,
+    ready: VecDeque<Result<Event, ProviderError>>,
+    ended: bool,
+}
+
+impl<D: Decode> Decoding<D> {
+    async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                if matches!(event, Err(_) | Ok(Event::Completed { .. })) {
+                    self.ended = true;
+                    self.ready.clear();
+                }
+                return Some((event, self));
+            }
+            if self.ended {
+                return None;
+            }
+            let told = match self.values.next().await {
+                Some(Ok(value)) => self.decoder.absorb(&value),
+                Some(Err(error)) => Err(error),
+                None => {
+                    self.ended = true;
+                    self.decoder.end()
+                }
+            };
+            match told {
+                Ok(events) => self.ready.extend(events.into_iter().map(Ok)),
+                Err(error) => self.ready.push_back(Err(error)),
+            }
+        }
+    }
+}

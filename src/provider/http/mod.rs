@@ -1,0 +1,62 @@
+//! What providers over HTTP share: values into events, what failures mean, and the end of patience with a silent one.
+
+pub(super) mod decode;
+pub(super) mod error;
+pub(super) mod idle;
+#[cfg(test)]
+pub(super) mod testing;
+
+use std::time::Duration;
+
+use futures::{Future, StreamExt, stream};
+use reqwest::RequestBuilder;
+use serde_json::Value;
+
+use self::idle::{Pulse, with_idle_timeout};
+use super::{EventStream, ProviderError};
+use crate::secret::Redactor;
+
+/// The JSON that a request gets within a time.
+pub(super) async fn json(request: RequestBuilder, limit: Duration) -> Result<Value, ProviderError> {
+    let asking = async {
+        let response = request.send().await.map_err(|error| error::from_reqwest(&error))?;
+        if !response.status().is_success() {
+            return Err(error::refusal(response).await);
+        }
+        let body = response.bytes().await.map_err(|error| error::from_reqwest(&error))?;
+        serde_json::from_slice(&body)
+            .map_err(|_| ProviderError::Refused("the answer is not JSON; is the base URL right?".into()))
+    };
+    tokio::time::timeout(limit, asking).await.unwrap_or(Err(ProviderError::Stalled(limit)))
+}
+
+/// How a call is watched.
+#[derive(Debug, Clone)]
+pub(super) struct Watch {
+    /// Takes secrets out of what a provider says.
+    pub(super) redactor: Redactor,
+    /// A provider that is silent for so long has stalled.
+    pub(super) idle_limit: Duration,
+}
+
+impl Watch {
+    /// The stream that `open` begins, ended when the provider goes silent; its errors are fit to be shown. The pulse
+    /// that `open` gets is to beat with every byte.
+    pub(super) fn over<F, O>(self, open: O) -> EventStream
+    where
+        F: Future<Output = Result<EventStream, ProviderError>> + Send + 'static,
+        O: FnOnce(Pulse) -> F + Send + 'static,
+    {
+        let Self { redactor, idle_limit } = self;
+        // The clock starts when the stream is first asked for, not when it is made.
+        let begun = stream::once(async move {
+            let pulse = Pulse::start();
+            let opening = open(pulse.clone());
+            let answer = stream::once(async move {
+                opening.await.unwrap_or_else(|error| stream::iter([Err(error)]).boxed())
+            });
+            with_idle_timeout(answer.flatten().boxed(), pulse, idle_limit)
+        });
+        begun.flatten().map(move |event| event.map_err(|error| error::presentable(error, &redactor))).boxed()
+    }
+}
