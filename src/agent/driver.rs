@@ -12,17 +12,16 @@ use crate::delivery::RunEventKind;
 use crate::domain::conversation::{Message, Role};
 use crate::ids::SessionId;
 use crate::provider::fold::Pass;
-use crate::provider::{Event, Provider, ProviderError, Request};
+use crate::provider::models::Models;
+use crate::provider::{Event, ProviderError, Request};
 use crate::store::StoreError;
 use crate::tools::ToolContext;
 
 /// Runs turns with one model.
 #[derive(Debug, Clone)]
 pub struct Driver {
-    /// Who runs the model.
-    pub provider: Arc<dyn Provider>,
-    /// The model's name there.
-    pub model: String,
+    /// The models that can be asked.
+    pub models: Arc<Models>,
     /// Who makes the calls.
     pub caller: Caller,
     /// The most passes of a turn.
@@ -100,11 +99,13 @@ impl Driver {
 
     async fn pass(&self, run: &Run, with_tools: bool, turn: &Turn) -> PassEnd {
         let mut pass = Pass::default();
-        let can_call = self.provider.capabilities(&self.model).tools;
-        let mut stream = self.provider.stream(Request {
-            tools: if with_tools && can_call { self.caller.tools.specs(run.found()) } else { Vec::new() },
-            ..Request::new(self.model.as_str(), turn.instructions.as_str(), run.items().to_vec())
-        });
+        let mut stream = self.models.stream(
+            self.models.default_model(),
+            &Request {
+                tools: if with_tools { self.caller.tools.specs(run.found()) } else { Vec::new() },
+                ..Request::new("", turn.instructions.as_str(), run.items().to_vec())
+            },
+        );
         loop {
             let event = tokio::select! {
                 biased;
@@ -126,7 +127,11 @@ impl Driver {
         let kind = match event {
             Event::TextDelta(text) => RunEventKind::Delta(text.clone()),
             Event::Hosted(name) => RunEventKind::ToolStarted { name: name.clone(), hint: None },
-            Event::ToolCall(_) | Event::Source(_) | Event::Private(_) | Event::Completed { .. } => return,
+            Event::Answering(_)
+            | Event::ToolCall(_)
+            | Event::Source(_)
+            | Event::Private(_)
+            | Event::Completed { .. } => return,
         };
         if !(turn.commit.0)() {
             return;
@@ -145,7 +150,7 @@ impl Driver {
         }
         let now = self.caller.clock.now();
         let said = Message {
-            model_id: Some(self.model_id()),
+            model_id: Some(self.model_id(pass)),
             token_usage: pass.usage,
             private: pass.private.clone(),
             ..Message::new(turn.session, Role::Assistant, pass.text.clone(), now)
@@ -173,10 +178,10 @@ impl Driver {
         }
     }
 
-    /// `provider:model`.
+    /// The model that wrote a pass, as `provider:model`.
     #[must_use]
-    pub fn model_id(&self) -> String {
-        format!("{}:{}", self.provider.name(), self.model)
+    pub fn model_id(&self, pass: &Pass) -> String {
+        pass.model.as_ref().unwrap_or_else(|| self.models.default_model()).to_string()
     }
 }
 

@@ -2,11 +2,12 @@
 
 use futures::StreamExt;
 
-use super::parts::{http_client, provider, who_am_i};
+use super::parts::{self, http_client, who_am_i};
 use super::{Refusal, claim, say};
 use crate::clock::Clock;
-use crate::config::Settings;
+use crate::config::{ModelChoice, ModelSettings, Settings};
 use crate::provider::fold::Pass;
+use crate::provider::models::Models;
 use crate::provider::{Item, ProviderError, Request};
 use crate::store::sled::SledStore;
 use crate::store::{Store, StoreError};
@@ -19,7 +20,7 @@ use crate::telegram::api::Api;
 pub async fn check(settings: &Settings) -> Result<(), Refusal> {
     say("✓ settings");
     let bot = telegram(settings).await;
-    let model = report("model", model(settings).await);
+    let model = models(settings).await;
     let store = report("store", store(settings, bot.as_deref()).await);
     if bot.is_some() && model && store {
         return Ok(());
@@ -48,35 +49,45 @@ async fn telegram(settings: &Settings) -> Option<String> {
     }
 }
 
-async fn model(settings: &Settings) -> Result<String, String> {
-    let name = &settings.model.model;
-    let http = http_client().map_err(|Refusal(words)| words)?;
-    let provider = provider(&settings.model, http);
-    let mut stream = provider.stream(Request::new(
-        name.as_str(),
-        "Answer with one word.",
-        vec![Item::user("Are you there?")],
-    ));
+/// Asks every model that may have to answer, each for itself.
+async fn models(settings: &Settings) -> bool {
+    let http = match http_client() {
+        Ok(http) => http,
+        Err(Refusal(words)) => return report("model", Err(words)),
+    };
+    let mut good = true;
+    for choice in [&settings.model.default].into_iter().chain(&settings.model.fallback) {
+        let alone = ModelSettings { default: choice.clone(), fallback: Vec::new(), ..settings.model.clone() };
+        good &= report("model", model(&parts::models(&alone, &http), choice).await);
+    }
+    good
+}
+
+async fn model(models: &Models, choice: &ModelChoice) -> Result<String, String> {
+    let question = vec![Item::user("Are you there?")];
+    let request = Request::new("", "Answer with one word.", question);
+    let mut stream = models.stream(models.default_model(), &request);
     let mut pass = Pass::default();
     while let Some(event) = stream.next().await {
-        pass.absorb(event.map_err(|error| format!("{}:{name}: {error}{}", provider.name(), remedy(&error)))?);
+        pass.absorb(event.map_err(|error| format!("{choice}: {error}{}", remedy(&error, choice)))?);
     }
-    Ok(format!("{}:{name} answers", provider.name()))
+    Ok(format!("{choice} answers"))
 }
 
 /// What an owner can do about a model that does not answer.
-const fn remedy(error: &ProviderError) -> &'static str {
+fn remedy(error: &ProviderError, choice: &ModelChoice) -> String {
+    let prefix = choice.provider.name().to_ascii_uppercase();
     match error {
-        ProviderError::Unauthorized(_) => ": copy OPENAI_API_KEY again from where it was made",
-        ProviderError::NoQuota(_) => ": see to the account that OPENAI_API_KEY belongs to",
-        ProviderError::UnknownModel(_) => ": choose another OPENAI_MODEL",
+        ProviderError::Unauthorized(_) => format!(": copy {prefix}_API_KEY again from where it was made"),
+        ProviderError::NoQuota(_) => format!(": see to the account that {prefix}_API_KEY belongs to"),
+        ProviderError::UnknownModel(_) => format!(": choose another {prefix}_MODEL"),
         ProviderError::Unavailable(_) | ProviderError::Stalled(_) => {
-            ": check OPENAI_BASE_URL and the network"
+            format!(": check {prefix}_BASE_URL and the network")
         }
         ProviderError::RateLimited { .. }
         | ProviderError::TooLong(_)
         | ProviderError::Refused(_)
-        | ProviderError::Cut(_) => "",
+        | ProviderError::Cut(_) => String::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Groups, Refusal};
 use crate::agent::calls::Caller;
 use crate::agent::driver::Driver;
 use crate::clock::Clock;
-use crate::config::{ModelSettings, Settings};
+use crate::config::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use crate::context::BotName;
 use crate::delivery::{Bus, Courier};
 use crate::ids::BotId;
@@ -22,9 +22,14 @@ use crate::outbound::Gate;
 use crate::policy::access::Admins;
 use crate::prompts::Prompts;
 use crate::prompts::texts::Locales;
-use crate::provider::Provider;
+use crate::provider::gemini::Gemini;
+use crate::provider::models::Models;
+use crate::provider::ollama::Ollama;
+use crate::provider::openai_chat::OpenAiChat;
 use crate::provider::openai_responses::OpenAiResponses;
 use crate::provider::retry::{Retry, RetryPolicy};
+use crate::provider::{ModelName, Provider};
+use crate::secret::ExposeSecret;
 use crate::session::mailbox::Mailboxes;
 use crate::session::turn::Turns;
 use crate::store::Store;
@@ -45,6 +50,8 @@ use crate::tools::{Registry, find, notes};
 
 /// The pause between tries to reach Telegram at the start.
 const RETRY: Duration = Duration::from_secs(2);
+/// How long a model of one's own may take to load before its first word.
+const LOAD: Duration = Duration::from_secs(300);
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -80,9 +87,9 @@ pub(super) async fn build(
     clock: &Clock,
 ) -> Result<(Parts, Poller), Refusal> {
     let base = base(settings, groups, clock).await?;
-    let provider = provider(&settings.model, base.http.clone());
-    let turns = Arc::new(turns(&base, provider));
-    let model = turns.driver.model_id();
+    let models = models(&settings.model, &base.http);
+    let model = models.default_model().to_string();
+    let turns = Arc::new(turns(&base, models));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let commands = Arc::new(commands(&base, model));
     let router = Arc::new(Router {
@@ -139,10 +146,28 @@ pub(super) fn http_client() -> Result<reqwest::Client, Refusal> {
     client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
 }
 
-/// The model of these settings, with its retries.
-pub(super) fn provider(settings: &ModelSettings, http: reqwest::Client) -> Arc<dyn Provider> {
-    let openai = OpenAiResponses::new(http, &settings.base_url, settings.key.clone(), settings.idle_timeout);
-    Arc::new(Retry::new(Arc::new(openai), RetryPolicy::default()))
+/// The models of these settings, each with its retries.
+pub(super) fn models(settings: &ModelSettings, http: &reqwest::Client) -> Models {
+    let name = |choice: &ModelChoice| ModelName {
+        provider: choice.provider.name().to_owned(),
+        model: choice.model.clone(),
+    };
+    let providers = settings.providers.iter().map(|provider| -> Arc<dyn Provider> {
+        let inner = self::provider(provider, http.clone(), settings.idle_timeout);
+        Arc::new(Retry::new(inner, RetryPolicy::default()))
+    });
+    Models::new(providers, name(&settings.default), settings.fallback.iter().map(name).collect())
+}
+
+fn provider(settings: &ProviderSettings, http: reqwest::Client, idle: Duration) -> Arc<dyn Provider> {
+    let (url, key) = (settings.base_url.as_str(), settings.key.clone());
+    let given = (!key.expose_secret().is_empty()).then(|| key.clone());
+    match settings.kind {
+        ProviderKind::OpenAi => Arc::new(OpenAiResponses::new(http, url, key, idle)),
+        ProviderKind::Compatible => Arc::new(OpenAiChat::new(http, url, given, idle)),
+        ProviderKind::Ollama => Arc::new(Ollama::new(http, url, given, idle, LOAD)),
+        ProviderKind::Gemini => Arc::new(Gemini::new(http, url, key, idle)),
+    }
 }
 
 async fn start_mcp(settings: &Settings, groups: &Groups, http: reqwest::Client) -> Result<Mcp, Refusal> {
@@ -184,7 +209,7 @@ fn me(user: &Value, bot: BotId) -> Me {
     Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
 }
 
-fn turns(base: &Base<'_>, provider: Arc<dyn Provider>) -> Turns {
+fn turns(base: &Base<'_>, models: Models) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
     let courier: Arc<dyn Courier> =
         Arc::new(TelegramCourier { sender: base.sender.clone(), live: base.live.clone() });
@@ -194,12 +219,7 @@ fn turns(base: &Base<'_>, provider: Arc<dyn Provider>) -> Turns {
         bus: bus.clone(),
         clock: base.clock.clone(),
     };
-    let driver = Driver {
-        provider,
-        model: base.settings.model.model.clone(),
-        caller,
-        max_passes: base.settings.limits.max_passes,
-    };
+    let driver = Driver { models: Arc::new(models), caller, max_passes: base.settings.limits.max_passes };
     Turns {
         conversations: base.store.clone(),
         notes: base.store.clone(),

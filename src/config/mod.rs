@@ -1,19 +1,20 @@
 //! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
 //! first. Read by `main`, handed in pieces to those who need them.
 
+mod models;
 mod reader;
 mod variables;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use chrono_tz::Tz;
 use tracing_subscriber::EnvFilter;
 
 use crate::ids::{BotId, UserId};
 use crate::secret::{Redactor, SecretString};
+pub use models::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings};
 use reader::Reader;
 pub use variables::{VARIABLES, Variable, example, table};
 
@@ -22,7 +23,7 @@ pub use variables::{VARIABLES, Variable, example, table};
 pub struct Settings {
     /// The bot and its server.
     pub telegram: TelegramSettings,
-    /// The model.
+    /// The models.
     pub model: ModelSettings,
     /// The Telegram MCP server, a child process.
     pub mcp: McpSettings,
@@ -47,19 +48,6 @@ pub struct TelegramSettings {
     pub bot: BotId,
     /// The Bot API server, without a trailing slash.
     pub api_url: String,
-}
-
-/// The model and the service that runs it.
-#[derive(Debug, Clone)]
-pub struct ModelSettings {
-    /// The model's name at its provider.
-    pub model: String,
-    /// The service.
-    pub base_url: String,
-    /// The key; empty for a service of one's own that takes none.
-    pub key: SecretString,
-    /// A stream that says nothing for so long has failed.
-    pub idle_timeout: Duration,
 }
 
 /// The Telegram MCP server.
@@ -177,7 +165,7 @@ impl Settings {
     /// Knows every secret of the settings.
     #[must_use]
     pub fn redactor(&self) -> Redactor {
-        Redactor::new([&self.telegram.token, &self.model.key].into_iter().chain(&self.mcp.api_key))
+        Redactor::new([&self.telegram.token].into_iter().chain(self.model.keys()).chain(&self.mcp.api_key))
     }
 }
 
@@ -198,24 +186,6 @@ impl TelegramSettings {
         }
         let api_url = reader.url("TELEGRAM_API_URL");
         Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url }
-    }
-}
-
-impl ModelSettings {
-    fn read(reader: &mut Reader<'_>) -> Self {
-        reader.choice("LLM_PROVIDER", &[("openai", ())]);
-        let base_url = reader.url("OPENAI_BASE_URL");
-        let key = if base_url == variables::default_of("OPENAI_BASE_URL") {
-            reader.required("OPENAI_API_KEY", "https://platform.openai.com/api-keys gives one")
-        } else {
-            reader.get("OPENAI_API_KEY")
-        };
-        Self {
-            model: reader.text("OPENAI_MODEL"),
-            base_url,
-            key: key.unwrap_or_default().into(),
-            idle_timeout: Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600)),
-        }
     }
 }
 
@@ -308,7 +278,7 @@ mod tests {
     fn the_defaults_are_enough_with_token_and_key() {
         let settings = read(&GOOD).unwrap();
         assert_eq!(settings.telegram.bot, BotId(123));
-        assert_eq!(settings.model.model, "gpt-4.1-mini");
+        assert_eq!(settings.model.default.to_string(), "openai:gpt-4.1-mini");
         assert_eq!(settings.mcp.port, 3001);
         assert_eq!(settings.store.path, PathBuf::from("./data"));
         assert_eq!(settings.access.mode, AccessMode::Allowlist);
@@ -353,7 +323,7 @@ mod tests {
     #[test]
     fn an_own_server_needs_no_key() {
         let settings = read(&[GOOD[0], ("OPENAI_BASE_URL", "http://localhost:8080/v1/")]).unwrap();
-        assert_eq!(settings.model.base_url, "http://localhost:8080/v1");
+        assert_eq!(settings.model.providers[0].base_url, "http://localhost:8080/v1");
     }
 
     #[test]

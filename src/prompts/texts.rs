@@ -34,7 +34,7 @@ texts! {
     config_none, config_default, config_mention, config_always, config_off, config_ask_language,
     config_ask_personality, config_ask_instructions, config_ask_answers, config_ask_timezone, config_saved,
     config_bad_timezone, config_too_long, config_usage, tone_friendly, tone_formal, tone_playful,
-    tone_terse, privacy_hint, joined, status_member, status_owner, status_no_error, status_store,
+    tone_terse, privacy_hint, joined, status_member, status_owner, status_no_error, status_model, status_store,
     tool_notes, tool_config, tool_telegram, tool_search, unsupported, kind_photo,
     kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
     trouble_model, trouble_quota, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,

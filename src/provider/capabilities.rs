@@ -21,6 +21,18 @@ pub struct Capabilities {
     pub structured_output: bool,
     /// Its provider searches the web for it.
     pub web_search: bool,
+    /// Its provider searches for it also in a request with function tools; else such a request goes without the search.
+    #[serde(default = "combined")]
+    pub search_with_tools: bool,
+    /// Its answer can be held to a form also in a request with tools of any kind; else such a request goes without the
+    /// form.
+    #[serde(default = "combined")]
+    pub schema_with_tools: bool,
+}
+
+/// Most models take in one request whatever they take at all.
+const fn combined() -> bool {
+    true
 }
 
 #[derive(Deserialize)]
@@ -45,6 +57,8 @@ impl Capabilities {
         vision: false,
         structured_output: false,
         web_search: false,
+        search_with_tools: true,
+        schema_with_tools: true,
     };
 
     /// What this model of this provider can do.
@@ -74,5 +88,15 @@ mod tests {
         assert!(!Capabilities::of("openai", "o3-mini-2025").vision);
         assert!(Capabilities::of("openai", "somebody-elses").tools);
         assert_eq!(Capabilities::of("nobody", "x"), Capabilities::NONE);
+    }
+
+    #[test]
+    fn what_cannot_be_combined_is_told() {
+        let combines = |model: &str| {
+            let can = Capabilities::of("gemini", model);
+            (can.search_with_tools, can.schema_with_tools)
+        };
+        assert_eq!(combines("gemini-3.5-flash"), (true, true));
+        assert_eq!(combines("gemini-2.5-flash-lite"), (false, false));
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ModelName;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
@@ -9,6 +10,8 @@ use crate::domain::usage::Usage;
 /// One piece of an answer, in the order the provider sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// This model answers: what follows is its own. Told first, and only where one model stands in for another.
+    Answering(ModelName),
     /// More text of the answer.
     TextDelta(String),
     /// A complete call of a function tool.

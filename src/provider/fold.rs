@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Finish, Source};
+use super::{Event, Finish, ModelName, Source};
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
@@ -10,6 +10,9 @@ use crate::domain::usage::Usage;
 /// One pass of the model, once it is whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
+    /// The model that answered, if it was told.
+    #[serde(default)]
+    pub model: Option<ModelName>,
     /// The text.
     pub text: String,
     /// The calls, in order.
@@ -31,6 +34,7 @@ impl Pass {
     /// Takes in the next event.
     pub fn absorb(&mut self, event: Event) {
         match event {
+            Event::Answering(model) => self.model = Some(model),
             Event::TextDelta(text) => self.text.push_str(&text),
             Event::ToolCall(call) => self.calls.push(call),
             Event::Hosted(_) => {}

@@ -1,6 +1,8 @@
 //! async-openai as both of OpenAI's wire formats use it: JSON values in place of its types, which break on what they do
 //! not know; our own way to send, which repeats nothing and forgets no status.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_openai::config::Config;
@@ -8,7 +10,7 @@ use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use async_openai::types::stream::StreamResponse;
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt, future};
+use futures::{FutureExt, StreamExt, future, stream};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use tracing::debug;
@@ -16,7 +18,7 @@ use tracing::debug;
 use super::http::decode::{Decode, Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error, json};
-use super::{EventStream, ProviderError};
+use super::{EventStream, ProviderError, Source};
 use crate::secret::{ExposeSecret, Redactor, SecretString};
 
 /// One of OpenAI's ways to ask for an answer.
@@ -28,7 +30,13 @@ pub(super) enum Path {
     ChatCompletions,
 }
 
-/// A service at one address with one key.
+/// The last value of a stream that ends with `data: [DONE]`; the library itself keeps silent about it.
+pub(super) const DONE: &str = "[DONE]";
+
+/// The line that says so, as most write it.
+const DONE_LINE: &[u8] = b"data: [DONE]";
+
+/// A service at one address, with a key if it wants one.
 #[derive(Debug, Clone)]
 pub(super) struct OpenAiClient {
     http: reqwest::Client,
@@ -41,10 +49,10 @@ impl OpenAiClient {
     pub(super) fn new(
         http: reqwest::Client,
         base_url: &str,
-        key: SecretString,
+        key: Option<SecretString>,
         idle_limit: Duration,
     ) -> Self {
-        let watch = Watch { redactor: Redactor::new([&key]), idle_limit };
+        let watch = Watch { redactor: Redactor::new(&key), idle_limit };
         Self { http, endpoint: Endpoint::new(base_url, key), watch }
     }
 
@@ -61,34 +69,48 @@ impl OpenAiClient {
     pub(super) fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
         let client = self.clone();
         async move {
+            client.endpoint.check()?;
             let request = client.http.get(client.endpoint.url("/models")).headers(client.endpoint.headers());
             let listed = json(request, client.watch.idle_limit).await;
             let listed = listed.map_err(|error| error::presentable(error, &client.watch.redactor))?;
-            let models = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+            // Some have the bare list.
+            let models =
+                listed["data"].as_array().or(listed.as_array()).map(Vec::as_slice).unwrap_or_default();
             Ok(models.iter().filter_map(|model| model["id"].as_str().map(ToOwned::to_owned)).collect())
         }
         .boxed()
     }
 
     async fn open(self, path: Path, body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
-        if self.endpoint.headers.is_empty() {
-            let advice = "it holds characters that no key has; copy it again";
-            return Err(ProviderError::Unauthorized(advice.into()));
-        }
+        self.endpoint.check()?;
         let http = self.http.clone();
+        let done = Arc::new(AtomicBool::new(false));
+        let heard = Heard { pulse, done: done.clone() };
         let service =
-            tower::service_fn(move |request: HttpRequestFactory| send(http.clone(), request, pulse.clone()));
+            tower::service_fn(move |request: HttpRequestFactory| send(http.clone(), request, heard.clone()));
         let client = async_openai::Client::build(self.http, self.endpoint).with_http_service(service);
         let opened = match path {
             Path::Responses => client.responses().create_stream_byot(body).await,
             Path::ChatCompletions => client.chat().create_stream_byot(body).await,
         };
-        opened.map(values).map_err(from_library)
+        opened.map(|events| values(events, done)).map_err(from_library)
     }
 }
 
+/// A page that an answer cites; the two formats differ in where they put it.
+pub(super) fn cited(annotation: &Value) -> Option<Source> {
+    if annotation["type"] != "url_citation" {
+        return None;
+    }
+    let nested = &annotation["url_citation"];
+    let page = if nested.is_object() { nested } else { annotation };
+    let url = page["url"].as_str().filter(|url| !url.is_empty())?;
+    let title = page["title"].as_str().map(str::trim).filter(|title| !title.is_empty());
+    Some(Source { title: title.unwrap_or(url).to_owned(), url: url.to_owned() })
+}
+
 /// The events of a stream as values; what is no JSON is passed over.
-fn values(events: StreamResponse<Value>) -> Values {
+fn values(events: StreamResponse<Value>, done: Arc<AtomicBool>) -> Values {
     let known = events.filter_map(|event| {
         future::ready(match event {
             Ok(value) => Some(Ok(value)),
@@ -99,7 +121,8 @@ fn values(events: StreamResponse<Value>) -> Values {
             Err(error) => Some(Err(from_library(error))),
         })
     });
-    known.boxed()
+    let last = stream::once(async move { done.load(Ordering::Acquire).then(|| Ok(Value::from(DONE))) });
+    known.chain(last.filter_map(future::ready)).boxed()
 }
 
 /// What the client library reports before or within a stream.
@@ -121,25 +144,33 @@ fn from_library(error: OpenAIError) -> ProviderError {
 #[derive(Debug, Clone)]
 struct Endpoint {
     base_url: String,
+    /// Empty for a service that wants none.
     key: SecretString,
-    /// Empty if no header can carry the key.
-    headers: HeaderMap,
+    /// What shows the key; `None` if no header can carry it.
+    headers: Option<HeaderMap>,
 }
 
 impl Endpoint {
-    fn new(base_url: &str, key: SecretString) -> Self {
-        let mut headers = HeaderMap::new();
-        if let Ok(mut value) = HeaderValue::try_from(format!("Bearer {}", key.expose_secret())) {
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
-        Self { base_url: base_url.trim_end_matches('/').to_owned(), key, headers }
+    fn new(base_url: &str, key: Option<SecretString>) -> Self {
+        let headers = key.as_ref().map_or_else(|| Some(HeaderMap::new()), bearer);
+        Self { base_url: base_url.trim_end_matches('/').to_owned(), key: key.unwrap_or_default(), headers }
     }
+
+    fn check(&self) -> Result<(), ProviderError> {
+        let advice = "it holds characters that no key has; copy it again";
+        self.headers.as_ref().map(drop).ok_or_else(|| ProviderError::Unauthorized(advice.into()))
+    }
+}
+
+fn bearer(key: &SecretString) -> Option<HeaderMap> {
+    let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose_secret())).ok()?;
+    value.set_sensitive(true);
+    Some(HeaderMap::from_iter([(AUTHORIZATION, value)]))
 }
 
 impl Config for Endpoint {
     fn headers(&self) -> HeaderMap {
-        self.headers.clone()
+        self.headers.clone().unwrap_or_default()
     }
 
     fn url(&self, path: &str) -> String {
@@ -163,10 +194,10 @@ impl Config for Endpoint {
 async fn send(
     http: reqwest::Client,
     request: HttpRequestFactory,
-    pulse: Pulse,
+    mut heard: Heard,
 ) -> Result<reqwest::Response, OpenAIError> {
     let response = http.execute(request.build().await?).await?;
-    pulse.beat();
+    heard.pulse.beat();
     if !response.status().is_success() {
         return Err(known(error::refusal(response).await));
     }
@@ -175,8 +206,39 @@ async fn send(
         let advice = format!("the answer is {kind}, not an event stream; is the base URL right?");
         return Err(known(ProviderError::Refused(advice)));
     }
-    let bytes = response.bytes_stream().inspect(move |_| pulse.beat());
+    let mut line = Vec::new();
+    let bytes = response.bytes_stream().inspect(move |bytes| {
+        heard.pulse.beat();
+        heard.note(&mut line, bytes.as_deref().unwrap_or_default());
+    });
     Ok(http::Response::new(reqwest::Body::wrap_stream(bytes)).into())
+}
+
+/// What the bytes of an answer tell beside its events.
+#[derive(Debug, Clone)]
+struct Heard {
+    pulse: Pulse,
+    /// The stream said that it is done.
+    done: Arc<AtomicBool>,
+}
+
+impl Heard {
+    /// Looks for a line that says so; `line` is the one the stream is at. Words of the model cannot be taken for it:
+    /// within JSON there is no line end.
+    fn note(&mut self, line: &mut Vec<u8>, bytes: &[u8]) {
+        for byte in bytes {
+            if !matches!(byte, b'\n' | b'\r') {
+                if line.len() <= DONE_LINE.len() {
+                    line.push(*byte);
+                }
+                continue;
+            }
+            if line == DONE_LINE || line == b"data:[DONE]" {
+                self.done.store(true, Ordering::Release);
+            }
+            line.clear();
+        }
+    }
 }
 
 fn known(error: ProviderError) -> OpenAIError {

@@ -301,7 +301,7 @@ impl Turns {
             return None;
         }
         let texts = self.texts(question);
-        let mut words = trouble.words(texts, &self.driver.model_id());
+        let mut words = trouble.words(texts, &self.driver.model_id(&written.pass));
         if question.standing == crate::policy::access::Standing::Owner {
             let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", label)]);
             words = format!("{words}\n`{detail}`");
@@ -323,8 +323,10 @@ impl Turns {
 
     fn stored(&self, run: &ActiveRun, answer: &Answer) -> Option<Message> {
         let text = answer.pass.text.trim();
+        let model = self.driver.model_id(&answer.pass);
+        self.vitals.answered_by(&model);
         (!text.is_empty()).then(|| Message {
-            model_id: Some(self.driver.model_id()),
+            model_id: Some(model),
             token_usage: Some(answer.usage),
             private: answer.pass.private.clone(),
             ..Message::new(run.session, Role::Assistant, text.to_owned(), self.now())

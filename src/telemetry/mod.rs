@@ -9,9 +9,9 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::secret::Redactor;
 
-/// What never logs: a library that logs events it cannot read with their whole content, and one that calls it a fatal
-/// error when we end a connection.
-const SILENT: [&str; 2] = ["async_openai=off", "rmcp::transport::worker=off"];
+/// What never logs: libraries that log events they cannot read and refusals with their whole content, and one that
+/// calls it a fatal error when we end a connection.
+const SILENT: [&str; 3] = ["async_openai=off", "genai=off", "rmcp::transport::worker=off"];
 
 /// Starts logging to standard error: a line of text an event, or a line of JSON for collectors. The filter is in the
 /// syntax of `tracing-subscriber`.

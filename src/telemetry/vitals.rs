@@ -4,24 +4,36 @@ use std::sync::{Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-/// When the bot started and what last went wrong.
+/// When the bot started, what last went wrong, and who answered last.
 #[derive(Debug)]
 pub struct Vitals {
     /// When it started.
     pub started_at: DateTime<Utc>,
     last_error: Mutex<Option<(DateTime<Utc>, &'static str)>>,
+    last_model: Mutex<Option<String>>,
 }
 
 impl Vitals {
     /// A bot that started now.
     #[must_use]
     pub const fn new(started_at: DateTime<Utc>) -> Self {
-        Self { started_at, last_error: Mutex::new(None) }
+        Self { started_at, last_error: Mutex::new(None), last_model: Mutex::new(None) }
     }
 
     /// Something failed, under this label.
     pub fn failed(&self, at: DateTime<Utc>, label: &'static str) {
         *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, label));
+    }
+
+    /// This model wrote an answer.
+    pub fn answered_by(&self, model: &str) {
+        *self.last_model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model.to_owned());
+    }
+
+    /// The model that wrote the last answer, as `provider:model`.
+    #[must_use]
+    pub fn last_model(&self) -> Option<String> {
+        self.last_model.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What last failed, and when.

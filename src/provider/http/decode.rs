@@ -1,12 +1,16 @@
 //! The values of a streamed answer on their way through a decoder.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
 use serde_json::Value;
 
 use crate::provider::{Event, EventStream, ProviderError};
+
+/// How long an answer that is whole is kept open for what may still belong to it.
+const AFTERWORD: Duration = Duration::from_secs(5);
 
 /// Turns the values of one answer into events, without I/O.
 pub(in crate::provider) trait Decode: Send + 'static {
@@ -16,6 +20,12 @@ pub(in crate::provider) trait Decode: Send + 'static {
     /// What is left to say when the stream ends without a word of its end.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
         Err(ProviderError::Cut("the stream ended early".into()))
+    }
+
+    /// Nothing has to come any more, though something may, such as the count of tokens: a break or a silence is then
+    /// an end like any other.
+    fn is_whole(&self) -> bool {
+        false
     }
 }
 
@@ -48,7 +58,7 @@ impl<D: Decode> Decoding<D> {
             if self.ended {
                 return None;
             }
-            let told = match self.values.next().await {
+            let told = match self.value().await {
                 Some(Ok(value)) => self.decoder.absorb(&value),
                 Some(Err(error)) => Err(error),
                 None => {
@@ -61,5 +71,13 @@ impl<D: Decode> Decoding<D> {
                 Err(error) => self.ready.push_back(Err(error)),
             }
         }
+    }
+
+    async fn value(&mut self) -> Option<Result<Value, ProviderError>> {
+        if !self.decoder.is_whole() {
+            return self.values.next().await;
+        }
+        let next = tokio::time::timeout(AFTERWORD, self.values.next()).await;
+        next.ok().flatten().filter(Result::is_ok)
     }
 }

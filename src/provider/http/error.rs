@@ -17,11 +17,19 @@ const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// The most characters of a provider's message that are kept.
 const MAX_MESSAGE_CHARS: usize = 300;
 
+/// How servers say that a conversation does not fit.
+const TOO_LONG: [&str; 4] = [
+    "maximum context length",
+    "available context size",
+    "than the context length",
+    "maximum number of tokens",
+];
+
 /// What an HTTP answer other than success means.
-fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> ProviderError {
+pub(in crate::provider) fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> ProviderError {
     let said = Said::in_body(status, body);
     let class = said.class().unwrap_or_else(|| by_status(status));
-    class.error(said.message, retry_after(headers))
+    class.error(said.message, retry_after(headers).or(said.retry_after))
 }
 
 /// What an `error` event, or the `error` of a failed response, means. The provider began well, so that a failure
@@ -29,8 +37,9 @@ fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> ProviderErr
 pub(in crate::provider) fn from_stream(error: &Value) -> ProviderError {
     let said = Said::in_json(error).unwrap_or_else(|| Said::only("the answer failed".into()));
     let refused = said.kind.starts_with("invalid") || said.code.starts_with("invalid");
-    let class = said.class().unwrap_or(if refused { Class::Refused } else { Class::Unavailable });
-    class.error(said.message, None)
+    let otherwise = if refused { Class::Refused } else { Class::Unavailable };
+    let class = said.class().or_else(|| said.status().map(by_status)).unwrap_or(otherwise);
+    class.error(said.message, said.retry_after)
 }
 
 /// What a failure of the connection means.
@@ -98,6 +107,7 @@ impl Class {
 fn by_status(status: StatusCode) -> Class {
     match status.as_u16() {
         401 | 403 => Class::Unauthorized,
+        402 => Class::NoQuota,
         404 => Class::UnknownModel,
         408 => Class::Unavailable,
         413 => Class::TooLong,
@@ -110,19 +120,26 @@ fn by_status(status: StatusCode) -> Class {
 /// An error in the provider's own words.
 #[derive(Debug)]
 struct Said {
+    /// A word, or the number of an HTTP status.
     code: String,
+    /// Its kind, or the reason or the quota that Google names.
     kind: String,
     message: String,
+    retry_after: Option<Duration>,
 }
 
 impl Said {
     fn only(message: String) -> Self {
-        Self { code: String::new(), kind: String::new(), message }
+        Self { code: String::new(), kind: String::new(), message, retry_after: None }
     }
 
-    /// `{"error": {…}}` as OpenAI has it, the same unwrapped, or `{"detail": "…"}`. A page of HTML says nothing.
+    /// `{"error": {…}}` as OpenAI has it, the same unwrapped or in a list, or `{"detail": "…"}`. A page of HTML says
+    /// nothing.
     fn in_body(status: StatusCode, body: &str) -> Self {
-        let json = serde_json::from_str::<Value>(body).unwrap_or_default();
+        let mut json = serde_json::from_str::<Value>(body).unwrap_or_default();
+        if let Some(first) = json.get_mut(0) {
+            json = first.take();
+        }
         let found = ["error", "detail"].iter().find_map(|key| json.get(key)).and_then(Self::in_json);
         if let Some(said) = found.or_else(|| Self::in_json(&json)) {
             return said;
@@ -135,14 +152,36 @@ impl Said {
     }
 
     fn in_json(error: &Value) -> Option<Self> {
-        let field = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
-        let said = Self { code: field("code"), kind: field("type"), message: field("message") };
+        let field = |name: &str| match &error[name] {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        let mut said = Self {
+            code: field("code"),
+            kind: field("type"),
+            message: field("message"),
+            retry_after: google_detail(error, "/retryDelay").and_then(seconds),
+        };
+        if said.kind.is_empty() {
+            let kind = google_detail(error, "/reason").or(google_detail(error, "/violations/0/quotaId"));
+            said.kind = kind.unwrap_or_default().to_owned();
+        }
+        // A router's own words say only that somebody behind it failed.
+        if let Some(behind) = error["metadata"]["raw"].as_str() {
+            said.message = format!("{}: {behind}", said.message);
+        }
         match error {
             Value::String(text) if !text.is_empty() => Some(Self::only(text.clone())),
             _ if !said.message.is_empty() => Some(said),
             _ if !said.code.is_empty() => Some(Self { message: said.code.clone(), ..said }),
             _ => None,
         }
+    }
+
+    fn status(&self) -> Option<StatusCode> {
+        let status = self.code.parse::<StatusCode>().ok()?;
+        (status.is_client_error() || status.is_server_error()).then_some(status)
     }
 
     /// A known code tells more than a status. An empty account comes as 429, but only its owner can help, and waiting
@@ -156,12 +195,29 @@ impl Said {
             "context_length_exceeded" | "string_above_max_length" => Class::TooLong,
             "server_error" | "server_is_overloaded" | "slow_down" => Class::Unavailable,
             // Compatible servers say it in words alone.
-            _ if self.message.contains("maximum context length") => Class::TooLong,
+            _ if self.kind == "exceed_context_size_error" => Class::TooLong,
+            _ if TOO_LONG.iter().any(|words| self.message.contains(words)) => Class::TooLong,
             _ if self.kind == "insufficient_quota" => Class::NoQuota,
+            // Google says that it is the key in the details of a bad request, and what is used up in those of a limit:
+            // to wait for the next minute is no use on a day that is.
+            _ if self.kind == "API_KEY_INVALID" => Class::Unauthorized,
+            _ if self.kind.contains("PerDay") => Class::NoQuota,
+            _ if self.message.contains("credits are depleted") => Class::NoQuota,
             _ => return None,
         };
         Some(class)
     }
+}
+
+/// The first that Google's details of an error have at this place.
+fn google_detail<'a>(error: &'a Value, pointer: &str) -> Option<&'a str> {
+    let mut details = error["details"].as_array()?.iter();
+    details.find_map(|detail| detail.pointer(pointer)?.as_str())
+}
+
+/// A time as Google writes it: `3.5s`.
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
 }
 
 /// `retry-after-ms`, else `Retry-After` in seconds or as a date; a date counts from the answer's own.
@@ -208,6 +264,7 @@ mod tests {
         let m = || "m".to_owned();
         let cases = [
             (401, said("invalid_api_key"), ProviderError::Unauthorized(m())),
+            (402, said(""), ProviderError::NoQuota(m())),
             (401, said(""), ProviderError::Unauthorized(m())),
             (403, said("unsupported_country"), ProviderError::Unauthorized(m())),
             (404, said(""), ProviderError::UnknownModel(m())),
@@ -243,10 +300,45 @@ mod tests {
                 ProviderError::TooLong("this model's maximum context length is 8192".into()),
             ),
             (400, "[]", ProviderError::Refused("HTTP 400 Bad Request: []".into())),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"m","type":"exceed_context_size_error"}}"#,
+                ProviderError::TooLong("m".into()),
+            ),
+            (
+                502,
+                r#"{"error":{"code":502,"message":"Provider returned error","metadata":{"raw":"busy"}}}"#,
+                ProviderError::Unavailable("Provider returned error: busy".into()),
+            ),
         ];
         for (status, body, expected) in cases {
             let status = StatusCode::from_u16(status).unwrap();
             assert_eq!(from_http(status, &HeaderMap::new(), body), expected, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn googles_details_are_read() {
+        let body = |code: u16, message: &str, details: Value| {
+            let error = json!({"code": code, "message": message, "status": "S", "details": details});
+            json!([{"error": error}]).to_string()
+        };
+        let quota = |id: &str| json!([{"violations": [{"quotaId": id}]}, {"retryDelay": "34.5s"}]);
+        let too_long = "The input token count (9) exceeds the maximum number of tokens allowed (8).";
+        let depleted = "Your prepayment credits are depleted.";
+        let wait = Some(Duration::from_millis(34_500));
+        let cases = [
+            (400, "m", json!([{"reason": "API_KEY_INVALID"}]), ProviderError::Unauthorized("m".into())),
+            (400, "m", json!([{"fieldViolations": []}]), ProviderError::Refused("m".into())),
+            (400, too_long, json!([]), ProviderError::TooLong(too_long.into())),
+            (429, "m", quota("GenerateRequestsPerMinutePerProjectPerModel"), limited(wait, "m")),
+            (429, "m", quota("GenerateRequestsPerDayPerProjectPerModel"), ProviderError::NoQuota("m".into())),
+            (429, depleted, json!([]), ProviderError::NoQuota(depleted.into())),
+        ];
+        for (status, message, details, expected) in cases {
+            let body = body(status, message, details);
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(from_http(status, &HeaderMap::new(), &body), expected, "{body}");
         }
     }
 
@@ -260,6 +352,11 @@ mod tests {
             (json!({"type": "insufficient_quota", "message": "m"}), ProviderError::NoQuota("m".into())),
             (json!({"code": "context_length_exceeded", "message": "m"}), ProviderError::TooLong("m".into())),
             (json!({"code": "strange"}), ProviderError::Unavailable("strange".into())),
+            (json!({"code": 429, "message": "m"}), limited(None, "m")),
+            (json!({"code": "402", "message": "m"}), ProviderError::NoQuota("m".into())),
+            (json!({"code": 400, "message": "m"}), ProviderError::Refused("m".into())),
+            (json!({"code": 502, "message": "m"}), ProviderError::Unavailable("m".into())),
+            (json!({"code": 7, "message": "m"}), ProviderError::Unavailable("m".into())),
             (json!(null), ProviderError::Unavailable("the answer failed".into())),
         ];
         for (error, expected) in cases {

@@ -3,6 +3,7 @@
 pub(super) mod decode;
 pub(super) mod error;
 pub(super) mod idle;
+pub(super) mod lines;
 #[cfg(test)]
 pub(super) mod testing;
 

@@ -12,6 +12,7 @@ use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
 use crate::provider::http::decode::Decode;
 use crate::provider::http::error;
+use crate::provider::openai_client::cited;
 use crate::provider::{Event, Finish, ProviderError};
 
 /// What has been told of one answer so far.
@@ -24,6 +25,8 @@ pub(super) struct Decoder {
     /// Items that were told.
     told: HashSet<String>,
     calls: Vec<Call>,
+    /// The addresses of pages that were told.
+    cited: HashSet<String>,
 }
 
 impl Decode for Decoder {
@@ -35,6 +38,12 @@ impl Decode for Decoder {
                 self.more(event["delta"].as_str().unwrap_or_default())
             }
             "response.output_item.added" => self.begun(&event["item"]),
+            "response.output_text.annotation.added" => self.page(&event["annotation"]),
+            "response.output_item.done" if event["item"]["type"] == "message" => {
+                let mut events = Vec::from_iter(self.message(&event["item"]));
+                events.extend(self.pages(&event["item"]));
+                return Ok(events);
+            }
             "response.output_item.done" => self.item(&event["item"]),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 return self.whole(kind, &event["response"]);
@@ -62,7 +71,6 @@ impl Decoder {
 
     fn item(&mut self, item: &Value) -> Option<Event> {
         match item["type"].as_str().unwrap_or_default() {
-            "message" => self.message(item),
             "function_call" => self.call(item),
             "reasoning" => self.reasoning(item),
             _ => self.begun(item),
@@ -84,6 +92,18 @@ impl Decoder {
         let event = self.more(&rest);
         self.settled = self.text.len();
         event
+    }
+
+    /// A page that the answer cites: said as it is cited, again with its message, and once more at the end.
+    fn page(&mut self, annotation: &Value) -> Option<Event> {
+        let page = cited(annotation).filter(|page| self.cited.insert(page.url.clone()))?;
+        Some(Event::Source(page))
+    }
+
+    fn pages(&mut self, message: &Value) -> Vec<Event> {
+        let parts = message["content"].as_array().into_iter().flatten();
+        let annotations = parts.filter_map(|part| part["annotations"].as_array()).flatten();
+        annotations.filter_map(|annotation| self.page(annotation)).collect()
     }
 
     /// A whole call; one that was cut off with the answer is none.
@@ -127,6 +147,7 @@ impl Decoder {
         };
         for item in output {
             match item["type"].as_str().unwrap_or_default() {
+                "message" => events.extend(self.pages(item)),
                 "function_call" if !is_told(item) => events.extend(self.call(item)),
                 "reasoning" => events.extend(self.reasoning(item)),
                 _ => {}
@@ -187,6 +208,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::provider::Source;
 
     fn run(events: &[Value]) -> Vec<Result<Event, ProviderError>> {
         let mut decoder = Decoder::default();
@@ -324,6 +346,69 @@ mod tests {
         let private = |data: Value| Ok(Event::Private(PrivatePart { provider: "openai".into(), data }));
         let hosted = || Ok(Event::Hosted("web_search".into()));
         assert_eq!(run(&events), [private(thought), hosted(), hosted(), private(open), stop()]);
+    }
+
+    #[test]
+    fn pages_that_are_cited_are_told_once() {
+        let page = |url: &str, title: Value| json!({"type": "url_citation", "url": url, "title": title, "start_index": 0, "end_index": 5});
+        let added =
+            |page: Value| json!({"type": "response.output_text.annotation.added", "annotation": page});
+        let (a, b, c) =
+            (page("http://a", json!("A")), page("http://b", json!(" ")), page("http://c", json!(null)));
+        let file = json!({"type": "file_citation", "file_id": "f", "filename": "x"});
+        let message = |pages: &[&Value]| json!({"type": "message", "id": "m1", "content": [{"type": "output_text", "text": "Hello", "annotations": pages}]});
+        let source =
+            |title: &str, url: &str| Ok(Event::Source(Source { title: title.into(), url: url.into() }));
+        let (said, all) = (
+            || Ok(Event::TextDelta("Hello".into())),
+            [source("A", "http://a"), source("http://b", "http://b"), source("http://c", "http://c")],
+        );
+        let whole = message(&[&a, &b, &file, &b, &c]);
+        let cases = [
+            (
+                "as OpenAI does",
+                vec![
+                    delta("Hello"),
+                    added(a.clone()),
+                    added(b.clone()),
+                    added(c.clone()),
+                    done(&whole),
+                    completed(std::slice::from_ref(&whole)),
+                ],
+            ),
+            ("only with the message", vec![delta("Hello"), done(&whole), completed(&[])]),
+            ("only at the end", vec![completed(std::slice::from_ref(&whole))]),
+            (
+                "some here and some there",
+                vec![
+                    delta("Hello"),
+                    added(file.clone()),
+                    added(a.clone()),
+                    done(&message(&[&a, &b])),
+                    completed(std::slice::from_ref(&whole)),
+                ],
+            ),
+            (
+                "a message done twice",
+                vec![
+                    done(&message(&[&a])),
+                    done(&message(&[&a, &b])),
+                    completed(std::slice::from_ref(&whole)),
+                ],
+            ),
+        ];
+        for (name, events) in cases {
+            let mut expected = vec![said()];
+            expected.extend(all.clone());
+            expected.push(stop());
+            assert_eq!(run(&events), expected, "{name}");
+        }
+        let broken = [
+            added(json!({"type": "url_citation", "title": "no address"})),
+            added(json!(null)),
+            json!({"type": "response.output_text.annotation.added"}),
+        ];
+        assert_eq!(run(&broken), []);
     }
 
     #[test]

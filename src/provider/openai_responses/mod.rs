@@ -28,7 +28,7 @@ impl OpenAiResponses {
     /// provider that is silent for `idle_limit` has stalled.
     #[must_use]
     pub fn new(http: reqwest::Client, base_url: &str, key: SecretString, idle_limit: Duration) -> Self {
-        Self(OpenAiClient::new(http, base_url, key, idle_limit))
+        Self(OpenAiClient::new(http, base_url, Some(key), idle_limit))
     }
 }
 

@@ -6,12 +6,13 @@ use super::NAME;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::OutputFormat;
 use crate::domain::tool::Call;
-use crate::provider::{AnswerSchema, Image, Item, Request, ToolSpec};
+use crate::provider::{AnswerSchema, Capabilities, Image, Item, Request, ToolSpec};
 
 /// The body of `POST /responses`.
 pub(super) fn body(request: &Request) -> Value {
     let reasons = reasons(&request.model);
-    let input: Vec<Value> = request.items.iter().flat_map(|item| input(item, reasons)).collect();
+    let sees = Capabilities::of(NAME, &request.model).vision;
+    let input: Vec<Value> = request.items.iter().flat_map(|item| input(item, reasons, sees)).collect();
     let mut body = json!({
         "model": request.model,
         "instructions": request.instructions,
@@ -77,9 +78,9 @@ fn tool(tool: &ToolSpec) -> Value {
     })
 }
 
-fn input(item: &Item, reasons: bool) -> Vec<Value> {
+fn input(item: &Item, reasons: bool, sees: bool) -> Vec<Value> {
     match item {
-        Item::User { text, images } => vec![user(text, images)],
+        Item::User { text, images } => vec![user(text, if sees { images } else { &[] })],
         Item::Assistant { text, calls, private } => assistant(text, calls, private, reasons),
         Item::ToolResult { call_id, output, .. } => {
             vec![json!({"type": "function_call_output", "call_id": call_id, "output": output})]
@@ -127,6 +128,7 @@ fn call(call: &Call) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::generation::Generation;
 
     fn private(provider: &str, data: Value) -> PrivatePart {
         PrivatePart { provider: provider.into(), data }
@@ -220,5 +222,82 @@ mod tests {
         assert_eq!(ask("gpt-4.1", said("a"), Vec::new())["input"], json!([open, words]));
         // Reasoning that led to nothing.
         assert_eq!(ask("o3", said(""), Vec::new())["input"], json!([]));
+    }
+
+    #[test]
+    fn settings_go_where_they_are_taken() {
+        let all = Generation {
+            temperature: Some(0.5),
+            max_tokens: Some(100),
+            top_p: Some(0.25),
+            frequency_penalty: Some(1.0),
+            presence_penalty: Some(1.0),
+            repeat_penalty: Some(1.5),
+            output_format: Some(OutputFormat::Json),
+        };
+        let words = Generation { output_format: Some(OutputFormat::Text), ..Generation::default() };
+        let json_too = Generation { output_format: Some(OutputFormat::Json), ..Generation::default() };
+        let answer = || AnswerSchema { name: "answer".into(), schema: json!({"type": "object"}) };
+        let free = json!({"format": {"type": "json_object"}});
+        let held = json!({"format": {"type": "json_schema", "name": "answer", "schema": {"type": "object"}, "strict": false}});
+        let sent = json!({"temperature": 0.5, "top_p": 0.25, "max_output_tokens": 100, "text": free});
+        let cases = [
+            ("gpt-4.1-mini", Generation::default(), None, json!({})),
+            ("gpt-4.1-mini", words, None, json!({})),
+            ("gpt-4.1-mini", all, None, sent),
+            (
+                "o3",
+                all,
+                None,
+                json!({"max_output_tokens": 100, "text": free, "include": ["reasoning.encrypted_content"]}),
+            ),
+            ("gpt-4.1-mini", words, Some(answer()), json!({"text": held})),
+            ("gpt-4.1-mini", json_too, Some(answer()), json!({"text": held})),
+        ];
+        for (model, settings, schema, more) in cases {
+            let mut expected = json!({
+                "model": model,
+                "instructions": "",
+                "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}],
+                "stream": true,
+                "store": false,
+            });
+            expected.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let request = Request { settings, schema, ..Request::new(model, "", vec![Item::user("Hi")]) };
+            assert_eq!(body(&request), expected, "{model} {settings:?}");
+        }
+    }
+
+    #[test]
+    fn pictures_go_to_models_that_see() {
+        let image = |base64: &str| Image { mime_type: "image/png".into(), base64: base64.into() };
+        let items = || vec![Item::User { text: "Look".into(), images: vec![image("AA=="), image("BB==")] }];
+        let words = json!({"type": "input_text", "text": "Look"});
+        let url = |base64: &str| json!({"type": "input_image", "image_url": format!("data:image/png;base64,{base64}")});
+        let input = |parts: Value| json!([{"type": "message", "role": "user", "content": parts}]);
+        assert_eq!(
+            ask("gpt-4.1-mini", items(), Vec::new())["input"],
+            input(json!([words, url("AA=="), url("BB==")]))
+        );
+        assert_eq!(ask("gpt-3.5-turbo", items(), Vec::new())["input"], input(json!([words])));
+    }
+
+    #[test]
+    fn the_hosted_search_is_one_tool_more() {
+        let spec =
+            ToolSpec { name: "f".into(), description: "F.".into(), parameters: json!({"type": "object"}) };
+        let own = json!({
+            "type": "function", "name": "f", "description": "F.", "parameters": {"type": "object"}, "strict": false,
+        });
+        let search = json!({"type": "web_search"});
+        for (tools, web_search, expected) in [
+            (vec![spec.clone()], true, json!([own, search])),
+            (Vec::new(), true, json!([search])),
+            (vec![spec], false, json!([own])),
+        ] {
+            let request = Request { tools, web_search, ..Request::new("gpt-4.1-mini", "", Vec::new()) };
+            let body = body(&request);
+            assert_eq!((&body["tools"], &body["parallel_tool_calls"]), (&expected, &json!(true)));
+        }
     }
 }

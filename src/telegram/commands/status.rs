@@ -2,7 +2,7 @@
 
 use super::{Asker, Card, Commands};
 use crate::policy::access::Standing;
-use crate::prompts::texts::fill;
+use crate::prompts::texts::{Texts, fill};
 use crate::session::mailbox::Mailboxes;
 use crate::store::StoreError;
 use crate::telegram::send::Button;
@@ -25,7 +25,7 @@ impl Commands {
         let values = [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("uptime", duration((self.now() - self.vitals.started_at).num_seconds())),
-            ("model", self.model.clone()),
+            ("model", self.model_line(texts)),
             ("queue", mailboxes.waiting().to_string()),
             ("error", error),
             ("memory", memory([std::process::id(), self.mcp.child_pid()]).await),
@@ -35,6 +35,16 @@ impl Commands {
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let refresh = vec![Button::new(&texts.button_refresh, "status:")];
         Ok(Card::text(fill(&texts.status_owner, &values)).row(refresh))
+    }
+}
+
+impl Commands {
+    /// The model that is to answer, and the one that did where another had to stand in.
+    fn model_line(&self, texts: &Texts) -> String {
+        match self.vitals.last_model().filter(|last| *last != self.model) {
+            Some(last) => fill(&texts.status_model, &[("model", &self.model), ("last", &last)]),
+            None => self.model.clone(),
+        }
     }
 }
 

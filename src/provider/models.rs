@@ -1,0 +1,255 @@
+//! Every model that can be asked, and what happens when one does not answer: the next is asked, as long as nothing of
+//! an answer has been told. Built by the composition root; the agent loop asks it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::{StreamExt, stream};
+use tracing::warn;
+
+use super::{Capabilities, Event, EventStream, Item, ModelName, Provider, ProviderError, Request};
+
+/// The providers that are set up, by name, and the order of models.
+#[derive(Debug)]
+pub struct Models {
+    providers: BTreeMap<&'static str, Arc<dyn Provider>>,
+    default: ModelName,
+    fallback: Vec<ModelName>,
+}
+
+impl Models {
+    /// Providers, the model that answers, and those that stand in for it.
+    #[must_use]
+    pub fn new(
+        providers: impl IntoIterator<Item = Arc<dyn Provider>>,
+        default: ModelName,
+        fallback: Vec<ModelName>,
+    ) -> Self {
+        let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
+        Self { providers, default, fallback }
+    }
+
+    /// The model that answers unless another is asked for.
+    #[must_use]
+    pub const fn default_model(&self) -> &ModelName {
+        &self.default
+    }
+
+    /// What a model can do; nothing for one whose provider is not set up.
+    #[must_use]
+    pub fn capabilities(&self, model: &ModelName) -> Option<Capabilities> {
+        Some(self.providers.get(model.provider.as_str())?.capabilities(&model.model))
+    }
+
+    /// One pass of this model, or of the first after it that answers. The first event is
+    /// [`Event::Answering`] with the name of the model whose answer follows.
+    #[must_use]
+    pub fn stream(&self, model: &ModelName, request: &Request) -> EventStream {
+        let others = self.fallback.iter().filter(|other| *other != model);
+        let mut open: Vec<Candidate> =
+            [model].into_iter().chain(others).filter_map(|name| self.candidate(name, request)).collect();
+        open.reverse();
+        let Some(first) = open.pop() else {
+            let missing = ProviderError::UnknownModel(format!("{model}: {} is not set up", model.provider));
+            return stream::iter([Err(missing)]).boxed();
+        };
+        stream::unfold(Asking { current: Some(first), open, stream: None, told: None }, Asking::next).boxed()
+    }
+
+    fn candidate(&self, name: &ModelName, request: &Request) -> Option<Candidate> {
+        let provider = self.providers.get(name.provider.as_str())?.clone();
+        let request = fitted(request.clone(), &name.model, provider.capabilities(&name.model));
+        Some(Candidate { name: name.clone(), provider, request })
+    }
+}
+
+/// A request without what a model cannot take.
+fn fitted(mut request: Request, model: &str, can: Capabilities) -> Request {
+    model.clone_into(&mut request.model);
+    if !can.tools {
+        request.tools.clear();
+    }
+    request.web_search &= can.web_search;
+    if !can.structured_output {
+        request.schema = None;
+    }
+    if !can.vision {
+        for item in &mut request.items {
+            if let Item::User { images, .. } = item {
+                images.clear();
+            }
+        }
+    }
+    request
+}
+
+/// A model to ask, and what to ask it.
+struct Candidate {
+    name: ModelName,
+    provider: Arc<dyn Provider>,
+    request: Request,
+}
+
+/// Asking one model after the other.
+struct Asking {
+    current: Option<Candidate>,
+    /// Those that were not asked yet, the next one last.
+    open: Vec<Candidate>,
+    stream: Option<EventStream>,
+    /// An event that waits until the model's name has been told.
+    told: Option<Event>,
+}
+
+impl Asking {
+    async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
+        if let Some(event) = self.told.take() {
+            return Some((Ok(event), self));
+        }
+        loop {
+            let Some(candidate) = &self.current else {
+                let event = self.stream.as_mut()?.next().await?;
+                return Some((event, self));
+            };
+            let (provider, request) = (candidate.provider.clone(), candidate.request.clone());
+            let stream = self.stream.get_or_insert_with(|| provider.stream(request));
+            match stream.next().await? {
+                Ok(event) => {
+                    let name = candidate.name.clone();
+                    self.current = None;
+                    self.told = Some(event);
+                    return Some((Ok(Event::Answering(name)), self));
+                }
+                Err(error) if error.is_the_models() && !self.open.is_empty() => {
+                    warn!(model = %candidate.name, error = error.label(), "a model does not answer; the next is asked");
+                    self.current = self.open.pop();
+                    self.stream = None;
+                }
+                Err(error) => {
+                    self.current = None;
+                    return Some((Err(error), self));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use futures::future::BoxFuture;
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::generation::Generation;
+    use crate::provider::{Finish, Image, ToolSpec};
+
+    type Answer = Vec<Result<Event, ProviderError>>;
+
+    /// Gives one answer and keeps what it was asked.
+    #[derive(Debug)]
+    struct Fixed {
+        name: &'static str,
+        tools: bool,
+        answer: Answer,
+        asked: Mutex<Vec<Request>>,
+    }
+
+    impl Provider for Fixed {
+        fn name(&self) -> &'static str {
+            self.name
+        }
+
+        fn capabilities(&self, _model: &str) -> Capabilities {
+            Capabilities { tools: self.tools, ..Capabilities::of("nobody", "") }
+        }
+
+        fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
+            Vec::new()
+        }
+
+        fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+            Box::pin(async { Ok(Vec::new()) })
+        }
+
+        fn stream(&self, request: Request) -> EventStream {
+            self.asked.lock().unwrap().push(request);
+            stream::iter(self.answer.clone()).boxed()
+        }
+    }
+
+    fn fixed(name: &'static str, answer: Answer) -> Arc<Fixed> {
+        Arc::new(Fixed { name, tools: name == "a", answer, asked: Mutex::default() })
+    }
+
+    fn name(text: &str) -> ModelName {
+        text.parse().unwrap()
+    }
+
+    fn says(text: &str) -> Result<Event, ProviderError> {
+        Ok(Event::TextDelta(text.into()))
+    }
+
+    fn whole() -> Result<Event, ProviderError> {
+        Ok(Event::Completed { finish: Finish::Stop, usage: None })
+    }
+
+    async fn told(first: Answer, second: Answer) -> Vec<String> {
+        let providers: [Arc<dyn Provider>; 2] = [fixed("a", first), fixed("b", second)];
+        let models = Models::new(providers, name("a:x"), vec![name("c:gone"), name("b:y")]);
+        let request = Request::new("", "", vec![Item::user("hi")]);
+        let events: Vec<_> = models.stream(&name("a:x"), &request).collect().await;
+        let short = |event: Result<Event, ProviderError>| match event {
+            Ok(Event::Answering(name)) => name.to_string(),
+            Ok(Event::TextDelta(text)) => text,
+            Ok(_) => ".".to_owned(),
+            Err(error) => error.label().to_owned(),
+        };
+        events.into_iter().map(short).collect()
+    }
+
+    #[tokio::test]
+    async fn the_next_is_asked_until_something_was_told() {
+        let down = || Err(ProviderError::Unavailable("down".into()));
+        let cases = [
+            (vec![says("A"), whole()], vec![says("B")], vec!["a:x", "A", "."]),
+            (vec![down()], vec![says("B"), whole()], vec!["b:y", "B", "."]),
+            (vec![Err(ProviderError::Stalled(Duration::ZERO))], vec![says("B")], vec!["b:y", "B"]),
+            (vec![Err(ProviderError::Unauthorized("no".into()))], vec![whole()], vec!["b:y", "."]),
+            (vec![says("A"), down()], vec![says("B")], vec!["a:x", "A", "unavailable"]),
+            (vec![down()], vec![Err(ProviderError::NoQuota("0".into()))], vec!["no_quota"]),
+            // Another model would be refused the same.
+            (vec![Err(ProviderError::Refused("bad".into()))], vec![says("B")], vec!["refused"]),
+        ];
+        for (first, second, wanted) in cases {
+            let case = format!("{first:?} {second:?}");
+            assert_eq!(told(first, second).await, wanted, "{case}");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_model_gets_what_it_can_take() {
+        let (a, b) = (fixed("a", vec![Err(ProviderError::Cut("x".into()))]), fixed("b", vec![whole()]));
+        let providers: [Arc<dyn Provider>; 2] = [a.clone(), b.clone()];
+        let models = Models::new(providers, name("a:x"), vec![name("b:y")]);
+        let image = Image { mime_type: "image/png".into(), base64: "AA==".into() };
+        let items = vec![Item::User { text: "see".into(), images: vec![image] }];
+        let tool = ToolSpec { name: "t".into(), description: String::new(), parameters: json!({}) };
+        let request = Request { tools: vec![tool], web_search: true, ..Request::new("", "s", items) };
+        models.stream(&name("a:x"), &request).collect::<Vec<_>>().await;
+        let asked = |provider: &Fixed| provider.asked.lock().unwrap()[0].clone();
+        let (first, second) = (asked(&a), asked(&b));
+        assert_eq!((first.model.as_str(), first.tools.len(), first.web_search), ("x", 1, false));
+        assert_eq!((second.model.as_str(), second.tools.len()), ("y", 0));
+        assert_eq!(second.items, [Item::user("see")]);
+    }
+
+    #[tokio::test]
+    async fn a_model_of_nobody_is_said_so() {
+        let models = Models::new([], name("a:x"), Vec::new());
+        let events: Vec<_> = models.stream(&name("a:x"), &Request::new("", "", Vec::new())).collect().await;
+        assert_eq!(events, [Err(ProviderError::UnknownModel("a:x: a is not set up".into()))]);
+        assert_eq!(models.capabilities(&name("a:x")), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! The Chat Completions dialect: OpenRouter, vLLM, llama.cpp, LM Studio, DeepSeek and the many others that speak it,
+//! each in its own way. One call is one streamed `POST /chat/completions`. Built by the composition root.
+
+mod calls;
+mod decoder;
+mod reasoning;
+#[cfg(test)]
+mod tests;
+mod thinking;
+mod wire;
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+
+use self::decoder::Decoder;
+use super::openai_client::{OpenAiClient, Path};
+use super::{EventStream, Provider, ProviderError, Request};
+use crate::domain::generation::Generation;
+use crate::secret::SecretString;
+
+/// The provider's name in `provider:model` and in the private parts of its answers.
+const NAME: &str = "compatible";
+
+/// A server that speaks the dialect, at one address.
+#[derive(Debug, Clone)]
+pub struct OpenAiChat(OpenAiClient);
+
+impl OpenAiChat {
+    /// `base_url` ends before `/chat/completions`; a server of one's own may want no key. The client must bound the
+    /// time to connect, and no call as a whole. A provider that is silent for `idle_limit` has stalled.
+    #[must_use]
+    pub fn new(
+        http: reqwest::Client,
+        base_url: &str,
+        key: Option<SecretString>,
+        idle_limit: Duration,
+    ) -> Self {
+        Self(OpenAiClient::new(http, base_url, key, idle_limit))
+    }
+}
+
+impl Provider for OpenAiChat {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// Both measures against repetition go out as one, of which the dialect's own wins.
+    fn ignored(&self, _model: &str, settings: &Generation) -> Vec<&'static str> {
+        match settings.frequency_penalty {
+            Some(_) => settings.set_among(&["repeat_penalty"]),
+            None => Vec::new(),
+        }
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+        self.0.models()
+    }
+
+    fn stream(&self, request: Request) -> EventStream {
+        self.0.stream(Path::ChatCompletions, wire::body(&request), Decoder::new(&request))
+    }
+}
