@@ -15,6 +15,7 @@ mod groups;
 mod methods;
 mod policy;
 mod process;
+mod providers;
 mod stdio;
 mod store;
 mod support;

@@ -1,31 +1,44 @@
-//! The HTTP side of the offline model: checks a request, asks the brain, streams or fails as it says.
+//! The HTTP side of the offline model, the same for all dialects: checks a request, asks the brain, streams or fails as
+//! it says.
 
 use std::io;
+use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, post};
 use axum::{Json, Router};
 use futures::StreamExt;
-use futures::stream;
+use futures::future;
+use futures::stream::{self, BoxStream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::OfflineModel;
-use super::reply::{Kind, Part, Reply};
+use super::dialect::{Call, Dialect, Event, Refusal, Turn};
+use super::reply::{Failure, FaultKind, Kind, Place, Reply};
 use super::request::ModelRequest;
-use super::{rules, stream as events};
+use super::{OfflineModel, chat, gemini, ollama, openai, responses};
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+
+/// What was sent before a break must leave before it does.
+const BEFORE_BREAK: Duration = Duration::from_millis(5);
+
+/// A stream of an answer's bytes.
+type Bytes = BoxStream<'static, Result<Vec<u8>, io::Error>>;
 
 /// Serves until the tasks stop.
 pub(super) async fn serve(model: OfflineModel, listener: TcpListener) {
     let tasks = model.0.tasks.clone();
     let app = Router::new()
-        .route("/v1/responses", post(respond))
-        .route("/v1/models", get(models))
+        .merge(openai::routes())
+        .merge(responses::routes())
+        .merge(chat::routes())
+        .merge(ollama::routes())
+        .merge(gemini::routes())
+        .fallback(unknown)
         .with_state(model);
     let stop = async move { tasks.stopping().await };
     if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stop).await {
@@ -33,110 +46,170 @@ pub(super) async fn serve(model: OfflineModel, listener: TcpListener) {
     }
 }
 
-async fn models(State(model): State<OfflineModel>, headers: HeaderMap) -> Response {
-    if !has_bearer(&headers) {
-        return refusal(StatusCode::UNAUTHORIZED, NO_KEY);
-    }
-    let created = model.0.clock.now().timestamp();
-    let known = json!({"id": "offline", "object": "model", "created": created, "owned_by": "figaro"});
-    Json(json!({"object": "list", "data": [known]})).into_response()
+/// The route at which a dialect is spoken.
+pub(super) fn spoken(dialect: &'static dyn Dialect) -> MethodRouter<OfflineModel> {
+    post(move |State(model): State<OfflineModel>, request: Request| respond(model, dialect, request))
 }
 
-const NO_KEY: &str = "You didn't provide an API key. Send it in an Authorization header using Bearer auth.";
+/// An answer that is an error, in the shape of the dialect.
+pub(super) fn refusal(dialect: &dyn Dialect, refusal: &Refusal) -> Response {
+    (refusal.status, Json(dialect.error(refusal.status, &refusal.message, None))).into_response()
+}
 
-async fn respond(State(model): State<OfflineModel>, request: Request) -> Response {
+async fn unknown(State(model): State<OfflineModel>, request: Request) -> Response {
+    let why = format!("there is no {} {}", request.method(), request.uri().path());
+    model.with(|seen| seen.violations.push(why.clone()));
+    (StatusCode::NOT_FOUND, Json(json!({"error": why}))).into_response()
+}
+
+async fn respond(model: OfflineModel, dialect: &'static dyn Dialect, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let bytes = match to_bytes(body, MAX_BODY_BYTES).await {
         Ok(bytes) => bytes,
-        Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
+        Err(error) => return refusal(dialect, &error.to_string().into()),
     };
-    let parsed = serde_json::from_slice(&bytes);
-    let complaint = match &parsed {
-        _ if !has_bearer(&parts.headers) => Err((StatusCode::UNAUTHORIZED, NO_KEY.to_owned())),
-        Ok(body) => rules::check(body).map_err(|why| (StatusCode::BAD_REQUEST, why)),
-        Err(error) => Err((StatusCode::BAD_REQUEST, format!("could not parse the JSON body: {error}"))),
-    };
-    let request = ModelRequest { body: parsed.unwrap_or_default() };
-    let violation = complaint.as_ref().err().map(|(_, why)| why.as_str());
-    let number = model.note(&request, violation);
-    if let Err((status, why)) = &complaint {
-        return refusal(*status, why);
+    let read = serde_json::from_slice(&bytes);
+    let fault = read.as_ref().err().map(|error| format!("could not parse the JSON body: {error}"));
+    let body: Value = read.unwrap_or_default();
+    let call = Call { headers: &parts.headers, uri: &parts.uri, body: &body };
+    let (asked, complaint) = (dialect.asked(&call), complaint(&model, dialect, &call, fault));
+    let request = ModelRequest::new(body, asked);
+    let number = model.note(&request, complaint.as_ref().err());
+    if let Err(complaint) = &complaint {
+        return refusal(dialect, complaint.refusal());
     }
     let reply = model.0.brain.answer(&request);
     let stopped = model.0.tasks.clone();
+    let stopping = || Refusal {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        message: "the offline model is stopping".to_owned(),
+    };
     tokio::select! {
-        () = stopped.stopping() => refusal(StatusCode::SERVICE_UNAVAILABLE, "the offline model is stopping"),
-        response = answer(&model, &request, reply, number) => response,
+        () = stopped.stopping() => refusal(dialect, &stopping()),
+        response = answer(&model, dialect, (&request, number), reply) => response,
     }
 }
 
-async fn answer(model: &OfflineModel, request: &ModelRequest, reply: Reply, number: u64) -> Response {
+/// Why a request is not answered, and whose fault it is.
+#[derive(Debug)]
+pub(super) enum Complaint {
+    /// It breaks the rules.
+    Violation(Refusal),
+    /// It asks for a model that is not served, which can happen to anybody.
+    Gone(Refusal),
+}
+
+impl Complaint {
+    fn refusal(&self) -> &Refusal {
+        match self {
+            Self::Violation(refusal) | Self::Gone(refusal) => refusal,
+        }
+    }
+}
+
+fn complaint(
+    model: &OfflineModel,
+    dialect: &dyn Dialect,
+    call: &Call<'_>,
+    fault: Option<String>,
+) -> Result<(), Complaint> {
+    dialect.identify(call).map_err(Complaint::Violation)?;
+    if let Some(fault) = fault {
+        return Err(Complaint::Violation(fault.into()));
+    }
+    let name = dialect.asked(call).model;
+    if !name.is_empty() && (model.is_retired(&name) || !dialect.serves(&name)) {
+        let message = dialect.gone(&name);
+        return Err(Complaint::Gone(Refusal { status: StatusCode::NOT_FOUND, message }));
+    }
+    dialect.check(call).map_err(Complaint::Violation)
+}
+
+async fn answer(
+    model: &OfflineModel,
+    dialect: &dyn Dialect,
+    (request, number): (&ModelRequest, u64),
+    reply: Reply,
+) -> Response {
     if let Some(gate) = &reply.gate {
         gate.opened().await;
     }
+    let content_type = dialect.content_type(request);
     match &reply.kind {
-        Kind::NoHeaders => std::future::pending().await,
-        Kind::Status { status, body, retry_after } => {
-            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            let mut response = (status, Json(body)).into_response();
-            if let Some(seconds) = retry_after {
-                response.headers_mut().insert(header::RETRY_AFTER, (*seconds).into());
-            }
-            response
-        }
-        Kind::Raw(bytes) => event_stream(Body::from(bytes.clone())),
-        Kind::Silence => {
-            let silence = stream::pending::<Result<Vec<u8>, io::Error>>();
-            event_stream(Body::from_stream(silence.take_until(stopping(model))))
-        }
+        Kind::NoHeaders => future::pending().await,
+        Kind::Failure { status, error, retry_after } => failure(dialect, *status, error, *retry_after),
+        Kind::Raw(bytes) => streamed(content_type, Body::from(bytes.clone())),
+        Kind::Silence => streamed(content_type, body(model, stream::pending().boxed())),
         Kind::Turn(parts) => {
-            let body = turn(model, request, &reply, (parts, number));
-            event_stream(body)
+            let at = model.0.clock.now();
+            let turn = Turn { request, reply: &reply, parts, number, at };
+            streamed(content_type, body(model, written(dialect, &turn)))
         }
     }
 }
 
-fn turn(
-    model: &OfflineModel,
-    request: &ModelRequest,
-    reply: &Reply,
-    (parts, number): (&[Part], u64),
-) -> Body {
-    let created = model.0.clock.now().timestamp();
-    let events = events::events(request, reply, parts, (number, created));
-    let (delay, kept) = (reply.delay, reply.cut_after.unwrap_or(usize::MAX));
-    let cut = events.len() > kept;
-    let whole = stream::iter(events).take(kept).then(move |event| async move {
-        if event.is_delta && !delay.is_zero() {
+fn failure(dialect: &dyn Dialect, status: u16, error: &Failure, retry_after: Option<u64>) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = match error {
+        Failure::Message(message) => dialect.error(status, message, retry_after),
+        Failure::Body(body) => body.clone(),
+    };
+    let mut response = (status, Json(body)).into_response();
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// A turn as it goes over the wire: its events at their pace, and the fault that ends it, if there is to be one.
+fn written(dialect: &dyn Dialect, turn: &Turn<'_>) -> Bytes {
+    let events = dialect.events(turn);
+    let (count, delay) = (events.len(), turn.reply.delay);
+    let kept = turn.reply.fault.as_ref().map_or(count, |fault| kept(&events, fault.after));
+    let paced = stream::iter(events).take(kept).then(move |Event { bytes, is_delta }| async move {
+        if is_delta && !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        Ok(event.bytes())
+        Ok(bytes)
     });
-    let broken = cut.then(|| Err(io::Error::from(io::ErrorKind::ConnectionReset)));
-    // What was sent before the break must leave before it does.
-    let broken = stream::iter(broken).then(|error| async {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        error
-    });
-    Body::from_stream(whole.chain(broken).take_until(stopping(model)))
+    let end: Bytes = match turn.reply.fault.as_ref().map(|fault| &fault.kind) {
+        Some(FaultKind::Break) if count > kept => broken(),
+        Some(FaultKind::Hang) => stream::pending().boxed(),
+        Some(FaultKind::Error(message)) => {
+            let bytes = dialect.failure(turn, kept, message);
+            stream::once(future::ready(Ok(bytes))).boxed()
+        }
+        _ => stream::empty().boxed(),
+    };
+    paced.chain(end).boxed()
 }
 
-fn stopping(model: &OfflineModel) -> impl Future<Output = ()> + use<> {
+/// How many events are sent before a place in the stream.
+fn kept(events: &[Event], place: Place) -> usize {
+    match place {
+        Place::Events(count) => count.min(events.len()),
+        Place::Pieces(0) => 0,
+        Place::Pieces(count) => {
+            let mut pieces = events.iter().enumerate().filter(|(_, event)| event.is_delta);
+            pieces.nth(count - 1).map_or(events.len(), |(at, _)| at + 1)
+        }
+    }
+}
+
+fn broken() -> Bytes {
+    let error = async {
+        tokio::time::sleep(BEFORE_BREAK).await;
+        Err(io::Error::from(io::ErrorKind::ConnectionReset))
+    };
+    stream::once(error).boxed()
+}
+
+/// A body that ends when the tasks stop, whatever is still to come.
+fn body(model: &OfflineModel, bytes: Bytes) -> Body {
     let tasks = model.0.tasks.clone();
-    async move { tasks.stopping().await }
+    Body::from_stream(bytes.take_until(async move { tasks.stopping().await }))
 }
 
-fn event_stream(body: Body) -> Response {
-    ([(header::CONTENT_TYPE, "text/event-stream; charset=utf-8")], body).into_response()
-}
-
-fn has_bearer(headers: &HeaderMap) -> bool {
-    let value = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
-    value.and_then(|v| v.strip_prefix("Bearer ")).is_some_and(|key| !key.trim().is_empty())
-}
-
-fn refusal(status: StatusCode, message: &str) -> Response {
-    let code = if status == StatusCode::UNAUTHORIZED { json!("invalid_api_key") } else { Value::Null };
-    let error = json!({"message": message, "type": "invalid_request_error", "param": null, "code": code});
-    (status, Json(json!({"error": error}))).into_response()
+fn streamed(content_type: &'static str, body: Body) -> Response {
+    ([(header::CONTENT_TYPE, content_type)], body).into_response()
 }

@@ -1,16 +1,23 @@
-//! An offline model: OpenAI's Responses API on loopback, answered by a [`Brain`] instead of a network.
-//! Serves `figaro demo` with a [`Showman`] and the tests with a [`Script`]; checks every request it gets.
+//! An offline model on loopback, answered by a [`Brain`] instead of a network, whatever dialect is spoken: OpenAI's
+//! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`Showman`] and the tests
+//! with a [`Script`]; checks every request as strictly as the service it stands in for.
 
+mod chat;
+mod checks;
+mod dialect;
+mod gemini;
 mod http;
+mod ollama;
+mod openai;
 mod reply;
 mod request;
-mod rules;
+mod responses;
 mod script;
 mod showman;
-mod stream;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,8 +25,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use self::http::Complaint;
 pub use self::reply::{Brain, Gate, Part, Reply};
-pub use self::request::ModelRequest;
+pub use self::request::{ModelRequest, Picture};
 pub use self::script::Script;
 pub use self::showman::Showman;
 use crate::clock::Clock;
@@ -36,6 +44,8 @@ struct Shared {
     seen: Mutex<Seen>,
     changed: watch::Sender<()>,
     brain: Arc<dyn Brain>,
+    /// Without a path.
+    origin: String,
     url: String,
     clock: Clock,
     tasks: Tasks,
@@ -46,10 +56,11 @@ struct Seen {
     requests: Vec<ModelRequest>,
     violations: Vec<String>,
     last_response: u64,
+    retired: BTreeSet<String>,
 }
 
 impl OfflineModel {
-    /// Serves `/v1/responses` and `/v1/models` on a listener until the tasks stop.
+    /// Serves all dialects on a listener until the tasks stop.
     ///
     /// # Errors
     /// The listener has no address.
@@ -59,20 +70,38 @@ impl OfflineModel {
         clock: Clock,
         tasks: &Tasks,
     ) -> std::io::Result<Self> {
-        let url = format!("http://{}/v1", listener.local_addr()?);
+        let origin = format!("http://{}", listener.local_addr()?);
+        let url = format!("{origin}/v1");
         let (seen, changed) = (Mutex::default(), watch::Sender::new(()));
-        let model = Self(Arc::new(Shared { seen, changed, brain, url, clock, tasks: tasks.clone() }));
+        let model = Self(Arc::new(Shared { seen, changed, brain, origin, url, clock, tasks: tasks.clone() }));
         tasks.spawn("offline model", http::serve(model.clone(), listener));
         Ok(model)
     }
 
-    /// The base address of the API, like `http://127.0.0.1:4711/v1`.
+    /// The base address of OpenAI's dialects, like `http://127.0.0.1:4711/v1`.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.0.url
     }
 
-    /// The requests to `/v1/responses` so far, bad ones included.
+    /// The base address of Ollama's API, like `http://127.0.0.1:4711`.
+    #[must_use]
+    pub fn ollama_url(&self) -> &str {
+        &self.0.origin
+    }
+
+    /// The base address of Gemini's API, like `http://127.0.0.1:4711/v1beta`.
+    #[must_use]
+    pub fn gemini_url(&self) -> String {
+        format!("{}/v1beta", self.0.origin)
+    }
+
+    /// From now on there is no model of this name, in no dialect.
+    pub fn retire(&self, model: &str) {
+        self.with(|seen| seen.retired.insert(model.to_owned()));
+    }
+
+    /// The requests for answers so far, bad ones included.
     #[must_use]
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.with(|seen| seen.requests.clone())
@@ -103,18 +132,26 @@ impl OfflineModel {
     }
 
     /// Notes a request with what is wrong with it, and gives it a number.
-    fn note(&self, request: &ModelRequest, violation: Option<&str>) -> u64 {
+    fn note(&self, request: &ModelRequest, complaint: Option<&Complaint>) -> u64 {
+        let violation = match complaint {
+            Some(Complaint::Violation(refusal)) => Some(refusal.message.clone()),
+            Some(Complaint::Gone(_)) | None => None,
+        };
         let number = self.with(|seen| {
             if seen.requests.len() >= MOST_REQUESTS {
                 seen.requests.drain(..MOST_REQUESTS / 2);
             }
             seen.requests.push(request.clone());
-            seen.violations.extend(violation.map(ToOwned::to_owned));
+            seen.violations.extend(violation);
             seen.last_response += 1;
             seen.last_response
         });
         self.0.changed.send_replace(());
         number
+    }
+
+    fn is_retired(&self, model: &str) -> bool {
+        self.with(|seen| seen.retired.contains(model))
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {

@@ -1,9 +1,9 @@
-//! What a brain can answer: parts of a turn at some pace, an error, or a fault of the connection.
+//! What a brain can answer, in any dialect: parts of a turn at some pace, an error, or a fault of the connection.
 
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::request::ModelRequest;
@@ -29,9 +29,14 @@ pub enum Part {
     Call {
         /// The tool's name.
         name: String,
-        /// Its arguments, usually an object; a string is sent as it is, to test bad JSON.
+        /// Its arguments, usually an object; a string is sent as it is, to test bad JSON. Where a service sends no
+        /// other arguments than objects, it says instead that the model made a mess of it.
         arguments: Value,
     },
+    /// What the model thinks before it speaks, where the dialect shows it.
+    Thought(String),
+    /// The words in which the model declines.
+    Refusal(String),
 }
 
 /// One answer of the model.
@@ -41,22 +46,85 @@ pub struct Reply {
     pub(super) chunk_chars: usize,
     pub(super) delay: Duration,
     pub(super) gate: Option<Gate>,
-    pub(super) cut_after: Option<usize>,
-    pub(super) usage: Option<(u64, u64)>,
+    pub(super) fault: Option<Fault>,
+    pub(super) finish: Finish,
+    pub(super) usage: Usage,
+    pub(super) sources: Vec<Source>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Turn(Vec<Part>),
-    Status { status: u16, body: Value, retry_after: Option<u64> },
+    Failure { status: u16, error: Failure, retry_after: Option<u64> },
     Raw(Vec<u8>),
     Silence,
     NoHeaders,
 }
 
+#[derive(Debug, Clone)]
+pub(super) enum Failure {
+    /// Put into the shape of the dialect.
+    Message(String),
+    Body(Value),
+}
+
+/// What happens to a stream, and where.
+#[derive(Debug, Clone)]
+pub(super) struct Fault {
+    pub(super) after: Place,
+    pub(super) kind: FaultKind,
+}
+
+/// So far into a stream.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    Events(usize),
+    /// Events that carry text, of which every dialect has the same number.
+    Pieces(usize),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum FaultKind {
+    Break,
+    Hang,
+    Error(String),
+}
+
+/// Why a turn ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Finish {
+    Stop,
+    Length,
+    Blocked(String),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Usage {
+    Estimated,
+    /// Tokens in and out.
+    Given(u64, u64),
+    Missing,
+}
+
+/// A page that a hosted search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) title: String,
+    pub(super) url: String,
+}
+
 impl Reply {
     fn of(kind: Kind) -> Self {
-        Self { kind, chunk_chars: 12, delay: Duration::ZERO, gate: None, cut_after: None, usage: None }
+        Self {
+            kind,
+            chunk_chars: 12,
+            delay: Duration::ZERO,
+            gate: None,
+            fault: None,
+            finish: Finish::Stop,
+            usage: Usage::Estimated,
+            sources: Vec::new(),
+        }
     }
 
     /// A text.
@@ -83,20 +151,23 @@ impl Reply {
         Self::turn(Vec::new())
     }
 
-    /// An error answer in OpenAI's shape.
+    /// The words in which the model declines.
+    #[must_use]
+    pub fn refusal(words: &str) -> Self {
+        Self::turn(vec![Part::Refusal(words.to_owned())])
+    }
+
+    /// An error answer in the dialect's own shape.
     #[must_use]
     pub fn status(status: u16, message: &str) -> Self {
-        let kind = if status == 429 { "rate_limit_error" } else { "server_error" };
-        Self::status_body(
-            status,
-            json!({"error": {"message": message, "type": kind, "param": null, "code": null}}),
-        )
+        let error = Failure::Message(message.to_owned());
+        Self::of(Kind::Failure { status, error, retry_after: None })
     }
 
     /// An error answer with a body of its own.
     #[must_use]
     pub fn status_body(status: u16, body: Value) -> Self {
-        Self::of(Kind::Status { status, body, retry_after: None })
+        Self::of(Kind::Failure { status, error: Failure::Body(body), retry_after: None })
     }
 
     /// These bytes as the stream, whatever they are.
@@ -120,7 +191,7 @@ impl Reply {
     /// An error answer that says when to come again, in seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
-        if let Kind::Status { retry_after, .. } = &mut self.kind {
+        if let Kind::Failure { retry_after, .. } = &mut self.kind {
             *retry_after = Some(seconds);
         }
         self
@@ -132,10 +203,51 @@ impl Reply {
         Self { chunk_chars, delay, ..self }
     }
 
-    /// The connection breaks after so many events.
+    /// The connection breaks after so many events, whatever they are in the dialect.
     #[must_use]
     pub fn cut_after(self, events: usize) -> Self {
-        Self { cut_after: Some(events), ..self }
+        self.fault(Place::Events(events), FaultKind::Break)
+    }
+
+    /// The connection breaks after so many pieces of text.
+    #[must_use]
+    pub fn break_after(self, pieces: usize) -> Self {
+        self.fault(Place::Pieces(pieces), FaultKind::Break)
+    }
+
+    /// Nothing more comes after so many pieces of text, and the connection stays open.
+    #[must_use]
+    pub fn hang_after(self, pieces: usize) -> Self {
+        self.fault(Place::Pieces(pieces), FaultKind::Hang)
+    }
+
+    /// After so many pieces of text the service tells of an error of its own within the stream, and ends it.
+    #[must_use]
+    pub fn fail_after(self, pieces: usize, message: &str) -> Self {
+        self.fault(Place::Pieces(pieces), FaultKind::Error(message.to_owned()))
+    }
+
+    fn fault(self, after: Place, kind: FaultKind) -> Self {
+        Self { fault: Some(Fault { after, kind }), ..self }
+    }
+
+    /// The turn ends because the bound on its length was reached.
+    #[must_use]
+    pub fn cut_by_length(self) -> Self {
+        Self { finish: Finish::Length, ..self }
+    }
+
+    /// The service withholds the rest, for a reason such as `SAFETY`. Ollama has no such thing: there it just ends.
+    #[must_use]
+    pub fn blocked(self, reason: &str) -> Self {
+        Self { finish: Finish::Blocked(reason.to_owned()), ..self }
+    }
+
+    /// Pages, by title and address, that the service's own search found; left out where a request offers no search.
+    #[must_use]
+    pub fn sources(self, pages: &[(&str, &str)]) -> Self {
+        let source = |(title, url): &(&str, &str)| Source { title: (*title).into(), url: (*url).into() };
+        Self { sources: pages.iter().map(source).collect(), ..self }
     }
 
     /// Only once the gate is open; the request counts as received before.
@@ -147,7 +259,13 @@ impl Reply {
     /// Billed as so many tokens in and out instead of an estimate.
     #[must_use]
     pub fn usage(self, input_tokens: u64, output_tokens: u64) -> Self {
-        Self { usage: Some((input_tokens, output_tokens)), ..self }
+        Self { usage: Usage::Given(input_tokens, output_tokens), ..self }
+    }
+
+    /// Says nothing of what it cost.
+    #[must_use]
+    pub fn without_usage(self) -> Self {
+        Self { usage: Usage::Missing, ..self }
     }
 }
 

@@ -1,12 +1,40 @@
-//! A request to the Responses API, with the questions brains and tests ask of it.
+//! A request to the offline model in a form that is the same for all dialects, with the questions brains and tests ask
+//! of it.
 
 use serde_json::Value;
 
 /// One request as it was received.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
-    /// The JSON body.
+    /// The JSON body as it came, in the words of its dialect.
     pub body: Value,
+    asked: Asked,
+}
+
+/// What a request says, whatever its dialect.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Asked {
+    pub(super) model: String,
+    pub(super) instructions: String,
+    /// The conversation as items of the Responses API.
+    pub(super) input: Vec<Value>,
+    /// The names of the function tools.
+    pub(super) tools: Vec<String>,
+    /// The service may search the web.
+    pub(super) searches: bool,
+    /// The answer is to be JSON.
+    pub(super) json: bool,
+    /// The answer is not streamed.
+    pub(super) whole: bool,
+}
+
+/// A picture in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Picture<'a> {
+    /// Such as `image/png`; for dialects that do not say it, what its first bytes tell.
+    pub mime_type: &'a str,
+    /// Its bytes in base64.
+    pub base64: &'a str,
 }
 
 /// The message of a chat inside a user item: the text between its tags, and the attributes of the opening tag.
@@ -26,16 +54,26 @@ impl TaggedMessage<'_> {
 }
 
 impl ModelRequest {
+    pub(super) fn new(body: Value, asked: Asked) -> Self {
+        Self { body, asked }
+    }
+
+    /// The model that is asked.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.asked.model
+    }
+
     /// The instructions.
     #[must_use]
     pub fn instructions(&self) -> &str {
-        self.body["instructions"].as_str().unwrap_or_default()
+        &self.asked.instructions
     }
 
-    /// The items of the input.
+    /// The conversation without the instructions, as items of the Responses API.
     #[must_use]
     pub fn input(&self) -> &[Value] {
-        self.body["input"].as_array().map_or(&[], Vec::as_slice)
+        &self.asked.input
     }
 
     /// The text of the last item of the user.
@@ -44,10 +82,34 @@ impl ModelRequest {
         self.last_user().map(|(_, item)| text_of(&item["content"])).unwrap_or_default()
     }
 
+    /// The pictures that go with the last item of the user.
+    #[must_use]
+    pub fn pictures(&self) -> Vec<Picture<'_>> {
+        let parts = self.last_user().and_then(|(_, item)| item["content"].as_array());
+        parts.into_iter().flatten().filter_map(picture).collect()
+    }
+
     /// The names of the tools offered.
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
-        self.body["tools"].as_array().into_iter().flatten().filter_map(|t| t["name"].as_str()).collect()
+        self.asked.tools.iter().map(String::as_str).collect()
+    }
+
+    /// Whether the service may search the web itself.
+    #[must_use]
+    pub fn offers_search(&self) -> bool {
+        self.asked.searches
+    }
+
+    /// Whether the answer must be JSON.
+    #[must_use]
+    pub fn wants_json(&self) -> bool {
+        self.asked.json
+    }
+
+    /// Whether the answer is to come in one piece.
+    pub(super) fn is_whole(&self) -> bool {
+        self.asked.whole
     }
 
     /// The tool calls since the last item of the user, each with its result.
@@ -69,6 +131,11 @@ impl ModelRequest {
     }
 }
 
+fn picture(part: &Value) -> Option<Picture<'_>> {
+    let (mime_type, base64) = part["image_url"].as_str()?.strip_prefix("data:")?.split_once(";base64,")?;
+    Some(Picture { mime_type, base64 })
+}
+
 /// The last tagged message of a text; the whole text if there is none.
 pub(super) fn tagged(text: &str) -> TaggedMessage<'_> {
     let opening = text.match_indices("<message ").filter(|(at, _)| *at == 0 || text[..*at].ends_with('\n'));
@@ -79,7 +146,8 @@ pub(super) fn tagged(text: &str) -> TaggedMessage<'_> {
     found.unwrap_or(TaggedMessage { attributes: "", text: text.trim() })
 }
 
-fn text_of(content: &Value) -> String {
+/// A text, or the texts of a list of parts.
+pub(super) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(|p| p["text"].as_str()).collect::<Vec<_>>().join("\n"),
@@ -104,16 +172,23 @@ mod tests {
     }
 
     #[test]
-    fn results_belong_to_the_current_turn() {
+    fn results_and_pictures_belong_to_the_current_turn() {
         let call = |id: &str, name: &str| json!({"type": "function_call", "call_id": id, "name": name});
         let output =
             |id: &str, text: &str| json!({"type": "function_call_output", "call_id": id, "output": text});
-        let body = json!({"input": [
-            {"role": "user", "content": "one"}, call("a", "old"), output("a", "x"),
-            {"role": "user", "content": [{"type": "input_text", "text": "two"}]}, call("b", "new"), output("b", "y"),
-        ]});
-        let request = ModelRequest { body };
+        let image =
+            |data: &str| json!({"type": "input_image", "image_url": format!("data:image/png;base64,{data}")});
+        let input = vec![
+            json!({"role": "user", "content": [image("OLD=")]}),
+            call("a", "old"),
+            output("a", "x"),
+            json!({"role": "user", "content": [{"type": "input_text", "text": "two"}, image("NEW=")]}),
+            call("b", "new"),
+            output("b", "y"),
+        ];
+        let request = ModelRequest::new(Value::Null, Asked { input, ..Asked::default() });
         assert_eq!(request.user_text(), "two");
         assert_eq!(request.tool_results(), [("new", "y".to_owned())]);
+        assert_eq!(request.pictures(), [Picture { mime_type: "image/png", base64: "NEW=" }]);
     }
 }

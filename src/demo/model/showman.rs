@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::reply::{Brain, Part, Reply};
-use super::request::{ModelRequest, TaggedMessage, tagged};
+use super::request::{ModelRequest, Picture, TaggedMessage, tagged};
 
 const WORD_PAUSE: Duration = Duration::from_millis(25);
 const SLOW_PAUSE: Duration = Duration::from_millis(450);
@@ -96,7 +96,10 @@ impl Brain for Showman {
             Trick::Format => spoken(SHOWPIECE),
             Trick::Long => spoken(&long()),
             Trick::Slow => Reply::text(SLOW).paced(0, SLOW_PAUSE),
-            Trick::Echo => spoken(&echo(message.text)),
+            Trick::Echo => match request.pictures().as_slice() {
+                [] => spoken(&echo(message.text)),
+                pictures => spoken(&received(pictures)),
+            },
             Trick::Dice => offered(request, "find_telegram_methods", json!({"query": "roll a dice"})),
             Trick::Poll | Trick::React | Trick::ListNotes | Trick::AddNote | Trick::Photo | Trick::File => {
                 let (tool, arguments) = call(trick, &message);
@@ -271,6 +274,15 @@ fn echo(text: &str) -> String {
     format!(
         "You said:\n\n{quoted}\nI am only an offline stand-in for a model, so that is as far as my wits go. Say \
          `help` to see what I can show you; with an API key in the settings a real model answers here."
+    )
+}
+
+fn received(pictures: &[Picture<'_>]) -> String {
+    let kinds: Vec<&str> = pictures.iter().map(|picture| picture.mime_type).collect();
+    let what = if kinds.len() == 1 { "a picture" } else { "pictures" };
+    format!(
+        "I was sent {what} ({}). It arrived whole, but an offline stand-in has no eyes; a real model would look at it.",
+        kinds.join(", ")
     )
 }
 

@@ -1,4 +1,5 @@
-//! The offline model, tested through its door: streams, violations, faults, the show.
+//! The offline model, tested through its door in the dialect of the Responses API: streams, violations, faults, the
+//! show. The other dialects have tests of their own, which stand on the same bed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,14 +12,15 @@ use super::{Brain, Gate, OfflineModel, Part, Reply, Script, Showman};
 use crate::clock::Clock;
 use crate::shutdown::Tasks;
 
-struct Bed {
-    model: OfflineModel,
+/// A running offline model, and a way to speak to it.
+pub(super) struct Bed {
+    pub(super) model: OfflineModel,
     tasks: Tasks,
-    http: reqwest::Client,
+    pub(super) http: reqwest::Client,
 }
 
 impl Bed {
-    async fn new(brain: impl Brain + 'static) -> Self {
+    pub(super) async fn new(brain: impl Brain + 'static) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
         let http = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
         let tasks = Tasks::new();
@@ -47,10 +49,41 @@ impl Bed {
         text.split_terminator("\n\n").map(event).collect()
     }
 
-    async fn end(self) {
+    pub(super) async fn end(self) {
         self.tasks.stop();
         assert!(self.tasks.finish(Duration::from_secs(5)).await, "the server still runs");
     }
+}
+
+/// The body with another value at this place.
+pub(super) fn changed(mut body: Value, pointer: &str, value: Value) -> Value {
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    match body.pointer_mut(parent).unwrap() {
+        Value::Array(items) if name == "-" => items.push(value),
+        Value::Array(items) => items[name.parse::<usize>().unwrap()] = value,
+        object => object[name] = value,
+    }
+    body
+}
+
+/// What the events of a stream hold, the last of which may be `[DONE]`.
+pub(super) fn datas(stream: &str) -> Vec<Value> {
+    let lines = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+    lines.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+/// Reads an answer until it ends, breaks or hangs.
+pub(super) async fn read(mut response: reqwest::Response) -> (String, &'static str) {
+    let mut received = Vec::new();
+    let end = loop {
+        match tokio::time::timeout(Duration::from_millis(300), response.chunk()).await {
+            Ok(Ok(Some(bytes))) => received.extend_from_slice(&bytes),
+            Ok(Ok(None)) => break "whole",
+            Ok(Err(_)) => break "broken",
+            Err(_) => break "hangs",
+        }
+    };
+    (String::from_utf8(received).unwrap(), end)
 }
 
 fn body(text: &str) -> Value {
@@ -166,6 +199,118 @@ async fn faults_happen_as_scripted() {
 }
 
 #[tokio::test]
+async fn an_answer_ends_in_many_ways() {
+    let speech = |text: &str| Reply::text(text).paced(0, Duration::ZERO);
+    let script = Script::new()
+        .then(Reply::refusal("I would rather not."))
+        .then(speech("Cut short").cut_by_length())
+        .then(Reply::empty().blocked("SAFETY"))
+        .then(Reply::text("Free").without_usage());
+    let bed = Bed::new(script).await;
+    let last = |events: &[Value]| events.last().unwrap().clone();
+    let refused = bed.ask(&body("x")).await;
+    assert_eq!(kinds(&refused)[4], "response.refusal.delta");
+    let said = last(&refused)["response"]["output"][0]["content"].clone();
+    assert_eq!(said, json!([{"type": "refusal", "refusal": "I would rather not."}]));
+    let cut = last(&bed.ask(&body("x")).await);
+    assert_eq!(
+        (&cut["type"], &cut["response"]["status"]),
+        (&json!("response.incomplete"), &json!("incomplete"))
+    );
+    assert_eq!(cut["response"]["incomplete_details"]["reason"], "max_output_tokens");
+    let blocked = last(&bed.ask(&body("x")).await);
+    assert_eq!(blocked["response"]["incomplete_details"]["reason"], "content_filter");
+    assert_eq!(last(&bed.ask(&body("x")).await)["response"]["usage"], Value::Null);
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn a_stream_fails_or_hangs_in_the_middle() {
+    let speech = || Reply::text("one two three").paced(0, Duration::ZERO);
+    let bed =
+        Bed::new(Script::new().then(speech().fail_after(1, "It broke.")).then(speech().hang_after(1))).await;
+    let failed = bed.ask(&body("x")).await;
+    assert_eq!(kinds(&failed)[4..], ["response.output_text.delta", "error", "response.failed"]);
+    assert_eq!((&failed[5]["message"], &failed[5]["sequence_number"]), (&json!("It broke."), &json!(5)));
+    assert_eq!(failed[6]["response"]["error"], json!({"code": "server_error", "message": "It broke."}));
+    let (received, end) = read(bed.post(&body("x")).send().await.unwrap()).await;
+    assert_eq!((received.matches("event: ").count(), end), (5, "hangs"));
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn a_search_shows_and_is_cited_where_it_is_offered() {
+    let found = Reply::text("It rains, says https://rain.example today.")
+        .sources(&[("Rain", "https://rain.example")]);
+    let bed = Bed::new(Script::new().otherwise(found)).await;
+    let plain = bed.ask(&body("x")).await;
+    assert!(!kinds(&plain).iter().any(|kind| kind.contains("search") || kind.contains("annotation")));
+    let searching = changed(body("rain?"), "/tools/-", json!({"type": "web_search"}));
+    let searching = changed(searching, "/model", json!("gpt-4.1"));
+    let events = bed.ask(&searching).await;
+    let wanted = [
+        "response.output_item.added",
+        "response.web_search_call.in_progress",
+        "response.web_search_call.searching",
+        "response.web_search_call.completed",
+        "response.output_item.done",
+    ];
+    assert_eq!(kinds(&events)[2..7], wanted);
+    let output = &events.last().unwrap()["response"]["output"];
+    let action = json!({"type": "search", "query": "rain?", "queries": ["rain?"]});
+    assert_eq!(output[0]["action"], action);
+    let citation = json!({
+        "type": "url_citation", "start_index": 15, "end_index": 35, "title": "Rain", "url": "https://rain.example",
+    });
+    assert_eq!(output[1]["content"][0]["annotations"], json!([citation]));
+    let added = events.iter().find(|e| e["type"] == "response.output_text.annotation.added").unwrap();
+    assert_eq!(added["annotation"], citation);
+    assert_eq!(bed.model.violations(), Vec::<String>::new());
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn thoughts_are_sealed_and_come_back() {
+    let reply = Reply::turn(vec![Part::Thought("hm".to_owned()), Part::Text("Yes.".to_owned())]);
+    let bed = Bed::new(Script::new().otherwise(reply)).await;
+    let asked = changed(body("x"), "/model", json!("gpt-5-mini"));
+    let asked = changed(asked, "/include", json!(["reasoning.encrypted_content"]));
+    let events = bed.ask(&asked).await;
+    let output = events.last().unwrap()["response"]["output"].clone();
+    let sealed = json!({
+        "id": "rs_offline_1_0", "type": "reasoning", "summary": [], "encrypted_content": "sealed-rs_offline_1_0",
+    });
+    assert_eq!((&output[0], &output[1]["type"]), (&sealed, &json!("message")));
+    let mut again = asked.clone();
+    let input = again["input"].as_array_mut().unwrap();
+    input.extend(output.as_array().unwrap().iter().cloned());
+    input.push(json!({"role": "user", "content": "y"}));
+    bed.ask(&again).await;
+    assert_eq!(bed.model.violations(), Vec::<String>::new());
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn a_retired_model_is_gone_without_blame_and_an_unknown_path_is_not() {
+    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    bed.model.retire("offline");
+    let models = bed.http.get(format!("{}/models", bed.model.url())).bearer_auth("key").send().await.unwrap();
+    let models = models.json::<Value>().await.unwrap();
+    assert_eq!(
+        (models["data"].as_array().unwrap().len(), &models["data"][0]["id"]),
+        (1, &json!("offline-text"))
+    );
+    let response = bed.post(&changed(body("x"), "/model", json!("offline"))).send().await.unwrap();
+    assert_eq!(response.status(), 404);
+    assert_eq!(response.json::<Value>().await.unwrap()["error"]["code"], "model_not_found");
+    assert_eq!(bed.model.violations(), Vec::<String>::new());
+    let nowhere = bed.http.get(format!("{}/nowhere", bed.model.url())).send().await.unwrap();
+    assert_eq!(nowhere.status(), 404);
+    assert_eq!(bed.model.violations(), ["there is no GET /v1/nowhere"]);
+    bed.end().await;
+}
+
+#[tokio::test]
 async fn replies_are_matched_gated_and_paced() {
     let gate = Gate::new();
     let slow = Reply::text("four words in all").paced(0, Duration::from_millis(10));
@@ -211,6 +356,11 @@ async fn the_showman_calls_offered_tools_and_concludes() {
     let events = bed.ask(&body("<message chat_id=\"5\" message_id=\"7\">\nsend a photo\n</message>")).await;
     let said = &events.last().unwrap()["response"]["output"][0]["content"][0]["text"];
     assert!(said.as_str().unwrap().contains("`sendPhoto`"), "{said}");
+    let picture = json!({"type": "input_image", "image_url": "data:image/png;base64,AAAA"});
+    let parts = json!([{"type": "input_text", "text": "look"}, picture]);
+    let events = bed.ask(&changed(body("x"), "/input/0/content", parts)).await;
+    let said = &events.last().unwrap()["response"]["output"][0]["content"][0]["text"];
+    assert!(said.as_str().unwrap().starts_with("I was sent a picture (image/png)."), "{said}");
     assert_eq!(bed.model.violations(), Vec::<String>::new());
     bed.end().await;
 }

@@ -1,0 +1,178 @@
+//! What the checks of all dialects share: unknown fields, ranges, base64, JSON Schema, calls and their results.
+
+use serde_json::{Map, Value};
+
+use super::dialect::Checked;
+
+/// The first field of an object that is not among those known.
+pub(super) fn stranger<'a>(object: &'a Value, known: &[&str]) -> Option<&'a str> {
+    let fields = object.as_object()?;
+    fields.keys().map(String::as_str).find(|name| !known.contains(name))
+}
+
+/// A text that is there and not empty.
+pub(super) fn filled<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
+    object[name].as_str().filter(|text| !text.is_empty())
+}
+
+/// A number within its range, or none.
+pub(super) fn within(object: &Value, name: &str, least: f64, most: f64) -> Checked {
+    let fits = |number: f64| (least..=most).contains(&number);
+    if object[name].is_null() || object[name].as_f64().is_some_and(fits) {
+        return Ok(());
+    }
+    Err(format!("{name} must be a number between {least} and {most}"))
+}
+
+/// A whole number of at least this, or none.
+pub(super) fn at_least(object: &Value, name: &str, least: u64) -> Checked {
+    if object[name].is_null() || object[name].as_u64().is_some_and(|number| number >= least) {
+        return Ok(());
+    }
+    Err(format!("{name} must be a whole number of at least {least}"))
+}
+
+/// Whether a text is base64 of the standard alphabet, with its padding, and not empty.
+pub(super) fn is_base64(text: &str) -> bool {
+    let body = text.trim_end_matches('=');
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    !body.is_empty()
+        && text.len() - body.len() <= 2
+        && text.len().is_multiple_of(4)
+        && body.bytes().all(known)
+}
+
+/// The type of a picture by its first bytes, in base64.
+pub(super) fn picture_type(base64: &str) -> Option<&'static str> {
+    let starts = [
+        ("/9j/", "image/jpeg"),
+        ("iVBORw0KGgo", "image/png"),
+        ("R0lGOD", "image/gif"),
+        ("UklGR", "image/webp"),
+    ];
+    starts.iter().find(|(start, _)| base64.starts_with(start)).map(|(_, kind)| *kind)
+}
+
+/// Whether the arguments of a call, as text, are a JSON object.
+pub(super) fn is_object_text(text: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(text).is_ok()
+}
+
+/// Every array says what it holds, however deep: OpenAI refuses one that does not.
+pub(super) fn arrays(schema: &Value) -> Checked {
+    match schema {
+        Value::Object(map)
+            if map.get("type") == Some(&Value::from("array")) && !map.contains_key("items") =>
+        {
+            Err("array schema missing items".to_owned())
+        }
+        Value::Object(map) => map.values().try_for_each(arrays),
+        Value::Array(list) => list.iter().try_for_each(arrays),
+        _ => Ok(()),
+    }
+}
+
+/// Every `$ref` leads somewhere within the schema.
+pub(super) fn references(schema: &Value) -> Checked {
+    fn each(part: &Value, whole: &Value) -> Checked {
+        match part {
+            Value::Object(map) => {
+                let target = map.get("$ref").and_then(Value::as_str);
+                let leads = |target: &str| {
+                    target.strip_prefix('#').is_some_and(|place| whole.pointer(place).is_some())
+                };
+                if let Some(lost) = target.filter(|target| !leads(target)) {
+                    return Err(format!("$ref '{lost}' leads nowhere"));
+                }
+                map.values().try_for_each(|value| each(value, whole))
+            }
+            Value::Array(list) => list.iter().try_for_each(|value| each(value, whole)),
+            _ => Ok(()),
+        }
+    }
+    each(schema, schema)
+}
+
+/// A call that waits for its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// Tells the call from all others of the conversation, whether it has an id or not.
+    pub(super) key: String,
+    pub(super) id: Option<String>,
+    pub(super) name: String,
+}
+
+/// The calls of a conversation that wait for their results, where ids are optional.
+#[derive(Debug, Default)]
+pub(super) struct OpenCalls {
+    waiting: Vec<Waiting>,
+    made: usize,
+}
+
+impl OpenCalls {
+    /// Notes a call and gives its key.
+    pub(super) fn call(&mut self, id: Option<&str>, name: &str) -> String {
+        self.made += 1;
+        let key = id.map_or_else(|| format!("call-{}-{name}", self.made), ToOwned::to_owned);
+        let id = id.map(ToOwned::to_owned);
+        self.waiting.push(Waiting { key: key.clone(), id, name: name.to_owned() });
+        key
+    }
+
+    /// The first call that a result with this id and name can be for; it waits no longer.
+    pub(super) fn answer(&mut self, id: Option<&str>, name: &str) -> Option<Waiting> {
+        let fits = |call: &Waiting| id.is_none_or(|id| call.id.as_deref() == Some(id)) && call.name == name;
+        let at = self.waiting.iter().position(fits)?;
+        Some(self.waiting.remove(at))
+    }
+
+    /// The first call without a result.
+    pub(super) fn first(&self) -> Option<&Waiting> {
+        self.waiting.first()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn base64_is_known() {
+        let cases = [
+            ("AAAA", true),
+            ("AA==", true),
+            ("+/A=", true),
+            ("", false),
+            ("=", false),
+            ("AA", false),
+            ("A===", false),
+            ("AA-_", false),
+            ("data:image/png;base64,AAAA", false),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(is_base64(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn results_find_their_calls() {
+        let mut open = OpenCalls::default();
+        assert_eq!(open.call(Some("a"), "x"), "a");
+        assert_eq!(open.call(None, "x"), "call-2-x");
+        let key = |found: Option<Waiting>| found.map(|call| call.key);
+        assert_eq!(key(open.answer(Some("b"), "x")), None);
+        assert_eq!(key(open.answer(None, "y")), None);
+        assert_eq!(key(open.answer(Some("a"), "x")), Some("a".to_owned()));
+        assert_eq!(key(open.answer(None, "x")), Some("call-2-x".to_owned()));
+        assert_eq!(open.first(), None);
+    }
+
+    #[test]
+    fn references_lead_somewhere() {
+        let found = json!({"$defs": {"a": {"type": "string"}}, "properties": {"x": {"$ref": "#/$defs/a"}}});
+        let lost = json!({"properties": {"x": {"items": [{"$ref": "#/$defs/a"}]}}});
+        assert_eq!(references(&found), Ok(()));
+        assert_eq!(references(&lost), Err("$ref '#/$defs/a' leads nowhere".to_owned()));
+    }
+}

@@ -1,0 +1,192 @@
+//! A turn of the model as the chunks of a Gemini stream, or as one answer.
+
+use serde_json::{Value, json};
+
+use super::super::dialect::{Event, Turn};
+use super::super::reply::{Finish, Part};
+use super::{Known, signature};
+
+const SEARCH: &str = "GOOGLE_SEARCH_WEB";
+
+/// The parts of a chunk, and whether they are new text.
+struct Chunk {
+    parts: Vec<Value>,
+    is_delta: bool,
+}
+
+/// All of an answer.
+pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
+    let (mut chunks, is_garbled) = chunks(turn);
+    let last = last(turn, &mut chunks, is_garbled);
+    if turn.request.is_whole() {
+        return vec![Event { bytes: whole(chunks, last).to_string().into_bytes(), is_delta: true }];
+    }
+    let written = chunks.into_iter().map(|Chunk { parts, is_delta }| {
+        let candidate = json!({"content": {"parts": parts, "role": "model"}, "index": 0});
+        let mut chunk = json!({"candidates": [candidate]});
+        frame(turn, &mut chunk);
+        Event { bytes: line(&chunk), is_delta }
+    });
+    written.chain([Event { bytes: line(&last), is_delta: false }]).collect()
+}
+
+/// A chunk on the wire.
+pub(super) fn line(chunk: &Value) -> Vec<u8> {
+    format!("data: {chunk}\r\n\r\n").into_bytes()
+}
+
+fn signs(turn: &Turn<'_>) -> bool {
+    Known::of(turn.request.model()).is_some_and(Known::is_third)
+}
+
+/// What is said and called, and whether a call came out as something else than an object. Calls that follow each other
+/// come together, and only the first of them is signed.
+fn chunks(turn: &Turn<'_>) -> (Vec<Chunk>, bool) {
+    let mut chunks: Vec<Chunk> = searched(turn).into_iter().collect();
+    let shows_thoughts = thinking(turn)["includeThoughts"] == true;
+    let mut made = 0;
+    for part in turn.parts {
+        match part {
+            Part::Text(text) | Part::Refusal(text) => chunks.extend(spoken(turn, text, false)),
+            Part::Thought(text) if shows_thoughts => chunks.extend(spoken(turn, text, true)),
+            Part::Thought(_) => {}
+            Part::Call { name, arguments } if arguments.is_object() => {
+                let call = call(turn, (name, arguments), made);
+                match chunks.last_mut().filter(|_| made > 0).filter(|chunk| !chunk.is_delta) {
+                    Some(chunk) => chunk.parts.push(call),
+                    None => chunks.push(Chunk { parts: vec![call], is_delta: false }),
+                }
+                made += 1;
+            }
+            Part::Call { .. } => return (chunks, true),
+        }
+    }
+    (chunks, false)
+}
+
+/// Either way to write it.
+fn thinking<'a>(turn: &'a Turn<'_>) -> &'a Value {
+    let body = &turn.request.body;
+    let config = body.get("generationConfig").unwrap_or(&body["generation_config"]);
+    config.get("thinkingConfig").unwrap_or(&config["thinking_config"])
+}
+
+fn spoken(turn: &Turn<'_>, text: &str, is_thought: bool) -> Vec<Chunk> {
+    let chunk = |piece: String| {
+        let part = if is_thought { json!({"text": piece, "thought": true}) } else { json!({"text": piece}) };
+        Chunk { parts: vec![part], is_delta: true }
+    };
+    turn.pieces(text).into_iter().map(chunk).collect()
+}
+
+fn call(turn: &Turn<'_>, (name, arguments): (&str, &Value), at: usize) -> Value {
+    let mut part = json!({"functionCall": {"name": name, "args": arguments}});
+    if signs(turn) {
+        part["functionCall"]["id"] = json!(signature::call_id(turn.number, at));
+        if at == 0 {
+            part["thoughtSignature"] = json!(signature::of(name, turn.number));
+        }
+    }
+    part
+}
+
+/// Where functions and search stand together, the search shows as a call of the service's own.
+fn searched(turn: &Turn<'_>) -> Option<Chunk> {
+    if turn.sources().is_empty() || turn.request.tool_names().is_empty() {
+        return None;
+    }
+    let id = format!("search-{}", turn.number);
+    let signature = signature::of("", turn.number);
+    let call = json!({"toolType": SEARCH, "args": {"queries": [turn.query()]}, "id": id});
+    let found = json!({"toolType": SEARCH, "response": {"search_suggestions": ""}, "id": id});
+    let parts = vec![
+        json!({"toolCall": call, "thoughtSignature": signature}),
+        json!({"toolResponse": found, "thoughtSignature": signature}),
+    ];
+    Some(Chunk { parts, is_delta: false })
+}
+
+/// The last chunk: why it ends, what it rests on, what it cost.
+fn last(turn: &Turn<'_>, chunks: &mut [Chunk], is_garbled: bool) -> Value {
+    let mut candidate = json!({"content": {"role": "model"}, "finishReason": "STOP", "index": 0});
+    if chunks.last().is_some_and(|chunk| chunk.is_delta) {
+        let mut part = json!({"text": ""});
+        if signs(turn) {
+            part["thoughtSignature"] = json!(signature::of("", turn.number));
+        }
+        candidate["content"]["parts"] = json!([part]);
+    }
+    match &turn.reply.finish {
+        _ if is_garbled => {
+            candidate["finishReason"] = json!("MALFORMED_FUNCTION_CALL");
+            candidate["finishMessage"] = json!("Malformed function call: the arguments are no object");
+        }
+        Finish::Stop => {}
+        Finish::Length => candidate["finishReason"] = json!("MAX_TOKENS"),
+        Finish::Blocked(reason) if chunks.is_empty() => {
+            let mut blocked = json!({"promptFeedback": {"blockReason": reason}});
+            frame(turn, &mut blocked);
+            return blocked;
+        }
+        Finish::Blocked(reason) => candidate["finishReason"] = json!(reason),
+    }
+    if !turn.sources().is_empty() {
+        candidate["groundingMetadata"] = grounding(turn);
+    }
+    let mut chunk = json!({"candidates": [candidate]});
+    frame(turn, &mut chunk);
+    chunk
+}
+
+/// What stands beside the candidates of every chunk.
+fn frame(turn: &Turn<'_>, chunk: &mut Value) {
+    if let Some((input, output)) = turn.usage() {
+        chunk["usageMetadata"] = json!({
+            "promptTokenCount": input, "candidatesTokenCount": output, "totalTokenCount": input + output,
+            "promptTokensDetails": [{"modality": "TEXT", "tokenCount": input}],
+        });
+    }
+    chunk["modelVersion"] = json!(turn.request.model());
+    chunk["responseId"] = json!(format!("offline{}", turn.number));
+}
+
+/// The whole text rests on every page; places in it are counted in bytes.
+fn grounding(turn: &Turn<'_>) -> Value {
+    let texts = turn.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let text: String = texts.collect();
+    let pages =
+        turn.sources().iter().map(|source| json!({"web": {"uri": source.url, "title": source.title}}));
+    let indices: Vec<usize> = (0..turn.sources().len()).collect();
+    let segment = json!({"startIndex": 0, "endIndex": text.len(), "text": text});
+    json!({
+        "webSearchQueries": [turn.query()],
+        "searchEntryPoint": {"renderedContent": "<div></div>"},
+        "groundingChunks": pages.collect::<Vec<_>>(),
+        "groundingSupports": [{"segment": segment, "groundingChunkIndices": indices}],
+    })
+}
+
+/// One answer of all chunks; text that was in pieces is whole again.
+fn whole(chunks: Vec<Chunk>, mut last: Value) -> Value {
+    let ending = last["candidates"][0]["content"]["parts"].as_array().cloned().unwrap_or_default();
+    let mut parts: Vec<Value> = Vec::new();
+    for part in chunks.into_iter().flat_map(|chunk| chunk.parts).chain(ending) {
+        let text = part["text"].as_str().map(ToOwned::to_owned);
+        match (parts.last_mut().filter(|before| before["text"].is_string()), text) {
+            (Some(before), Some(text)) if before["thought"] == part["thought"] => {
+                before["text"] = json!(before["text"].as_str().unwrap_or_default().to_owned() + &text);
+                if !part["thoughtSignature"].is_null() {
+                    before["thoughtSignature"] = part["thoughtSignature"].clone();
+                }
+            }
+            _ => parts.push(part),
+        }
+    }
+    if !parts.is_empty() && last["candidates"].is_array() {
+        last["candidates"][0]["content"]["parts"] = json!(parts);
+    }
+    last
+}

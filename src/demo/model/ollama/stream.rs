@@ -1,0 +1,81 @@
+//! A turn of the model as the lines of an Ollama stream.
+
+use chrono::SecondsFormat;
+use serde_json::{Value, json};
+
+use super::super::dialect::{Event, Turn};
+use super::super::reply::{Finish, Part};
+use super::Installed;
+
+/// All lines of an answer. Calls come whole, as Ollama sends them.
+pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut calls = 0;
+    for part in turn.parts {
+        match part {
+            Part::Text(text) | Part::Refusal(text) => events.extend(spoken(turn, "content", text)),
+            Part::Thought(text) if thinks(turn) => events.extend(spoken(turn, "thinking", text)),
+            Part::Thought(_) => {}
+            Part::Call { name, arguments } if arguments.is_object() => {
+                events.push(call(turn, (name, arguments), calls));
+                calls += 1;
+            }
+            Part::Call { arguments, .. } => {
+                let why = format!("error parsing tool call: raw={arguments}, err=it is no JSON object");
+                events.push(Event { bytes: failure(&why), is_delta: false });
+                return events;
+            }
+        }
+    }
+    events.push(Event { bytes: end(turn), is_delta: false });
+    events
+}
+
+/// An error within a stream, after which nothing comes.
+pub(super) fn failure(message: &str) -> Vec<u8> {
+    format!("{}\n", json!({"error": message})).into_bytes()
+}
+
+/// Models that can think do, unless they are told not to.
+fn thinks(turn: &Turn<'_>) -> bool {
+    let can = Installed::of(turn.request.model()).is_some_and(|model| model.can("thinking"));
+    can && turn.request.body["think"] != false
+}
+
+fn spoken(turn: &Turn<'_>, field: &str, text: &str) -> Vec<Event> {
+    let line = |piece: String| {
+        let mut message = json!({"role": "assistant", "content": ""});
+        message[field] = json!(piece);
+        Event { bytes: line(turn, message, false, Value::Null), is_delta: true }
+    };
+    turn.pieces(text).into_iter().map(line).collect()
+}
+
+fn call(turn: &Turn<'_>, (name, arguments): (&str, &Value), at: usize) -> Event {
+    let function = json!({"index": at, "name": name, "arguments": arguments});
+    let call = json!({"id": format!("call_{}_{at}", turn.number), "function": function});
+    let message = json!({"role": "assistant", "content": "", "tool_calls": [call]});
+    Event { bytes: line(turn, message, false, Value::Null), is_delta: false }
+}
+
+fn end(turn: &Turn<'_>) -> Vec<u8> {
+    let reason = if turn.reply.finish == Finish::Length { "length" } else { "stop" };
+    let mut figures = json!({
+        "done_reason": reason, "total_duration": 174_560_334, "load_duration": 101_397_084,
+        "prompt_eval_duration": 13_074_791, "eval_duration": 52_479_709,
+    });
+    if let Some((input, output)) = turn.usage() {
+        figures["prompt_eval_count"] = json!(input);
+        figures["eval_count"] = json!(output);
+    }
+    line(turn, json!({"role": "assistant", "content": ""}), true, figures)
+}
+
+fn line(turn: &Turn<'_>, message: Value, done: bool, figures: Value) -> Vec<u8> {
+    let at = turn.at.to_rfc3339_opts(SecondsFormat::Nanos, true);
+    let mut line = json!({"model": turn.request.model(), "created_at": at, "message": message, "done": done});
+    if let (Some(line), Value::Object(figures)) = (line.as_object_mut(), figures) {
+        line.extend(figures);
+    }
+    format!("{line}\n").into_bytes()
+}
