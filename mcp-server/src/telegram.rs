@@ -109,6 +109,7 @@ impl Telegram {
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TOTAL_TIMEOUT)
             .redirect(redirect::Policy::none())
+            .http1_only()
             .build()?;
         let api_url = settings.api_url.as_str().trim_end_matches('/');
         let base = format!("{api_url}/bot{}/", settings.token.expose_secret()).into();

@@ -92,7 +92,7 @@ impl Driver {
                     Some(results) => run.tools_answered(results?),
                     None => return Ok(Driven::Cancelled(so_far(&run, Pass::default()))),
                 },
-                Step::Done(answer) => return Ok(Driven::Done(answer)),
+                Step::Done(answer) => return Ok(Driven::Done(*answer)),
             };
         }
     }

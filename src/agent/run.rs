@@ -30,7 +30,7 @@ pub struct Run {
 enum Phase {
     Asking,
     Calling(Vec<Planned>),
-    Done(Answer),
+    Done(Box<Answer>),
 }
 
 /// What is to be done next.
@@ -44,7 +44,7 @@ pub enum Step {
     /// Make these calls, all at once.
     CallTools(Vec<Planned>),
     /// Nothing: this is the answer.
-    Done(Answer),
+    Done(Box<Answer>),
 }
 
 /// A call and what is to become of it.
@@ -138,7 +138,7 @@ impl Run {
         self.passes += 1;
         self.usage += pass.usage.unwrap_or_default();
         if pass.calls.is_empty() || !may_call {
-            self.phase = Phase::Done(Answer { pass, spoke: self.carried.spoke, usage: self.usage });
+            self.phase = Phase::Done(Box::new(Answer { pass, spoke: self.carried.spoke, usage: self.usage }));
             return self;
         }
         let planned = pass.calls.iter().map(|call| self.plan(call)).collect();

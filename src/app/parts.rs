@@ -140,9 +140,10 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Arc<SledStore>, Re
 }
 
 /// One client for the model and the MCP server: each has its own copy of the root certificates. It bounds the time to
-/// connect and no call as a whole, since answers stream.
+/// connect and no call as a whole, since answers stream. A crate we use brings HTTP/2 and gzip, which cost memory and
+/// gain an answer of words nothing.
 pub(super) fn http_client() -> Result<reqwest::Client, Refusal> {
-    let client = reqwest::Client::builder().connect_timeout(CONNECT).build();
+    let client = reqwest::Client::builder().connect_timeout(CONNECT).http1_only().no_gzip().build();
     client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
 }
 

@@ -117,7 +117,8 @@ mod tests {
                 .err()
                 .map(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         };
-        let cases: [(fn(&mut Generation), Option<&str>); 9] = [
+        type Case = (fn(&mut Generation), Option<&'static str>);
+        let cases: [Case; 9] = [
             (|_| {}, None),
             (|s| s.temperature = Some(2.0), None),
             (|s| s.temperature = Some(2.1), Some("temperature is 2.1, and takes 0 to 2")),

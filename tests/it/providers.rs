@@ -66,34 +66,33 @@ async fn converses(provider: &str) {
     let world = World::new().await;
     let bot = world.bot_of(provider, None).spawn();
     bot.ready().await;
-
     world.script.push(Reply::text("Hello, **Ann**!"));
     let hello = world.ask("hi").await;
     assert_eq!((&hello["text"], &hello["entities"][0]["type"]), (&json!("Hello, Ann!"), &json!("bold")));
-
-    world.script.push(Reply::turn(vec![Part::Text("Let me see.".into()), note("milk")]));
-    world.script.push(Reply::text("Noted."));
-    assert_eq!(world.ask("buy milk").await["text"], "Noted.");
-    assert_eq!(world.last_results()[0]["success"], true);
-
-    world.script.push(Reply::turn(vec![note("bread"), note("salt")]));
-    world.script.push(Reply::text("Both noted."));
-    assert_eq!(world.ask("bread and salt").await["text"], "Both noted.");
-    let kept: Vec<bool> = world.last_results().iter().map(|result| result["success"] == true).collect();
-    assert!(kept.ends_with(&[true, true]), "{kept:?}");
-
-    world.script.push(Reply::call("remove_note", json!({"note_id": "no such note"})));
-    world.script.push(Reply::text("There is no such note."));
-    assert_eq!(world.ask("remove it").await["text"], "There is no such note.");
-    assert_eq!(world.last_results().last().unwrap()["success"], false);
-
+    calls(&world).await;
     world.script.push(Reply::status(429, "slow down").retry_after(1));
     world.script.push(Reply::text("Now."));
     assert_eq!(world.ask("again").await["text"], "Now.");
-
     assert_eq!(world.script.left(), 0);
     assert_eq!(world.refused(), Vec::<String>::new());
     assert!(bot.stop().success());
+}
+
+/// One call, two at once, and one that fails.
+async fn calls(world: &World) {
+    let missing = Part::Call { name: "remove_note".into(), arguments: json!({"note_id": "no such note"}) };
+    let cases = [
+        (vec![Part::Text("Let me see.".into()), note("milk")], vec![true]),
+        (vec![note("bread"), note("salt")], vec![true, true]),
+        (vec![missing], vec![false]),
+    ];
+    for (parts, wanted) in cases {
+        world.script.push(Reply::turn(parts));
+        world.script.push(Reply::text("Done."));
+        assert_eq!(world.ask("do it").await["text"], "Done.");
+        let done: Vec<bool> = world.last_results().iter().map(|result| result["success"] == true).collect();
+        assert!(done.ends_with(&wanted), "{done:?}");
+    }
 }
 
 /// `/stop` keeps what was written and closes the call.

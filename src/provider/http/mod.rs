@@ -25,8 +25,9 @@ pub(super) async fn json(request: RequestBuilder, limit: Duration) -> Result<Val
             return Err(error::refusal(response).await);
         }
         let body = response.bytes().await.map_err(|error| error::from_reqwest(&error))?;
-        serde_json::from_slice(&body)
-            .map_err(|_| ProviderError::Refused("the answer is not JSON; is the base URL right?".into()))
+        serde_json::from_slice(&body).map_err(|error| {
+            ProviderError::Refused(format!("the answer is not JSON ({error}); is the base URL right?"))
+        })
     };
     tokio::time::timeout(limit, asking).await.unwrap_or(Err(ProviderError::Stalled(limit)))
 }
