@@ -163,9 +163,9 @@ fn smuggles(args: &Map<String, Value>) -> Option<&'static str> {
 /// The web addresses in a text.
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices("://").filter_map(|(at, _)| {
-        let scheme = text.get(..at)?;
-        let begin = scheme.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |before| before + 1);
-        text.get(begin..)
+        // The characters before may be of several bytes; those of a scheme are not.
+        let scheme = text.get(..at)?.rsplit(|c: char| !c.is_ascii_alphanumeric()).next()?;
+        text.get(at - scheme.len()..)
     });
     starts.filter_map(|rest| rest.split(|c: char| c.is_whitespace() || "\"'<>)]}`".contains(c)).next())
 }
@@ -371,6 +371,9 @@ mod tests {
             (rich(json!({"markdown": "<tg-button-row>"})), "deny"),
             (rich(json!({"markdown": "![x](http://192.168.0.1/a.png)"})), "deny"),
             (rich(json!({"html": "<img src='file:///etc/passwd'>"})), "deny"),
+            (rich(json!({"markdown": "look “http://10.0.0.1/a”"})), "deny"),
+            (rich(json!({"markdown": "😀http://10.0.0.1/a"})), "deny"),
+            (rich(json!({"markdown": "😀https://example.org/a"})), "allow"),
             (rich(json!({"markdown": "see (https://example.org/a), or https://example.org/b."})), "allow"),
         ];
         for (args, wanted) in cases {
