@@ -85,12 +85,12 @@ impl Driver {
                         self.record_pass(&pass, with_tools, turn).await?;
                         run.model_answered(pass)
                     }
-                    PassEnd::Cancelled(pass) => return Ok(Driven::Cancelled(so_far(&run, pass))),
-                    PassEnd::Failed(error, pass) => return Ok(Driven::Failed(error, so_far(&run, pass))),
+                    PassEnd::Cancelled(pass) => return Ok(Driven::Cancelled(run.answer(pass))),
+                    PassEnd::Failed(error, pass) => return Ok(Driven::Failed(error, run.answer(pass))),
                 },
                 Step::CallTools(planned) => match self.call(planned, run.found(), turn).await {
                     Some(results) => run.tools_answered(results?),
-                    None => return Ok(Driven::Cancelled(so_far(&run, Pass::default()))),
+                    None => return Ok(Driven::Cancelled(run.answer(Pass::default()))),
                 },
                 Step::Done(answer) => return Ok(Driven::Done(*answer)),
             };
@@ -183,8 +183,4 @@ impl Driver {
     pub fn model_id(&self, pass: &Pass) -> String {
         pass.model.as_ref().unwrap_or_else(|| self.models.default_model()).to_string()
     }
-}
-
-fn so_far(run: &Run, pass: Pass) -> Answer {
-    Answer { pass, spoke: run.spoke(), usage: run.usage() }
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, Carried};
 use crate::domain::usage::Usage;
 use crate::provider::Item;
@@ -74,6 +75,9 @@ pub struct Answer {
     pub pass: Pass,
     /// A tool has sent the words that answer: the text is kept, not sent.
     pub spoke: bool,
+    /// Pages that the whole turn rests on.
+    #[serde(default)]
+    pub sources: Vec<Source>,
     /// Tokens of all passes.
     pub usage: Usage,
 }
@@ -110,22 +114,17 @@ impl Run {
         &self.items
     }
 
-    /// Whether a tool has sent the words that answer.
-    #[must_use]
-    pub const fn spoke(&self) -> bool {
-        self.carried.spoke
-    }
-
     /// The tools that were found on the way and may be called beside those always offered.
     #[must_use]
     pub fn found(&self) -> &[String] {
         &self.carried.found
     }
 
-    /// Tokens used so far.
+    /// What the turn has come to if this is its last pass.
     #[must_use]
-    pub const fn usage(&self) -> Usage {
-        self.usage
+    pub fn answer(&self, pass: Pass) -> Answer {
+        let Carried { spoke, sources, .. } = self.carried.clone();
+        Answer { pass, spoke, sources, usage: self.usage }
     }
 
     /// The model has answered: either it wants tools, or this is the end. Ignored in any other phase.
@@ -137,8 +136,9 @@ impl Run {
         let may_call = self.may_call();
         self.passes += 1;
         self.usage += pass.usage.unwrap_or_default();
+        add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
         if pass.calls.is_empty() || !may_call {
-            self.phase = Phase::Done(Box::new(Answer { pass, spoke: self.carried.spoke, usage: self.usage }));
+            self.phase = Phase::Done(Box::new(self.answer(pass)));
             return self;
         }
         let planned = pass.calls.iter().map(|call| self.plan(call)).collect();

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::source::{Source, add_sources};
 use crate::ids::RunId;
 
 /// What a call does to the world; decides whether a restart may repeat it and what policy asks.
@@ -29,12 +30,16 @@ pub struct Carried {
     /// Names of tools that the model may call from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
+    /// Pages that the answer may rest on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
 }
 
 impl Carried {
     /// Adds what came later: each name once, and the last [`MOST_FOUND`] of them.
     pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
+        add_sources(&mut self.sources, later.sources);
         for name in later.found {
             self.found.retain(|known| *known != name);
             self.found.push(name);

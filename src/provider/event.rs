@@ -1,9 +1,8 @@
 //! What a model says while it answers.
 
-use serde::{Deserialize, Serialize};
-
-use super::ModelName;
 use crate::domain::conversation::PrivatePart;
+use crate::domain::model::ModelName;
+use crate::domain::source::Source;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
 
@@ -29,15 +28,6 @@ pub enum Event {
         /// What it cost, if the provider said.
         usage: Option<Usage>,
     },
-}
-
-/// A page that an answer rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    /// Its title; its address where there is none.
-    pub title: String,
-    /// Its address.
-    pub url: String,
 }
 
 /// Why an answer ended.

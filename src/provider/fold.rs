@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Finish, ModelName, Source};
+use super::{Event, Finish};
 use crate::domain::conversation::PrivatePart;
+use crate::domain::model::ModelName;
+use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
 
@@ -20,6 +22,9 @@ pub struct Pass {
     /// Pages it rests on, each once.
     #[serde(default)]
     pub sources: Vec<Source>,
+    /// How often the provider searched the web for it.
+    #[serde(default)]
+    pub searches: u64,
     /// Opaque parts.
     pub private: Vec<PrivatePart>,
     /// Tokens, if the provider said.
@@ -37,9 +42,8 @@ impl Pass {
             Event::Answering(model) => self.model = Some(model),
             Event::TextDelta(text) => self.text.push_str(&text),
             Event::ToolCall(call) => self.calls.push(call),
-            Event::Hosted(_) => {}
-            Event::Source(source) if self.sources.contains(&source) => {}
-            Event::Source(source) => self.sources.push(source),
+            Event::Hosted(_) => self.searches += 1,
+            Event::Source(source) => add_sources(&mut self.sources, [source]),
             Event::Private(part) => self.private.push(part),
             Event::Completed { finish, usage } => {
                 self.usage = usage;

@@ -24,8 +24,8 @@ use crate::domain::generation::Generation;
 
 pub use capabilities::Capabilities;
 pub use error::ProviderError;
-pub use event::{Event, Finish, Source};
-pub use request::{AnswerSchema, Image, Item, ModelName, Request, ToolSpec};
+pub use event::{Event, Finish};
+pub use request::{AnswerSchema, Image, Item, Request, ToolSpec};
 
 /// A stream of one answer; it ends after [`Event::Completed`] or the first error.
 pub type EventStream = BoxStream<'static, Result<Event, ProviderError>>;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use futures::{StreamExt, stream};
 use tracing::warn;
 
-use super::{Capabilities, Event, EventStream, Item, ModelName, Provider, ProviderError, Request};
+use super::{Capabilities, Event, EventStream, Item, Provider, ProviderError, Request};
+use crate::domain::model::ModelName;
 
 /// The providers that are set up, by name, and the order of models.
 #[derive(Debug)]

@@ -18,7 +18,8 @@ use tracing::debug;
 use super::http::decode::{Decode, Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error, json};
-use super::{EventStream, ProviderError, Source};
+use super::{EventStream, ProviderError};
+use crate::domain::source::Source;
 use crate::secret::{ExposeSecret, Redactor, SecretString};
 
 /// One of OpenAI's ways to ask for an answer.

@@ -6,11 +6,12 @@ use serde_json::Value;
 use tracing::debug;
 
 use super::signed::Layout;
+use crate::domain::source::Source;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
 use crate::provider::http::decode::Decode;
 use crate::provider::http::error;
-use crate::provider::{Event, Finish, ProviderError, Source};
+use crate::provider::{Event, Finish, ProviderError};
 
 /// What has been told of one answer so far.
 #[derive(Debug)]

@@ -7,10 +7,11 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::domain::conversation::PrivatePart;
+use crate::domain::source::Source;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
 use crate::provider::http::testing::{End, HTTP, Reply, Server};
-use crate::provider::{Event, Finish, Item, Source};
+use crate::provider::{Event, Finish, Item};
 
 const KEY: &str = "AIza-very-secret";
 const MODEL: &str = "gemini-3.5-flash";

@@ -200,8 +200,8 @@ mod tests {
 
     use super::*;
     use crate::domain::conversation::PrivatePart;
+    use crate::domain::source::Source;
     use crate::domain::tool::Call;
-    use crate::provider::Source;
 
     type Told = Vec<Result<Event, ProviderError>>;
 

@@ -208,7 +208,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::provider::Source;
+    use crate::domain::source::Source;
 
     fn run(events: &[Value]) -> Vec<Result<Event, ProviderError>> {
         let mut decoder = Decoder::default();

@@ -84,7 +84,7 @@ pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
                 tool_call_id: "c1".into(),
                 tool_name: "clock".into(),
                 tool_arguments: "{".into(),
-                carried: Carried { spoke: true, found: vec!["pinChatMessage".into()] },
+                carried: Carried { spoke: true, found: vec!["pinChatMessage".into()], ..Carried::default() },
             }),
             ..words(session, "noon")
         },
