@@ -3,6 +3,7 @@
 
 mod models;
 mod reader;
+mod spending;
 mod variables;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use crate::ids::{BotId, UserId};
 use crate::secret::{Redactor, SecretString};
 pub use models::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings};
 use reader::Reader;
+pub use spending::{PriceSetting, SpendingSettings};
 pub use variables::{VARIABLES, Variable, example, table};
 
 /// Everything the bot is told from outside.
@@ -33,6 +35,8 @@ pub struct Settings {
     pub access: AccessSettings,
     /// Bounds of a turn.
     pub limits: LimitSettings,
+    /// Bounds of a day.
+    pub spending: SpendingSettings,
     /// The zone of chats that set none.
     pub timezone: Tz,
     /// How to log.
@@ -156,6 +160,7 @@ impl Settings {
             store: StoreSettings::read(&mut reader),
             access: AccessSettings::read(&mut reader),
             limits: LimitSettings::read(&mut reader),
+            spending: SpendingSettings::read(&mut reader),
             timezone: read_timezone(&mut reader),
             log: LogSettings::read(&mut reader),
         };

@@ -79,6 +79,21 @@ pub const VARIABLES: &[Variable] = &[
         "3000",
         "The most tokens of earlier conversation sent with a question (100 to 1000000).",
     ),
+    variable(
+        "DAILY_TOKENS",
+        "",
+        "The most tokens the whole bot may use in a day, such as 500000; then it says so until midnight. No bound without it.",
+    ),
+    variable(
+        "DAILY_USD",
+        "",
+        "The most US dollars it may spend in a day, such as 2.50. Where this is the only bound, models of unknown price are not asked.",
+    ),
+    variable(
+        "LLM_PRICES",
+        "",
+        "Prices that the list does not have or has wrong, as provider:model=sent/cached/written in US dollars for a million tokens, such as compatible:my-model=0.20/0.05/0.80; a * ends the name of a family.",
+    ),
     variable("TELEGRAM_API_URL", "https://api.telegram.org", "The Bot API server, if you run your own."),
     variable("MCP_HTTP_PORT", "3001", "The loopback port of the Telegram MCP server; 0 takes a free one."),
     variable(

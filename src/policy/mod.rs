@@ -1,4 +1,5 @@
-//! What is allowed: who may talk to the bot, and what the model may do. Pure functions that fail closed.
+//! What is allowed: who may talk to the bot, what the model may do, and what may be spent. Pure functions that fail closed.
 
 pub mod access;
+pub mod budget;
 pub mod tools;

@@ -1,11 +1,14 @@
-//! What a model can do, as data: `models.yaml`. Providers answer with it; the loop offers tools by it.
+//! What a model can do and costs, as data: `models.yaml`. Providers answer with it; the loop offers tools by it, the
+//! ledger reckons with it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-static MODELS: LazyLock<HashMap<String, Family>> = LazyLock::new(embedded);
+use crate::domain::usage::Price;
+
+static FAMILIES: LazyLock<HashMap<String, Family>> = LazyLock::new(embedded);
 
 /// What a model can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -39,14 +42,79 @@ const fn combined() -> bool {
 #[serde(deny_unknown_fields)]
 struct Family {
     other: Capabilities,
+    /// What a model costs for which no entry says it.
+    price: Option<UsdPerMillion>,
+    /// Parts of the names of what is served beside models that talk.
+    #[serde(default)]
+    not_chat: Vec<String>,
     models: Vec<Entry>,
 }
 
 #[derive(Deserialize)]
 struct Entry {
     name: String,
+    price: Option<UsdPerMillion>,
     #[serde(flatten)]
     capabilities: Capabilities,
+}
+
+/// Prices as providers list them: US dollars for a million tokens, and for one search.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UsdPerMillion {
+    input: f64,
+    /// As much as `input` where it is left out.
+    cached: Option<f64>,
+    output: f64,
+    #[serde(default)]
+    search: f64,
+}
+
+impl From<&UsdPerMillion> for Price {
+    fn from(usd: &UsdPerMillion) -> Self {
+        let token = |usd_per_million: f64| nano(usd_per_million / 1e6);
+        Self {
+            input: token(usd.input),
+            cached: token(usd.cached.unwrap_or(usd.input)),
+            output: token(usd.output),
+            search: nano(usd.search),
+        }
+    }
+}
+
+/// Dollars in nano-dollars. The data holds small positive numbers only.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a test looks at every price")]
+fn nano(usd: f64) -> u64 {
+    (usd * 1e9).round() as u64
+}
+
+impl Family {
+    fn entry(&self, model: &str) -> Option<&Entry> {
+        let fitting = self.models.iter().filter(|entry| model.starts_with(&entry.name));
+        fitting.max_by_key(|entry| entry.name.len())
+    }
+}
+
+/// What this model of this provider is listed at; `None` where the data does not know.
+#[must_use]
+pub(super) fn list_price(provider: &str, model: &str) -> Option<Price> {
+    // What Ollama runs elsewhere is billed there.
+    if provider == "ollama" && model.ends_with("cloud") {
+        return None;
+    }
+    let family = FAMILIES.get(provider)?;
+    match family.entry(model) {
+        Some(entry) => entry.price.as_ref().or(family.price.as_ref()),
+        None => family.price.as_ref(),
+    }
+    .map(Price::from)
+}
+
+/// Whether what a provider serves under this name may be a model that talks, as far as the name tells.
+#[must_use]
+pub(super) fn may_talk(provider: &str, model: &str) -> bool {
+    let name = model.to_ascii_lowercase();
+    !FAMILIES.get(provider).is_some_and(|family| family.not_chat.iter().any(|part| name.contains(part)))
 }
 
 impl Capabilities {
@@ -64,9 +132,8 @@ impl Capabilities {
     /// What this model of this provider can do.
     #[must_use]
     pub fn of(provider: &str, model: &str) -> Self {
-        let Some(family) = MODELS.get(provider) else { return Self::NONE };
-        let fitting = family.models.iter().filter(|entry| model.starts_with(&entry.name));
-        fitting.max_by_key(|entry| entry.name.len()).map_or(family.other, |entry| entry.capabilities)
+        let Some(family) = FAMILIES.get(provider) else { return Self::NONE };
+        family.entry(model).map_or(family.other, |entry| entry.capabilities)
     }
 }
 

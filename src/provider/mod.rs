@@ -12,6 +12,7 @@ pub mod ollama;
 pub mod openai_chat;
 mod openai_client;
 pub mod openai_responses;
+pub mod price;
 mod request;
 pub mod retry;
 

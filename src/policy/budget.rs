@@ -1,0 +1,212 @@
+//! The daily caps of the whole bot: whether a model may be called, and how long its answer may be. Pure; the ledger
+//! keeps the figures it judges by.
+
+use crate::config::SpendingSettings;
+use crate::domain::usage::{Price, Spent, Usage};
+
+/// An answer takes at most so many tokens where a cap holds and nobody has set another bound: so much is set aside for
+/// it, and a call that nobody bounds could break any cap.
+pub const MOST_OUTPUT: u64 = 8_192;
+/// With less room than this an answer is not worth beginning.
+const LEAST_OUTPUT: u64 = 256;
+/// What the pages that a provider's own search reads may add to a call, in tokens; and how many searches it may make.
+const SEARCH_TOKENS: u64 = 20_000;
+const SEARCHES: u64 = 2;
+
+/// What may be spent in a day; `None` for no bound.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Caps {
+    /// Tokens sent and written.
+    pub tokens: Option<u64>,
+    /// Nano-dollars.
+    pub nano_usd: Option<u64>,
+}
+
+impl From<&SpendingSettings> for Caps {
+    fn from(settings: &SpendingSettings) -> Self {
+        Self { tokens: settings.daily_tokens, nano_usd: settings.daily_nano_usd }
+    }
+}
+
+impl Caps {
+    /// Whether there is any.
+    #[must_use]
+    pub const fn is_set(self) -> bool {
+        self.tokens.is_some() || self.nano_usd.is_some()
+    }
+
+    /// Whether a model of unknown price may be called: not where money is the only bound.
+    #[must_use]
+    pub const fn takes_unpriced(self) -> bool {
+        self.nano_usd.is_none() || self.tokens.is_some()
+    }
+}
+
+/// What a day has come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Day {
+    /// Gone.
+    pub spent: Spent,
+    /// Set aside for calls under way.
+    pub reserved: Spent,
+}
+
+/// A call that is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// Tokens of the request, estimated from above.
+    pub input: u64,
+    /// The bound on the answer that people or agents have set.
+    pub output: Option<u64>,
+    /// The provider may search the web.
+    pub search: bool,
+    /// The highest price among the models that may answer; `None` where one of them is not known.
+    pub price: Option<Price>,
+}
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ruling {
+    /// It is made, with this bound on its answer, and this is set aside for it.
+    Grant {
+        /// The most tokens of the answer.
+        output: u64,
+        /// Whether the provider may still search.
+        search: bool,
+        /// The most it comes to.
+        most: Spent,
+    },
+    /// It fits once calls under way have ended.
+    Wait,
+    /// It does not fit into what is left of the day.
+    Over,
+}
+
+/// Judges a call by the caps and what the day has come to.
+#[must_use]
+pub fn judge(caps: Caps, day: Day, wanted: Wanted) -> Ruling {
+    let plain = Wanted { search: false, ..wanted };
+    let tries = if wanted.search { vec![wanted, plain] } else { vec![plain] };
+    let enough = wanted.output.unwrap_or(MOST_OUTPUT).min(LEAST_OUTPUT);
+    let mut both = day.spent;
+    both += day.reserved;
+    for wanted in &tries {
+        let room = room(caps, both, wanted);
+        if room >= enough {
+            let output = wanted.output.unwrap_or(MOST_OUTPUT).min(room);
+            return Ruling::Grant { output, search: wanted.search, most: most(wanted, output) };
+        }
+    }
+    if room(caps, day.spent, &plain) >= enough { Ruling::Wait } else { Ruling::Over }
+}
+
+/// How long an answer may be, so that with it all that is gone stays within the caps.
+fn room(caps: Caps, gone: Spent, wanted: &Wanted) -> u64 {
+    let base = most(wanted, 0);
+    let tokens = caps.tokens.map(|cap| left(cap, gone.tokens, base.tokens));
+    let money = caps.nano_usd.zip(wanted.price).map(|(cap, price)| {
+        let left = left(cap, gone.nano_usd, base.nano_usd);
+        if left == 0 { 0 } else { left.checked_div(price.output).unwrap_or(u64::MAX) }
+    });
+    tokens.unwrap_or(u64::MAX).min(money.unwrap_or(u64::MAX))
+}
+
+const fn left(cap: u64, gone: u64, base: u64) -> u64 {
+    cap.saturating_sub(gone).saturating_sub(base)
+}
+
+/// What a call comes to with so long an answer.
+fn most(wanted: &Wanted, output: u64) -> Spent {
+    let (tokens, searches) = if wanted.search { (SEARCH_TOKENS, SEARCHES) } else { (0, 0) };
+    let usage = Usage { input: wanted.input.saturating_add(tokens), cached: 0, output };
+    Spent::new(usage, searches, wanted.price)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CHEAP: Price = Price { input: 1, cached: 1, output: 4, search: 0 };
+
+    fn tokens(cap: u64) -> Caps {
+        Caps { tokens: Some(cap), nano_usd: None }
+    }
+
+    fn day(spent: u64, reserved: u64) -> Day {
+        let of = |tokens| Spent { tokens, nano_usd: tokens, unpriced: 0 };
+        Day { spent: of(spent), reserved: of(reserved) }
+    }
+
+    fn wanted(input: u64) -> Wanted {
+        Wanted { input, output: None, search: false, price: Some(CHEAP) }
+    }
+
+    fn granted(ruling: Ruling) -> Option<(u64, bool)> {
+        match ruling {
+            Ruling::Grant { output, search, .. } => Some((output, search)),
+            Ruling::Wait | Ruling::Over => None,
+        }
+    }
+
+    #[test]
+    fn an_answer_is_as_long_as_there_is_room() {
+        let money = Caps { tokens: None, nano_usd: Some(5_000) };
+        let cases = [
+            (tokens(100_000), day(0, 0), wanted(1_000), Ok(8_192)),
+            (tokens(5_000), day(0, 0), wanted(1_000), Ok(4_000)),
+            (tokens(5_000), day(3_000, 0), wanted(1_000), Ok(1_000)),
+            (tokens(5_000), day(3_000, 900), wanted(1_000), Err(Ruling::Wait)),
+            (tokens(5_000), day(3_900, 0), wanted(1_000), Err(Ruling::Over)),
+            (money, day(0, 0), wanted(1_000), Ok(1_000)),
+            (money, day(4_000, 0), wanted(0), Err(Ruling::Over)),
+            (money, day(0, 0), Wanted { output: Some(10), ..wanted(4_960) }, Ok(10)),
+            (money, day(0, 0), Wanted { output: Some(10), ..wanted(4_961) }, Err(Ruling::Over)),
+            // A model without a price is bounded by tokens alone.
+            (tokens(2_000), day(0, 0), Wanted { price: None, ..wanted(1_000) }, Ok(1_000)),
+        ];
+        for (caps, day, wanted, expected) in cases {
+            let ruling = judge(caps, day, wanted);
+            assert_eq!(granted(ruling).map(|(output, _)| output).ok_or(ruling), expected, "{caps:?} {day:?}");
+        }
+    }
+
+    #[test]
+    fn a_search_is_left_out_before_the_answer_is() {
+        let search = Wanted { search: true, ..wanted(1_000) };
+        assert_eq!(granted(judge(tokens(50_000), day(0, 0), search)), Some((8_192, true)));
+        assert_eq!(granted(judge(tokens(20_000), day(0, 0), search)), Some((8_192, false)));
+    }
+
+    #[test]
+    fn an_unknown_price_is_taken_where_tokens_are_bounded() {
+        let both = Caps { tokens: Some(1), nano_usd: Some(1) };
+        let money = Caps { tokens: None, nano_usd: Some(1) };
+        let takes = [Caps::default(), tokens(1), both, money].map(Caps::takes_unpriced);
+        assert_eq!(takes, [true, true, true, false]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_granted_never_breaks_a_cap(
+            caps in (proptest::option::of(0..50_000_u64), proptest::option::of(0..50_000_u64)),
+            gone in (0..40_000_u64, 0..40_000_u64),
+            input in 0..30_000_u64,
+            output in proptest::option::of(1..20_000_u64),
+            search: bool,
+        ) {
+            let caps = Caps { tokens: caps.0, nano_usd: caps.1 };
+            let day = day(gone.0, gone.1);
+            let wanted = Wanted { input, output, search, price: Some(CHEAP) };
+            if let Ruling::Grant { output, most, .. } = judge(caps, day, wanted) {
+                let mut all = day.spent;
+                all += day.reserved;
+                all += most;
+                prop_assert!(caps.tokens.is_none_or(|cap| all.tokens <= cap));
+                prop_assert!(caps.nano_usd.is_none_or(|cap| all.nano_usd <= cap));
+                prop_assert!(output > 0);
+            }
+        }
+    }
+}
