@@ -94,6 +94,13 @@ impl Bus {
     }
 }
 
+/// The bot's owners, for what only they can mend.
+#[async_trait]
+pub trait Owners: Debug + Send + Sync {
+    /// Writes to each of them in private. A failure to do so is only logged.
+    async fn tell(&self, words: &str);
+}
+
 /// Carries answers out.
 #[async_trait]
 pub trait Courier: Debug + Send + Sync {

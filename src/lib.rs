@@ -7,8 +7,8 @@
 //! |---|---|---|
 //! | 0 | ids secret clock shutdown text | use any other module of ours |
 //! | 1 | domain config telemetry | do I/O |
-//! | 2 | delivery provider store prompts policy | know Telegram, tools, each other |
-//! | 3 | mcp outbound | know sessions |
+//! | 2 | delivery files provider store prompts policy | know Telegram, tools, each other |
+//! | 3 | ledger mcp outbound | know sessions |
 //! | 4 | tools | |
 //! | 5 | context | |
 //! | 6 | agent | know Telegram, HTTP, a concrete store |
@@ -28,11 +28,13 @@ pub mod domain;
 pub mod telemetry;
 
 pub mod delivery;
+pub mod files;
 pub mod policy;
 pub mod prompts;
 pub mod provider;
 pub mod store;
 
+pub mod ledger;
 pub mod mcp;
 pub mod outbound;
 

@@ -3,25 +3,27 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use super::calls::{Caller, ReadyCall};
 use super::run::{Answer, CallResult, Planned, Run, Step};
 use crate::delivery::RunEventKind;
 use crate::domain::conversation::{Message, Role};
+use crate::domain::generation::Generation;
+use crate::domain::model::ModelName;
+use crate::domain::usage::Payer;
 use crate::ids::SessionId;
+use crate::ledger::{Ledger, LedgerError};
 use crate::provider::fold::Pass;
-use crate::provider::models::Models;
-use crate::provider::{Event, ProviderError, Request};
+use crate::provider::{Event, Request};
 use crate::store::StoreError;
 use crate::tools::ToolContext;
 
 /// Runs turns with one model.
 #[derive(Debug, Clone)]
 pub struct Driver {
-    /// The models that can be asked.
-    pub models: Arc<Models>,
+    /// The way to the models.
+    pub ledger: Arc<Ledger>,
     /// Who makes the calls.
     pub caller: Caller,
     /// The most passes of a turn.
@@ -35,6 +37,10 @@ pub struct Turn {
     pub context: ToolContext,
     /// The session it writes to.
     pub session: SessionId,
+    /// The model that is meant.
+    pub model: ModelName,
+    /// How it is to write.
+    pub settings: Generation,
     /// The system prompt.
     pub instructions: String,
     /// Ends the turn when cancelled.
@@ -62,14 +68,14 @@ pub enum Driven {
     /// It was cancelled; this is what the pass in progress had written.
     Cancelled(Answer),
     /// The model failed; this is what it had written in that pass.
-    Failed(ProviderError, Answer),
+    Failed(LedgerError, Answer),
 }
 
 /// How one pass came out, with what was written until then.
 enum PassEnd {
     Whole(Pass),
     Cancelled(Pass),
-    Failed(ProviderError, Pass),
+    Failed(LedgerError, Pass),
 }
 
 impl Driver {
@@ -81,7 +87,8 @@ impl Driver {
         loop {
             run = match run.next() {
                 Step::CallModel { with_tools } => match self.pass(&run, with_tools, turn).await {
-                    PassEnd::Whole(pass) => {
+                    PassEnd::Whole(mut pass) => {
+                        pass.nano_usd = self.cost(&pass, turn);
                         self.record_pass(&pass, with_tools, turn).await?;
                         run.model_answered(pass)
                     }
@@ -99,28 +106,41 @@ impl Driver {
 
     async fn pass(&self, run: &Run, with_tools: bool, turn: &Turn) -> PassEnd {
         let mut pass = Pass::default();
-        let mut stream = self.models.stream(
-            self.models.default_model(),
-            &Request {
-                tools: if with_tools { self.caller.tools.specs(run.found()) } else { Vec::new() },
-                ..Request::new("", turn.instructions.as_str(), run.items().to_vec())
-            },
-        );
+        let request = Request {
+            tools: if with_tools { self.caller.tools.specs(run.found()) } else { Vec::new() },
+            web_search: true,
+            settings: turn.settings,
+            ..Request::new("", turn.instructions.as_str(), run.items().to_vec())
+        };
+        let opening = tokio::select! {
+            biased;
+            () = turn.cancel.cancelled() => return PassEnd::Cancelled(pass),
+            opening = self.ledger.call(&turn.model, request, turn.payer()) => opening,
+        };
+        let mut call = match opening {
+            Ok(call) => call,
+            Err(error) => return PassEnd::Failed(error, pass),
+        };
         loop {
             let event = tokio::select! {
                 biased;
                 () = turn.cancel.cancelled() => return PassEnd::Cancelled(pass),
-                event = stream.next() => event,
+                event = call.next() => event,
             };
             match event {
                 None => return PassEnd::Whole(pass),
-                Some(Err(error)) => return PassEnd::Failed(error, pass),
+                Some(Err(error)) => return PassEnd::Failed(error.into(), pass),
                 Some(Ok(event)) => {
                     self.show(&event, turn);
                     pass.absorb(event);
                 }
             }
         }
+    }
+
+    fn cost(&self, pass: &Pass, turn: &Turn) -> Option<u64> {
+        let model = pass.model.as_ref().unwrap_or(&turn.model);
+        self.ledger.cost(model, pass.usage.unwrap_or_default(), pass.searches)
     }
 
     fn show(&self, event: &Event, turn: &Turn) {
@@ -150,8 +170,9 @@ impl Driver {
         }
         let now = self.caller.clock.now();
         let said = Message {
-            model_id: Some(self.model_id(pass)),
+            model_id: Some(turn.wrote(pass)),
             token_usage: pass.usage,
+            nano_usd: pass.nano_usd,
             private: pass.private.clone(),
             ..Message::new(turn.session, Role::Assistant, pass.text.clone(), now)
         };
@@ -177,10 +198,16 @@ impl Driver {
             results = self.caller.make(calls, &turn.context, turn.session) => Some(results),
         }
     }
+}
 
+impl Turn {
     /// The model that wrote a pass, as `provider:model`.
-    #[must_use]
-    pub fn model_id(&self, pass: &Pass) -> String {
-        pass.model.as_ref().unwrap_or_else(|| self.models.default_model()).to_string()
+    fn wrote(&self, pass: &Pass) -> String {
+        pass.model.as_ref().unwrap_or(&self.model).to_string()
+    }
+
+    fn payer(&self) -> Payer {
+        let ToolContext { run, place, speaker, .. } = &self.context;
+        Payer { run: *run, chat: place.chat, user: speaker.user.clone() }
     }
 }

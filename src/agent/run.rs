@@ -23,6 +23,8 @@ pub struct Run {
     max_passes: u32,
     made: HashMap<String, u32>,
     usage: Usage,
+    /// `None` once a price was not known.
+    nano_usd: Option<u64>,
     carried: Carried,
     phase: Phase,
 }
@@ -80,6 +82,9 @@ pub struct Answer {
     pub sources: Vec<Source>,
     /// Tokens of all passes.
     pub usage: Usage,
+    /// What they cost in nano-dollars, where the price is known.
+    #[serde(default)]
+    pub nano_usd: Option<u64>,
 }
 
 impl Run {
@@ -88,7 +93,16 @@ impl Run {
     pub fn new(items: Vec<Item>, max_passes: u32) -> Self {
         let phase = Phase::Asking;
         let (made, usage) = (HashMap::new(), Usage::default());
-        Self { items, passes: 0, max_passes, made, usage, carried: Carried::default(), phase }
+        Self {
+            items,
+            passes: 0,
+            max_passes,
+            made,
+            usage,
+            nano_usd: Some(0),
+            carried: Carried::default(),
+            phase,
+        }
     }
 
     /// The same turn with what its calls left behind before a restart, in their order.
@@ -124,7 +138,7 @@ impl Run {
     #[must_use]
     pub fn answer(&self, pass: Pass) -> Answer {
         let Carried { spoke, sources, .. } = self.carried.clone();
-        Answer { pass, spoke, sources, usage: self.usage }
+        Answer { pass, spoke, sources, usage: self.usage, nano_usd: self.nano_usd }
     }
 
     /// The model has answered: either it wants tools, or this is the end. Ignored in any other phase.
@@ -136,6 +150,7 @@ impl Run {
         let may_call = self.may_call();
         self.passes += 1;
         self.usage += pass.usage.unwrap_or_default();
+        self.nano_usd = self.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
         add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
         if pass.calls.is_empty() || !may_call {
             self.phase = Phase::Done(Box::new(self.answer(pass)));

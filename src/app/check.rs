@@ -66,7 +66,7 @@ async fn models(settings: &Settings) -> bool {
 async fn model(models: &Models, choice: &ModelChoice) -> Result<String, String> {
     let question = vec![Item::user("Are you there?")];
     let request = Request::new("", "Answer with one word.", question);
-    let mut stream = models.stream(models.default_model(), &request);
+    let mut stream = models.stream(&[models.default_model().clone()], &request);
     let mut pass = Pass::default();
     while let Some(event) = stream.next().await {
         pass.absorb(event.map_err(|error| format!("{choice}: {error}{}", remedy(&error, choice)))?);

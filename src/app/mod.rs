@@ -83,7 +83,7 @@ async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {
     let commands = parts.commands.clone();
     groups.back.spawn("register", async move { commands.register().await });
     groups.front.spawn("poller", poller.run());
-    info!(username = parts.router.me.username, model = parts.commands.model, "ready");
+    info!(username = parts.router.me.username, model = parts.commands.default_model(), "ready");
     Ok(parts)
 }
 

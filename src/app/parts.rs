@@ -17,10 +17,12 @@ use crate::context::BotName;
 use crate::delivery::{Bus, Courier};
 use crate::domain::model::ModelName;
 use crate::ids::BotId;
+use crate::ledger::{Ledger, LedgerParts};
 use crate::mcp::locate::candidates;
 use crate::mcp::supervisor::{Mcp, Recipe};
 use crate::outbound::Gate;
 use crate::policy::access::Admins;
+use crate::policy::budget::Caps;
 use crate::prompts::Prompts;
 use crate::prompts::texts::Locales;
 use crate::provider::Provider;
@@ -29,6 +31,7 @@ use crate::provider::models::Models;
 use crate::provider::ollama::Ollama;
 use crate::provider::openai_chat::OpenAiChat;
 use crate::provider::openai_responses::OpenAiResponses;
+use crate::provider::price::Prices;
 use crate::provider::retry::{Retry, RetryPolicy};
 use crate::secret::ExposeSecret;
 use crate::session::mailbox::Mailboxes;
@@ -39,8 +42,10 @@ use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::{Api, ApiError, GetMe};
 use crate::telegram::commands::Commands;
 use crate::telegram::courier::TelegramCourier;
+use crate::telegram::files::TelegramFiles;
 use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
+use crate::telegram::owners::TelegramOwners;
 use crate::telegram::poller::Poller;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
@@ -88,11 +93,10 @@ pub(super) async fn build(
     clock: &Clock,
 ) -> Result<(Parts, Poller), Refusal> {
     let base = base(settings, groups, clock).await?;
-    let models = models(&settings.model, &base.http);
-    let model = models.default_model().to_string();
-    let turns = Arc::new(turns(&base, models));
+    let ledger = ledger(&base, models(&settings.model, &base.http)).await?;
+    let turns = Arc::new(turns(&base, ledger.clone()));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
-    let commands = Arc::new(commands(&base, model));
+    let commands = Arc::new(commands(&base, ledger));
     let router = Arc::new(Router {
         me: base.me.clone(),
         access: settings.access.clone(),
@@ -158,7 +162,12 @@ pub(super) fn models(settings: &ModelSettings, http: &reqwest::Client) -> Models
         let inner = self::provider(provider, http.clone(), settings.idle_timeout);
         Arc::new(Retry::new(inner, RetryPolicy::default()))
     });
+    let own = settings.providers.iter().map(|provider| ModelName {
+        provider: provider.kind.name().to_owned(),
+        model: provider.model.clone(),
+    });
     Models::new(providers, name(&settings.default), settings.fallback.iter().map(name).collect())
+        .with_own(own.collect())
 }
 
 fn provider(settings: &ProviderSettings, http: reqwest::Client, idle: Duration) -> Arc<dyn Provider> {
@@ -170,6 +179,21 @@ fn provider(settings: &ProviderSettings, http: reqwest::Client, idle: Duration) 
         ProviderKind::Ollama => Arc::new(Ollama::new(http, url, given, idle, LOAD)),
         ProviderKind::Gemini => Arc::new(Gemini::new(http, url, key, idle)),
     }
+}
+
+async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal> {
+    let settings = &base.settings.spending;
+    let parts = LedgerParts {
+        models: Arc::new(models),
+        store: base.store.clone(),
+        prices: Prices::new(settings.prices.clone()),
+        caps: Caps::from(settings),
+        zone: base.settings.timezone,
+        clock: base.clock.clone(),
+        // What turns that are being stopped have cost is booked still.
+        tasks: base.groups.back.clone(),
+    };
+    Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
 }
 
 async fn start_mcp(settings: &Settings, groups: &Groups, http: reqwest::Client) -> Result<Mcp, Refusal> {
@@ -211,21 +235,30 @@ fn me(user: &Value, bot: BotId) -> Me {
     Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
 }
 
-fn turns(base: &Base<'_>, models: Models) -> Turns {
+fn turns(base: &Base<'_>, ledger: Arc<Ledger>) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
-    let courier: Arc<dyn Courier> =
-        Arc::new(TelegramCourier { sender: base.sender.clone(), live: base.live.clone() });
+    let courier: Arc<dyn Courier> = Arc::new(TelegramCourier {
+        sender: base.sender.clone(),
+        live: base.live.clone(),
+        locales: base.locales.clone(),
+    });
     let caller = Caller {
         tools: Arc::new(registry(base)),
         store: base.store.clone(),
         bus: bus.clone(),
         clock: base.clock.clone(),
     };
-    let driver = Driver { models: Arc::new(models), caller, max_passes: base.settings.limits.max_passes };
+    let driver = Driver { ledger, caller, max_passes: base.settings.limits.max_passes };
     Turns {
         conversations: base.store.clone(),
         notes: base.store.clone(),
         settings: base.store.clone(),
+        files: Arc::new(TelegramFiles(base.sender.api.clone())),
+        owners: Arc::new(TelegramOwners {
+            sender: base.sender.clone(),
+            access: base.settings.access.clone(),
+            settings: base.store.clone(),
+        }),
         driver,
         prompts: base.prompts.clone(),
         locales: base.locales.clone(),
@@ -253,7 +286,7 @@ fn registry(base: &Base<'_>) -> Registry {
     Registry::new(tools.chain(telegram.core()).chain(find::tool(catalog)), Arc::new(telegram))
 }
 
-fn commands(base: &Base<'_>, model: String) -> Commands {
+fn commands(base: &Base<'_>, ledger: Arc<Ledger>) -> Commands {
     let store: Arc<dyn Store> = base.store.clone();
     // Commands are answered also while turns are being stopped.
     let sender = Sender { tasks: base.groups.back.clone(), ..base.sender.clone() };
@@ -264,7 +297,7 @@ fn commands(base: &Base<'_>, model: String) -> Commands {
         admins: base.admins.clone(),
         access: base.settings.access.clone(),
         me: base.me.clone(),
-        model,
+        ledger,
         default_zone: base.settings.timezone,
         vitals: base.vitals.clone(),
         mcp: base.mcp.clone(),

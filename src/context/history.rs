@@ -4,21 +4,19 @@
 use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
 use crate::provider::Item;
-use crate::text::{estimate_tokens, keep_ends};
+use crate::text::keep_ends;
 
 /// An assistant text longer than this loses its middle, unless it is recent.
 const LONG_ANSWER_CHARS: usize = 400;
 /// So many of the newest messages are recent.
 const RECENT: usize = 6;
-/// What a role, its marks and its ids take beside the text.
-const OVERHEAD_TOKENS: usize = 12;
 
 /// The newest exchanges that fit, oldest first. An exchange is a person's message and all that followed it; it gets
-/// in whole or not at all, so that no call is ever without its result.
+/// in whole or not at all, so that no call is ever without its result; its pictures are left out before its words are.
 pub(super) fn within_budget(
     history: &[Message],
     budget: usize,
-    render: &impl Fn(&Message) -> Result<String, String>,
+    render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<Vec<Item>, String> {
     let recent_from = history.len().saturating_sub(RECENT);
     let mut kept: Vec<Vec<Item>> = Vec::new();
@@ -32,8 +30,12 @@ pub(super) fn within_budget(
         }
         let exchange: Vec<Message> =
             (start..end).map(|at| shortened(&history[at], at >= recent_from)).collect();
-        let items = items_of(&exchange, render)?;
-        let cost = items.iter().map(cost).sum::<usize>();
+        let mut items = items_of(&exchange, render)?;
+        let mut cost = items.iter().map(Item::estimate_tokens).sum::<usize>();
+        if cost > left {
+            items.iter_mut().for_each(leave_out_pictures);
+            cost = items.iter().map(Item::estimate_tokens).sum();
+        }
         if cost > left {
             break;
         }
@@ -44,15 +46,21 @@ pub(super) fn within_budget(
     Ok(kept.into_iter().rev().flatten().collect())
 }
 
+fn leave_out_pictures(item: &mut Item) {
+    if let Item::User { images, .. } = item {
+        images.clear();
+    }
+}
+
 /// Stored messages as items, in order; calls are rebuilt from the results' stored metadata.
 pub(super) fn items_of(
     messages: &[Message],
-    render: &impl Fn(&Message) -> Result<String, String>,
+    render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<Vec<Item>, String> {
     let mut items: Vec<Item> = Vec::new();
     for message in messages {
         match (message.role, &message.tool) {
-            (Role::User, _) => items.push(Item::user(render(message)?)),
+            (Role::User, _) => items.push(render(message)?),
             (Role::System, _) => items.push(Item::user(message.text.clone())),
             (Role::Assistant, _) => items.push(Item::Assistant {
                 text: message.text.clone(),
@@ -97,24 +105,6 @@ fn shortened(message: &Message, is_recent: bool) -> Message {
     Message { text, ..message.clone() }
 }
 
-/// What a picture is taken to cost: the most that today's models count for one of Telegram's photos.
-const IMAGE_TOKENS: usize = 1_600;
-
-fn cost(item: &Item) -> usize {
-    let text = match item {
-        Item::User { text, images } => estimate_tokens(text) + images.len() * IMAGE_TOKENS,
-        Item::Assistant { text, calls, private } => {
-            let calls = calls
-                .iter()
-                .map(|c| estimate_tokens(&c.name) + estimate_tokens(&c.arguments) + OVERHEAD_TOKENS);
-            let private = private.iter().map(|part| estimate_tokens(&part.data.to_string()));
-            estimate_tokens(text) + calls.sum::<usize>() + private.sum::<usize>()
-        }
-        Item::ToolResult { output, .. } => estimate_tokens(output),
-    };
-    text + OVERHEAD_TOKENS
-}
-
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
@@ -138,8 +128,8 @@ mod tests {
         message
     }
 
-    fn render(message: &Message) -> Result<String, String> {
-        Ok(message.text.clone())
+    fn render(message: &Message) -> Result<Item, String> {
+        Ok(Item::user(message.text.clone()))
     }
 
     #[test]
@@ -183,7 +173,7 @@ mod tests {
                 })
                 .collect();
             let items = within_budget(&history, budget, &render).unwrap();
-            prop_assert!(items.iter().map(cost).sum::<usize>() <= budget);
+            prop_assert!(items.iter().map(Item::estimate_tokens).sum::<usize>() <= budget);
             let mut open = Vec::new();
             for item in &items {
                 match item {

@@ -2,6 +2,8 @@
 //! from question to question, and a tail that does not. Pure.
 
 mod history;
+mod pictures;
 mod window;
 
+pub use pictures::Pictures;
 pub use window::{BotName, Material, Window, build};

@@ -4,13 +4,14 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::history::{items_of, within_budget};
+use super::pictures::Pictures;
 use crate::domain::chat::{ChatConfig, Place};
 use crate::domain::conversation::Message;
-use crate::domain::message::{Attachment, Inbound, Quoted, Speaker};
+use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
 use crate::ids::MessageId;
 use crate::prompts::{MessageView, Prompts, QuoteView, SystemView, TailView};
-use crate::provider::Item;
+use crate::provider::{Image, Item};
 use crate::text::one_line;
 
 /// A list with more items than this stands in the prompt as its key and count.
@@ -48,6 +49,8 @@ pub struct Material<'a> {
     pub overheard: &'a [Inbound],
     /// The question's parts, as they came in.
     pub question: &'a [Inbound],
+    /// Pictures of the question and of what was said last.
+    pub pictures: &'a Pictures,
     /// What this turn stored after the question, when it goes on after a restart.
     pub done: &'a [Message],
     /// The time.
@@ -69,11 +72,12 @@ pub struct Window {
 /// A prompt template of the owner's that does not render.
 pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) -> Result<Window, String> {
     let zone = material.config.timezone.unwrap_or(material.default_zone);
-    let render = |message: &Message| -> Result<String, String> {
-        prompts.message(&stored_view(message, material.place, zone))
+    let render = |message: &Message| -> Result<Item, String> {
+        let text = prompts.message(&stored_view(message, material, zone))?;
+        Ok(Item::User { text, images: material.pictures.of(&message.attachments) })
     };
     let mut items = within_budget(material.history, history_tokens, &render)?;
-    items.push(Item::user(tail(prompts, material, zone)?));
+    items.push(Item::User { text: tail(prompts, material, zone)?, images: asked_pictures(material) });
     items.extend(items_of(material.done, &render)?);
     let instructions = prompts.system(&SystemView {
         bot_name: material.bot.name.clone(),
@@ -86,7 +90,8 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
 }
 
 fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, String> {
-    let parts = material.question.iter().map(|part| prompts.message(&inbound_view(part, zone)));
+    let parts =
+        material.question.iter().map(|part| prompts.message(&inbound_view(part, material.pictures, zone)));
     let now = material.now.with_timezone(&zone);
     prompts.tail(&TailView {
         overheard: material.overheard.iter().map(overheard_line).collect(),
@@ -96,7 +101,17 @@ fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, 
     })
 }
 
-fn inbound_view(part: &Inbound, zone: Tz) -> MessageView {
+/// What the question is about comes first: the pictures it replies to, then its own.
+fn asked_pictures(material: &Material<'_>) -> Vec<Image> {
+    let parts = material.question.iter();
+    let attachments = parts.flat_map(|part| {
+        let quoted = part.quotes.iter().flat_map(|quoted| &quoted.attachments);
+        quoted.chain(&part.attachments)
+    });
+    material.pictures.of(attachments)
+}
+
+fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
     MessageView {
         chat_title: part.place.title.clone(),
         topic_id: part.place.topic.map(|topic| topic.0),
@@ -104,14 +119,15 @@ fn inbound_view(part: &Inbound, zone: Tz) -> MessageView {
         reply_to_bot: part.reply_to_bot,
         forwarded_from: part.forwarded_from.clone(),
         text: part.text.clone(),
-        quotes: part.quotes.as_ref().map(quote_view),
-        attachments: part.attachments.iter().map(attachment_words).collect(),
+        quotes: part.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
+        attachments: part.attachments.iter().map(|a| pictures.words(a)).collect(),
         ..view(&part.place, &part.speaker, part.message, part.sent_at, zone)
     }
 }
 
 /// A stored message looks the same in every later prompt, so that the provider's cache hits.
-fn stored_view(message: &Message, place: &Place, zone: Tz) -> MessageView {
+fn stored_view(message: &Message, material: &Material<'_>, zone: Tz) -> MessageView {
+    let (place, pictures) = (material.place, material.pictures);
     let unknown =
         Speaker { user: crate::ids::UserId::telegram(0), name: "someone".to_owned(), username: None };
     let speaker = message.speaker.as_ref().unwrap_or(&unknown);
@@ -119,8 +135,8 @@ fn stored_view(message: &Message, place: &Place, zone: Tz) -> MessageView {
     MessageView {
         group: false,
         text: message.text.clone(),
-        quotes: message.quotes.as_ref().map(quote_view),
-        attachments: message.attachments.iter().map(attachment_words).collect(),
+        quotes: message.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
+        attachments: message.attachments.iter().map(|a| pictures.words(a)).collect(),
         ..view(place, speaker, id, message.created_at, zone)
     }
 }
@@ -138,8 +154,8 @@ fn view(place: &Place, speaker: &Speaker, message: MessageId, sent: DateTime<Utc
     }
 }
 
-fn quote_view(quoted: &Quoted) -> QuoteView {
-    let words = quoted.attachments.iter().map(|a| format!("[{}]", attachment_words(a)));
+fn quote_view(quoted: &Quoted, pictures: &Pictures) -> QuoteView {
+    let words = quoted.attachments.iter().map(|a| format!("[{}]", pictures.words(a)));
     let text = std::iter::once(quoted.text.clone()).chain(words).filter(|part| !part.is_empty());
     QuoteView {
         message: quoted.message.map(|id| id.0),
@@ -147,11 +163,6 @@ fn quote_view(quoted: &Quoted) -> QuoteView {
         text: text.collect::<Vec<_>>().join("\n"),
         excerpt: quoted.excerpt.clone(),
     }
-}
-
-fn attachment_words(attachment: &Attachment) -> String {
-    let word = attachment.kind.word();
-    attachment.label.as_ref().map_or_else(|| word.to_owned(), |label| format!("{word}: {label}"))
 }
 
 fn speaker_words(speaker: &Speaker) -> String {
@@ -162,7 +173,8 @@ fn speaker_words(speaker: &Speaker) -> String {
 }
 
 fn overheard_line(message: &Inbound) -> String {
-    let words = message.attachments.iter().map(|a| format!("[{}]", attachment_words(a)));
+    let none = Pictures::default();
+    let words = message.attachments.iter().map(|a| format!("[{}]", none.words(a)));
     let text = std::iter::once(message.text.clone()).chain(words).collect::<Vec<_>>().join(" ");
     format!("{}: {}", speaker_words(&message.speaker), one_line(&text, MAX_OVERHEARD_CHARS))
 }

@@ -4,6 +4,8 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::conversation::Conversation;
+use super::generation::Generation;
+use super::model::ModelName;
 use crate::ids::{ChatId, TopicId};
 
 /// A chat as one message shows it.
@@ -92,7 +94,7 @@ impl AnswerWhen {
 }
 
 /// What the people of a chat have set for it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatConfig {
     /// Instructions of the chat's own.
@@ -105,10 +107,14 @@ pub struct ChatConfig {
     pub timezone: Option<Tz>,
     /// When to answer in a group.
     pub answer_when: AnswerWhen,
+    /// The model that answers here.
+    pub model: Option<ModelName>,
+    /// How it is to write.
+    pub settings: Generation,
 }
 
 /// A change of some of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConfigPatch {
     /// Instructions of the chat's own.
     pub custom_prompt: Option<Option<String>>,
@@ -120,6 +126,10 @@ pub struct ConfigPatch {
     pub timezone: Option<Option<Tz>>,
     /// When to answer in a group.
     pub answer_when: Option<AnswerWhen>,
+    /// The model that answers here.
+    pub model: Option<Option<ModelName>>,
+    /// How it is to write.
+    pub settings: Option<Generation>,
 }
 
 impl ConfigPatch {
@@ -132,6 +142,8 @@ impl ConfigPatch {
             personality: Some(None),
             timezone: Some(None),
             answer_when: Some(AnswerWhen::default()),
+            model: Some(None),
+            settings: Some(Generation::default()),
         }
     }
 
@@ -142,6 +154,8 @@ impl ConfigPatch {
         set(&mut config.personality, self.personality);
         set(&mut config.timezone, self.timezone);
         set(&mut config.answer_when, self.answer_when);
+        set(&mut config.model, self.model);
+        set(&mut config.settings, self.settings);
     }
 }
 

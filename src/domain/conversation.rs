@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::usage::Usage;
 use crate::domain::tool::Carried;
-use crate::ids::{ChatId, EntryId, MemoryId, MessageId, SessionId, TopicId};
+use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TopicId};
 
 /// Where one turn runs at a time: a chat, or a topic of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,8 +67,11 @@ pub struct Message {
     pub quotes: Option<Quoted>,
     /// `provider:model` that wrote it.
     pub model_id: Option<String>,
-    /// What it cost.
+    /// The tokens it took.
     pub token_usage: Option<Usage>,
+    /// What it cost in nano-dollars, where the price is known.
+    #[serde(default)]
+    pub nano_usd: Option<u64>,
     /// From 0, small talk, to 10, vital.
     pub importance: f32,
     /// The memories the answer used.
@@ -84,6 +87,12 @@ pub struct Message {
     /// What only the provider understands: sent back to it as it came, and to no other.
     #[serde(default)]
     pub private: Vec<PrivatePart>,
+    /// The turn that a question began, so that its parts are known as one.
+    #[serde(default)]
+    pub turn: Option<RunId>,
+    /// A later try at the same question took its place: it is kept, and no prompt shows it.
+    #[serde(default)]
+    pub replaced: bool,
 }
 
 /// The importance of a message nobody has judged yet.
@@ -104,12 +113,15 @@ impl Message {
             quotes: None,
             model_id: None,
             token_usage: None,
+            nano_usd: None,
             importance: DEFAULT_IMPORTANCE,
             referenced_memories: Vec::new(),
             created_at,
             telegram: Vec::new(),
             tool: None,
             private: Vec::new(),
+            turn: None,
+            replaced: false,
         }
     }
 

@@ -26,4 +26,22 @@ pub struct PendingDelivery {
     /// The parts that Telegram has confirmed, in order; delivery goes on after them.
     #[serde(default)]
     pub confirmed: Vec<MessageId>,
+    /// The IETF tag of the language that the person's client speaks, for words on buttons.
+    #[serde(default)]
+    pub language: Option<String>,
+    /// What the person may do about it: buttons under its end.
+    #[serde(default)]
+    pub actions: Vec<Action>,
+}
+
+/// Something a person may do about an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Have it go on where it ended.
+    GoOn,
+    /// Have the question tried again.
+    Retry,
+    /// Have another model try it.
+    OtherModel,
 }

@@ -47,6 +47,26 @@ pub struct OutOfRange {
     pub high: f64,
 }
 
+/// Why a setting could not be changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BadSetting {
+    /// There is none of this name.
+    #[error(
+        "{0} is no setting; there are temperature, max_tokens, top_p, frequency_penalty, presence_penalty, repeat_penalty and output_format"
+    )]
+    Unknown(String),
+    /// This is no value of it.
+    #[error("{0} does not take {1}")]
+    NoValue(String, String),
+    /// The value is outside its range.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+}
+
+fn read<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, BadSetting> {
+    text.parse().map_err(|_odd| BadSetting::NoValue(name.to_owned(), text.to_owned()))
+}
+
 impl Generation {
     /// Checks every range.
     ///
@@ -70,6 +90,68 @@ impl Generation {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
+    /// All settings by name.
+    pub const NAMES: [&str; 7] = [
+        "temperature",
+        "max_tokens",
+        "top_p",
+        "frequency_penalty",
+        "presence_penalty",
+        "repeat_penalty",
+        "output_format",
+    ];
+
+    /// The same with one setting changed as a person writes it; without a value it is left to the next in line.
+    ///
+    /// # Errors
+    /// A setting that does not exist, a value that is none or outside its range.
+    pub fn with(mut self, name: &str, value: Option<&str>) -> Result<Self, BadSetting> {
+        let number = || value.map(|text| read(name, &text.replace(',', "."))).transpose();
+        match name {
+            "temperature" => self.temperature = number()?,
+            "max_tokens" => self.max_tokens = value.map(|text| read(name, text)).transpose()?,
+            "top_p" => self.top_p = number()?,
+            "frequency_penalty" => self.frequency_penalty = number()?,
+            "presence_penalty" => self.presence_penalty = number()?,
+            "repeat_penalty" => self.repeat_penalty = number()?,
+            "output_format" => {
+                self.output_format = match value {
+                    None => None,
+                    Some("text") => Some(OutputFormat::Text),
+                    Some("json") => Some(OutputFormat::Json),
+                    Some(other) => return Err(BadSetting::NoValue(name.to_owned(), other.to_owned())),
+                }
+            }
+            _ => return Err(BadSetting::Unknown(name.to_owned())),
+        }
+        match self.check() {
+            Ok(()) => Ok(self),
+            Err(mut wrong) => {
+                Err(wrong.pop().map_or_else(|| BadSetting::Unknown(name.to_owned()), Into::into))
+            }
+        }
+    }
+
+    /// Those that are set, by name, as a person writes them.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(&'static str, String)> {
+        let number = |value: Option<f64>| value.map(|value| value.to_string());
+        let format = self.output_format.map(|format| match format {
+            OutputFormat::Text => "text".to_owned(),
+            OutputFormat::Json => "json".to_owned(),
+        });
+        let values = [
+            number(self.temperature),
+            self.max_tokens.map(|value| value.to_string()),
+            number(self.top_p),
+            number(self.frequency_penalty),
+            number(self.presence_penalty),
+            number(self.repeat_penalty),
+            format,
+        ];
+        Self::NAMES.into_iter().zip(values).filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
     /// These settings, and `further` where they say nothing.
     #[must_use]
     pub fn or(self, further: Self) -> Self {
@@ -87,19 +169,7 @@ impl Generation {
     /// The names of those that are set, of these.
     #[must_use]
     pub fn set_among(&self, names: &[&'static str]) -> Vec<&'static str> {
-        let set = [
-            ("temperature", self.temperature.is_some()),
-            ("max_tokens", self.max_tokens.is_some()),
-            ("top_p", self.top_p.is_some()),
-            ("frequency_penalty", self.frequency_penalty.is_some()),
-            ("presence_penalty", self.presence_penalty.is_some()),
-            ("repeat_penalty", self.repeat_penalty.is_some()),
-            ("output_format", self.output_format.is_some()),
-        ];
-        set.into_iter()
-            .filter(|(name, is_set)| *is_set && names.contains(name))
-            .map(|(name, _)| name)
-            .collect()
+        self.entries().into_iter().map(|(name, _)| name).filter(|name| names.contains(name)).collect()
     }
 }
 
@@ -135,6 +205,30 @@ mod tests {
         for (at, (change, wanted)) in cases.into_iter().enumerate() {
             assert_eq!(with(change).as_deref(), wanted, "case {at}");
         }
+    }
+
+    #[test]
+    fn a_person_changes_one_at_a_time() {
+        let after = |name: &str, value: Option<&str>| {
+            let before = Generation { temperature: Some(0.5), ..Generation::default() };
+            let words = |settings: Generation| {
+                let entries = settings.entries().into_iter().map(|(name, value)| format!("{name} {value}"));
+                entries.collect::<Vec<_>>().join(", ")
+            };
+            before.with(name, value).map(words).map_err(|error| error.to_string())
+        };
+        let cases = [
+            ("top_p", Some("0,9"), Ok("temperature 0.5, top_p 0.9")),
+            ("temperature", None, Ok("")),
+            ("output_format", Some("json"), Ok("temperature 0.5, output_format json")),
+            ("temperature", Some("3"), Err("temperature is 3, and takes 0 to 2")),
+            ("max_tokens", Some("-1"), Err("max_tokens does not take -1")),
+            ("output_format", Some("xml"), Err("output_format does not take xml")),
+        ];
+        for (name, value, wanted) in cases {
+            assert_eq!(after(name, value), wanted.map(str::to_owned).map_err(str::to_owned), "{name}");
+        }
+        assert!(after("colour", None).unwrap_err().starts_with("colour is no setting"));
     }
 
     #[test]

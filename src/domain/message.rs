@@ -80,6 +80,29 @@ pub struct Attachment {
     pub file_id: Option<String>,
     /// A file's name, a sticker's emoji, a poll's question: what tells it apart.
     pub label: Option<String>,
+    /// A file's type as its sender's client named it, such as `image/png`.
+    #[serde(default)]
+    pub mime_type: Option<String>,
+}
+
+impl Attachment {
+    /// One of this kind, with nothing else known.
+    #[must_use]
+    pub const fn new(kind: AttachmentKind) -> Self {
+        Self { kind, file_id: None, label: None, mime_type: None }
+    }
+
+    /// Whether models that see may look at it: a photo, or a file of a kind that they know.
+    #[must_use]
+    pub fn is_picture(&self) -> bool {
+        const KINDS: [&str; 4] = ["image/jpeg", "image/png", "image/webp", "image/gif"];
+        let is_known = || self.mime_type.as_deref().is_some_and(|kind| KINDS.contains(&kind));
+        match self.kind {
+            AttachmentKind::Photo => true,
+            AttachmentKind::Document => is_known(),
+            _ => false,
+        }
+    }
 }
 
 /// The kinds of content a message can carry beside text.

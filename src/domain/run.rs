@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::conversation::Conversation;
+use super::model::ModelName;
 use crate::ids::{RunId, SessionId, UpdateId};
 
 /// A turn that has begun and not ended. There is at most one in a conversation.
@@ -21,4 +22,10 @@ pub struct ActiveRun {
     pub first_index: u32,
     /// When it began.
     pub started_at: DateTime<Utc>,
+    /// It tries an earlier question again.
+    #[serde(default)]
+    pub again: bool,
+    /// The model that was asked for, for this turn alone.
+    #[serde(default)]
+    pub model: Option<ModelName>,
 }

@@ -29,6 +29,9 @@ pub struct Pass {
     pub private: Vec<PrivatePart>,
     /// Tokens, if the provider said.
     pub usage: Option<Usage>,
+    /// What it cost in nano-dollars, once somebody who knows the price has said.
+    #[serde(default)]
+    pub nano_usd: Option<u64>,
     /// The answer ended at the bound on its length.
     pub cut_short: bool,
     /// The provider withheld the answer, for this reason.

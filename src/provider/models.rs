@@ -7,7 +7,9 @@ use std::sync::Arc;
 use futures::{StreamExt, stream};
 use tracing::warn;
 
+use super::capabilities::may_talk;
 use super::{Capabilities, Event, EventStream, Item, Provider, ProviderError, Request};
+use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
 
 /// The providers that are set up, by name, and the order of models.
@@ -16,7 +18,14 @@ pub struct Models {
     providers: BTreeMap<&'static str, Arc<dyn Provider>>,
     default: ModelName,
     fallback: Vec<ModelName>,
+    /// Each provider's own.
+    own: Vec<ModelName>,
+    /// A tool searches the web for models whose provider does not.
+    outside_search: bool,
 }
+
+/// The function tool that searches the web.
+pub const WEB_SEARCH: &str = "web_search";
 
 impl Models {
     /// Providers, the model that answers, and those that stand in for it.
@@ -27,7 +36,21 @@ impl Models {
         fallback: Vec<ModelName>,
     ) -> Self {
         let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
-        Self { providers, default, fallback }
+        Self { providers, default, fallback, own: Vec::new(), outside_search: false }
+    }
+
+    /// The same with the model that each provider is set up with.
+    #[must_use]
+    pub fn with_own(mut self, own: Vec<ModelName>) -> Self {
+        self.own = own;
+        self
+    }
+
+    /// The same where a tool searches the web for models whose provider does not.
+    #[must_use]
+    pub const fn with_outside_search(mut self, is_there: bool) -> Self {
+        self.outside_search = is_there;
+        self
     }
 
     /// The model that answers unless another is asked for.
@@ -42,16 +65,56 @@ impl Models {
         Some(self.providers.get(model.provider.as_str())?.capabilities(&model.model))
     }
 
-    /// One pass of this model, or of the first after it that answers. The first event is
-    /// [`Event::Answering`] with the name of the model whose answer follows.
+    /// The models that are asked where this one is meant, in order: it, then those that stand in for it.
     #[must_use]
-    pub fn stream(&self, model: &ModelName, request: &Request) -> EventStream {
+    pub fn order(&self, model: &ModelName) -> Vec<ModelName> {
         let others = self.fallback.iter().filter(|other| *other != model);
+        [model].into_iter().chain(others).cloned().collect()
+    }
+
+    /// The models that the owner has named: the one that answers, those that stand in for it, and each provider's own.
+    #[must_use]
+    pub fn named(&self) -> Vec<ModelName> {
+        let mut named = self.order(&self.default);
+        let own = self.own.iter().filter(|model| !named.contains(model)).cloned().collect::<Vec<_>>();
+        named.extend(own);
+        named
+    }
+
+    /// The names of the providers that are set up.
+    pub fn providers(&self) -> impl Iterator<Item = &'static str> {
+        self.providers.keys().copied()
+    }
+
+    /// The models that talk which a provider serves now, in its own order.
+    ///
+    /// # Errors
+    /// When it cannot be asked, or is not set up.
+    pub async fn served(&self, provider: &str) -> Result<Vec<ModelName>, ProviderError> {
+        let Some(service) = self.providers.get(provider) else {
+            return Err(ProviderError::UnknownModel(format!("{provider} is not set up")));
+        };
+        let names = service.models().await?.into_iter().filter(|name| may_talk(provider, name));
+        Ok(names.map(|model| ModelName { provider: provider.to_owned(), model }).collect())
+    }
+
+    /// Those of the settings that a model's provider has nothing like, by name.
+    #[must_use]
+    pub fn ignored(&self, model: &ModelName, settings: &Generation) -> Vec<&'static str> {
+        let provider = self.providers.get(model.provider.as_str());
+        provider.map(|provider| provider.ignored(&model.model, settings)).unwrap_or_default()
+    }
+
+    /// One pass of the first of these models that answers. The first event is [`Event::Answering`] with the name of
+    /// the model whose answer follows.
+    #[must_use]
+    pub fn stream(&self, order: &[ModelName], request: &Request) -> EventStream {
         let mut open: Vec<Candidate> =
-            [model].into_iter().chain(others).filter_map(|name| self.candidate(name, request)).collect();
+            order.iter().filter_map(|name| self.candidate(name, request)).collect();
         open.reverse();
         let Some(first) = open.pop() else {
-            let missing = ProviderError::UnknownModel(format!("{model}: {} is not set up", model.provider));
+            let names = order.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let missing = ProviderError::UnknownModel(format!("{names}: the provider is not set up"));
             return stream::iter([Err(missing)]).boxed();
         };
         stream::unfold(Asking { current: Some(first), open, stream: None, told: None }, Asking::next).boxed()
@@ -59,29 +122,38 @@ impl Models {
 
     fn candidate(&self, name: &ModelName, request: &Request) -> Option<Candidate> {
         let provider = self.providers.get(name.provider.as_str())?.clone();
-        let request = fitted(request.clone(), &name.model, provider.capabilities(&name.model));
+        let request = self.fitted(request.clone(), &name.model, provider.capabilities(&name.model));
         Some(Candidate { name: name.clone(), provider, request })
+    }
+
+    /// A request without what a model cannot take.
+    fn fitted(&self, mut request: Request, model: &str, can: Capabilities) -> Request {
+        model.clone_into(&mut request.model);
+        if !can.tools {
+            request.tools.clear();
+        }
+        let has_tools = request.tools.iter().any(|tool| tool.name != WEB_SEARCH);
+        request.web_search &= can.web_search && (can.search_with_tools || !has_tools);
+        // A tool that searches is for models whose provider does not do it by itself.
+        let needs_tool = !request.web_search && (can.web_search || self.outside_search);
+        request.tools.retain(|tool| needs_tool || tool.name != WEB_SEARCH);
+        if !can.structured_output {
+            request.schema = None;
+        }
+        if !can.vision {
+            request.items.iter_mut().for_each(without_images);
+        }
+        request
     }
 }
 
-/// A request without what a model cannot take.
-fn fitted(mut request: Request, model: &str, can: Capabilities) -> Request {
-    model.clone_into(&mut request.model);
-    if !can.tools {
-        request.tools.clear();
+/// The model is told that there is something it cannot see, so that it can say so.
+fn without_images(item: &mut Item) {
+    let Item::User { text, images } = item else { return };
+    if !images.is_empty() {
+        *text += &format!("\n[pictures that you cannot see: {}]", images.len());
+        images.clear();
     }
-    request.web_search &= can.web_search;
-    if !can.structured_output {
-        request.schema = None;
-    }
-    if !can.vision {
-        for item in &mut request.items {
-            if let Item::User { images, .. } = item {
-                images.clear();
-            }
-        }
-    }
-    request
 }
 
 /// A model to ask, and what to ask it.
@@ -143,7 +215,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::generation::Generation;
     use crate::provider::{Finish, Image, ToolSpec};
 
     type Answer = Vec<Result<Event, ProviderError>>;
@@ -200,7 +271,7 @@ mod tests {
         let providers: [Arc<dyn Provider>; 2] = [fixed("a", first), fixed("b", second)];
         let models = Models::new(providers, name("a:x"), vec![name("c:gone"), name("b:y")]);
         let request = Request::new("", "", vec![Item::user("hi")]);
-        let events: Vec<_> = models.stream(&name("a:x"), &request).collect().await;
+        let events: Vec<_> = models.stream(&models.order(&name("a:x")), &request).collect().await;
         let short = |event: Result<Event, ProviderError>| match event {
             Ok(Event::Answering(name)) => name.to_string(),
             Ok(Event::TextDelta(text)) => text,
@@ -238,19 +309,19 @@ mod tests {
         let items = vec![Item::User { text: "see".into(), images: vec![image] }];
         let tool = ToolSpec { name: "t".into(), description: String::new(), parameters: json!({}) };
         let request = Request { tools: vec![tool], web_search: true, ..Request::new("", "s", items) };
-        models.stream(&name("a:x"), &request).collect::<Vec<_>>().await;
+        models.stream(&models.order(&name("a:x")), &request).collect::<Vec<_>>().await;
         let asked = |provider: &Fixed| provider.asked.lock().unwrap()[0].clone();
         let (first, second) = (asked(&a), asked(&b));
         assert_eq!((first.model.as_str(), first.tools.len(), first.web_search), ("x", 1, false));
         assert_eq!((second.model.as_str(), second.tools.len()), ("y", 0));
-        assert_eq!(second.items, [Item::user("see")]);
+        assert_eq!(second.items, [Item::user("see\n[pictures that you cannot see: 1]")]);
     }
 
     #[tokio::test]
     async fn a_model_of_nobody_is_said_so() {
         let models = Models::new([], name("a:x"), Vec::new());
-        let events: Vec<_> = models.stream(&name("a:x"), &Request::new("", "", Vec::new())).collect().await;
-        assert_eq!(events, [Err(ProviderError::UnknownModel("a:x: a is not set up".into()))]);
+        let events: Vec<_> = models.stream(&[name("a:x")], &Request::new("", "", Vec::new())).collect().await;
+        assert_eq!(events, [Err(ProviderError::UnknownModel("a:x: the provider is not set up".into()))]);
         assert_eq!(models.capabilities(&name("a:x")), None);
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
 use crate::domain::tool::Call;
+use crate::text::estimate_tokens;
 
 /// One pass of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +42,19 @@ impl Request {
             settings: Generation::default(),
             schema: None,
         }
+    }
+
+    /// How many tokens sending it may take, estimated from above.
+    #[must_use]
+    pub fn estimate_tokens(&self) -> usize {
+        let items: usize = self.items.iter().map(Item::estimate_tokens).sum();
+        let tools = self.tools.iter().map(|tool| {
+            let text =
+                [&tool.name, &tool.description, &tool.parameters.to_string()].map(|t| estimate_tokens(t));
+            text.iter().sum::<usize>() + OVERHEAD_TOKENS
+        });
+        let schema = self.schema.as_ref().map_or(0, |form| estimate_tokens(&form.schema.to_string()));
+        estimate_tokens(&self.instructions) + items + tools.sum::<usize>() + schema
     }
 }
 
@@ -84,7 +98,29 @@ pub enum Item {
     },
 }
 
+/// What a role, its marks and its ids take beside the text.
+const OVERHEAD_TOKENS: usize = 12;
+/// What a picture is taken to cost: the most that today's models count for one of Telegram's photos.
+const IMAGE_TOKENS: usize = 1_600;
+
 impl Item {
+    /// How many tokens it may take, estimated from above.
+    #[must_use]
+    pub fn estimate_tokens(&self) -> usize {
+        let text = match self {
+            Self::User { text, images } => estimate_tokens(text) + images.len() * IMAGE_TOKENS,
+            Self::Assistant { text, calls, private } => {
+                let calls = calls
+                    .iter()
+                    .map(|c| estimate_tokens(&c.name) + estimate_tokens(&c.arguments) + OVERHEAD_TOKENS);
+                let private = private.iter().map(|part| estimate_tokens(&part.data.to_string()));
+                estimate_tokens(text) + calls.sum::<usize>() + private.sum::<usize>()
+            }
+            Self::ToolResult { output, .. } => estimate_tokens(output),
+        };
+        text + OVERHEAD_TOKENS
+    }
+
     /// Words without pictures.
     #[must_use]
     pub fn user(text: impl Into<String>) -> Self {

@@ -12,26 +12,17 @@ use futures::FutureExt;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::question::{Again, Question, belongs, continues, replace};
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::message::{Inbound, Join};
+use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
-use crate::policy::access::Standing;
 use crate::shutdown::Tasks;
 
 /// So many turns run at the same time.
 const MAX_RUNNING: usize = 64;
 /// How long a message that shows a sign of more waits for it.
 const JOIN_WAIT: Duration = Duration::from_millis(400);
-
-/// Messages that make one question, and what their writer may do.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Question {
-    /// At least one part.
-    pub parts: Vec<Inbound>,
-    /// What the writer may do.
-    pub standing: Standing,
-}
 
 /// Something to be done in a lane.
 #[derive(Debug, Clone)]
@@ -40,6 +31,8 @@ pub enum Job {
     Ask(Question),
     /// Go on with a turn that a restart interrupted.
     Resume(ActiveRun, Question),
+    /// Try the last question again.
+    Again(Again),
     /// Deliver what a restart left undelivered.
     Deliver(PendingDelivery),
 }
@@ -154,14 +147,14 @@ impl Job {
     const fn question(&self) -> Option<&Question> {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::Deliver(_) => None,
+            Self::Again(_) | Self::Deliver(_) => None,
         }
     }
 
     const fn question_mut(&mut self) -> Option<&mut Question> {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::Deliver(_) => None,
+            Self::Again(_) | Self::Deliver(_) => None,
         }
     }
 }
@@ -352,40 +345,12 @@ impl Inner {
     }
 }
 
-/// Puts an edited text into a question; `false` if the message is no part of it or says what it said.
-fn replace(question: &mut Question, edited: &Inbound) -> bool {
-    let changed =
-        question.parts.iter_mut().find(|part| part.message == edited.message && part.text != edited.text);
-    changed.map(|part| part.text.clone_from(&edited.text)).is_some()
-}
-
 /// Moves the parts of a question that wait right behind it into it.
 fn absorb(question: &mut Question, waiting: &mut VecDeque<Job>) {
     while let Some(Job::Ask(next)) =
         waiting.pop_front_if(|job| matches!(job, Job::Ask(next) if belongs(question, next)))
     {
         question.parts.extend(next.parts);
-    }
-}
-
-/// Whether a message is a further part of a question: of the same album, or by the same writer right after a part that
-/// may have been split or forwarded, or a forward right behind its comment, which clients send first.
-fn belongs(question: &Question, next: &Question) -> bool {
-    next.parts.first().is_some_and(|first| continues(question, first))
-}
-
-fn continues(question: &Question, first: &Inbound) -> bool {
-    let Some(last) = question.parts.last() else {
-        return false;
-    };
-    if last.speaker.user != first.speaker.user {
-        return false;
-    }
-    let is_prompt = (first.sent_at - last.sent_at).num_seconds() <= 1;
-    match (&last.joins, &first.joins) {
-        (Some(Join::Album(one)), Some(Join::Album(other))) => one == other,
-        (Some(Join::LongPaste | Join::Forward), _) | (None, Some(Join::Forward)) => is_prompt,
-        (Some(Join::Album(_)) | None, _) => false,
     }
 }
 
@@ -400,8 +365,9 @@ mod tests {
 
     use super::*;
     use crate::domain::chat::{ChatKind, Place};
-    use crate::domain::message::Speaker;
+    use crate::domain::message::{Join, Speaker};
     use crate::ids::{ChatId, MessageId, UpdateId, UserId};
+    use crate::policy::access::Standing;
 
     /// Writes down what it is asked; a text that begins with `wait` takes until it is cancelled.
     #[derive(Debug, Default)]

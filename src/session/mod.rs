@@ -1,5 +1,9 @@
 //! Conversations at work: a lane each ([`mailbox`]), and what happens to one message in it ([`turn`]).
 
+mod load;
 pub mod mailbox;
+mod pictures;
+pub mod question;
+mod reply;
 pub mod trouble;
 pub mod turn;

@@ -1,15 +1,42 @@
 //! What can go wrong with an answer, in words for the person who waits for it.
 
-use super::mailbox::Question;
-use crate::domain::message::AttachmentKind;
+use std::time::Duration;
+
+use super::question::Question;
+use super::reply::Said;
+use crate::domain::delivery::Action;
+use crate::domain::message::{Attachment, AttachmentKind};
+use crate::domain::model::ModelName;
 use crate::prompts::texts::{Texts, fill};
 use crate::provider::ProviderError;
+use crate::provider::models::Models;
+
+/// How long a provider is waited for that is to say what it serves instead.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// So many of its models are named.
+const MOST_NAMED: usize = 8;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
     /// The model failed.
     Model(ProviderError),
+    /// The model is not served any more; these are.
+    Gone {
+        /// The model.
+        model: ModelName,
+        /// What its provider serves.
+        served: Vec<ModelName>,
+    },
+    /// Nobody knows what the model costs, and money is the only bound.
+    Unpriced(ModelName),
+    /// The day's budget is used up.
+    OverBudget {
+        /// When it resets, as a clock shows it.
+        time: String,
+        /// The zone of that clock.
+        zone: String,
+    },
     /// The model withheld its answer.
     Withheld,
     /// The model ended without a word.
@@ -19,11 +46,29 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// What a model's failure means; of one that is gone, what its provider serves instead.
+    pub(super) async fn of_model(error: ProviderError, models: &Models, model: Option<&ModelName>) -> Self {
+        let model = model.unwrap_or_else(|| models.default_model());
+        if !matches!(error, ProviderError::UnknownModel(_)) {
+            return Self::Model(error);
+        }
+        match tokio::time::timeout(PATIENCE, models.served(&model.provider)).await {
+            Ok(Ok(mut served)) if !served.is_empty() => {
+                served.retain(|other| other != model);
+                Self::Gone { model: model.clone(), served }
+            }
+            _ => Self::Model(error),
+        }
+    }
+
     /// A short stable name for the log and for owners.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
             Self::Model(error) => error.label(),
+            Self::Gone { .. } => "unknown_model",
+            Self::Unpriced(_) => "unpriced",
+            Self::OverBudget { .. } => "over_budget",
             Self::Withheld => "withheld",
             Self::Empty => "empty",
             Self::Internal => "internal",
@@ -45,21 +90,63 @@ impl Trouble {
                 ProviderError::Cut(_) => &texts.trouble_cut,
                 ProviderError::Stalled(_) => &texts.trouble_timeout,
             },
+            Self::Gone { model, served } => {
+                let served = named(served);
+                return fill(&texts.trouble_gone, &[("model", &model.to_string()), ("served", &served)]);
+            }
+            Self::Unpriced(model) => return fill(&texts.trouble_unpriced, &[("model", &model.to_string())]),
+            Self::OverBudget { time, zone } => {
+                return fill(&texts.trouble_budget, &[("time", time), ("zone", zone)]);
+            }
             Self::Withheld => &texts.trouble_refused,
             Self::Empty => &texts.trouble_empty,
             Self::Internal => &texts.trouble_internal,
         };
         fill(text, &[("model", model)])
     }
+
+    /// What the person may do about it; an answer of which something was shown may go on.
+    #[must_use]
+    pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {
+        let again = match self {
+            Self::Model(ProviderError::TooLong(_)) | Self::OverBudget { .. } => Vec::new(),
+            Self::Gone { .. } | Self::Unpriced(_) => vec![Action::OtherModel],
+            Self::Internal => vec![Action::Retry],
+            Self::Model(_) | Self::Withheld | Self::Empty => vec![Action::Retry, Action::OtherModel],
+        };
+        let may_go_on = was_shown && !again.is_empty();
+        may_go_on.then_some(Action::GoOn).into_iter().chain(again).collect()
+    }
 }
 
-/// The answer to a question that holds nothing Figaro can read: no words, only content of a kind it has no eyes or
+/// The first of them, and that there are more.
+fn named(models: &[ModelName]) -> String {
+    let mut names: Vec<String> = models.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    if models.len() > MOST_NAMED {
+        names.push("…".to_owned());
+    }
+    names.join(", ")
+}
+
+/// The answer to a question that holds nothing the model can read: no words, only content of a kind it has no eyes or
 /// ears for.
 #[must_use]
-pub fn unreadable(question: &Question, texts: &Texts) -> Option<String> {
-    let mut attachments = question.parts.iter().flat_map(|part| &part.attachments);
-    let has_words = question.parts.iter().any(|part| !part.text.trim().is_empty());
-    let first = attachments.next().filter(|_| !has_words)?;
+pub(super) fn unreadable(
+    question: &Question,
+    texts: &Texts,
+    (model, sees): (&ModelName, bool),
+) -> Option<Said> {
+    let parts = || question.parts.iter();
+    let has_words = parts().any(|part| !part.text.trim().is_empty());
+    let mut attachments = parts().flat_map(|part| &part.attachments);
+    if has_words || (sees && attachments.clone().any(Attachment::is_picture)) {
+        return None;
+    }
+    let first = attachments.next()?;
+    if first.is_picture() {
+        let markdown = fill(&texts.blind, &[("model", &model.to_string())]);
+        return Some(Said { markdown, actions: vec![Action::OtherModel] });
+    }
     let kind = match first.kind {
         AttachmentKind::Photo => &texts.kind_photo,
         AttachmentKind::Document => &texts.kind_document,
@@ -71,5 +158,5 @@ pub fn unreadable(question: &Question, texts: &Texts) -> Option<String> {
         // Their labels say what they hold.
         AttachmentKind::Location | AttachmentKind::Contact | AttachmentKind::Poll => return None,
     };
-    Some(fill(&texts.unsupported, &[("kind", kind)]))
+    Some(Said { markdown: fill(&texts.unsupported, &[("kind", kind)]), actions: Vec::new() })
 }

@@ -5,35 +5,30 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
-use super::mailbox::{CancelReason, Control, Job, Question, Runner};
+use super::mailbox::{CancelReason, Control, Job, Runner};
+use super::question::{Again, Question};
+use super::reply::Said;
 use super::trouble::{Trouble, unreadable};
 use crate::agent::calls::result_message;
 use crate::agent::driver::{Commit, Driven, Driver, Turn};
 use crate::agent::run::{Answer, Run};
-use crate::context::{BotName, Material, build};
-use crate::delivery::{Bus, Courier, Outcome, RunEventKind};
-use crate::domain::conversation::{Message, Role};
-use crate::domain::delivery::PendingDelivery;
-use crate::domain::message::Inbound;
+use crate::context::BotName;
+use crate::delivery::{Bus, Courier, Outcome, Owners, RunEventKind};
+use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::{Carried, ToolStatus};
-use crate::ids::DeliveryId;
+use crate::files::Files;
 use crate::prompts::Prompts;
-use crate::prompts::texts::{Locales, Texts, fill};
+use crate::prompts::texts::{Locales, Texts};
 use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError, TurnEnd};
 use crate::telemetry::vitals::Vitals;
 use crate::tools::ToolContext;
 
-/// The most stored messages that are looked at for the history; the token budget cuts further.
-const HISTORY_MESSAGES: usize = 400;
-/// Background is at most so old and so long.
-const OVERHEARD_HOURS: i64 = 24;
-const OVERHEARD_MESSAGES: usize = 30;
 /// What the model is told about a call that a crash left open.
 const UNKNOWN_OUTCOME: &str = r#"{"success":false,"error":"the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it."}"#;
 
@@ -46,6 +41,8 @@ pub struct Turns {
     pub notes: Arc<dyn NoteStore>,
     /// Settings of chats.
     pub settings: Arc<dyn SettingsStore>,
+    /// What people sent beside words.
+    pub files: Arc<dyn Files>,
     /// The agent.
     pub driver: Driver,
     /// Prompt templates.
@@ -56,6 +53,8 @@ pub struct Turns {
     pub bus: Bus,
     /// Who carries answers out.
     pub courier: Arc<dyn Courier>,
+    /// The owners, for what only they can mend.
+    pub owners: Arc<dyn Owners>,
     /// What `/status` shows.
     pub vitals: Arc<Vitals>,
     /// What the bot is called.
@@ -67,11 +66,11 @@ pub struct Turns {
 }
 
 /// What a turn leads to.
-enum End {
+pub(super) enum End {
     /// These words are stored and, unless a tool said them already, sent.
     Say { answer: Answer, outcome: Outcome },
     /// These words of Figaro's own are sent, if any; they are no part of the conversation.
-    Tell(String),
+    Tell(Said),
     /// Something went wrong; what was written until then stays.
     Trouble { trouble: Trouble, written: Answer },
     /// The next start goes on with it.
@@ -85,6 +84,7 @@ impl Runner for Turns {
     async fn run(&self, job: Job, control: Control) -> Option<Job> {
         match job {
             Job::Ask(question) => self.ask(question, control).await,
+            Job::Again(again) => self.ask_again(again, control).await,
             Job::Resume(run, question) => self.resume(run, question, control).await,
             Job::Deliver(delivery) => {
                 self.courier.deliver(delivery, &control.cancel).await;
@@ -103,6 +103,25 @@ impl Turns {
                 // The question stays in the inbox: the next start answers it.
                 self.report(&error, "a turn could not begin");
                 self.decline(&question).await;
+                None
+            }
+        }
+    }
+
+    async fn ask_again(&self, Again { asked, model }: Again, control: Control) -> Option<Job> {
+        let first = asked.parts.first()?;
+        let beginning =
+            self.conversations.begin_again(first.place.conversation(), first.update, model, self.now());
+        match beginning.await {
+            Ok(Some((run, stored))) => self.work(run, asked.again(stored), control).await,
+            Ok(None) => {
+                let words = &self.texts(&asked).retry_nothing;
+                self.courier.decline(&first.place, first.message, words).await;
+                None
+            }
+            Err(error) => {
+                self.report(&error, "a turn could not begin again");
+                self.decline(&asked).await;
                 None
             }
         }
@@ -153,59 +172,45 @@ impl Turns {
 
     /// Loads everything, builds the request, and lets the agent work.
     async fn answer(&self, run: &ActiveRun, question: &Question, control: Control) -> Result<End, Trouble> {
-        let texts = self.texts(question);
-        if let Some(words) = unreadable(question, texts) {
-            // In a group that has it answer everything, nobody asked about every sticker.
-            let is_meant = question.parts.iter().any(Inbound::is_addressed);
-            return Ok(if is_meant { End::Tell(words) } else { End::Tell(String::new()) });
-        }
-        let internal = |error: StoreError| {
-            self.report(&error, "a turn could not load what it needs");
-            Trouble::Internal
-        };
         let first = question.parts.first().ok_or(Trouble::Internal)?;
-        let (place, now) = (&first.place, self.now());
-        let since = now - TimeDelta::hours(OVERHEARD_HOURS);
-        let (config, notes, stored, overheard) = futures::try_join!(
-            self.settings.chat_config(place.chat),
-            self.notes.notes(place.chat),
-            self.conversations.recent(run.session, HISTORY_MESSAGES),
-            self.conversations.overheard(run.conversation, since, OVERHEARD_MESSAGES),
-        )
-        .map_err(internal)?;
-        let (history, mine): (Vec<Message>, Vec<Message>) =
-            stored.into_iter().partition(|message| message.index < run.first_index);
-        let done: Vec<Message> = mine.into_iter().filter(|message| message.role != Role::User).collect();
-        let material = Material {
-            bot: &self.bot,
-            place,
-            config: &config,
-            default_zone: self.default_zone,
-            notes: &notes,
-            history: &history,
-            overheard: &overheard,
-            question: &question.parts,
-            done: &done,
-            now,
-        };
-        let window = build(&self.prompts, &material, self.history_tokens).map_err(|error| {
-            tracing::error!(error, "a prompt could not be rendered");
-            Trouble::Internal
-        })?;
+        let config = self.settings.chat_config(first.place.chat).await.map_err(|error| self.lost(&error))?;
+        let model = self.model_of(run, config.model.as_ref());
+        let sees = self.driver.ledger.models.capabilities(&model).is_some_and(|can| can.vision);
+        if let Some(said) = unreadable(question, self.texts(question), (&model, sees)) {
+            // In a group that has it answer everything, nobody asked about every sticker.
+            let is_meant = question.parts.iter().any(crate::domain::message::Inbound::is_addressed);
+            return Ok(End::Tell(if is_meant { said } else { Said::default() }));
+        }
+        let now = self.now();
+        let loaded = self.load(run, question, (&config, &model)).await?;
         let turn = Turn {
-            context: context(run, first, question, now),
+            context: ToolContext {
+                run: run.id,
+                place: first.place.clone(),
+                speaker: first.speaker.clone(),
+                standing: question.standing,
+                model: model.clone(),
+                now,
+            },
             session: run.session,
-            instructions: window.instructions,
+            model,
+            settings: config.settings,
+            instructions: loaded.window.instructions,
             cancel: control.cancel.clone(),
             commit: commit_of(&control),
         };
-        let before = done.iter().filter_map(|message| Some(message.tool.as_ref()?.carried.clone()));
-        let work = Run::new(window.items, self.driver.max_passes).carrying(before);
-        let driven = self.driver.drive(work, &turn).await;
-        Ok(self.judge(driven.map_err(internal)?, question, &control))
+        let work = Run::new(loaded.window.items, self.driver.max_passes).carrying(loaded.carried);
+        let driven = self.driver.drive(work, &turn).await.map_err(|error| self.lost(&error))?;
+        Ok(self.judge(driven, question, &control).await)
     }
 
-    fn judge(&self, driven: Driven, question: &Question, control: &Control) -> End {
+    /// The model that is to answer: the one asked for this once, else the chat's, else the bot's.
+    fn model_of(&self, run: &ActiveRun, chat: Option<&ModelName>) -> ModelName {
+        let chosen = run.model.as_ref().or(chat);
+        chosen.unwrap_or_else(|| self.driver.ledger.models.default_model()).clone()
+    }
+
+    async fn judge(&self, driven: Driven, question: &Question, control: &Control) -> End {
         match driven {
             Driven::Done(answer) if answer.pass.filtered.is_some() => {
                 End::Trouble { trouble: Trouble::Withheld, written: answer }
@@ -221,7 +226,9 @@ impl Turns {
                 CancelReason::Shutdown => End::Abandon,
                 CancelReason::Again(question) => End::Again(question),
             },
-            Driven::Failed(error, answer) => End::Trouble { trouble: Trouble::Model(error), written: answer },
+            Driven::Failed(error, answer) => {
+                End::Trouble { trouble: self.trouble(error, &answer).await, written: answer }
+            }
         }
     }
 
@@ -233,7 +240,7 @@ impl Turns {
         end: End,
         cancel: &CancellationToken,
     ) -> Option<Job> {
-        let (answer, words, is_failure) = match end {
+        let (answer, said, is_failure) = match end {
             End::Abandon => return None,
             End::Again(question) => {
                 if let Err(error) = self.conversations.retract_turn(run).await {
@@ -243,17 +250,17 @@ impl Turns {
                 return Some(Job::Ask(question));
             }
             End::Say { answer, outcome } => {
-                let words = self.words(&answer, outcome, question);
-                (answer, words, false)
+                let said = self.words(&answer, outcome, question);
+                (answer, said, false)
             }
-            End::Tell(words) => (Answer::default(), Some(words).filter(|words| !words.is_empty()), false),
+            End::Tell(said) => (Answer::default(), said, false),
             End::Trouble { trouble, written } => {
-                let words = self.apology(run, question, &trouble, &written);
-                (written, words, true)
+                let said = self.apology(run, question, &trouble, &written);
+                (written, said, true)
             }
         };
         let message = self.stored(run, &answer);
-        let delivery = words.map(|markdown| self.delivery(run, question, message.as_ref(), markdown));
+        let delivery = self.delivery(run, question, message.as_ref(), said);
         let end = TurnEnd { messages: message.into_iter().collect(), delivery: delivery.clone() };
         if let Err(error) = self.conversations.end_turn(run, end).await {
             // Not written, so not sent either: the next start runs the turn again.
@@ -273,47 +280,6 @@ impl Turns {
         None
     }
 
-    /// What is sent, if anything.
-    fn words(&self, answer: &Answer, outcome: Outcome, question: &Question) -> Option<String> {
-        let text = answer.pass.text.trim();
-        match outcome {
-            Outcome::Answered if answer.pass.cut_short => Some(format!("{text} …")),
-            Outcome::Answered => Some(text.to_owned()),
-            Outcome::Stopped if !text.is_empty() => {
-                Some(format!("{text}\n\n{}", self.texts(question).stopped))
-            }
-            Outcome::Stopped | Outcome::Silent | Outcome::Failed | Outcome::Abandoned => None,
-        }
-    }
-
-    /// What the person is told in a private chat; in a group nothing.
-    fn apology(
-        &self,
-        run: &ActiveRun,
-        question: &Question,
-        trouble: &Trouble,
-        written: &Answer,
-    ) -> Option<String> {
-        let (label, turn) = (trouble.label(), run.id.to_string());
-        tracing::error!(run = turn, label, ?trouble, "a turn failed");
-        self.vitals.failed(self.now(), label);
-        if is_group(question) {
-            return None;
-        }
-        let texts = self.texts(question);
-        let mut words = trouble.words(texts, &self.driver.model_id(&written.pass));
-        if question.standing == crate::policy::access::Standing::Owner {
-            let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", label)]);
-            words = format!("{words}\n`{detail}`");
-        }
-        let so_far = written.pass.text.trim();
-        Some(if so_far.is_empty() {
-            format!("⚠️ {words}")
-        } else {
-            format!("{so_far}\n\n⚠️ {words}")
-        })
-    }
-
     async fn decline(&self, question: &Question) {
         if let Some(part) = question.parts.first() {
             let words = format!("⚠️ {}", self.texts(question).trouble_internal);
@@ -321,48 +287,22 @@ impl Turns {
         }
     }
 
-    fn stored(&self, run: &ActiveRun, answer: &Answer) -> Option<Message> {
-        let text = answer.pass.text.trim();
-        let model = self.driver.model_id(&answer.pass);
-        self.vitals.answered_by(&model);
-        (!text.is_empty()).then(|| Message {
-            model_id: Some(model),
-            token_usage: Some(answer.usage),
-            private: answer.pass.private.clone(),
-            ..Message::new(run.session, Role::Assistant, text.to_owned(), self.now())
-        })
-    }
-
-    fn delivery(
-        &self,
-        run: &ActiveRun,
-        question: &Question,
-        answer: Option<&Message>,
-        markdown: String,
-    ) -> PendingDelivery {
-        let first = &question.parts[0];
-        PendingDelivery {
-            id: DeliveryId::new(),
-            run: run.id,
-            entry: answer.map(|message| message.id),
-            place: first.place.clone(),
-            reply_to: first.place.is_group().then_some(first.message),
-            markdown,
-            created_at: self.now(),
-            confirmed: Vec::new(),
-        }
-    }
-
-    fn texts(&self, question: &Question) -> &Texts {
+    pub(super) fn texts(&self, question: &Question) -> &Texts {
         self.locales.of(question.parts.first().and_then(|part| part.language.as_deref()))
     }
 
-    fn report(&self, error: &StoreError, what: &str) {
+    /// The store failed while something was loaded.
+    pub(super) fn lost(&self, error: &StoreError) -> Trouble {
+        self.report(error, "a turn could not load what it needs");
+        Trouble::Internal
+    }
+
+    pub(super) fn report(&self, error: &StoreError, what: &str) {
         tracing::error!(%error, label = error.label(), "{what}");
         self.vitals.failed(self.now(), error.label());
     }
 
-    fn now(&self) -> DateTime<Utc> {
+    pub(super) fn now(&self) -> DateTime<Utc> {
         self.driver.caller.clock.now()
     }
 }
@@ -372,16 +312,6 @@ fn commit_of(control: &Control) -> Commit {
     Commit(Arc::new(move || control.commit()))
 }
 
-fn is_group(question: &Question) -> bool {
+pub(super) fn is_group(question: &Question) -> bool {
     question.parts.first().is_some_and(|part| part.place.is_group())
-}
-
-fn context(run: &ActiveRun, first: &Inbound, question: &Question, now: DateTime<Utc>) -> ToolContext {
-    ToolContext {
-        run: run.id,
-        place: first.place.clone(),
-        speaker: first.speaker.clone(),
-        standing: question.standing,
-        now,
-    }
 }

@@ -8,9 +8,10 @@ mod error;
 pub mod sled;
 
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::Value;
 
 use crate::domain::access::{AccessChange, AccessList};
@@ -18,10 +19,12 @@ use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
+use crate::domain::model::ModelName;
 use crate::domain::note::Note;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolCall;
-use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, RunId, SessionId, UpdateId};
+use crate::domain::usage::{Reservation, Spending};
+use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, UpdateId};
 
 pub use error::StoreError;
 
@@ -77,6 +80,18 @@ pub trait ConversationStore: Debug + Send + Sync {
         question: &[Inbound],
         now: DateTime<Utc>,
     ) -> Result<ActiveRun>;
+    /// Begins a turn that tries the last question of the current session again, asked for by this update: the
+    /// question and all that followed it count as replaced, and the question is appended anew; gives it, too. `None` if
+    /// there is no question; the update is settled then, durably. Otherwise as [`Self::begin_turn`].
+    async fn begin_again(
+        &self,
+        conversation: Conversation,
+        update: UpdateId,
+        model: Option<ModelName>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(ActiveRun, Vec<Message>)>>;
+    /// The question of a turn, as it is stored.
+    async fn question(&self, run: &ActiveRun) -> Result<Vec<Message>>;
     /// Turns that began and never ended.
     async fn active_runs(&self) -> Result<Vec<ActiveRun>>;
     /// Appends a message; its `index` is set here and returned.
@@ -93,7 +108,7 @@ pub trait ConversationStore: Debug + Send + Sync {
     /// Takes a turn back that has shown and done nothing: its record and every message it stored go, its updates stay
     /// unsettled. If its chat has migrated since, its messages stay. Unknown turns are ignored.
     async fn retract_turn(&self, run: &ActiveRun) -> Result<()>;
-    /// The newest messages of a session, at most so many, oldest first.
+    /// The newest messages of a session that no later try has replaced, at most so many, oldest first.
     async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>>;
     /// Keeps a message nobody addressed to the bot, as background; the oldest beyond `keep` go.
     async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()>;
@@ -168,6 +183,22 @@ pub trait SettingsStore: Debug + Send + Sync {
     async fn change_access(&self, change: AccessChange) -> Result<bool>;
 }
 
+/// What model calls have cost.
+#[async_trait]
+pub trait UsageStore: Debug + Send + Sync {
+    /// Sets tokens and money aside for a call, durably.
+    async fn reserve(&self, reservation: &Reservation) -> Result<()>;
+    /// Adds to what was spent, and drops what was set aside for it, in one write. It is durable after the next durable
+    /// call, and every turn ends with one.
+    async fn book(&self, spending: &Spending, reserved: Option<ReservationId>) -> Result<()>;
+    /// Books everything that is still set aside as spent, durably: for a start, when nobody knows what of it was.
+    async fn book_reserved(&self) -> Result<()>;
+    /// What was spent on these days, by day, chat, person and model.
+    async fn spent(&self, days: RangeInclusive<NaiveDate>) -> Result<Vec<Spending>>;
+    /// Remembers, durably, that owners have been told of a day's caps; `true` the first time.
+    async fn tell_of_caps(&self, day: NaiveDate) -> Result<bool>;
+}
+
 /// How the store is doing, for `/status` and `figaro check`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreHealth {
@@ -179,7 +210,9 @@ pub struct StoreHealth {
 
 /// Everything, for the composition root; all others name the trait they need.
 #[async_trait]
-pub trait Store: InboxStore + ConversationStore + OutboxStore + NoteStore + SettingsStore {
+pub trait Store:
+    InboxStore + ConversationStore + OutboxStore + NoteStore + SettingsStore + UsageStore
+{
     /// How it is doing.
     async fn health(&self) -> Result<StoreHealth>;
     /// Makes everything written durable.

@@ -4,8 +4,11 @@
 use std::fmt;
 use std::time::Duration;
 
+use futures::StreamExt;
+use futures::stream::BoxStream;
 use serde::Serialize;
 use serde_json::{Value, json};
+use teloxide::net::Download;
 use teloxide::requests::{JsonRequest, Payload, Request};
 use teloxide::{ApiError as KnownError, Bot, RequestError};
 
@@ -77,6 +80,9 @@ methods! {
     AnswerCallbackQuery = "answerCallbackQuery",
     EditMessageText = "editMessageText",
     GetChatMember = "getChatMember",
+    EditMessageReplyMarkup = "editMessageReplyMarkup",
+    GetChat = "getChat",
+    GetFile = "getFile",
     GetMe = "getMe",
     GetUpdates = "getUpdates",
     SendChatAction = "sendChatAction",
@@ -113,6 +119,18 @@ impl Api {
             Ok(answer) => answer.map_err(|error| classify(&error)),
             Err(_) => Err(ApiError::Unclear(NO_ANSWER.to_owned())),
         }
+    }
+
+    /// The content of a file, by the path that `getFile` gave. An error is in words without the address, which holds
+    /// the token.
+    #[must_use]
+    pub fn download(&self, path: &str) -> BoxStream<'static, Result<Vec<u8>, String>> {
+        let pieces = self.0.download_file_stream(path);
+        let plain = pieces.map(|piece| match piece {
+            Ok(bytes) => Ok(bytes.to_vec()),
+            Err(error) => Err(error.without_url().to_string()),
+        });
+        plain.boxed()
     }
 
     /// The next updates from `offset` on; all before it count as received. Waits until there are some.

@@ -7,6 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::api::SetMessageReaction;
+use super::commands::action_buttons;
 use super::live::Live;
 use super::markup::{Formatted, render, split};
 use super::send::{Outgoing, Sender, Unsent};
@@ -14,6 +15,7 @@ use crate::delivery::Courier;
 use crate::domain::chat::Place;
 use crate::domain::delivery::PendingDelivery;
 use crate::ids::MessageId;
+use crate::prompts::texts::Locales;
 
 /// The most UTF-16 units of a message.
 const MESSAGE_UNITS: usize = 4096;
@@ -27,17 +29,21 @@ pub struct TelegramCourier {
     pub sender: Sender,
     /// Draws what is in progress; it must be still before the answer is sent.
     pub live: Arc<Live>,
+    /// Words on buttons.
+    pub locales: Arc<Locales>,
 }
 
 #[async_trait]
 impl Courier for TelegramCourier {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
         self.live.settle(delivery.run).await;
-        for (at, content) in
-            formatted(&delivery.markdown).into_iter().enumerate().skip(delivery.confirmed.len())
-        {
+        let parts = formatted(&delivery.markdown);
+        let last = parts.len().saturating_sub(1);
+        for (at, content) in parts.into_iter().enumerate().skip(delivery.confirmed.len()) {
             let reply_to = delivery.reply_to.filter(|_| at == 0);
-            let message = Outgoing { content, reply_to, buttons: Vec::new() };
+            let texts = self.locales.of(delivery.language.as_deref());
+            let actions = if at == last { delivery.actions.as_slice() } else { &[] };
+            let message = Outgoing { content, reply_to, buttons: action_buttons(actions, texts) };
             let sending = self.sender.send(&delivery.place, &message, stop);
             match sending.await {
                 Ok(id) => self.confirm(&delivery, id).await,

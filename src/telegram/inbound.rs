@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::views::{ChatView, EntityView, ExternalReplyView, MessageView, OriginView, UserView};
+use super::views::{ChatView, EntityView, ExternalReplyView, FileView, MessageView, OriginView, UserView};
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::message::{Attachment, AttachmentKind, Inbound, Join, Quoted, Speaker};
 use crate::ids::{BotId, ChatId, MessageId, TopicId, UpdateId, UserId};
@@ -186,11 +186,8 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
 }
 
 fn external_attachments(external: &ExternalReplyView) -> Vec<Attachment> {
-    let photo = external.photo.as_ref().map(|_| attachment(AttachmentKind::Photo, None, None));
-    let document = external
-        .document
-        .as_ref()
-        .map(|file| attachment(AttachmentKind::Document, file.file_id.clone(), file.file_name.clone()));
+    let photo = external.photo.last().map(|largest| file(AttachmentKind::Photo, largest));
+    let document = external.document.as_ref().map(|document| file(AttachmentKind::Document, document));
     photo.into_iter().chain(document).collect()
 }
 
@@ -210,14 +207,19 @@ fn joins(view: &MessageView, text: &str) -> Option<Join> {
     (utf16_len(text) >= MAYBE_SPLIT_UNITS).then_some(Join::LongPaste)
 }
 
-fn attachment(kind: AttachmentKind, file_id: Option<String>, label: Option<String>) -> Attachment {
-    Attachment { kind, file_id, label }
+fn file(kind: AttachmentKind, file: &FileView) -> Attachment {
+    Attachment {
+        kind,
+        file_id: file.file_id.clone(),
+        label: file.file_name.clone().or_else(|| file.title.clone()).or_else(|| file.emoji.clone()),
+        mime_type: file.mime_type.clone(),
+    }
 }
 
 fn attachments(view: &MessageView) -> Vec<Attachment> {
     use AttachmentKind as Kind;
     if let Some(largest) = view.photo.last() {
-        return vec![attachment(Kind::Photo, largest.file_id.clone(), None)];
+        return vec![file(Kind::Photo, largest)];
     }
     // Telegram gives an animation as a document too: the first that is there tells what it is.
     let files = [
@@ -230,18 +232,13 @@ fn attachments(view: &MessageView) -> Vec<Attachment> {
         (Kind::Document, &view.document),
         (Kind::Other, &view.dice),
     ];
-    for (kind, file) in files {
-        if let Some(file) = file {
-            let label = file.file_name.clone().or_else(|| file.title.clone()).or_else(|| file.emoji.clone());
-            return vec![attachment(kind, file.file_id.clone(), label)];
-        }
-    }
-    without_file(view).into_iter().collect()
+    let first = files.into_iter().find_map(|(kind, view)| Some(file(kind, view.as_ref()?)));
+    first.or_else(|| without_file(view)).into_iter().collect()
 }
 
 fn without_file(view: &MessageView) -> Option<Attachment> {
     use AttachmentKind as Kind;
-    let described = |kind, label: String| Some(attachment(kind, None, Some(label)));
+    let described = |kind, label: String| Some(Attachment { label: Some(label), ..Attachment::new(kind) });
     if let Some(venue) = &view.venue {
         return described(Kind::Location, format!("{}, {}", venue.title, venue.address));
     }
@@ -257,7 +254,7 @@ fn without_file(view: &MessageView) -> Option<Attachment> {
         return described(Kind::Poll, format!("{} ({})", poll.question, options.join(" / ")));
     }
     let newer = [&view.rich_message, &view.paid_media, &view.story, &view.checklist];
-    newer.into_iter().any(Option::is_some).then(|| attachment(Kind::Other, None, None))
+    newer.into_iter().any(Option::is_some).then(|| Attachment::new(Kind::Other))
 }
 
 /// A part of a text by UTF-16 units.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::router::Router;
 use crate::domain::run::ActiveRun;
 use crate::ids::UpdateId;
-use crate::session::mailbox::{Job, Question};
+use crate::session::mailbox::Job;
+use crate::session::question::Question;
 use crate::store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, TurnEnd};
 
 /// Puts everything unfinished back into its lane.
@@ -27,7 +28,13 @@ pub async fn recover(
     let mut open: HashMap<UpdateId, RawUpdate> =
         inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
     for run in conversations.active_runs().await? {
-        match question_of(router, &run, &mut open).await? {
+        let question = question_of(router, &run, &mut open).await?;
+        let question = match question {
+            // Its update only says that the question is to be tried again.
+            Some(asked) if run.again => Some(asked.again(conversations.question(&run).await?)),
+            other => other,
+        };
+        match question {
             Some(question) => router.mailboxes.post(run.conversation, Job::Resume(run, question)),
             // Its question is gone or its writer may no longer talk.
             None => conversations.end_turn(&run, TurnEnd::default()).await?,

@@ -18,7 +18,8 @@ use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
-use crate::session::mailbox::{Job, Mailboxes, Question};
+use crate::session::mailbox::{Job, Mailboxes};
+use crate::session::question::Question;
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError};
 
@@ -135,7 +136,7 @@ impl Router {
             let this = Arc::clone(self);
             self.tasks.spawn("button", async move {
                 match this.commands.press(id, &pressed, &this.mailboxes).await {
-                    Some(question) => this.ask(question),
+                    Some((conversation, job)) => this.mailboxes.post(conversation, job),
                     None => this.settle(id).await,
                 }
             });
@@ -175,6 +176,10 @@ impl Router {
             Verdict::TellPrivate => return self.tell_private(id, part).await,
         };
         match command {
+            Some(command) if command.name == "retry" => {
+                self.retry(id, part, standing, command.argument);
+                Ok(Fate::Pending)
+            }
             Some(command) => {
                 let this = Arc::clone(self);
                 let asker = Asker::new(&part, standing);
@@ -194,6 +199,19 @@ impl Router {
             None if is_others && part.place.is_group() => self.overhear(&part).await,
             None => self.talk(part, standing).await,
         }
+    }
+
+    /// The last question again; which model is to answer may take a while to find out.
+    fn retry(self: &Arc<Self>, id: UpdateId, part: Inbound, standing: Standing, argument: String) {
+        let this = Arc::clone(self);
+        self.tasks.spawn("retry", async move {
+            let asker = Asker::new(&part, standing);
+            let conversation = part.place.conversation();
+            match this.commands.retry(&asker, part, &argument).await {
+                Ok(job) => this.mailboxes.post(conversation, job),
+                Err(card) => this.show(id, &asker, card).await,
+            }
+        });
     }
 
     /// A message that is no command: a question, or background.

@@ -79,6 +79,8 @@ pub struct FileView {
     pub title: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     pub emoji: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub mime_type: Option<String>,
 }
 
 /// The part of a message that a reply quotes.
@@ -107,7 +109,7 @@ pub struct ExternalReplyView {
     #[serde(default, deserialize_with = "lenient")]
     pub origin: OriginView,
     #[serde(default, deserialize_with = "lenient")]
-    pub photo: Option<Value>,
+    pub photo: Vec<FileView>,
     #[serde(default, deserialize_with = "lenient")]
     pub document: Option<FileView>,
 }

@@ -111,6 +111,7 @@ impl Change {
             personality: read_text(self.personality, "personality")?,
             timezone: self.timezone.map(read_zone).transpose()?,
             answer_when: self.answer_when.map(Option::unwrap_or_default),
+            ..ConfigPatch::default()
         })
     }
 }
@@ -138,5 +139,6 @@ fn view(config: &ChatConfig) -> Value {
         "personality": config.personality,
         "timezone": config.timezone.map(|zone| zone.name()),
         "answer_when": config.answer_when,
+        "model": config.model.as_ref().map(ToString::to_string),
     })
 }

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
+use crate::domain::model::ModelName;
 use crate::domain::tool::{Carried, Effect, MOST_FOUND};
 use crate::ids::RunId;
 use crate::policy::access::Standing;
@@ -42,6 +43,8 @@ pub struct ToolContext {
     pub speaker: Speaker,
     /// What they may do.
     pub standing: Standing,
+    /// The model that the turn is for.
+    pub model: ModelName,
     /// When the call was made.
     pub now: DateTime<Utc>,
 }

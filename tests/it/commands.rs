@@ -59,9 +59,12 @@ async fn commands_are_registered_in_each_language() {
     let names = |list: &Value| -> Vec<String> {
         list.as_array().unwrap().iter().map(|c| c["command"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names(&lists.0), ["start", "help", "new", "notes", "config", "status", "stop"]);
+    assert_eq!(
+        names(&lists.0),
+        ["start", "help", "new", "retry", "stop", "notes", "model", "config", "usage", "status"]
+    );
     assert_eq!(names(&lists.0), names(&lists.1));
-    assert_eq!(lists.0[3]["description"], "your lists");
+    assert_eq!(lists.0[5]["description"], "your lists");
     assert_eq!(lists.1[3]["description"], "suas listas");
 }
 

@@ -213,7 +213,12 @@ async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
             "I cannot read a sticker yet. Send me text instead."
         ]
     );
-    assert_eq!(world.bot_texts(BOB), ["I cannot read a photo yet. Send me text instead."]);
+    assert_eq!(
+        world.bot_texts(BOB),
+        [
+            "My model, openai:offline, cannot see pictures. Describe it in words, or choose a model that sees with /model."
+        ]
+    );
     assert!(world.asked().is_empty());
     world.telegram.send(Say::new(BOB, BOB, "what is this?").photo("jpeg")).unwrap();
     world.answers(BOB, 2).await;

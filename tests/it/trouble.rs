@@ -47,7 +47,7 @@ fn cases() -> Vec<Case> {
         (
             "gone",
             vec![said(404, "invalid_request_error", "model_not_found")],
-            "⚠️ My model, openai:offline, is not served",
+            "⚠️ openai:offline is not served any more. Its provider has: openai:offline-text. Choose one",
         ),
         (
             "long",

@@ -6,9 +6,10 @@ use chrono::{DateTime, Utc};
 use super::{SledStore, key, overheard, sessions, turns};
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::message::Inbound;
+use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolCall;
-use crate::ids::{RunId, SessionId};
+use crate::ids::{RunId, SessionId, UpdateId};
 use crate::store::{ConversationStore, Result, TurnEnd};
 
 #[async_trait]
@@ -38,6 +39,25 @@ impl ConversationStore for SledStore {
             turns::begin(tables, changes, bot, conversation, (&question, now))
         })
         .await
+    }
+
+    async fn begin_again(
+        &self,
+        conversation: Conversation,
+        update: UpdateId,
+        model: Option<ModelName>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(ActiveRun, Vec<Message>)>> {
+        let bot = self.bot();
+        self.change_durably("begin a turn again", move |tables, changes| {
+            turns::begin_again(tables, changes, bot, (conversation, update, model), now)
+        })
+        .await
+    }
+
+    async fn question(&self, run: &ActiveRun) -> Result<Vec<Message>> {
+        let run = run.clone();
+        self.read("read a turn's question", move |tables| turns::question(tables, &run)).await
     }
 
     async fn active_runs(&self) -> Result<Vec<ActiveRun>> {

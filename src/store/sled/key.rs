@@ -3,9 +3,10 @@
 
 use std::fmt::Display;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
 use crate::domain::conversation::Conversation;
+use crate::domain::usage::Spending;
 use crate::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, UpdateId};
 
 /// An update of a bot.
@@ -94,6 +95,17 @@ pub(super) fn telegram_of(key: &[u8]) -> &[u8] {
 /// A record named by a ULID alone, and the beginning of all that belong to it. The text of ULIDs sorts as they do.
 pub(super) fn id(id: impl Display) -> Vec<u8> {
     Key::default().id(id).0
+}
+
+/// A day.
+pub(super) fn day(day: NaiveDate) -> Vec<u8> {
+    Key::default().number(i64::from(day.num_days_from_ce())).0
+}
+
+/// What a person spent on a day in a chat with a model.
+pub(super) fn spending(spending: &Spending) -> Vec<u8> {
+    let Spending { chat, user, model, .. } = spending;
+    Key(day(spending.day)).number(chat.0).id(user).id('\0').id(model).0
 }
 
 /// The index that a key from [`message`] or [`call`] ends in.

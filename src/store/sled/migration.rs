@@ -3,7 +3,7 @@
 use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
-use super::{key, settings};
+use super::{key, settings, usage};
 use crate::domain::access::AccessChange;
 use crate::ids::ChatId;
 
@@ -16,6 +16,7 @@ pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: 
     move_notes(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
+    usage::migrate(tables, changes, from, to)?;
     settings::apply(tables, changes, AccessChange::Migrate { from, to }).map(drop)
 }
 

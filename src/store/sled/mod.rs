@@ -18,6 +18,7 @@ mod settings;
 mod table;
 mod tables;
 mod turns;
+mod usage;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -64,8 +64,9 @@ pub(super) fn append(tables: &Tables, changes: &mut Changes, messages: &mut [Mes
 
 /// The newest messages of a session, oldest first.
 pub(super) fn recent(tables: &Tables, session: SessionId, limit: usize) -> Result<Vec<Message>, Fault> {
-    let newest = tables.messages.scan(&key::id(session)).rev().take(limit);
-    let mut messages = newest.map(|item| item.map(|(_, message)| message)).collect::<Result<Vec<_>, _>>()?;
+    let newest = tables.messages.scan(&key::id(session)).rev().map(|item| item.map(|(_, message)| message));
+    let current = newest.filter(|message| !message.as_ref().is_ok_and(|message| message.replaced));
+    let mut messages = current.take(limit).collect::<Result<Vec<_>, _>>()?;
     messages.reverse();
     Ok(messages)
 }

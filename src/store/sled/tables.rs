@@ -14,6 +14,7 @@ use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolCall;
+use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{SessionId, UpdateId};
 
 /// Every table.
@@ -48,6 +49,12 @@ pub(super) struct Tables {
     pub(super) chats: Table<ChatConfig>,
     /// The one access list.
     pub(super) access: Table<AccessList>,
+    /// What was spent, by day, chat, person and model.
+    pub(super) spent: Table<Spending>,
+    /// What is set aside for calls under way, by id.
+    pub(super) reserved: Table<Reservation>,
+    /// The days of whose caps owners have been told.
+    pub(super) told_of_caps: Table<()>,
     /// Records that cannot be read, by table and key.
     pub(super) quarantine: Tree,
 }
@@ -87,6 +94,9 @@ impl Tables {
             notes: Table::open(db, "notes", &quarantine)?,
             chats: Table::open(db, "chats", &quarantine)?,
             access: Table::open(db, "access", &quarantine)?,
+            spent: Table::open(db, "spent", &quarantine)?,
+            reserved: Table::open(db, "reserved", &quarantine)?,
+            told_of_caps: Table::open(db, "told_of_caps", &quarantine)?,
             quarantine,
         })
     }

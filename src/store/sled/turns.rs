@@ -6,8 +6,9 @@ use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::{Outgoing, Tables};
 use super::{inbox, key, sessions};
-use crate::domain::conversation::{Conversation, Message};
+use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::message::Inbound;
+use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolCall;
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
@@ -22,20 +23,119 @@ pub(super) fn begin(
     (question, now): (&[Inbound], DateTime<Utc>),
 ) -> Result<ActiveRun, Fault> {
     let key = key::conversation(conversation);
+    let updates: Vec<UpdateId> = question.iter().map(|part| part.update).collect();
     if let Some(run) = tables.runs.find(&key)? {
-        if question.first().is_some_and(|first| run.updates.contains(&first.update)) {
+        if updates.first().is_some_and(|first| run.updates.contains(first)) {
             return Ok(run);
         }
-        give_way(tables, changes, bot, (&run, question))?;
+        give_way(tables, changes, bot, (&run, &updates))?;
     }
     let session = sessions::current(tables, changes, conversation, now)?.id;
-    let first_index = tables.messages.next_index(&key::id(session))?;
     let mut messages: Vec<_> = question.iter().map(|part| Message::from_inbound(session, part)).collect();
-    sessions::append(tables, changes, &mut messages)?;
-    let updates = question.iter().map(|part| part.update).collect();
-    let run = ActiveRun { id: RunId::new(), conversation, session, updates, first_index, started_at: now };
-    changes.put(&tables.runs, key, &run)?;
+    let run = ActiveRun { updates, ..new_run(tables, conversation, session, now)? };
+    put_question(tables, changes, &run, &mut messages)?;
     Ok(run)
+}
+
+/// Begins a turn with the last question once more; `None` where nothing was asked yet.
+pub(super) fn begin_again(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    (conversation, update, model): (Conversation, UpdateId, Option<ModelName>),
+    now: DateTime<Utc>,
+) -> Result<Option<(ActiveRun, Vec<Message>)>, Fault> {
+    if let Some(run) = tables.runs.find(&key::conversation(conversation))? {
+        if run.updates.contains(&update) {
+            let question = question(tables, &run)?;
+            return Ok(Some((run, question)));
+        }
+        give_way(tables, changes, bot, (&run, &[update]))?;
+    }
+    let session = sessions::current(tables, changes, conversation, now)?.id;
+    let replaced = last_exchange(tables, session)?;
+    if replaced.is_empty() {
+        inbox::settle(tables, changes, bot, &[update])?;
+        return Ok(None);
+    }
+    let mut question: Vec<Message> = replaced.iter().filter(|m| m.role == Role::User).cloned().collect();
+    for old in replaced {
+        let key = key::message(session, old.index);
+        changes.put(&tables.messages, key, &Message { replaced: true, ..old })?;
+    }
+    question.iter_mut().for_each(|message| message.id = EntryId::new());
+    let plain = new_run(tables, conversation, session, now)?;
+    let run = ActiveRun { updates: vec![update], again: true, model, ..plain };
+    put_question(tables, changes, &run, &mut question)?;
+    Ok(Some((run, question)))
+}
+
+/// The question of a turn.
+pub(super) fn question(tables: &Tables, run: &ActiveRun) -> Result<Vec<Message>, Fault> {
+    let mut question = Vec::new();
+    for item in tables.messages.scan(&key::id(run.session)).rev() {
+        let (_, message) = item?;
+        if message.index < run.first_index {
+            break;
+        }
+        if message.role == Role::User {
+            question.push(message);
+        }
+    }
+    question.reverse();
+    Ok(question)
+}
+
+/// The last question of a session and all that followed it, oldest first. Its parts are those of one turn, or, where
+/// that was not kept yet, what people said without an answer in between.
+fn last_exchange(tables: &Tables, session: SessionId) -> Result<Vec<Message>, Fault> {
+    let mut exchange: Vec<Message> = Vec::new();
+    let mut turn = None;
+    for item in tables.messages.scan(&key::id(session)).rev() {
+        let (_, message) = item?;
+        let is_before = exchange.last().is_some_and(|later| {
+            later.role == Role::User && (message.role != Role::User || message.turn != turn)
+        });
+        if is_before || message.replaced {
+            break;
+        }
+        turn = message.turn;
+        exchange.push(message);
+    }
+    exchange.reverse();
+    // Without a question at its beginning it is no exchange.
+    Ok(if exchange.first().is_some_and(|first| first.role == Role::User) { exchange } else { Vec::new() })
+}
+
+fn new_run(
+    tables: &Tables,
+    conversation: Conversation,
+    session: SessionId,
+    now: DateTime<Utc>,
+) -> Result<ActiveRun, Fault> {
+    let first_index = tables.messages.next_index(&key::id(session))?;
+    let (updates, again, model) = (Vec::new(), false, None);
+    Ok(ActiveRun {
+        id: RunId::new(),
+        conversation,
+        session,
+        updates,
+        first_index,
+        started_at: now,
+        again,
+        model,
+    })
+}
+
+fn put_question(
+    tables: &Tables,
+    changes: &mut Changes,
+    run: &ActiveRun,
+    question: &mut [Message],
+) -> Result<(), Fault> {
+    question.iter_mut().for_each(|message| message.turn = Some(run.id));
+    sessions::append(tables, changes, question)?;
+    changes.put(&tables.runs, key::conversation(run.conversation), run)
 }
 
 /// Lets a turn that never ended count as ended. Its record is about to be overwritten.
@@ -43,15 +143,14 @@ fn give_way(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
-    (left, question): (&ActiveRun, &[Inbound]),
+    (left, asked): (&ActiveRun, &[UpdateId]),
 ) -> Result<(), Fault> {
     let acted = tables.calls.next_index(&key::id(left.id))? > 0;
     tracing::warn!(run = %left.id, acted, "a turn that never ended gives way to the next one");
     if !acted {
         return Ok(());
     }
-    let is_asked = |id: &UpdateId| question.iter().any(|part| part.update == *id);
-    let done: Vec<_> = left.updates.iter().copied().filter(|id| !is_asked(id)).collect();
+    let done: Vec<_> = left.updates.iter().copied().filter(|id| !asked.contains(id)).collect();
     inbox::settle(tables, changes, bot, &done)
 }
 

@@ -1,11 +1,9 @@
 //! `/start`, `/help`, `/new`, `/stop`, and the words for owners, strangers and groups.
 
 use super::{Asker, Card, Commands, EXAMPLE, Pressed};
-use crate::domain::message::Inbound;
-use crate::ids::{MessageId, UpdateId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
-use crate::session::mailbox::{Mailboxes, Question};
+use crate::session::mailbox::Mailboxes;
 use crate::store::StoreError;
 use crate::telegram::send::Button;
 
@@ -15,7 +13,7 @@ impl Commands {
         if !argument.is_empty() && asker.standing != Standing::Owner {
             return Card::text(&texts.claim_void);
         }
-        let values = [("name", self.me.name.as_str()), ("model", &self.model)];
+        let values = [("name", self.me.name.as_str()), ("model", &self.default_model())];
         let example = vec![Button::new(&texts.button_example, EXAMPLE)];
         if asker.standing != Standing::Owner {
             return Card::text(fill(&texts.start_member, &values)).row(example);
@@ -33,11 +31,19 @@ impl Commands {
             format!("\n\n{title}\n{}", lines.join("\n"))
         };
         let mut body = texts.help.trim().to_owned();
-        body += &group(&texts.help_chat, &[("new", &texts.command_new), ("stop", &texts.command_stop)]);
+        body += &group(
+            &texts.help_chat,
+            &[("new", &texts.command_new), ("retry", &texts.command_retry), ("stop", &texts.command_stop)],
+        );
         body += &group(&texts.help_remember, &[("notes", &texts.command_notes)]);
         body += &group(
             &texts.help_settings,
-            &[("config", &texts.command_config), ("status", &texts.command_status)],
+            &[
+                ("model", &texts.command_model),
+                ("config", &texts.command_config),
+                ("usage", &texts.command_usage),
+                ("status", &texts.command_status),
+            ],
         );
         if asker.standing == Standing::Owner {
             body +=
@@ -95,25 +101,5 @@ impl Commands {
             "back" => Ok(Pressed::card(self.start(asker, ""))),
             _ => Ok(Pressed::toast(&self.texts(asker).owner_only)),
         }
-    }
-
-    /// The example as if the person had typed it.
-    pub(super) fn example(&self, update: UpdateId, asker: &Asker) -> Question {
-        let part = Inbound {
-            update,
-            message: asker.message.unwrap_or(MessageId(0)),
-            place: asker.place.clone(),
-            speaker: asker.speaker.clone(),
-            language: asker.language.clone(),
-            sent_at: self.now(),
-            text: self.texts(asker).example_question.clone(),
-            attachments: Vec::new(),
-            quotes: None,
-            mentioned: true,
-            reply_to_bot: false,
-            joins: None,
-            forwarded_from: None,
-        };
-        Question { parts: vec![part], standing: asker.standing }
     }
 }

@@ -3,8 +3,13 @@
 mod access;
 mod basic;
 mod config;
+mod model;
 mod notes;
+mod retry;
 mod status;
+mod usage;
+
+pub use retry::action_buttons;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -21,19 +26,23 @@ use super::send::{Button, Outgoing, Sender, Unsent};
 use super::views::CallbackView;
 use crate::config::AccessSettings;
 use crate::domain::chat::Place;
+use crate::domain::conversation::Conversation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::note::Note;
 use crate::ids::{MessageId, NoteId, UpdateId};
+use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
 use crate::policy::access::{Admins, Standing, Verdict, judge, may_change};
 use crate::prompts::texts::{Locales, Texts};
-use crate::session::mailbox::{Mailboxes, Question};
+use crate::session::mailbox::{Job, Mailboxes};
+use crate::session::question::{Again, Question};
 use crate::store::{Store, StoreError};
 use crate::telemetry::vitals::Vitals;
 use crate::text::{utf16_len, utf16_prefix};
 
 /// The commands everybody gets listed, in this order.
-const LISTED: [&str; 7] = ["start", "help", "new", "notes", "config", "status", "stop"];
+const LISTED: [&str; 10] =
+    ["start", "help", "new", "retry", "stop", "notes", "model", "config", "usage", "status"];
 /// Commands for owners, listed by `/help` alone.
 const UNLISTED: [&str; 2] = ["allow", "deny"];
 /// What the button that asks the example sends.
@@ -58,8 +67,8 @@ pub struct Commands {
     pub access: AccessSettings,
     /// The bot.
     pub me: Me,
-    /// `provider:model` that answers.
-    pub model: String,
+    /// What models there are and what they have cost.
+    pub ledger: Arc<Ledger>,
     /// The zone of chats that set none.
     pub default_zone: Tz,
     /// How the bot is doing.
@@ -175,6 +184,8 @@ impl Commands {
             "stop" => Ok(self.stop(asker, mailboxes)),
             "notes" => self.notes_card(asker, 0).await,
             "config" => self.config_command(asker, &command.argument).await,
+            "model" => self.model_command(asker, &command.argument).await,
+            "usage" => self.usage(asker).await,
             "status" => self.status(asker, mailboxes).await,
             "allow" | "deny" => self.change_access(asker, &command.name, &command.argument).await,
             _ => Ok(Card::text(&self.texts(asker).unknown_command)),
@@ -205,21 +216,25 @@ impl Commands {
         }
     }
 
-    /// Does what a button says; it always gets an answer, a stale one too. Gives the question it asks, if it asks one.
+    /// Does what a button says; it always gets an answer, a stale one too. Gives what is to be asked, if it asks.
     pub async fn press(
         &self,
         update: UpdateId,
         view: &CallbackView,
         mailboxes: &Mailboxes,
-    ) -> Option<Question> {
+    ) -> Option<(Conversation, Job)> {
         let Some((asker, card_id)) = self.asker_of(view).await else {
             self.answer(&view.id, None).await;
             return None;
         };
         let data = view.data.as_deref().unwrap_or_default();
-        if data == EXAMPLE {
-            self.answer(&view.id, Some(&self.texts(&asker).example_question)).await;
-            return Some(self.example(update, &asker));
+        if let Some(job) = self.job_of(update, data, &asker).await {
+            let toast = (data == EXAMPLE).then_some(self.texts(&asker).example_question.as_str());
+            self.answer(&view.id, toast).await;
+            if data != EXAMPLE {
+                self.without_buttons(&asker, card_id).await;
+            }
+            return Some((asker.place.conversation(), job));
         }
         let pressed = match self.act(data, &asker, mailboxes).await {
             Ok(pressed) => pressed,
@@ -232,10 +247,15 @@ impl Commands {
         None
     }
 
-    /// The question that a press asks, as it was before a restart.
+    /// The question that a press asks, as it was before a restart; of a further try, who asked for it.
     pub async fn question_of(&self, update: UpdateId, view: &CallbackView) -> Option<Question> {
         let (asker, _) = self.asker_of(view).await?;
-        (view.data.as_deref() == Some(EXAMPLE)).then(|| self.example(update, &asker))
+        match self.job_of(update, view.data.as_deref()?, &asker).await? {
+            Job::Ask(question) | Job::Again(Again { asked: question, .. }) | Job::Resume(_, question) => {
+                Some(question)
+            }
+            Job::Deliver(_) => None,
+        }
     }
 
     async fn act(&self, data: &str, asker: &Asker, mailboxes: &Mailboxes) -> Result<Pressed, StoreError> {
@@ -244,6 +264,9 @@ impl Commands {
             "start" => self.press_start(rest, asker).await,
             "notes" => self.press_notes(rest, asker).await,
             "config" => self.press_config(rest, asker).await,
+            "model" => self.press_model(rest, asker).await,
+            "retry" => Ok(self.press_retry(rest, asker).await),
+            "usage" => self.press_usage(rest, asker).await,
             "status" => Ok(Pressed::card(self.status(asker, mailboxes).await?)),
             _ => Ok(Pressed::toast(&self.texts(asker).gone)),
         }
@@ -298,6 +321,12 @@ impl Commands {
                 tracing::warn!(%error, language = tag, "the list of commands could not be registered");
             }
         }
+    }
+
+    /// The model that answers where no chat has chosen another.
+    #[must_use]
+    pub fn default_model(&self) -> String {
+        self.ledger.models.default_model().to_string()
     }
 
     fn texts(&self, asker: &Asker) -> &Texts {

@@ -1,6 +1,7 @@
 //! `/status`: in two words for members, in full for owners.
 
 use super::{Asker, Card, Commands};
+use crate::domain::usage::tokens;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::session::mailbox::Mailboxes;
@@ -10,11 +11,13 @@ use crate::telegram::send::Button;
 impl Commands {
     pub(super) async fn status(&self, asker: &Asker, mailboxes: &Mailboxes) -> Result<Card, StoreError> {
         let texts = self.texts(asker);
-        let zone = self.store.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+        let config = self.store.chat_config(asker.place.chat).await?;
+        let zone = config.timezone.unwrap_or(self.default_zone);
         let since = self.vitals.started_at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string();
         // In a group everybody would read an owner's figures.
         if asker.standing != Standing::Owner || asker.place.is_group() {
-            return Ok(Card::text(fill(&texts.status_member, &[("since", &since), ("model", &self.model)])));
+            let model = config.model.map_or_else(|| self.default_model(), |model| model.to_string());
+            return Ok(Card::text(fill(&texts.status_member, &[("since", &since), ("model", &model)])));
         }
         let health = self.store.health().await?;
         let (size, unreadable) = (mebibytes(health.bytes), health.unreadable.to_string());
@@ -22,10 +25,16 @@ impl Commands {
             || texts.status_no_error.clone(),
             |(at, label)| format!("{label}, {}", at.with_timezone(&zone).format("%Y-%m-%d %H:%M")),
         );
+        let spent = self.ledger.spent_today();
+        let (count, money) = (tokens(spent.tokens), spent.money());
+        let mut today = vec![fill(&texts.status_today, &[("tokens", &count), ("money", &money)])];
+        today.extend(self.cap_lines(texts));
+        let today = today.join("\n");
         let values = [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("uptime", duration((self.now() - self.vitals.started_at).num_seconds())),
             ("model", self.model_line(texts)),
+            ("today", today),
             ("queue", mailboxes.waiting().to_string()),
             ("error", error),
             ("memory", memory([std::process::id(), self.mcp.child_pid()]).await),
@@ -41,9 +50,13 @@ impl Commands {
 impl Commands {
     /// The model that is to answer, and the one that did where another had to stand in.
     fn model_line(&self, texts: &Texts) -> String {
-        match self.vitals.last_model().filter(|last| *last != self.model) {
-            Some(last) => fill(&texts.status_model, &[("model", &self.model), ("last", &last)]),
-            None => self.model.clone(),
+        let models = &self.ledger.models;
+        let order: Vec<String> =
+            models.order(models.default_model()).iter().map(ToString::to_string).collect();
+        let model = order.join(" › ");
+        match self.vitals.last_model().filter(|last| Some(last) != order.first()) {
+            Some(last) => fill(&texts.status_model, &[("model", &model), ("last", &last)]),
+            None => model,
         }
     }
 }

@@ -9,6 +9,7 @@ use figaro::domain::message::Inbound;
 use figaro::ids::{ChatId, TopicId};
 use figaro::store::TurnEnd;
 
+use super::usage::spending;
 use super::{Backend, CHAT, accept, at, ids, inbound, note, reply, texts, words};
 
 /// The group before and after.
@@ -164,4 +165,19 @@ pub(super) async fn a_turn_taken_back_takes_nothing_of_the_next(backend: &dyn Ba
     assert_eq!(store.active_runs().await.unwrap(), []);
     assert_eq!(ids(&store.unsettled().await.unwrap()), [1]);
     assert_eq!(texts(&store, next.session).await, ["said", "said"]);
+}
+
+pub(super) async fn what_was_spent_moves_with_its_chat(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let (old, new) = (ChatId(-5), ChatId(-1_005));
+    for chat in [old, new, ChatId(-6)] {
+        store.book(&spending(1, chat, 4, "openai:a", 10), None).await.unwrap();
+    }
+    store.migrate_chat(old, new).await.unwrap();
+    let store = backend.reopen(store).await;
+    let day = spending(1, new, 4, "openai:a", 0).day;
+    let spent = store.spent(day..=day).await.unwrap();
+    let mut rows: Vec<(i64, u64)> = spent.iter().map(|one| (one.chat.0, one.spent.tokens)).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, [(new.0, 20), (-6, 10)]);
 }

@@ -13,6 +13,7 @@ mod sessions;
 mod settings;
 mod sled;
 mod turns;
+mod usage;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::domain::delivery::PendingDelivery;
+use figaro::domain::delivery::{Action, PendingDelivery};
 use figaro::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use figaro::domain::note::Note;
 use figaro::domain::run::ActiveRun;
@@ -77,6 +78,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
             kind: AttachmentKind::Sticker,
             file_id: None,
             label: Some("🙂".into()),
+            mime_type: None,
         }],
         quotes: Some(Quoted {
             message: None,
@@ -111,6 +113,8 @@ fn reply(run: &ActiveRun, answer: &Message) -> PendingDelivery {
         markdown: answer.text.clone(),
         created_at: answer.created_at,
         confirmed: vec![],
+        language: Some("pt".into()),
+        actions: vec![Action::GoOn, Action::Retry],
     }
 }
 
@@ -171,6 +175,9 @@ conformance! {
         a_turn_ends_once_and_at_once
         a_turn_may_end_without_words
         a_turn_can_be_taken_back
+        a_question_is_tried_again
+        what_was_never_asked_is_not_tried_again
+        a_further_try_goes_on_after_a_restart
         a_turn_needs_no_question
         tool_calls_are_recorded_as_they_go
     }
@@ -189,7 +196,13 @@ conformance! {
         the_same_note_is_one_of_the_same_list_and_chat
         a_sound_store_says_so
     }
+    usage {
+        what_is_booked_adds_up
+        what_a_stop_left_open_counts_as_spent
+        owners_are_told_once_a_day
+    }
     migration {
+        what_was_spent_moves_with_its_chat
         a_group_that_moves_takes_everything_along
         what_the_new_id_has_stays
         a_chat_that_stays_loses_nothing

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use figaro::domain::access::{AccessChange, Claim};
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
+use figaro::domain::generation::Generation;
 use figaro::ids::{ChatId, SessionId, UserId};
 use figaro::store::Added;
 use tokio::task::JoinSet;
@@ -43,6 +44,8 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         personality: Some(String::new()),
         timezone: Some(chrono_tz::Europe::Berlin),
         answer_when: AnswerWhen::Always,
+        model: Some("ollama:qwen3:8b".parse().unwrap()),
+        settings: Generation { temperature: Some(0.5), ..Generation::default() },
     };
     let change = ConfigPatch {
         custom_prompt: Some(config.custom_prompt.clone()),
@@ -50,6 +53,8 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         personality: Some(config.personality.clone()),
         timezone: Some(config.timezone),
         answer_when: Some(config.answer_when),
+        model: Some(config.model.clone()),
+        settings: Some(config.settings),
     };
     assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;
@@ -86,6 +91,7 @@ pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
             personality: some().flatten(),
             timezone: Some(chrono_tz::Asia::Tokyo),
             answer_when: AnswerWhen::Off,
+            ..ChatConfig::default()
         };
         // Whoever came last was told of all the others.
         assert!(tasks.join_all().await.contains(&expected));

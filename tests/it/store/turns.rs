@@ -1,12 +1,15 @@
 //! Turns: their question, their tool calls, their one end.
 
 use std::slice::from_ref;
+use std::sync::Arc;
 
 use figaro::domain::conversation::{Message, Role};
+use figaro::domain::message::Inbound;
+use figaro::domain::model::ModelName;
 use figaro::domain::run::ActiveRun;
 use figaro::domain::tool::{ToolCall, ToolStatus};
-use figaro::ids::{RunId, UpdateId};
-use figaro::store::TurnEnd;
+use figaro::ids::{RunId, SessionId, UpdateId};
+use figaro::store::{Store, TurnEnd};
 
 use super::{Backend, HERE, TOPIC, accept, at, ids, inbound, reply, texts, tool_call, words};
 
@@ -23,6 +26,8 @@ pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
         updates: vec![UpdateId(7), UpdateId(8)],
         first_index: 1,
         started_at: at(9),
+        again: false,
+        model: None,
     };
     assert_eq!(run, expected);
     assert_eq!(texts(&store, session).await, ["before", "part one", "part two"]);
@@ -162,4 +167,68 @@ pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
     assert_eq!(store.tool_calls(run.id).await.unwrap(), [z, a, m, denied]);
     assert_eq!(texts(&store, run.session).await, ["q", "z", "a", "no"]);
     assert_eq!(store.tool_calls(RunId::new()).await.unwrap(), []);
+}
+
+async fn answer(store: &Arc<dyn Store>, run: &ActiveRun, text: &str) {
+    let message = Message::new(run.session, Role::Assistant, text.into(), at(2));
+    store.end_turn(run, TurnEnd { messages: vec![message], delivery: None }).await.unwrap();
+}
+
+async fn told(store: &Arc<dyn Store>, session: SessionId) -> Vec<String> {
+    let recent = store.recent(session, 100).await.unwrap();
+    recent.into_iter().map(|message| message.text).collect()
+}
+
+pub(super) async fn a_question_is_tried_again(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2, 3, 4], 0).await;
+    let first = store.begin_turn(HERE, &[inbound(1, "first")], at(1)).await.unwrap();
+    answer(&store, &first, "one").await;
+    // Nobody answered this one: it is no part of the next question.
+    let silent = store.begin_turn(HERE, &[inbound(2, "quiet")], at(1)).await.unwrap();
+    store.end_turn(&silent, TurnEnd::default()).await.unwrap();
+    let parts = [inbound(3, "second"), Inbound { update: UpdateId(3), ..inbound(30, "and more") }];
+    let second = store.begin_turn(HERE, &parts, at(2)).await.unwrap();
+    answer(&store, &second, "two").await;
+
+    let model: ModelName = "openai:x".parse().unwrap();
+    let again = store.begin_again(HERE, UpdateId(4), Some(model.clone()), at(3)).await.unwrap();
+    let (run, question) = again.unwrap();
+    assert_eq!(
+        (run.again, run.model.as_ref(), run.updates.as_slice()),
+        (true, Some(&model), [UpdateId(4)].as_slice())
+    );
+    let said: Vec<&str> = question.iter().map(|message| message.text.as_str()).collect();
+    assert_eq!(said, ["second", "and more"]);
+    assert_eq!(question[0].speaker, Some(inbound(3, "").speaker));
+    assert_eq!(told(&store, run.session).await, ["first", "one", "quiet", "second", "and more"]);
+    assert_eq!(store.question(&run).await.unwrap(), question);
+    answer(&store, &run, "two, better").await;
+    let store = backend.reopen(store).await;
+    let all = ["first", "one", "quiet", "second", "and more", "two, better"];
+    assert_eq!(told(&store, run.session).await, all);
+    assert_eq!(store.unsettled().await.unwrap(), []);
+}
+
+pub(super) async fn what_was_never_asked_is_not_tried_again(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1], 0).await;
+    assert_eq!(store.begin_again(HERE, UpdateId(1), None, at(1)).await.unwrap(), None);
+    let store = backend.reopen(store).await;
+    assert_eq!(store.unsettled().await.unwrap(), [], "its update is settled");
+    assert_eq!(store.active_runs().await.unwrap(), []);
+}
+
+pub(super) async fn a_further_try_goes_on_after_a_restart(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2], 0).await;
+    let first = store.begin_turn(HERE, &[inbound(1, "why?")], at(1)).await.unwrap();
+    answer(&store, &first, "because").await;
+    let (run, question) = store.begin_again(HERE, UpdateId(2), None, at(2)).await.unwrap().unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(store.active_runs().await.unwrap(), from_ref(&run));
+    // The same update again is the same turn.
+    let once_more = store.begin_again(HERE, UpdateId(2), None, at(3)).await.unwrap();
+    assert_eq!(once_more, Some((run.clone(), question)));
+    assert_eq!(told(&store, run.session).await, ["why?"]);
 }

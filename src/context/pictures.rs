@@ -1,0 +1,33 @@
+//! Pictures that people sent, as far as they could be fetched, for the messages that they stand in.
+
+use std::collections::HashMap;
+
+use crate::domain::message::Attachment;
+use crate::provider::Image;
+
+/// Pictures by the handle their message came with; of one that is not there, why.
+#[derive(Debug, Clone, Default)]
+pub struct Pictures(pub HashMap<String, Result<Image, String>>);
+
+impl Pictures {
+    /// Those of these attachments that are there, in order.
+    pub(super) fn of<'a>(&self, attachments: impl IntoIterator<Item = &'a Attachment>) -> Vec<Image> {
+        let found = attachments.into_iter().filter_map(|attachment| self.get(attachment));
+        found.filter_map(|image| image.as_ref().ok().cloned()).collect()
+    }
+
+    /// What an attachment is, in a word; of a picture that the model does not get, why.
+    pub(super) fn words(&self, attachment: &Attachment) -> String {
+        let word = attachment.kind.word();
+        let named =
+            attachment.label.as_ref().map_or_else(|| word.to_owned(), |label| format!("{word}: {label}"));
+        match self.get(attachment) {
+            Some(Err(reason)) => format!("{named} (you do not get it: {reason})"),
+            Some(Ok(_)) | None => named,
+        }
+    }
+
+    fn get(&self, attachment: &Attachment) -> Option<&Result<Image, String>> {
+        self.0.get(attachment.file_id.as_ref()?)
+    }
+}

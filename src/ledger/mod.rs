@@ -1,0 +1,309 @@
+//! The one way to a model: says whether today's caps allow a call, passes its words on, and books what it came to.
+//! Whoever calls a model does it through here, in the background too.
+
+mod bill;
+
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Days, NaiveDate};
+use chrono_tz::Tz;
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+use crate::domain::model::ModelName;
+use crate::domain::usage::{Payer, Price, Reservation, Spending, Spent, Usage};
+use crate::ids::ReservationId;
+use crate::policy::budget::{Caps, Day, Ruling, Wanted, judge};
+use crate::provider::models::Models;
+use crate::provider::price::Prices;
+use crate::provider::{ProviderError, Request};
+use crate::shutdown::Tasks;
+use crate::store::{StoreError, UsageStore};
+
+use bill::Bill;
+pub use bill::Paid;
+
+/// Keeps account of all model calls.
+#[derive(Debug)]
+pub struct Ledger {
+    /// The models.
+    pub models: Arc<Models>,
+    store: Arc<dyn UsageStore>,
+    prices: Prices,
+    caps: Caps,
+    zone: Tz,
+    clock: Clock,
+    tasks: Tasks,
+    today: Mutex<Today>,
+    booked: Notify,
+}
+
+/// The figures that calls are judged by.
+#[derive(Debug, Default)]
+struct Today {
+    date: NaiveDate,
+    day: Day,
+}
+
+/// What a ledger works with.
+#[derive(Debug)]
+pub struct LedgerParts {
+    /// The models.
+    pub models: Arc<Models>,
+    /// Where it is kept.
+    pub store: Arc<dyn UsageStore>,
+    /// What models cost.
+    pub prices: Prices,
+    /// Bounds of a day.
+    pub caps: Caps,
+    /// Where the day ends at midnight.
+    pub zone: Tz,
+    /// The time.
+    pub clock: Clock,
+    /// What is booked when nobody waits for it.
+    pub tasks: Tasks,
+}
+
+/// Why a call was not made, or broke off.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerError {
+    /// The model failed.
+    #[error(transparent)]
+    Model(#[from] ProviderError),
+    /// The day's caps leave no room for it.
+    #[error("today's budget is used up")]
+    OverBudget,
+    /// Nobody knows what the model costs, and money is the only bound.
+    #[error("the price of {0} is not known, and DAILY_USD is the only bound")]
+    Unpriced(ModelName),
+    /// Nothing could be set aside for it; the log says why.
+    #[error("the store failed")]
+    Store,
+}
+
+impl LedgerError {
+    /// A short stable name for metrics and logs.
+    #[must_use]
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::Model(error) => error.label(),
+            Self::OverBudget => "over_budget",
+            Self::Unpriced(_) => "unpriced",
+            Self::Store => "store",
+        }
+    }
+}
+
+impl Ledger {
+    /// Opens the books: what a stop left set aside counts as spent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn open(parts: LedgerParts) -> Result<Arc<Self>, StoreError> {
+        let LedgerParts { models, store, prices, caps, zone, clock, tasks } = parts;
+        store.book_reserved().await?;
+        let (today, booked) = (Mutex::default(), Notify::new());
+        let ledger = Self { models, store, prices, caps, zone, clock, tasks, today, booked };
+        let date = ledger.date();
+        let spent = sum(&ledger.store.spent(date..=date).await?);
+        *ledger.today() = Today { date, day: Day { spent, reserved: Spent::default() } };
+        Ok(Arc::new(ledger))
+    }
+
+    /// Calls a model, or those that stand in for it. Waits while calls under way may still leave room for this one.
+    ///
+    /// # Errors
+    /// When the call may not be made.
+    pub async fn call(
+        self: &Arc<Self>,
+        model: &ModelName,
+        mut request: Request,
+        payer: Payer,
+    ) -> Result<Paid, LedgerError> {
+        let order = self.affordable(model)?;
+        let input = u64::try_from(request.estimate_tokens()).unwrap_or(u64::MAX);
+        let reservation = match self.caps.is_set() {
+            true => Some(self.reserve(&order, &mut request, input, &payer).await?),
+            false => None,
+        };
+        let bill = Bill::new(Arc::clone(self), payer, input, reservation);
+        Ok(Paid::new(self.models.stream(&order, &request), bill))
+    }
+
+    /// What a call of this model came to; `None` where its price is not known.
+    #[must_use]
+    pub fn cost(&self, model: &ModelName, usage: Usage, searches: u64) -> Option<u64> {
+        self.price(model).map(|price| price.of(usage, searches))
+    }
+
+    /// What a model costs; `None` where nobody knows.
+    #[must_use]
+    pub fn price(&self, model: &ModelName) -> Option<Price> {
+        self.prices.of(model)
+    }
+
+    /// What may be spent in a day.
+    #[must_use]
+    pub const fn caps(&self) -> Caps {
+        self.caps
+    }
+
+    /// What today has come to.
+    #[must_use]
+    pub fn spent_today(&self) -> Spent {
+        self.roll_over(self.date()).day.spent
+    }
+
+    /// When the day ends, and where.
+    #[must_use]
+    pub fn resets_at(&self) -> (DateTime<Tz>, Tz) {
+        let now = self.clock.now().with_timezone(&self.zone);
+        let midnight =
+            now.date_naive().checked_add_days(Days::new(1)).and_then(|day| day.and_hms_opt(0, 0, 0));
+        let next = midnight.and_then(|midnight| midnight.and_local_timezone(self.zone).earliest());
+        (next.unwrap_or(now), self.zone)
+    }
+
+    /// What was spent on the last so many days, today among them, and which days these are.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn last_days(
+        &self,
+        count: u64,
+    ) -> Result<(RangeInclusive<NaiveDate>, Vec<Spending>), StoreError> {
+        let today = self.date();
+        let first = today.checked_sub_days(Days::new(count.saturating_sub(1))).unwrap_or(today);
+        Ok((first..=today, self.store.spent(first..=today).await?))
+    }
+
+    /// Whether owners are yet to be told that today's caps were reached; `true` once a day.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn tell_of_caps(&self) -> Result<bool, StoreError> {
+        self.store.tell_of_caps(self.date()).await
+    }
+
+    /// The models to ask, in order, without those that nobody can tell the price of where money is the only bound.
+    fn affordable(&self, model: &ModelName) -> Result<Vec<ModelName>, LedgerError> {
+        let mut order = self.models.order(model);
+        if !self.caps.takes_unpriced() {
+            order.retain(|model| self.prices.of(model).is_some());
+            if order.is_empty() {
+                return Err(LedgerError::Unpriced(model.clone()));
+            }
+        }
+        Ok(order)
+    }
+
+    async fn reserve(
+        &self,
+        order: &[ModelName],
+        request: &mut Request,
+        input: u64,
+        payer: &Payer,
+    ) -> Result<Reservation, LedgerError> {
+        let output = request.settings.max_tokens.map(u64::from);
+        let wanted = Wanted { input, output, search: request.web_search, price: self.highest_price(order) };
+        let (most, date) = loop {
+            // Before the look, so that no settlement in between is missed.
+            let booked = self.booked.notified();
+            let date = self.date();
+            match self.grant(date, wanted) {
+                Ruling::Grant { output, search, most } => {
+                    request.settings.max_tokens = Some(u32::try_from(output).unwrap_or(u32::MAX));
+                    request.web_search = search;
+                    break (most, date);
+                }
+                Ruling::Wait => booked.await,
+                Ruling::Over => return Err(LedgerError::OverBudget),
+            }
+        };
+        let model = order.first().cloned().unwrap_or_else(|| self.models.default_model().clone());
+        let most = self.spending(date, payer, model, most);
+        let reservation = Reservation { id: ReservationId::new(), most };
+        if let Err(error) = self.store.reserve(&reservation).await {
+            tracing::error!(%error, label = error.label(), "nothing can be set aside for a model call");
+            self.release(&reservation, Spent::default());
+            return Err(LedgerError::Store);
+        }
+        Ok(reservation)
+    }
+
+    /// Judges a call and, if it is granted, sets aside what it may come to.
+    fn grant(&self, date: NaiveDate, wanted: Wanted) -> Ruling {
+        let mut today = self.roll_over(date);
+        let ruling = judge(self.caps, today.day, wanted);
+        if let Ruling::Grant { most, .. } = ruling {
+            today.day.reserved += most;
+        }
+        ruling
+    }
+
+    /// Each part of the highest price; `None` if one of the models has none.
+    fn highest_price(&self, order: &[ModelName]) -> Option<Price> {
+        let prices: Option<Vec<Price>> = order.iter().map(|model| self.prices.of(model)).collect();
+        prices?.into_iter().reduce(|a, b| Price {
+            input: a.input.max(b.input),
+            cached: a.cached.max(b.cached),
+            output: a.output.max(b.output),
+            search: a.search.max(b.search),
+        })
+    }
+
+    /// Takes back what was set aside and adds what was spent instead.
+    fn release(&self, reservation: &Reservation, spent: Spent) {
+        let mut today = self.today();
+        if today.date == reservation.most.day {
+            let (reserved, most) = (&mut today.day.reserved, reservation.most.spent);
+            reserved.tokens = reserved.tokens.saturating_sub(most.tokens);
+            reserved.nano_usd = reserved.nano_usd.saturating_sub(most.nano_usd);
+            reserved.unpriced = reserved.unpriced.saturating_sub(most.unpriced);
+            today.day.spent += spent;
+        }
+        drop(today);
+        self.booked.notify_waiters();
+    }
+
+    async fn book(&self, spending: Spending, reservation: Option<Reservation>) {
+        match &reservation {
+            Some(reservation) => self.release(reservation, spending.spent),
+            None => self.roll_over(spending.day).day.spent += spending.spent,
+        }
+        if let Err(error) = self.store.book(&spending, reservation.map(|kept| kept.id)).await {
+            tracing::error!(%error, label = error.label(), "what a model call has cost could not be stored");
+        }
+    }
+
+    fn spending(&self, day: NaiveDate, payer: &Payer, model: ModelName, spent: Spent) -> Spending {
+        Spending { day, chat: payer.chat, user: payer.user.clone(), model, spent }
+    }
+
+    fn date(&self) -> NaiveDate {
+        self.clock.now().with_timezone(&self.zone).date_naive()
+    }
+
+    /// Today's figures; a new day begins at nothing. What is set aside for calls of the day before stays that day's.
+    fn roll_over(&self, date: NaiveDate) -> MutexGuard<'_, Today> {
+        let mut today = self.today();
+        if today.date < date {
+            *today = Today { date, day: Day::default() };
+        }
+        today
+    }
+
+    fn today(&self) -> MutexGuard<'_, Today> {
+        self.today.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All of it together.
+#[must_use]
+pub fn sum<'a>(spendings: impl IntoIterator<Item = &'a Spending>) -> Spent {
+    spendings.into_iter().fold(Spent::default(), |mut sum, spending| {
+        sum += spending.spent;
+        sum
+    })
+}

@@ -1,0 +1,78 @@
+//! What a turn needs to know before the model is asked, loaded all at once and made into a window.
+
+use chrono::TimeDelta;
+
+use super::pictures;
+use super::question::Question;
+use super::trouble::Trouble;
+use super::turn::Turns;
+use crate::context::{Material, Pictures, Window, build};
+use crate::domain::chat::ChatConfig;
+use crate::domain::conversation::{Message, Role};
+use crate::domain::model::ModelName;
+use crate::domain::run::ActiveRun;
+use crate::domain::tool::Carried;
+
+/// The most stored messages that are looked at for the history; the token budget cuts further.
+const HISTORY_MESSAGES: usize = 400;
+/// Background is at most so old and so long.
+const OVERHEARD_HOURS: i64 = 24;
+const OVERHEARD_MESSAGES: usize = 30;
+
+/// What a turn begins with.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// What goes to the model.
+    pub(super) window: Window,
+    /// What this turn's calls left behind before a restart.
+    pub(super) carried: Vec<Carried>,
+}
+
+impl Turns {
+    pub(super) async fn load(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+        (config, model): (&ChatConfig, &ModelName),
+    ) -> Result<Loaded, Trouble> {
+        let first = question.parts.first().ok_or(Trouble::Internal)?;
+        let (place, now) = (&first.place, self.now());
+        let since = now - TimeDelta::hours(OVERHEARD_HOURS);
+        let (notes, stored, overheard) = futures::try_join!(
+            self.notes.notes(place.chat),
+            self.conversations.recent(run.session, HISTORY_MESSAGES),
+            self.conversations.overheard(run.conversation, since, OVERHEARD_MESSAGES),
+        )
+        .map_err(|error| self.lost(&error))?;
+        let (history, mine): (Vec<Message>, Vec<Message>) =
+            stored.into_iter().partition(|message| message.index < run.first_index);
+        let done: Vec<Message> = mine.into_iter().filter(|message| message.role != Role::User).collect();
+        let models = &self.driver.ledger.models;
+        let may_see =
+            models.order(model).iter().any(|one| models.capabilities(one).is_some_and(|can| can.vision));
+        let pictures = match may_see {
+            true => pictures::fetch(&*self.files, &question.parts, &history).await,
+            false => Pictures::default(),
+        };
+        let material = Material {
+            bot: &self.bot,
+            place,
+            config,
+            default_zone: self.default_zone,
+            notes: &notes,
+            history: &history,
+            overheard: &overheard,
+            question: &question.parts,
+            pictures: &pictures,
+            done: &done,
+            now,
+        };
+        let window = build(&self.prompts, &material, self.history_tokens).map_err(|error| {
+            tracing::error!(error, "a prompt could not be rendered");
+            Trouble::Internal
+        })?;
+        let carried =
+            done.iter().filter_map(|message| Some(message.tool.as_ref()?.carried.clone())).collect();
+        Ok(Loaded { window, carried })
+    }
+}

@@ -1,0 +1,144 @@
+//! The pictures a model is to look at: those of the question, of what it replies to, and of the last few messages.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use futures::future::join_all;
+
+use crate::context::Pictures;
+use crate::domain::conversation::Message;
+use crate::domain::message::{Attachment, Inbound};
+use crate::files::{FileError, Files};
+use crate::provider::Image;
+
+/// The most bytes of a picture: what all providers take of one.
+const MOST_BYTES: usize = 5 * 1024 * 1024;
+/// The most pictures of a question: an album has ten.
+const MOST_ASKED: usize = 10;
+/// The most pictures of earlier messages, and among how many of the last these are.
+const MOST_EARLIER: usize = 2;
+const EARLIER_MESSAGES: usize = 6;
+/// A picture that takes longer is left out.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Fetches them all at once; of each that is not there, why.
+pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
+    let asked = question.iter().flat_map(|part| {
+        let quoted = part.quotes.iter().flat_map(|quoted| &quoted.attachments);
+        part.attachments.iter().chain(quoted)
+    });
+    let last = history.iter().rev().take(EARLIER_MESSAGES);
+    let earlier = last.flat_map(|message| &message.attachments);
+    let pictures = |of: &mut dyn Iterator<Item = &Attachment>, most: usize| -> Vec<String> {
+        of.filter(|a| a.is_picture()).filter_map(|a| a.file_id.clone()).take(most).collect()
+    };
+    let mut wanted = pictures(&mut { asked }, MOST_ASKED);
+    wanted.extend(pictures(&mut { earlier }, MOST_EARLIER));
+    wanted.dedup();
+    let fetching = wanted.into_iter().map(|id| async move {
+        let image = one(files, &id).await;
+        (id, image)
+    });
+    Pictures(join_all(fetching).await.into_iter().collect::<HashMap<_, _>>())
+}
+
+async fn one(files: &dyn Files, id: &str) -> Result<Image, String> {
+    let fetched = tokio::time::timeout(PATIENCE, files.fetch(id, MOST_BYTES)).await;
+    let bytes = match fetched {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(FileError::TooBig)) => return Err("larger than 5 MB".to_owned()),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "a picture could not be fetched");
+            return Err("could not be fetched".to_owned());
+        }
+        Err(_elapsed) => return Err("could not be fetched in time".to_owned()),
+    };
+    let mime_type = kind(&bytes).ok_or("not a JPEG, PNG, WebP or GIF")?;
+    Ok(Image { mime_type: mime_type.to_owned(), base64: STANDARD.encode(bytes).into() })
+}
+
+/// What a picture is by its first bytes: names and declared types may be wrong, and a provider refuses a whole request
+/// for one.
+fn kind(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use async_trait::async_trait;
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::domain::conversation::Role;
+    use crate::domain::message::AttachmentKind;
+    use crate::ids::SessionId;
+
+    /// Has files by the first letter of their handle.
+    #[derive(Debug, Default)]
+    struct Cupboard(Mutex<Vec<String>>);
+
+    #[async_trait]
+    impl Files for Cupboard {
+        async fn fetch(&self, file_id: &str, most: usize) -> Result<Vec<u8>, FileError> {
+            self.0.lock().unwrap().push(file_id.to_owned());
+            match file_id.chars().next() {
+                Some('p') => Ok(vec![0x89, b'P', b'N', b'G', 1, 2]),
+                Some('t') => Ok(b"text".to_vec()),
+                Some('b') => Err(FileError::TooBig),
+                _ => Err(FileError::Gone(most.to_string())),
+            }
+        }
+    }
+
+    fn said(ids: &[&str]) -> Message {
+        let attachments = ids.iter().map(|id| Attachment {
+            file_id: Some((*id).to_owned()),
+            ..Attachment::new(AttachmentKind::Photo)
+        });
+        Message {
+            attachments: attachments.collect(),
+            ..Message::new(SessionId::new(), Role::User, "see".into(), DateTime::UNIX_EPOCH)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_few_of_the_last_pictures_are_fetched_and_what_is_none_is_told() {
+        let cupboard = Cupboard::default();
+        let mut history = vec![said(&["p-old"])];
+        history.extend((0..EARLIER_MESSAGES).map(|_| said(&[])));
+        assert_eq!(fetch(&cupboard, &[], &history).await.0.len(), 0);
+        history.push(said(&["p1", "t", "p2"]));
+        let pictures = fetch(&cupboard, &[], &history).await.0;
+        assert_eq!(pictures["p1"].as_ref().unwrap().mime_type, "image/png");
+        assert_eq!(pictures["t"], Err("not a JPEG, PNG, WebP or GIF".to_owned()));
+        assert_eq!(pictures.len(), MOST_EARLIER);
+        let pictures = fetch(&cupboard, &[], &[said(&["b", "gone"])]).await.0;
+        assert_eq!(pictures["b"], Err("larger than 5 MB".to_owned()));
+        assert_eq!(pictures["gone"], Err("could not be fetched".to_owned()));
+    }
+
+    #[test]
+    fn a_picture_is_known_by_its_first_bytes() {
+        let cases: [(&[u8], Option<&str>); 6] = [
+            (&[0xFF, 0xD8, 0xFF, 0xE0], Some("image/jpeg")),
+            (b"\x89PNG\r\n", Some("image/png")),
+            (b"GIF89a", Some("image/gif")),
+            (b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
+            (b"RIFF\0\0\0\0WAVE", None),
+            (b"", None),
+        ];
+        for (bytes, wanted) in cases {
+            assert_eq!(kind(bytes), wanted);
+        }
+    }
+}

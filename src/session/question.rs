@@ -1,0 +1,75 @@
+//! Questions: messages that belong together, and a further try at an earlier one.
+
+use crate::domain::conversation::Message;
+use crate::domain::message::{Inbound, Join};
+use crate::domain::model::ModelName;
+use crate::policy::access::Standing;
+
+/// Messages that make one question, and what their writer may do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// At least one part.
+    pub parts: Vec<Inbound>,
+    /// What the writer may do.
+    pub standing: Standing,
+}
+
+/// Who wants the last question tried again, and by which model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Again {
+    /// The message or press that says so, as a question of one part.
+    pub asked: Question,
+    /// The model, for this once.
+    pub model: Option<ModelName>,
+}
+
+impl Question {
+    /// The question that stored messages hold, asked for by this one.
+    #[must_use]
+    pub fn again(&self, stored: Vec<Message>) -> Self {
+        let asker = self.parts.first();
+        let parts = stored.into_iter().filter_map(|message| {
+            let speaker = message.speaker.clone().or_else(|| Some(asker?.speaker.clone()))?;
+            let id = message.telegram.first().copied().or(Some(asker?.message))?;
+            Some(Inbound {
+                message: id,
+                speaker,
+                sent_at: message.created_at,
+                text: message.text,
+                attachments: message.attachments,
+                quotes: message.quotes,
+                mentioned: true,
+                ..asker?.clone()
+            })
+        });
+        Self { parts: parts.collect(), standing: self.standing }
+    }
+}
+
+/// Puts an edited text into a question; `false` if the message is no part of it or says what it said.
+pub(super) fn replace(question: &mut Question, edited: &Inbound) -> bool {
+    let changed =
+        question.parts.iter_mut().find(|part| part.message == edited.message && part.text != edited.text);
+    changed.map(|part| part.text.clone_from(&edited.text)).is_some()
+}
+
+/// Whether a message is a further part of a question: of the same album, or by the same writer right after a part that
+/// may have been split or forwarded, or a forward right behind its comment, which clients send first.
+pub(super) fn belongs(question: &Question, next: &Question) -> bool {
+    next.parts.first().is_some_and(|first| continues(question, first))
+}
+
+pub(super) fn continues(question: &Question, first: &Inbound) -> bool {
+    let Some(last) = question.parts.last() else {
+        return false;
+    };
+    if last.speaker.user != first.speaker.user {
+        return false;
+    }
+    let is_prompt = (first.sent_at - last.sent_at).num_seconds() <= 1;
+    match (&last.joins, &first.joins) {
+        (Some(Join::Album(one)), Some(Join::Album(other))) => one == other,
+        (Some(Join::LongPaste | Join::Forward), _) | (None, Some(Join::Forward)) => is_prompt,
+        (Some(Join::Album(_)) | None, _) => false,
+    }
+}

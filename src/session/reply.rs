@@ -1,0 +1,207 @@
+//! What a turn says at its end: the answer with its sources, or what went wrong, and what the person may do about it.
+
+use super::question::Question;
+use super::trouble::Trouble;
+use super::turn::{Turns, is_group};
+use crate::agent::run::Answer;
+use crate::delivery::Outcome;
+use crate::domain::conversation::{Message, Role};
+use crate::domain::delivery::{Action, PendingDelivery};
+use crate::domain::run::ActiveRun;
+use crate::domain::source::Source;
+use crate::domain::usage::tokens;
+use crate::ids::DeliveryId;
+use crate::ledger::LedgerError;
+use crate::policy::access::Standing;
+use crate::prompts::texts::{Texts, fill};
+use crate::text::one_line;
+
+/// So many sources are listed under an answer.
+const MOST_SOURCES: usize = 8;
+/// A title is at most so long there.
+const TITLE_CHARS: usize = 60;
+
+/// Words for the chat, and the buttons under them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// In Markdown; nothing is sent when it is empty.
+    pub(super) markdown: String,
+    /// What the person may do about it.
+    pub(super) actions: Vec<Action>,
+}
+
+impl Turns {
+    /// What is sent, if anything.
+    pub(super) fn words(&self, answer: &Answer, outcome: Outcome, question: &Question) -> Said {
+        let text = answer.pass.text.trim();
+        let texts = self.texts(question);
+        match outcome {
+            Outcome::Answered => {
+                let whole = readable(text);
+                let end = if answer.pass.cut_short { " …" } else { "" };
+                let actions = if answer.pass.cut_short { vec![Action::GoOn] } else { Vec::new() };
+                Said { markdown: format!("{whole}{end}{}", sources(texts, text, &answer.sources)), actions }
+            }
+            Outcome::Stopped if !text.is_empty() => Said {
+                markdown: format!("{text}\n\n{}", texts.stopped),
+                actions: vec![Action::GoOn, Action::Retry],
+            },
+            Outcome::Stopped | Outcome::Silent | Outcome::Failed | Outcome::Abandoned => Said::default(),
+        }
+    }
+
+    /// What the person is told in a private chat; in a group nothing.
+    pub(super) fn apology(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+        trouble: &Trouble,
+        written: &Answer,
+    ) -> Said {
+        let (label, turn) = (trouble.label(), run.id.to_string());
+        tracing::error!(run = turn, label, ?trouble, "a turn failed");
+        self.vitals.failed(self.now(), label);
+        if is_group(question) {
+            return Said::default();
+        }
+        let texts = self.texts(question);
+        let model = written.pass.model.as_ref().or(run.model.as_ref());
+        let model = model.unwrap_or_else(|| self.driver.ledger.models.default_model());
+        let mut words = trouble.words(texts, &model.to_string());
+        if question.standing == Standing::Owner {
+            let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", label)]);
+            words = format!("{words}\n`{detail}`");
+        }
+        let so_far = written.pass.text.trim();
+        let actions = trouble.actions(!so_far.is_empty());
+        let markdown = match so_far {
+            "" => format!("⚠️ {words}"),
+            text => format!("{text}\n\n⚠️ {words}"),
+        };
+        Said { markdown, actions }
+    }
+
+    /// What a failed call means for the person, and for the owners where only they can mend it.
+    pub(super) async fn trouble(&self, error: LedgerError, written: &Answer) -> Trouble {
+        let ledger = &self.driver.ledger;
+        match error {
+            LedgerError::Model(error) => {
+                Trouble::of_model(error, &ledger.models, written.pass.model.as_ref()).await
+            }
+            LedgerError::Unpriced(model) => Trouble::Unpriced(model),
+            LedgerError::Store => Trouble::Internal,
+            LedgerError::OverBudget => {
+                let (at, zone) = ledger.resets_at();
+                let time = at.format("%H:%M").to_string();
+                self.tell_owners(&time, zone.name()).await;
+                Trouble::OverBudget { time, zone: zone.name().to_owned() }
+            }
+        }
+    }
+
+    /// Once a day.
+    async fn tell_owners(&self, time: &str, zone: &str) {
+        match self.driver.ledger.tell_of_caps().await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return self.report(&error, "whether owners know of a cap could not be stored"),
+        }
+        let spent = self.driver.ledger.spent_today();
+        let texts = self.locales.of(None);
+        let (tokens, money) = (tokens(spent.tokens), spent.money());
+        let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
+        self.owners.tell(&fill(&texts.caps_reached, &values)).await;
+    }
+
+    pub(super) fn stored(&self, run: &ActiveRun, answer: &Answer) -> Option<Message> {
+        let text = answer.pass.text.trim();
+        let model = answer.pass.model.as_ref().map(ToString::to_string);
+        if let Some(model) = &model {
+            self.vitals.answered_by(model);
+        }
+        (!text.is_empty()).then(|| Message {
+            model_id: model,
+            token_usage: Some(answer.usage),
+            nano_usd: answer.nano_usd,
+            private: answer.pass.private.clone(),
+            ..Message::new(run.session, Role::Assistant, text.to_owned(), self.now())
+        })
+    }
+
+    pub(super) fn delivery(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+        answer: Option<&Message>,
+        said: Said,
+    ) -> Option<PendingDelivery> {
+        let first = question.parts.first().filter(|_| !said.markdown.is_empty())?;
+        Some(PendingDelivery {
+            id: DeliveryId::new(),
+            run: run.id,
+            entry: answer.map(|message| message.id),
+            place: first.place.clone(),
+            reply_to: first.place.is_group().then_some(first.message),
+            markdown: said.markdown,
+            created_at: self.now(),
+            confirmed: Vec::new(),
+            language: first.language.clone(),
+            actions: said.actions,
+        })
+    }
+}
+
+/// An answer that is one JSON value, as code: as words its marks would be taken for formatting.
+fn readable(text: &str) -> String {
+    let is_json = text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    if is_json { format!("```json\n{text}\n```") } else { text.to_owned() }
+}
+
+/// The pages an answer rests on, as links under it; those that it links itself are not named twice.
+fn sources(texts: &Texts, text: &str, sources: &[Source]) -> String {
+    let open: Vec<String> =
+        sources.iter().filter(|source| !text.contains(&source.url)).take(MOST_SOURCES).map(link).collect();
+    if open.is_empty() {
+        return String::new();
+    }
+    format!("\n\n{}", fill(&texts.sources, &[("sources", &open.join(" · "))]))
+}
+
+fn link(source: &Source) -> String {
+    let title: String = one_line(&source.title, TITLE_CHARS)
+        .chars()
+        .map(|c| if "[]()\\`*_<>".contains(c) { ' ' } else { c })
+        .collect();
+    let title = title.trim();
+    let url = source.url.replace('(', "%28").replace(')', "%29").replace(' ', "%20");
+    format!("[{}]({url})", if title.is_empty() { "…" } else { title })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompts::texts::Locales;
+
+    #[test]
+    fn sources_are_links_that_cannot_break_out() {
+        let locales = Locales::load().unwrap();
+        let source = |title: &str, url: &str| Source { title: title.into(), url: url.into() };
+        let all = [
+            source("Plain", "https://a.example/"),
+            source("Named in the text", "https://b.example/x"),
+            source("](https://evil.example) *x*", "https://c.example/a_(b)"),
+        ];
+        let text = "As [it says](https://b.example/x).";
+        assert_eq!(
+            sources(locales.of(None), text, &all),
+            "\n\nSources: [Plain](https://a.example/) · [https://evil.example   x](https://c.example/a_%28b%29)"
+        );
+        assert_eq!(sources(locales.of(None), text, &all[1..2]), "");
+    }
+
+    #[test]
+    fn a_json_answer_is_code() {
+        assert_eq!(readable("{\"a\": 1}"), "```json\n{\"a\": 1}\n```");
+        assert_eq!(readable("[link](https://a.example)"), "[link](https://a.example)");
+    }
+}

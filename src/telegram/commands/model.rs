@@ -1,0 +1,280 @@
+//! `/model`: which model answers in this chat and how it writes. Members choose among the models the owner has named;
+//! owners among all that are served.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+
+use super::{Asker, Card, Commands, Pressed, ROWS, pager};
+use crate::domain::chat::{ChatConfig, ConfigPatch};
+use crate::domain::generation::Generation;
+use crate::domain::model::ModelName;
+use crate::domain::usage::dollars;
+use crate::policy::access::Standing;
+use crate::prompts::texts::{Texts, fill};
+use crate::provider::ProviderError;
+use crate::store::StoreError;
+use crate::telegram::send::Button;
+
+/// How long a provider may take to say what it serves.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// What the button of a model sends, before its name.
+const SET: &str = "model:set:";
+/// The most bytes of a button's data, by the Bot API.
+const MOST_DATA: usize = 64;
+/// So many names of served models are given in a sentence.
+const MOST_NAMED: usize = 8;
+
+impl Commands {
+    pub(super) async fn model_command(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
+        let mut words = argument.split_whitespace();
+        let Some(first) = words.next() else {
+            return Ok(self.models_card(asker, SET).await);
+        };
+        if !self.may_change(asker).await {
+            return Ok(Card::text(&self.texts(asker).admin_only));
+        }
+        if Generation::NAMES.contains(&first) {
+            let value = words.next().filter(|value| !value.eq_ignore_ascii_case("clear"));
+            return self.change_setting(asker, first, value).await;
+        }
+        let model = match first {
+            "default" | "clear" => None,
+            name => match self.chosen(asker, name).await {
+                Ok(model) => Some(model),
+                Err(complaint) => return Ok(Card::text(complaint)),
+            },
+        };
+        self.set_model(asker, model).await?;
+        Ok(self.models_card(asker, SET).await)
+    }
+
+    pub(super) async fn press_model(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
+        let (verb, value) = what.split_once(':').unwrap_or((what, ""));
+        let texts = self.texts(asker);
+        match verb {
+            "show" => Ok(Pressed::card(self.models_card(asker, SET).await)),
+            "served" if asker.standing != Standing::Owner => Ok(Pressed::toast(&texts.owner_only)),
+            "served" => {
+                let (provider, page) = value.rsplit_once(':').unwrap_or((value, "0"));
+                Ok(Pressed::card(self.served_card(asker, provider, page.parse().unwrap_or_default()).await))
+            }
+            "set" | "clear" if !self.may_change(asker).await => Ok(Pressed::toast(&texts.admin_only)),
+            "clear" => self.set_and_show(asker, None).await,
+            "set" => match self.chosen(asker, value).await {
+                Ok(model) => self.set_and_show(asker, Some(model)).await,
+                Err(complaint) => Ok(Pressed::toast(complaint)),
+            },
+            _ => Ok(Pressed::toast(&texts.gone)),
+        }
+    }
+
+    /// The models to choose from; `action` is what the button of one sends before its name.
+    pub(super) async fn models_card(&self, asker: &Asker, action: &str) -> Card {
+        let texts = self.texts(asker);
+        let config = self.store.chat_config(asker.place.chat).await.unwrap_or_default();
+        let models = &self.ledger.models;
+        let served = self.served_by_all().await;
+        let now = config.model.as_ref().unwrap_or_else(|| models.default_model());
+        let mut named = models.named();
+        if !named.contains(now) {
+            named.push(now.clone());
+        }
+        let row = |model: &ModelName| {
+            let mark = if is_missing(&served, model) {
+                "⚠️ "
+            } else if model == now && action == SET {
+                "✓ "
+            } else {
+                ""
+            };
+            button(&format!("{mark}{}", self.priced(model)), action, model).map(|button| vec![button])
+        };
+        let rows: Vec<Vec<Button>> = named.iter().filter_map(row).collect();
+        let more = served.iter().filter(|_| asker.standing == Standing::Owner && action == SET);
+        let more = more.filter(|(_, served)| served.as_ref().is_ok_and(|served| !served.is_empty()));
+        let label = |provider: &str| fill(&texts.model_more, &[("provider", provider)]);
+        let more =
+            more.map(|(provider, _)| Button::new(label(provider), format!("model:served:{provider}:0")));
+        let clear = config.model.is_some() && action == SET;
+        let clear = clear.then(|| Button::new(&texts.model_default, "model:clear"));
+        Card::titled(&texts.model_title, self.model_lines(texts, &config, &served))
+            .rows(rows)
+            .rows(more.map(|button| vec![button]))
+            .row(clear.into_iter().collect())
+    }
+
+    /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
+    fn model_lines(&self, texts: &Texts, config: &ChatConfig, served: &Served) -> String {
+        let models = &self.ledger.models;
+        let model = config.model.as_ref().unwrap_or_else(|| models.default_model());
+        let which = if config.model.is_some() { &texts.model_here } else { &texts.model_bots };
+        let mut lines = vec![fill(which, &[("model", &model.to_string())])];
+        let set: Vec<String> =
+            config.settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
+        if !set.is_empty() {
+            lines.push(fill(&texts.model_settings, &[("settings", &set.join(", "))]));
+        }
+        lines.extend(self.ignored_line(texts, model, &config.settings));
+        if is_missing(served, model) {
+            lines.push(fill(&texts.model_missing, &[("model", &model.to_string())]));
+        }
+        for (provider, _) in served.iter().filter(|(_, served)| served.is_err()) {
+            lines.push(fill(&texts.model_unreachable, &[("provider", provider)]));
+        }
+        lines.push(texts.model_usage.clone());
+        lines.join("\n")
+    }
+
+    fn ignored_line(&self, texts: &Texts, model: &ModelName, settings: &Generation) -> Option<String> {
+        let ignored = self.ledger.models.ignored(model, settings);
+        let values = [("provider", model.provider.as_str()), ("settings", &ignored.join(", "))];
+        (!ignored.is_empty()).then(|| fill(&texts.model_ignored, &values))
+    }
+
+    async fn served_card(&self, asker: &Asker, provider: &str, page: usize) -> Card {
+        let texts = self.texts(asker);
+        let back = vec![Button::new(&texts.button_back, "model:show")];
+        let served = match self.served(provider).await {
+            Ok(served) => served,
+            Err(_error) => {
+                let words = fill(&texts.model_unreachable, &[("provider", provider)]);
+                return Card::titled(&texts.model_title, words).row(back);
+            }
+        };
+        let shown = served.iter().skip(page * ROWS).take(ROWS);
+        let rows =
+            shown.filter_map(|model| button(&self.priced(model), SET, model).map(|button| vec![button]));
+        let body = fill(&texts.model_served, &[("provider", provider), ("count", &served.len().to_string())]);
+        Card::titled(&texts.model_title, body)
+            .rows(rows)
+            .row(pager(&format!("model:served:{provider}"), page, served.len()))
+            .row(back)
+    }
+
+    async fn set_and_show(&self, asker: &Asker, model: Option<ModelName>) -> Result<Pressed, StoreError> {
+        self.set_model(asker, model).await?;
+        Ok(Pressed::both(&self.texts(asker).config_saved, self.models_card(asker, SET).await))
+    }
+
+    async fn set_model(&self, asker: &Asker, model: Option<ModelName>) -> Result<(), StoreError> {
+        let change = ConfigPatch { model: Some(model), ..ConfigPatch::default() };
+        self.store.change_chat_config(asker.place.chat, change).await.map(drop)
+    }
+
+    async fn change_setting(
+        &self,
+        asker: &Asker,
+        name: &str,
+        value: Option<&str>,
+    ) -> Result<Card, StoreError> {
+        let config = self.store.chat_config(asker.place.chat).await?;
+        match config.settings.with(name, value) {
+            Ok(settings) => {
+                let change = ConfigPatch { settings: Some(settings), ..ConfigPatch::default() };
+                self.store.change_chat_config(asker.place.chat, change).await?;
+                Ok(self.models_card(asker, SET).await)
+            }
+            Err(complaint) => Ok(Card::text(complaint.to_string())),
+        }
+    }
+
+    /// The model that a name means, if the person may have it. Without its provider it is one that only one has.
+    ///
+    /// # Errors
+    /// A sentence that says why not, and what there is.
+    pub(super) async fn chosen(&self, asker: &Asker, name: &str) -> Result<ModelName, String> {
+        let texts = self.texts(asker);
+        let models = &self.ledger.models;
+        let named = models.named();
+        if let Some(model) = named.iter().find(|model| means(name, model)) {
+            return Ok(model.clone());
+        }
+        if asker.standing != Standing::Owner {
+            return Err(fill(&texts.model_not_named, &[("models", &list(&named))]));
+        }
+        let lists =
+            match name.split_once(':').filter(|(provider, _)| models.providers().any(|p| p == *provider)) {
+                Some((provider, _)) => vec![(provider.to_owned(), self.served(provider).await)],
+                None => self.served_by_all().await,
+            };
+        let mut fitting = lists.iter().filter_map(|(_, served)| served.as_ref().ok()).flatten();
+        let all: Vec<ModelName> =
+            lists.iter().filter_map(|(_, s)| s.as_ref().ok()).flatten().cloned().collect();
+        match (fitting.find(|model| means(name, model)), name.parse::<ModelName>()) {
+            (Some(model), _) => Ok(model.clone()),
+            // A service that does not list its models may have it all the same.
+            (None, Ok(model)) if lists.iter().any(|(p, served)| *p == model.provider && served.is_err()) => {
+                Ok(model)
+            }
+            (None, _) => Err(fill(&texts.model_unknown, &[("model", name), ("models", &list(&all))])),
+        }
+    }
+
+    /// A model with its price, where that is known.
+    fn priced(&self, model: &ModelName) -> String {
+        match self.ledger.price(model) {
+            Some(price) if price.input + price.output > 0 => {
+                let million = |nano: u64| dollars(nano.saturating_mul(1_000_000));
+                format!("{model} · {} / {}", million(price.input), million(price.output))
+            }
+            Some(_) | None => model.to_string(),
+        }
+    }
+
+    async fn served_by_all(&self) -> Served {
+        let asking = self
+            .ledger
+            .models
+            .providers()
+            .map(|provider| async move { (provider.to_owned(), self.served(provider).await) });
+        join_all(asking).await
+    }
+
+    async fn served(&self, provider: &str) -> Result<Vec<ModelName>, ProviderError> {
+        let asking = tokio::time::timeout(PATIENCE, self.ledger.models.served(provider)).await;
+        asking.unwrap_or(Err(ProviderError::Stalled(PATIENCE)))
+    }
+}
+
+/// What each provider serves, or why it does not say.
+type Served = Vec<(String, Result<Vec<ModelName>, ProviderError>)>;
+
+/// Whether its provider says what it serves, and this is not among it.
+fn is_missing(served: &Served, model: &ModelName) -> bool {
+    served.iter().any(|(provider, served)| {
+        let is_listed = |served: &Vec<ModelName>| served.iter().any(|one| means(&model.to_string(), one));
+        *provider == model.provider && served.as_ref().is_ok_and(|served| !is_listed(served))
+    })
+}
+
+/// Whether someone who writes this name means this model: Ollama adds `:latest`, and long names come as their mark.
+fn means(name: &str, model: &ModelName) -> bool {
+    let whole = model.to_string();
+    let is_latest = |name: &str, whole: &str| whole.strip_suffix(":latest") == Some(name);
+    let fits = |whole: &str| name.eq_ignore_ascii_case(whole) || is_latest(name, whole);
+    fits(&whole) || fits(&model.model) || name == mark(model)
+}
+
+/// A button that names a model, by its name or, where that is too long, by a mark made of it.
+fn button(label: &str, action: &str, model: &ModelName) -> Option<Button> {
+    let names = [model.to_string(), mark(model)];
+    let data = names.iter().map(|name| format!("{action}{name}")).find(|data| data.len() <= MOST_DATA)?;
+    Some(Button::new(label, data))
+}
+
+/// FNV-1a of a model's name: the same wherever it is made.
+fn mark(model: &ModelName) -> String {
+    let hash = model.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("#{hash:016x}")
+}
+
+fn list(models: &[ModelName]) -> String {
+    let mut names: Vec<String> = models.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    if models.len() > MOST_NAMED {
+        names.push("…".to_owned());
+    }
+    names.join(", ")
+}

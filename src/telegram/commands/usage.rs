@@ -1,0 +1,200 @@
+//! `/usage`: what the last days have cost. Members and groups see their own chat, an owner in private the whole bot, by
+//! day, chat, person or model.
+
+use std::collections::BTreeMap;
+
+use chrono::Datelike;
+use serde_json::{Value, json};
+
+use super::{Asker, Card, Commands, Pressed};
+use crate::domain::conversation::{Conversation, Message, Role};
+use crate::domain::usage::{Spending, Spent, dollars, tokens};
+use crate::ids::{ChatId, UserId};
+use crate::ledger::sum;
+use crate::policy::access::Standing;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::StoreError;
+use crate::telegram::api::GetChat;
+use crate::telegram::send::Button;
+use crate::text::one_line;
+
+/// So many days are shown.
+const DAYS: u64 = 7;
+/// A full bar.
+const BAR: u64 = 10;
+/// So many chats, people or models are shown.
+const ROWS: usize = 8;
+/// So many messages are looked through for the last answer.
+const RECENT: usize = 20;
+
+/// How an owner looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum View {
+    Days,
+    Chats,
+    People,
+    Models,
+}
+
+impl View {
+    const ALL: [Self; 4] = [Self::Days, Self::Chats, Self::People, Self::Models];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Days => "days",
+            Self::Chats => "chats",
+            Self::People => "people",
+            Self::Models => "models",
+        }
+    }
+
+    fn label(self, texts: &Texts) -> &str {
+        match self {
+            Self::Days => &texts.usage_days,
+            Self::Chats => &texts.usage_chats,
+            Self::People => &texts.usage_people,
+            Self::Models => &texts.usage_models,
+        }
+    }
+}
+
+impl Commands {
+    pub(super) async fn usage(&self, asker: &Asker) -> Result<Card, StoreError> {
+        // In a group everybody would read an owner's figures.
+        if asker.standing == Standing::Owner && !asker.place.is_group() {
+            return self.usage_card(asker, View::Days).await;
+        }
+        let texts = self.texts(asker);
+        let (days, mut spent) = self.ledger.last_days(DAYS).await?;
+        spent.retain(|spending| spending.chat == asker.place.chat);
+        let mut lines =
+            day_lines(texts, days.start().iter_days().take_while(|day| day <= days.end()), &spent);
+        lines.extend(self.last_answer(asker, texts).await?);
+        Ok(Card::titled(&texts.usage_title_chat, lines.join("\n")))
+    }
+
+    pub(super) async fn press_usage(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
+        let view = View::ALL.into_iter().find(|view| view.name() == what);
+        match view {
+            Some(_) if asker.standing != Standing::Owner || asker.place.is_group() => {
+                Ok(Pressed::toast(&self.texts(asker).owner_only))
+            }
+            Some(view) => Ok(Pressed::card(self.usage_card(asker, view).await?)),
+            None => Ok(Pressed::toast(&self.texts(asker).gone)),
+        }
+    }
+
+    async fn usage_card(&self, asker: &Asker, view: View) -> Result<Card, StoreError> {
+        let texts = self.texts(asker);
+        let (days, spent) = self.ledger.last_days(DAYS).await?;
+        let mut lines = match view {
+            View::Days => {
+                day_lines(texts, days.start().iter_days().take_while(|day| day <= days.end()), &spent)
+            }
+            View::Chats => {
+                let rows = ranked(&spent, |spending| spending.chat);
+                self.named(rows, |chat| Some(chat.0)).await
+            }
+            View::People => {
+                let rows = ranked(&spent, |spending| spending.user.clone());
+                self.named(rows, UserId::telegram_id).await
+            }
+            View::Models => {
+                let rows = ranked(&spent, |spending| spending.model.to_string());
+                bars(rows)
+            }
+        };
+        lines.extend(self.cap_lines(texts));
+        lines.extend(self.last_answer(asker, texts).await?);
+        let buttons = View::ALL.into_iter().filter(|other| *other != view);
+        let row = buttons.map(|other| Button::new(other.label(texts), format!("usage:{}", other.name())));
+        Ok(Card::titled(&texts.usage_title, lines.join("\n")).row(row.collect()))
+    }
+
+    /// How much of today's caps is gone.
+    pub(super) fn cap_lines(&self, texts: &Texts) -> Vec<String> {
+        let (caps, spent) = (self.ledger.caps(), self.ledger.spent_today());
+        let line = |gone: u64, cap: u64, words: &dyn Fn(u64) -> String| {
+            let percent = (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
+            let values = [("gone", words(gone)), ("cap", words(cap)), ("percent", percent)];
+            fill(&texts.usage_cap, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+        };
+        let by_tokens = caps.tokens.map(|cap| line(spent.tokens, cap, &tokens));
+        let by_money = caps.nano_usd.map(|cap| line(spent.nano_usd, cap, &dollars));
+        by_tokens.into_iter().chain(by_money).collect()
+    }
+
+    /// What the last answer of a chat took.
+    async fn last_answer(&self, asker: &Asker, texts: &Texts) -> Result<Option<String>, StoreError> {
+        let here: Conversation = asker.place.conversation();
+        let session = self.store.session(here, self.now()).await?;
+        let recent = self.store.recent(session.id, RECENT).await?;
+        let is_answer = |message: &&Message| message.role == Role::Assistant && message.token_usage.is_some();
+        let Some(last) = recent.iter().rev().find(is_answer) else { return Ok(None) };
+        let count = tokens(last.token_usage.unwrap_or_default().total());
+        let money = last.nano_usd.map_or_else(|| "$?".to_owned(), dollars);
+        let model = last.model_id.as_deref().unwrap_or("?");
+        let values = [("tokens", count.as_str()), ("money", &money), ("model", model)];
+        Ok(Some(fill(&texts.usage_last, &values)))
+    }
+
+    /// Rows with the names that Telegram knows chats and people by.
+    async fn named<T>(&self, rows: Vec<(T, Spent)>, id: impl Fn(&T) -> Option<i64>) -> Vec<String> {
+        let mut named = Vec::new();
+        for (of, spent) in rows {
+            let name = match id(&of) {
+                Some(id) => self.name_of(ChatId(id)).await,
+                None => "?".to_owned(),
+            };
+            named.push((name, spent));
+        }
+        bars(named)
+    }
+
+    async fn name_of(&self, chat: ChatId) -> String {
+        let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
+        let name = ["title", "first_name"].iter().find_map(|key| known.get(*key)?.as_str());
+        name.map_or_else(|| chat.to_string(), |name| one_line(name, 24))
+    }
+}
+
+/// A line a day, the oldest first.
+fn day_lines(
+    texts: &Texts,
+    days: impl Iterator<Item = chrono::NaiveDate>,
+    spent: &[Spending],
+) -> Vec<String> {
+    let names: Vec<&str> = texts.weekdays.split_whitespace().collect();
+    let row = |day: chrono::NaiveDate| {
+        let name = usize::try_from(day.weekday().num_days_from_monday()).ok().and_then(|at| names.get(at));
+        let of_day = sum(spent.iter().filter(|spending| spending.day == day));
+        (name.map_or_else(|| day.to_string(), |name| (*name).to_owned()), of_day)
+    };
+    bars(days.map(row).collect())
+}
+
+/// The most expensive first, by tokens.
+fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> T) -> Vec<(T, Spent)> {
+    let mut sums: BTreeMap<T, Spent> = BTreeMap::new();
+    for spending in spent {
+        *sums.entry(of(spending)).or_default() += spending.spent;
+    }
+    let mut rows: Vec<(T, Spent)> = sums.into_iter().collect();
+    rows.sort_by_key(|(_, spent)| std::cmp::Reverse(spent.tokens));
+    rows.truncate(ROWS);
+    rows
+}
+
+/// `Fri ███████░░░ 71 k · $0.09`, the longest bar for the most.
+fn bars(rows: Vec<(String, Spent)>) -> Vec<String> {
+    let most = rows.iter().map(|(_, spent)| spent.tokens).max().unwrap_or_default().max(1);
+    let line = |(name, spent): (String, Spent)| {
+        let full = (spent.tokens * BAR).div_ceil(most);
+        let bar: String = (0..BAR).map(|at| if at < full { '█' } else { '░' }).collect();
+        match spent.tokens {
+            0 => format!("{name} {bar} 0"),
+            count => format!("{name} {bar} {} · {}", tokens(count), spent.money()),
+        }
+    };
+    rows.into_iter().map(line).collect()
+}

@@ -1,0 +1,47 @@
+//! Words to the bot's owners, each in private.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::markup::Formatted;
+use super::send::{Outgoing, Sender};
+use crate::config::AccessSettings;
+use crate::delivery::Owners;
+use crate::domain::chat::{ChatKind, Place};
+use crate::ids::ChatId;
+use crate::store::SettingsStore;
+
+/// Writes to owners by settings and by claim.
+#[derive(Debug)]
+pub struct TelegramOwners {
+    /// Sends.
+    pub sender: Sender,
+    /// Owners by settings.
+    pub access: AccessSettings,
+    /// Owners by claim.
+    pub settings: Arc<dyn SettingsStore>,
+}
+
+#[async_trait]
+impl Owners for TelegramOwners {
+    async fn tell(&self, words: &str) {
+        let claimed = self.settings.access().await.map(|list| list.owners).unwrap_or_else(|error| {
+            tracing::error!(%error, label = error.label(), "owners by claim could not be looked up");
+            Vec::new()
+        });
+        let mut owners: Vec<i64> =
+            self.access.owners.iter().chain(&claimed).filter_map(|user| user.telegram_id()).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        for owner in owners {
+            let place = Place { chat: ChatId(owner), kind: ChatKind::Private, title: None, topic: None };
+            let content = Formatted { text: words.to_owned(), entities: Vec::new() };
+            let message = Outgoing { content, ..Outgoing::default() };
+            if let Err(unsent) = self.sender.send(&place, &message, &CancellationToken::new()).await {
+                tracing::warn!(owner, ?unsent, "an owner could not be told");
+            }
+        }
+    }
+}

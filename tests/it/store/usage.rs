@@ -1,0 +1,84 @@
+//! What model calls have cost.
+
+use chrono::NaiveDate;
+use figaro::domain::usage::{Reservation, Spending, Spent};
+use figaro::ids::{ChatId, ReservationId, UserId};
+
+use super::{Backend, CHAT};
+
+fn day(day: u32) -> NaiveDate {
+    NaiveDate::from_ymd_opt(2026, 3, day).unwrap()
+}
+
+pub(super) fn spending(on: u32, chat: ChatId, user: i64, model: &str, tokens: u64) -> Spending {
+    let spent = Spent { tokens, nano_usd: tokens * 400, unpriced: 1 };
+    Spending { day: day(on), chat, user: UserId::telegram(user), model: model.parse().unwrap(), spent }
+}
+
+pub(super) async fn what_is_booked_adds_up(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let booked = [
+        spending(1, CHAT, 4, "openai:a", 10),
+        spending(1, CHAT, 4, "openai:a", 5),
+        spending(1, CHAT, 4, "openai:ab", 7),
+        spending(1, CHAT, 41, "openai:a", 8),
+        spending(2, ChatId(4), 4, "openai:a", 9),
+        spending(4, CHAT, 4, "openai:a", 1),
+    ];
+    for spending in &booked {
+        store.book(spending, None).await.unwrap();
+    }
+    store.flush().await.unwrap();
+    let store = backend.reopen(store).await;
+    let spent = store.spent(day(1)..=day(2)).await.unwrap();
+    let mut rows: Vec<(u32, i64, String, u64, u64)> = spent
+        .iter()
+        .map(|one| {
+            let day = chrono::Datelike::day(&one.day);
+            (
+                day,
+                one.user.telegram_id().unwrap(),
+                one.model.to_string(),
+                one.spent.tokens,
+                one.spent.unpriced,
+            )
+        })
+        .collect();
+    rows.sort();
+    let row = |day, user, model: &str, tokens, unpriced| (day, user, model.to_owned(), tokens, unpriced);
+    let wanted = [
+        row(1, 4, "openai:a", 15, 2),
+        row(1, 4, "openai:ab", 7, 1),
+        row(1, 41, "openai:a", 8, 1),
+        row(2, 4, "openai:a", 9, 1),
+    ];
+    assert_eq!(rows, wanted);
+    assert_eq!(store.spent(day(3)..=day(3)).await.unwrap(), []);
+}
+
+pub(super) async fn what_a_stop_left_open_counts_as_spent(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let reserve =
+        |tokens| Reservation { id: ReservationId::new(), most: spending(1, CHAT, 4, "openai:a", tokens) };
+    let (first, second, third) = (reserve(1000), reserve(200), reserve(30));
+    for reservation in [&first, &second, &third] {
+        store.reserve(reservation).await.unwrap();
+    }
+    store.book(&spending(1, CHAT, 4, "openai:a", 4), Some(first.id)).await.unwrap();
+    store.flush().await.unwrap();
+    let store = backend.reopen(store).await;
+    let tokens = |spent: Vec<Spending>| spent.iter().map(|one| one.spent.tokens).sum::<u64>();
+    assert_eq!(tokens(store.spent(day(1)..=day(1)).await.unwrap()), 4);
+    store.book_reserved().await.unwrap();
+    store.book_reserved().await.unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(tokens(store.spent(day(1)..=day(1)).await.unwrap()), 234);
+}
+
+pub(super) async fn owners_are_told_once_a_day(backend: &dyn Backend) {
+    let store = backend.open().await;
+    assert!(store.tell_of_caps(day(1)).await.unwrap());
+    let store = backend.reopen(store).await;
+    let again = [store.tell_of_caps(day(1)).await.unwrap(), store.tell_of_caps(day(2)).await.unwrap()];
+    assert_eq!(again, [false, true]);
+}
