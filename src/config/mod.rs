@@ -25,6 +25,8 @@ pub struct Settings {
     pub telegram: TelegramSettings,
     /// The models.
     pub model: ModelSettings,
+    /// The service that searches the web.
+    pub tavily: TavilySettings,
     /// The Telegram MCP server, a child process.
     pub mcp: McpSettings,
     /// Where everything is kept.
@@ -48,6 +50,15 @@ pub struct TelegramSettings {
     pub bot: BotId,
     /// The Bot API server, without a trailing slash.
     pub api_url: String,
+}
+
+/// Tavily, which searches the web for models that do not search themselves.
+#[derive(Debug, Clone)]
+pub struct TavilySettings {
+    /// The key; without one nothing is searched there.
+    pub key: Option<SecretString>,
+    /// Its address, without a trailing slash.
+    pub base_url: String,
 }
 
 /// The Telegram MCP server.
@@ -152,6 +163,7 @@ impl Settings {
         let settings = Self {
             telegram: TelegramSettings::read(&mut reader),
             model: ModelSettings::read(&mut reader),
+            tavily: TavilySettings::read(&mut reader),
             mcp: McpSettings::read(&mut reader),
             store: StoreSettings::read(&mut reader),
             access: AccessSettings::read(&mut reader),
@@ -165,7 +177,8 @@ impl Settings {
     /// Knows every secret of the settings.
     #[must_use]
     pub fn redactor(&self) -> Redactor {
-        Redactor::new([&self.telegram.token].into_iter().chain(self.model.keys()).chain(&self.mcp.api_key))
+        let optional = self.mcp.api_key.iter().chain(&self.tavily.key);
+        Redactor::new([&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional))
     }
 }
 
@@ -186,6 +199,13 @@ impl TelegramSettings {
         }
         let api_url = reader.url("TELEGRAM_API_URL");
         Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url }
+    }
+}
+
+impl TavilySettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let key = reader.get("TAVILY_API_KEY").map(SecretString::from);
+        Self { key, base_url: reader.url("TAVILY_BASE_URL") }
     }
 }
 
