@@ -186,3 +186,70 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// What comes of a search with this key at a service that takes connections and says nothing.
+    async fn silent(key: &str) -> Result<Found, SearchError> {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let tavily = Tavily { limit: Duration::from_millis(50), ..Tavily::new(http, &url, key.into()) };
+        tavily.search("rain").await
+    }
+
+    #[tokio::test]
+    async fn a_service_that_says_nothing_is_given_up() {
+        let wanted = SearchError::Unavailable("no answer in time".to_owned());
+        assert_eq!(silent("tvly-key").await, Err(wanted));
+    }
+
+    #[tokio::test]
+    async fn a_key_that_no_header_can_hold_is_refused() {
+        assert_eq!(silent("tvly\nkey").await, Err(KEY_REFUSED));
+    }
+
+    #[test]
+    fn only_what_may_pass_soon_is_asked_again() {
+        let pause = |status: u16, retry_after: Option<f64>| {
+            let retry_after = retry_after.map(Duration::from_secs_f64);
+            let status = StatusCode::from_u16(status).unwrap();
+            Answer { status, retry_after, body: Vec::new() }.pause()
+        };
+        let cases = [
+            (429, None, Some(PAUSE)),
+            (429, Some(5.0), Some(LONGEST_PAUSE)),
+            (429, Some(5.5), None),
+            (503, Some(0.5), Some(Duration::from_millis(500))),
+            (500, None, Some(PAUSE)),
+            (432, None, None),
+            (400, Some(1.0), None),
+            (200, None, None),
+        ];
+        for (status, retry_after, wanted) in cases {
+            assert_eq!(pause(status, retry_after), wanted, "{status} {retry_after:?}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_read_in_seconds() {
+        let cases = [
+            ("3", Some(3.0)),
+            (" 0.5 ", Some(0.5)),
+            ("-1", None),
+            ("NaN", None),
+            ("1e400", None),
+            ("soon", None),
+        ];
+        for (text, wanted) in cases {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())]);
+            assert_eq!(retry_after(&headers), wanted.map(Duration::from_secs_f64), "{text}");
+        }
+        assert_eq!(retry_after(&HeaderMap::new()), None);
+    }
+}
