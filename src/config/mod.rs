@@ -341,6 +341,15 @@ mod tests {
     }
 
     #[test]
+    fn every_secret_is_kept_out_of_texts() {
+        let secrets = ["123:ABC_def-9", "sk-test", "g-secret", "mcp-secret", "tvly-secret"];
+        let names = ["GEMINI_API_KEY", "MCP_API_KEY", "TAVILY_API_KEY"];
+        let more = names.into_iter().zip(secrets[2..].iter().copied());
+        let settings = read(&GOOD.into_iter().chain(more).collect::<Vec<_>>()).unwrap();
+        assert_eq!(settings.redactor().clean(&secrets.join(" ")), ["[secret]"; 5].join(" "));
+    }
+
+    #[test]
     fn an_own_server_needs_no_key() {
         let settings = read(&[GOOD[0], ("OPENAI_BASE_URL", "http://localhost:8080/v1/")]).unwrap();
         assert_eq!(settings.model.providers[0].base_url, "http://localhost:8080/v1");
