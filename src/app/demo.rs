@@ -1,4 +1,5 @@
-//! `figaro demo`: the real bot against an offline Telegram with a chat page, and an offline model unless a key is set.
+//! `figaro demo`: the real bot against an offline Telegram with a chat page, and an offline model and search unless a key
+//! is set.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,6 +13,7 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::demo::PAGE;
 use crate::demo::model::{OfflineModel, Showman};
+use crate::demo::tavily::{self, OfflineTavily};
 use crate::demo::telegram::{Impossible, OfflineTelegram, Options, Person, Standing};
 use crate::shutdown::Tasks;
 
@@ -52,9 +54,14 @@ pub async fn demo(
     } else {
         let model = OfflineModel::start(listen(0).await?, Arc::new(Showman), clock, &tasks);
         let model = model.map_err(|error| Refusal(error.to_string()))?;
+        let search = OfflineTavily::start(listen(0).await?, &tasks);
+        let search = search.map_err(|error| Refusal(error.to_string()))?;
+        search.otherwise(tavily::made_up);
         set(&mut variables, "OPENAI_API_KEY", "no-key-needed");
         set(&mut variables, "OPENAI_BASE_URL", model.url());
         set(&mut variables, "OPENAI_MODEL", "offline");
+        set(&mut variables, "TAVILY_API_KEY", tavily::KEY);
+        set(&mut variables, "TAVILY_BASE_URL", search.url());
         "a small offline model answers; set OPENAI_API_KEY for a real one"
     };
     set(&mut variables, "TELEGRAM_BOT_TOKEN", telegram.token());

@@ -51,8 +51,9 @@ use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::config::ConfigTools;
+use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
-use crate::tools::{Registry, find, notes};
+use crate::tools::{Registry, find, notes, web};
 
 /// The pause between tries to reach Telegram at the start.
 const RETRY: Duration = Duration::from_secs(2);
@@ -282,7 +283,10 @@ fn registry(base: &Base<'_>) -> Registry {
         gate: base.sender.gate.clone(),
         outbox: base.store.clone(),
     };
-    let tools = notes::tools(&note_store).into_iter().chain(config.tools());
+    let (http, tavily) = (&base.http, &base.settings.tavily);
+    let web =
+        tavily.key.clone().map(|key| web::tool(Arc::new(Tavily::new(http.clone(), &tavily.base_url, key))));
+    let tools = notes::tools(&note_store).into_iter().chain(config.tools()).chain(web);
     Registry::new(tools.chain(telegram.core()).chain(find::tool(catalog)), Arc::new(telegram))
 }
 

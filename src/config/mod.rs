@@ -27,6 +27,8 @@ pub struct Settings {
     pub telegram: TelegramSettings,
     /// The models.
     pub model: ModelSettings,
+    /// The service that searches the web.
+    pub tavily: TavilySettings,
     /// The Telegram MCP server, a child process.
     pub mcp: McpSettings,
     /// Where everything is kept.
@@ -52,6 +54,15 @@ pub struct TelegramSettings {
     pub bot: BotId,
     /// The Bot API server, without a trailing slash.
     pub api_url: String,
+}
+
+/// Tavily, which searches the web for models that do not search themselves.
+#[derive(Debug, Clone)]
+pub struct TavilySettings {
+    /// The key; without one nothing is searched there.
+    pub key: Option<SecretString>,
+    /// Its address, without a trailing slash.
+    pub base_url: String,
 }
 
 /// The Telegram MCP server.
@@ -156,6 +167,7 @@ impl Settings {
         let settings = Self {
             telegram: TelegramSettings::read(&mut reader),
             model: ModelSettings::read(&mut reader),
+            tavily: TavilySettings::read(&mut reader),
             mcp: McpSettings::read(&mut reader),
             store: StoreSettings::read(&mut reader),
             access: AccessSettings::read(&mut reader),
@@ -170,7 +182,8 @@ impl Settings {
     /// Knows every secret of the settings.
     #[must_use]
     pub fn redactor(&self) -> Redactor {
-        Redactor::new([&self.telegram.token].into_iter().chain(self.model.keys()).chain(&self.mcp.api_key))
+        let optional = self.mcp.api_key.iter().chain(&self.tavily.key);
+        Redactor::new([&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional))
     }
 }
 
@@ -191,6 +204,13 @@ impl TelegramSettings {
         }
         let api_url = reader.url("TELEGRAM_API_URL");
         Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url }
+    }
+}
+
+impl TavilySettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let key = reader.get("TAVILY_API_KEY").map(SecretString::from);
+        Self { key, base_url: reader.url("TAVILY_BASE_URL") }
     }
 }
 
@@ -323,6 +343,15 @@ mod tests {
     fn a_mistake_never_shows_a_secret() {
         let faults = read(&[("TELEGRAM_BOT_TOKEN", "SECRETSECRET"), ("OPENAI_API_KEY", "")]).unwrap_err();
         assert!(!faults.to_string().contains("SECRETSECRET"));
+    }
+
+    #[test]
+    fn every_secret_is_kept_out_of_texts() {
+        let secrets = ["123:ABC_def-9", "sk-test", "g-secret", "mcp-secret", "tvly-secret"];
+        let names = ["GEMINI_API_KEY", "MCP_API_KEY", "TAVILY_API_KEY"];
+        let more = names.into_iter().zip(secrets[2..].iter().copied());
+        let settings = read(&GOOD.into_iter().chain(more).collect::<Vec<_>>()).unwrap();
+        assert_eq!(settings.redactor().clean(&secrets.join(" ")), ["[secret]"; 5].join(" "));
     }
 
     #[test]

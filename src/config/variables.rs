@@ -58,6 +58,12 @@ pub const VARIABLES: &[Variable] = &[
         "A model that says nothing for so many seconds has failed (1 to 600).",
     ),
     variable(
+        "TAVILY_API_KEY",
+        "",
+        "The key for Tavily, which searches the web for models that do not search themselves, from https://app.tavily.com.",
+    ),
+    variable("TAVILY_BASE_URL", "https://api.tavily.com", "The service, if you reach it elsewhere."),
+    variable(
         "OWNER_IDS",
         "",
         "Telegram user ids of the owners, with commas. Without any, the log shows a link that makes its first user the owner.",

@@ -5,8 +5,10 @@ pub mod config;
 pub mod find;
 pub mod notes;
 mod schema;
+pub mod tavily;
 pub mod telegram;
 mod typed;
+pub mod web;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -22,7 +22,8 @@ struct Typed {
     body: Box<Body>,
 }
 
-/// A tool whose arguments are an `A`; what does not fit `A` goes back to the model with the complaint.
+/// A tool whose arguments are an `A`; what does not fit `A` goes back to the model with the complaint. It gives a JSON
+/// value, or a [`ToolOutput`] if it leaves something behind for the turn.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -44,11 +45,12 @@ struct Typed {
 /// }
 /// # assert_eq!(count_words().spec().parameters["required"], json!(["text"]));
 /// ```
-pub fn typed<A, F, R>(name: &str, description: &str, effect: Effect, function: F) -> Arc<dyn Tool>
+pub fn typed<A, F, R, O>(name: &str, description: &str, effect: Effect, function: F) -> Arc<dyn Tool>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(ToolContext, A) -> R + Send + Sync + 'static,
-    R: Future<Output = Result<Value, ToolError>> + Send + 'static,
+    R: Future<Output = Result<O, ToolError>> + Send + 'static,
+    O: Into<ToolOutput>,
 {
     let spec = ToolSpec {
         name: name.to_owned(),
@@ -59,7 +61,7 @@ where
         match serde_json::from_value::<A>(arguments) {
             Ok(arguments) => {
                 let running = function(context, arguments);
-                Box::pin(async move { running.await.map(ToolOutput::from) })
+                Box::pin(async move { running.await.map(Into::into) })
             }
             Err(error) => {
                 Box::pin(

@@ -334,13 +334,17 @@ async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
     let http = reqwest::Client::builder().build().unwrap();
     let page = http.get(&url).send().await.unwrap();
     assert!(page.text().await.unwrap().contains("<html"));
-    let message = json!({"chat_id": 1001, "from": 1001, "text": "the barber of Seville"});
-    let sent = http.post(format!("{url}demo/send")).json(&message);
-    let (heard, sent) = tokio::join!(
-        tokio::time::timeout(PATIENCE, hears(&http, &url, 1001, "the barber of Seville")),
-        sent.send()
-    );
-    assert!(sent.unwrap().status().is_success() && heard.unwrap());
+    let talk = [
+        ("the barber of Seville", "the barber of Seville"),
+        ("search the web for wigs", "All about wigs (made up)"),
+    ];
+    for (said, answer) in talk {
+        let message = json!({"chat_id": 1001, "from": 1001, "text": said});
+        let sent = http.post(format!("{url}demo/send")).json(&message);
+        let hearing = tokio::time::timeout(PATIENCE, hears(&http, &url, 1001, answer));
+        let (heard, sent) = tokio::join!(hearing, sent.send());
+        assert!(sent.unwrap().status().is_success() && heard.unwrap());
+    }
     let pid = demo.id().unwrap();
     proc::signal(pid, "TERM");
     let output = tokio::time::timeout(PATIENCE, demo.wait_with_output()).await.unwrap().unwrap();

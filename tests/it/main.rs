@@ -21,3 +21,4 @@ mod store;
 mod support;
 mod talk;
 mod trouble;
+mod web;

@@ -22,6 +22,7 @@ rules. What you see around me is real. Try:
 - `photo`: I send a picture
 - `file`: I write a table and send it as a file
 - `dice`: I look for the method that rolls one, then roll it
+- `search barbers of Seville`: I search the web; here the pages are made up
 - `long`: an answer too long for one message
 - `slow`: an answer you can stop half way";
 
@@ -73,6 +74,7 @@ enum Trick {
     Photo,
     File,
     Dice,
+    Search,
     Long,
     Slow,
     Echo,
@@ -101,6 +103,7 @@ impl Brain for Showman {
                 pictures => spoken(&received(pictures)),
             },
             Trick::Dice => offered(request, "find_telegram_methods", json!({"query": "roll a dice"})),
+            Trick::Search => offered(request, "web_search", json!({"query": query(message.text)})),
             Trick::Poll | Trick::React | Trick::ListNotes | Trick::AddNote | Trick::Photo | Trick::File => {
                 let (tool, arguments) = call(trick, &message);
                 offered(request, tool, arguments)
@@ -123,7 +126,8 @@ impl Trick {
         let words: Vec<&str> =
             text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let says = |any: &[&str]| words.iter().any(|word| any.contains(word));
-        let rules: [(&[&str], Self); 11] = [
+        let rules: [(&[&str], Self); 12] = [
+            (&["search", "google"], Self::Search),
             (&["poll", "vote"], Self::Poll),
             (&["format", "formatting", "markdown"], Self::Format),
             (&["notes"], Self::ListNotes),
@@ -182,6 +186,20 @@ fn number(message: &TaggedMessage<'_>, name: &str) -> Value {
     text.parse::<i64>().map_or_else(|_| json!(text), Value::from)
 }
 
+/// What follows the word that asks for a search.
+fn query(text: &str) -> String {
+    let words =
+        text.split_whitespace().skip_while(|word| !["search", "google"].contains(&plain(word).as_str()));
+    let rest: Vec<&str> =
+        words.skip(1).skip_while(|word| ["the", "web", "for"].contains(&plain(word).as_str())).collect();
+    let rest = if rest.is_empty() { "barbers of Seville".to_owned() } else { rest.join(" ") };
+    rest.chars().take(400).collect()
+}
+
+fn plain(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+}
+
 /// `poll Where? Here, there` makes that poll; anything less a sample.
 fn poll(text: &str) -> Value {
     let (_, asked) = text.split_once("poll").unwrap_or_default();
@@ -222,7 +240,8 @@ fn conclusion(results: &[(&str, String)]) -> String {
     let Some((tool, output)) = results.last() else {
         return String::new();
     };
-    if output.to_lowercase().contains("error") {
+    let result: Value = serde_json::from_str(output).unwrap_or_default();
+    if result["success"] == false {
         return format!("That did not work. The tool said: {output}");
     }
     match *tool {
@@ -230,15 +249,15 @@ fn conclusion(results: &[(&str, String)]) -> String {
         "setMessageReaction" => "I left a 👍 on your message.".to_owned(),
         "sendPhoto" => "There you are: a picture by address, so Telegram fetches it itself.".to_owned(),
         "sendDocument" => "There is the file, written just now.".to_owned(),
-        "sendDice" => rolled(output),
+        "sendDice" => rolled(&result),
         "add_note" => "Noted. Say `notes` to hear everything I keep for you.".to_owned(),
-        "list_notes" => notes(output),
+        "list_notes" => notes(&result),
+        "web_search" => pages(&result),
         _ => format!("The tool `{tool}` answered: {output}"),
     }
 }
 
-fn rolled(output: &str) -> String {
-    let result: Value = serde_json::from_str(output).unwrap_or_default();
+fn rolled(result: &Value) -> String {
     let value = result.pointer("/result/dice/value").and_then(Value::as_i64).unwrap_or_default();
     format!(
         "It shows {value}. No prompt of mine holds that method: I searched for it, and may use it until this turn ends."
@@ -246,8 +265,7 @@ fn rolled(output: &str) -> String {
 }
 
 /// The lists of a `list_notes` result, read out.
-fn notes(output: &str) -> String {
-    let result: Value = serde_json::from_str(output).unwrap_or_default();
+fn notes(result: &Value) -> String {
     let empty = Vec::new();
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let lists: Vec<String> = result["lists"]
@@ -267,6 +285,20 @@ fn notes(output: &str) -> String {
         return "I keep nothing yet. Say `remember to buy milk`.".to_owned();
     }
     format!("This is what I keep:\n\n{}", lists.join("\n\n"))
+}
+
+/// The pages of a `web_search` result.
+fn pages(result: &Value) -> String {
+    let empty = Vec::new();
+    let hits = result["data_from_the_web"]["results"].as_array().unwrap_or(&empty);
+    let line = |hit: &Value| {
+        let text = |key: &str| hit[key].as_str().unwrap_or_default();
+        format!("- [{}]({}): {}", text("title"), text("url"), text("content"))
+    };
+    format!(
+        "This is what a search found. An offline stand-in cannot weigh it, and the demo's pages are made up:\n\n{}",
+        hits.iter().map(line).collect::<Vec<_>>().join("\n")
+    )
 }
 
 fn echo(text: &str) -> String {
@@ -297,10 +329,9 @@ mod tests {
 
     #[test]
     fn notes_are_read_out_in_words() {
-        let result =
-            r#"{"success":true,"lists":[{"key":"shopping","notes":[{"note_id":"x","content":"milk"}]}]}"#;
-        assert_eq!(notes(result), "This is what I keep:\n\n**shopping**\n- milk");
-        assert!(notes(r#"{"success":true,"lists":[]}"#).starts_with("I keep nothing"));
+        let lists = json!([{"key": "shopping", "notes": [{"note_id": "x", "content": "milk"}]}]);
+        assert_eq!(notes(&json!({"lists": lists})), "This is what I keep:\n\n**shopping**\n- milk");
+        assert!(notes(&json!({"lists": []})).starts_with("I keep nothing"));
     }
 
     #[test]
@@ -319,6 +350,7 @@ mod tests {
             ("write me a file", Trick::File),
             ("roll a die", Trick::Dice),
             ("something long", Trick::Long),
+            ("Search the web for news", Trick::Search),
             ("go slow", Trick::Slow),
             ("denotes belong", Trick::Echo),
         ];
@@ -326,6 +358,20 @@ mod tests {
             assert_eq!(Trick::of(text), wanted, "{text}");
         }
         assert!(long().chars().count() > 4096);
+    }
+
+    #[test]
+    fn a_search_is_for_what_follows_the_word() {
+        let cases = [
+            ("search the web for notes on Rossini", "notes on Rossini"),
+            ("please, Search: wigs!", "wigs!"),
+            ("google", "barbers of Seville"),
+            ("search for", "barbers of Seville"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(query(text), wanted, "{text}");
+        }
+        assert_eq!(query(&format!("search {}", "é".repeat(500))).chars().count(), 400);
     }
 
     #[test]

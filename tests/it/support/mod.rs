@@ -1,4 +1,4 @@
-//! A world for one test: an offline Telegram, an offline model, a folder, and the real `figaro` in it.
+//! A world for one test: an offline Telegram, an offline model, an offline search, a folder, and the real `figaro` in it.
 //! Dropping the world ends everything; nothing is left running.
 
 pub mod arguments;
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use figaro::clock::Clock;
 use figaro::demo::model::{OfflineModel, Script};
+use figaro::demo::tavily::OfflineTavily;
 use figaro::demo::telegram::{OfflineTelegram, Options, Person};
 use figaro::shutdown::Tasks;
 use serde_json::Value;
@@ -33,6 +34,8 @@ pub struct World {
     pub telegram: OfflineTelegram,
     pub model: OfflineModel,
     pub script: Script,
+    /// What searches the web for a bot that has its key.
+    pub tavily: OfflineTavily,
     pub folder: TempDir,
     tasks: Tasks,
 }
@@ -54,7 +57,8 @@ impl World {
         let script = Script::new();
         let model =
             OfflineModel::start(listener().await, Arc::new(script.clone()), Clock::system(), &tasks).unwrap();
-        Self { telegram, model, script, folder: tempfile::tempdir().unwrap(), tasks }
+        let tavily = OfflineTavily::start(listener().await, &tasks).unwrap();
+        Self { telegram, model, script, tavily, folder: tempfile::tempdir().unwrap(), tasks }
     }
 
     /// The bot, started with the world's settings and waiting for updates.
@@ -112,6 +116,7 @@ impl Drop for World {
         self.tasks.stop();
         if !std::thread::panicking() {
             assert_eq!(self.model.violations(), Vec::<String>::new(), "requests no provider would take");
+            assert_eq!(self.tavily.violations(), Vec::<String>::new(), "searches Tavily would not take");
         }
     }
 }
