@@ -65,7 +65,7 @@ async fn commands_are_registered_in_each_language() {
     );
     assert_eq!(names(&lists.0), names(&lists.1));
     assert_eq!(lists.0[5]["description"], "your lists");
-    assert_eq!(lists.1[3]["description"], "suas listas");
+    assert_eq!(lists.1[5]["description"], "suas listas");
 }
 
 #[tokio::test]
