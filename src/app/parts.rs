@@ -62,6 +62,7 @@ pub(super) struct Parts {
     pub(super) store: Arc<SledStore>,
     pub(super) router: Arc<Router>,
     pub(super) commands: Arc<Commands>,
+    pub(super) courier: Arc<dyn Courier>,
 }
 
 /// What the parts share, once the outside has been found to be there.
@@ -90,7 +91,9 @@ pub(super) async fn build(
     let base = base(settings, groups, clock).await?;
     let models = models(&settings.model, &base.http);
     let model = models.default_model().to_string();
-    let turns = Arc::new(turns(&base, models));
+    let courier: Arc<dyn Courier> =
+        Arc::new(TelegramCourier { sender: base.sender.clone(), live: base.live.clone() });
+    let turns = Arc::new(turns(&base, models, courier.clone()));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let commands = Arc::new(commands(&base, model));
     let router = Arc::new(Router {
@@ -112,7 +115,7 @@ pub(super) async fn build(
         clock: clock.clone(),
         tasks: groups.front.clone(),
     };
-    Ok((Parts { store: base.store, router, commands }, poller))
+    Ok((Parts { store: base.store, router, commands, courier }, poller))
 }
 
 async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> Result<Base<'a>, Refusal> {
@@ -125,10 +128,10 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let (me, mcp) =
         tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups, http.clone()))?;
     let gate = Arc::new(Gate::default());
-    let live = Arc::new(Live::new(api.clone(), gate.clone(), groups.back.clone(), locales.clone()));
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, tasks) = (store.clone(), groups.front.clone());
     let sender = Sender { api, gate, outbox, clock: clock.clone(), tasks };
+    let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
     let vitals = Arc::new(Vitals::new(clock.now()));
     let clock = clock.clone();
     Ok(Base { settings, groups, clock, store, me, http, mcp, sender, live, prompts, locales, vitals, admins })
@@ -211,10 +214,8 @@ fn me(user: &Value, bot: BotId) -> Me {
     Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
 }
 
-fn turns(base: &Base<'_>, models: Models) -> Turns {
+fn turns(base: &Base<'_>, models: Models, courier: Arc<dyn Courier>) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
-    let courier: Arc<dyn Courier> =
-        Arc::new(TelegramCourier { sender: base.sender.clone(), live: base.live.clone() });
     let caller = Caller {
         tools: Arc::new(registry(base)),
         store: base.store.clone(),

@@ -132,8 +132,8 @@ impl Turns {
 
     async fn work(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
         let first = question.parts.first()?;
-        let (place, language) = (first.place.clone(), first.language.clone());
-        self.bus.publish(run.id, RunEventKind::Started { place, language });
+        let (place, message, language) = (first.place.clone(), first.message, first.language.clone());
+        self.bus.publish(run.id, RunEventKind::Started { place, message, language });
         let cancel = control.cancel.clone();
         let working = AssertUnwindSafe(self.answer(&run, &question, control));
         let end = match working.catch_unwind().await {
@@ -248,7 +248,7 @@ impl Turns {
             }
             End::Tell(words) => (Answer::default(), Some(words).filter(|words| !words.is_empty()), false),
             End::Trouble { trouble, written } => {
-                let words = self.apology(run, question, &trouble, &written);
+                let words = self.apology(run, question, &trouble, &written).await;
                 (written, words, true)
             }
         };
@@ -261,14 +261,17 @@ impl Turns {
             self.decline(question).await;
             return None;
         }
+        let declines = is_failure && (delivery.is_none() || is_group(question));
         match delivery {
             // A stop that ended the turn does not stop what it left from being delivered.
             Some(delivery) if cancel.is_cancelled() => {
                 self.courier.deliver(delivery, &CancellationToken::new()).await;
             }
             Some(delivery) => self.courier.deliver(delivery, cancel).await,
-            None if is_failure => self.decline(question).await,
-            None => {}
+            None => self.courier.withdraw(run.id).await,
+        }
+        if declines {
+            self.decline(question).await;
         }
         None
     }
@@ -286,8 +289,8 @@ impl Turns {
         }
     }
 
-    /// What the person is told in a private chat; in a group nothing.
-    fn apology(
+    /// What the person is told in a private chat; in a group only what people have seen of the answer stays.
+    async fn apology(
         &self,
         run: &ActiveRun,
         question: &Question,
@@ -297,8 +300,10 @@ impl Turns {
         let (label, turn) = (trouble.label(), run.id.to_string());
         tracing::error!(run = turn, label, ?trouble, "a turn failed");
         self.vitals.failed(self.now(), label);
+        let so_far = written.pass.text.trim();
         if is_group(question) {
-            return None;
+            let stays = !so_far.is_empty() && self.courier.has_shown(run.id).await;
+            return stays.then(|| format!("{so_far} …"));
         }
         let texts = self.texts(question);
         let mut words = trouble.words(texts, &self.driver.model_id(&written.pass));
@@ -306,7 +311,6 @@ impl Turns {
             let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", label)]);
             words = format!("{words}\n`{detail}`");
         }
-        let so_far = written.pass.text.trim();
         Some(if so_far.is_empty() {
             format!("⚠️ {words}")
         } else {

@@ -75,6 +75,7 @@ macro_rules! methods {
 
 methods! {
     AnswerCallbackQuery = "answerCallbackQuery",
+    DeleteMessage = "deleteMessage",
     EditMessageText = "editMessageText",
     GetChatMember = "getChatMember",
     GetMe = "getMe",
