@@ -1,5 +1,5 @@
-//! Shows a turn while it works: a growing draft in a private chat ([`draft`]), "typing" and a growing message in a group
-//! ([`group`]). It hears the run's events and draws at its own pace; only the newest state is ever drawn.
+//! Shows a turn while it works: a growing draft in a private chat (`draft`), "typing" and a growing message in a group
+//! (`group`). It hears the run's events and draws at its own pace; only the newest state is ever drawn.
 
 mod draft;
 mod group;

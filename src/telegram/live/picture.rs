@@ -74,6 +74,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn it_fits_one_message_and_shows_no_marker(words in prop::collection::vec("[a-z]{1,9}", 1..1500), cut: prop::sample::Index) {
             let whole = words.iter().enumerate().map(|(n, word)| match n % 7 {
