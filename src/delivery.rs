@@ -28,6 +28,8 @@ pub enum RunEventKind {
     Started {
         /// Where.
         place: Place,
+        /// The message it answers.
+        message: MessageId,
         /// The IETF tag of the language that the person's client speaks.
         language: Option<String>,
     },
@@ -108,6 +110,13 @@ pub trait Courier: Debug + Send + Sync {
     /// What was not delivered by then stays in the outbox for the next start. A person's stop, which cancels the
     /// token, ends it for good after the part under way.
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken);
+
+    /// Whether people have seen words of a turn, which is over, in a message that stays.
+    async fn has_shown(&self, run: RunId) -> bool;
+
+    /// Takes back what people have seen of a turn that ends without words. A failure to do so is only logged; the next
+    /// start tries again.
+    async fn withdraw(&self, run: RunId);
 
     /// Shows that a message could not be answered: in a private chat by these words, in a group by a reaction. A
     /// failure to do so is only logged.

@@ -18,6 +18,9 @@ use crate::ids::ChatId;
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(30).unwrap();
 const CHAT_BURST: NonZeroU32 = NonZeroU32::new(3).unwrap();
 const GROUP_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
+/// What may be left out takes no more of a group's minute than this, so that answers always find room.
+const STROKES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(15).unwrap();
+const STROKES_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
 /// After so many passes the limiters forget chats that have been quiet.
 const SWEEP_EVERY: u32 = 512;
 
@@ -27,6 +30,7 @@ pub struct Gate {
     all: DefaultDirectRateLimiter,
     chats: DefaultKeyedRateLimiter<ChatId>,
     groups: DefaultKeyedRateLimiter<ChatId>,
+    strokes: DefaultKeyedRateLimiter<ChatId>,
     closed: Mutex<HashMap<ChatId, Instant>>,
     passes: AtomicU32,
 }
@@ -38,6 +42,7 @@ impl Default for Gate {
             all: RateLimiter::direct(Quota::per_second(PER_SECOND)),
             chats: RateLimiter::keyed(chat),
             groups: RateLimiter::keyed(Quota::per_minute(GROUP_PER_MINUTE)),
+            strokes: RateLimiter::keyed(Quota::per_minute(STROKES_PER_MINUTE).allow_burst(STROKES_BURST)),
             closed: Mutex::default(),
             passes: AtomicU32::new(0),
         }
@@ -72,6 +77,16 @@ impl Gate {
         self.closed_until(chat).is_none() && self.all.check().is_ok()
     }
 
+    /// Whether a message, or a change of one, that may be left out may leave now. It counts as a message.
+    pub fn try_message(&self, chat: ChatId) -> bool {
+        self.sweep();
+        let has_room = |limiter: &DefaultKeyedRateLimiter<ChatId>| limiter.check_key(&chat).is_ok();
+        self.closed_until(chat).is_none()
+            && has_room(&self.chats)
+            && (!chat.is_group() || (has_room(&self.strokes) && has_room(&self.groups)))
+            && self.all.check().is_ok()
+    }
+
     /// Telegram asked to wait: nothing leaves for this chat until then.
     pub fn close(&self, chat: ChatId, retry_after: Duration) {
         let opens = Instant::now() + retry_after;
@@ -89,6 +104,7 @@ impl Gate {
         if self.passes.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
             self.chats.retain_recent();
             self.groups.retain_recent();
+            self.strokes.retain_recent();
             if let Ok(mut closed) = self.closed.lock() {
                 closed.retain(|_, opens| *opens > Instant::now());
             }
@@ -118,6 +134,23 @@ mod tests {
         gate.pass_together(ChatId(1), 15).await;
         let left = (0..40).filter(|_| gate.groups.check_key(&ChatId(-1)).is_ok()).count();
         assert_eq!(left, 5);
+    }
+
+    #[tokio::test]
+    async fn what_may_be_left_out_leaves_a_group_room_for_answers() {
+        let gate = Gate::default();
+        let (group, other) = (ChatId(-1), ChatId(-2));
+        let left = |limiter: &DefaultKeyedRateLimiter<ChatId>, chat: ChatId| {
+            (0..40).filter(|_| limiter.check_key(&chat).is_ok()).count()
+        };
+        assert_eq!((0..40).filter(|_| gate.try_message(group)).count(), 3, "a chat's burst");
+        assert_eq!((left(&gate.strokes, group), left(&gate.groups, group)), (2, 17));
+        left(&gate.strokes, other);
+        assert!(!gate.try_message(other));
+        assert_eq!(left(&gate.groups, other), 20);
+        assert!(gate.try_message(ChatId(1)));
+        gate.close(ChatId(1), Duration::from_secs(9));
+        assert!(!gate.try_message(ChatId(1)));
     }
 
     #[tokio::test]

@@ -78,7 +78,9 @@ async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {
     let clock = Clock::system();
     let (parts, poller) = parts::build(settings, groups, &clock).await?;
     let store = &*parts.store;
-    recover(&parts.router, store, store, store).await.map_err(|error| Refusal(error.to_string()))?;
+    recover(&parts.router, store, store, (store, &parts.courier))
+        .await
+        .map_err(|error| Refusal(error.to_string()))?;
     claim::offer(settings, &parts, &clock, &groups.back);
     let commands = parts.commands.clone();
     groups.back.spawn("register", async move { commands.register().await });

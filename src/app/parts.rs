@@ -51,8 +51,10 @@ use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::config::ConfigTools;
+use crate::tools::grounded::Grounded;
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
+use crate::tools::web::WebSearch;
 use crate::tools::{Registry, find, notes, web};
 
 /// The pause between tries to reach Telegram at the start.
@@ -68,6 +70,7 @@ pub(super) struct Parts {
     pub(super) store: Arc<SledStore>,
     pub(super) router: Arc<Router>,
     pub(super) commands: Arc<Commands>,
+    pub(super) courier: Arc<dyn Courier>,
 }
 
 /// What the parts share, once the outside has been found to be there.
@@ -94,8 +97,14 @@ pub(super) async fn build(
     clock: &Clock,
 ) -> Result<(Parts, Poller), Refusal> {
     let base = base(settings, groups, clock).await?;
-    let ledger = ledger(&base, models(&settings.model, &base.http)).await?;
-    let turns = Arc::new(turns(&base, ledger.clone()));
+    let models = models(&settings.model, &base.http).with_outside_search(settings.tavily.key.is_some());
+    let ledger = ledger(&base, models).await?;
+    let courier: Arc<dyn Courier> = Arc::new(TelegramCourier {
+        sender: base.sender.clone(),
+        live: base.live.clone(),
+        locales: base.locales.clone(),
+    });
+    let turns = Arc::new(turns(&base, ledger.clone(), courier.clone()));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let commands = Arc::new(commands(&base, ledger));
     let router = Arc::new(Router {
@@ -117,7 +126,7 @@ pub(super) async fn build(
         clock: clock.clone(),
         tasks: groups.front.clone(),
     };
-    Ok((Parts { store: base.store, router, commands }, poller))
+    Ok((Parts { store: base.store, router, commands, courier }, poller))
 }
 
 async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> Result<Base<'a>, Refusal> {
@@ -130,10 +139,10 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let (me, mcp) =
         tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups, http.clone()))?;
     let gate = Arc::new(Gate::default());
-    let live = Arc::new(Live::new(api.clone(), gate.clone(), groups.back.clone(), locales.clone()));
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, tasks) = (store.clone(), groups.front.clone());
     let sender = Sender { api, gate, outbox, clock: clock.clone(), tasks };
+    let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
     let vitals = Arc::new(Vitals::new(clock.now()));
     let clock = clock.clone();
     Ok(Base { settings, groups, clock, store, me, http, mcp, sender, live, prompts, locales, vitals, admins })
@@ -236,15 +245,10 @@ fn me(user: &Value, bot: BotId) -> Me {
     Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
 }
 
-fn turns(base: &Base<'_>, ledger: Arc<Ledger>) -> Turns {
+fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
-    let courier: Arc<dyn Courier> = Arc::new(TelegramCourier {
-        sender: base.sender.clone(),
-        live: base.live.clone(),
-        locales: base.locales.clone(),
-    });
     let caller = Caller {
-        tools: Arc::new(registry(base)),
+        tools: Arc::new(registry(base, &ledger)),
         store: base.store.clone(),
         bus: bus.clone(),
         clock: base.clock.clone(),
@@ -273,7 +277,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>) -> Turns {
 }
 
 /// Every tool there is: a new one is one file in `tools/` and one line here.
-fn registry(base: &Base<'_>) -> Registry {
+fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let note_store: Arc<dyn crate::store::NoteStore> = base.store.clone();
     let config = ConfigTools { store: base.store.clone(), admins: base.admins.clone() };
     let catalog = Arc::new(Catalog::new(&Choice::default()));
@@ -284,9 +288,10 @@ fn registry(base: &Base<'_>) -> Registry {
         outbox: base.store.clone(),
     };
     let (http, tavily) = (&base.http, &base.settings.tavily);
-    let web =
-        tavily.key.clone().map(|key| web::tool(Arc::new(Tavily::new(http.clone(), &tavily.base_url, key))));
-    let tools = notes::tools(&note_store).into_iter().chain(config.tools()).chain(web);
+    let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
+    let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
+    let web = web::tool(Arc::new(search));
+    let tools = notes::tools(&note_store).into_iter().chain(config.tools()).chain([web]);
     Registry::new(tools.chain(telegram.core()).chain(find::tool(catalog)), Arc::new(telegram))
 }
 

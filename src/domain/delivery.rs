@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
-use crate::ids::{DeliveryId, EntryId, MessageId, RunId};
+use crate::ids::{ChatId, DeliveryId, EntryId, MessageId, RunId};
 
 /// A reply that Telegram has not confirmed in full yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,4 +44,15 @@ pub enum Action {
     Retry,
     /// Have another model try it.
     OtherModel,
+}
+
+/// The message of a group in which an answer grows while it is written. It becomes the first part of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveMessage {
+    /// The turn that writes it.
+    pub run: RunId,
+    /// The chat it stands in.
+    pub chat: ChatId,
+    /// Its id there.
+    pub message: MessageId,
 }

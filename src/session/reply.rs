@@ -17,7 +17,7 @@ use crate::prompts::texts::{Texts, fill};
 use crate::text::one_line;
 
 /// So many sources are listed under an answer.
-const MOST_SOURCES: usize = 8;
+const MOST_SOURCES: usize = 5;
 /// A title is at most so long there.
 const TITLE_CHARS: usize = 60;
 
@@ -50,8 +50,8 @@ impl Turns {
         }
     }
 
-    /// What the person is told in a private chat; in a group nothing.
-    pub(super) fn apology(
+    /// What the person is told in a private chat; in a group only what people have seen of the answer stays.
+    pub(super) async fn apology(
         &self,
         run: &ActiveRun,
         question: &Question,
@@ -61,8 +61,11 @@ impl Turns {
         let (label, turn) = (trouble.label(), run.id.to_string());
         tracing::error!(run = turn, label, ?trouble, "a turn failed");
         self.vitals.failed(self.now(), label);
+        let so_far = written.pass.text.trim();
         if is_group(question) {
-            return Said::default();
+            let stays = !so_far.is_empty() && self.courier.has_shown(run.id).await;
+            let markdown = if stays { format!("{so_far} …") } else { String::new() };
+            return Said { markdown, actions: Vec::new() };
         }
         let texts = self.texts(question);
         let model = written.pass.model.as_ref().or(run.model.as_ref());
@@ -72,7 +75,6 @@ impl Turns {
             let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", label)]);
             words = format!("{words}\n`{detail}`");
         }
-        let so_far = written.pass.text.trim();
         let actions = trouble.actions(!so_far.is_empty());
         let markdown = match so_far {
             "" => format!("⚠️ {words}"),
@@ -157,14 +159,14 @@ fn readable(text: &str) -> String {
     if is_json { format!("```json\n{text}\n```") } else { text.to_owned() }
 }
 
-/// The pages an answer rests on, as links under it; those that it links itself are not named twice.
+/// The pages an answer rests on, as links under it. One that names its pages itself needs no list: what else was found
+/// is not what it rests on.
 fn sources(texts: &Texts, text: &str, sources: &[Source]) -> String {
-    let open: Vec<String> =
-        sources.iter().filter(|source| !text.contains(&source.url)).take(MOST_SOURCES).map(link).collect();
-    if open.is_empty() {
+    if sources.is_empty() || sources.iter().any(|source| text.contains(&source.url)) {
         return String::new();
     }
-    format!("\n\n{}", fill(&texts.sources, &[("sources", &open.join(" · "))]))
+    let links: Vec<String> = sources.iter().take(MOST_SOURCES).map(link).collect();
+    format!("\n\n{}", fill(&texts.sources, &[("sources", &links.join(" · "))]))
 }
 
 fn link(source: &Source) -> String {
@@ -193,10 +195,12 @@ mod tests {
         ];
         let text = "As [it says](https://b.example/x).";
         assert_eq!(
-            sources(locales.of(None), text, &all),
-            "\n\nSources: [Plain](https://a.example/) · [https://evil.example   x](https://c.example/a_%28b%29)"
+            sources(locales.of(None), "As it says.", &all),
+            "\n\nSources: [Plain](https://a.example/) · [Named in the text](https://b.example/x) · \
+             [https://evil.example   x](https://c.example/a_%28b%29)"
         );
-        assert_eq!(sources(locales.of(None), text, &all[1..2]), "");
+        assert_eq!(sources(locales.of(None), text, &all), "");
+        assert_eq!(sources(locales.of(None), "As it says.", &[]), "");
     }
 
     #[test]

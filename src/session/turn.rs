@@ -151,8 +151,8 @@ impl Turns {
 
     async fn work(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
         let first = question.parts.first()?;
-        let (place, language) = (first.place.clone(), first.language.clone());
-        self.bus.publish(run.id, RunEventKind::Started { place, language });
+        let (place, message, language) = (first.place.clone(), first.message, first.language.clone());
+        self.bus.publish(run.id, RunEventKind::Started { place, message, language });
         let cancel = control.cancel.clone();
         let working = AssertUnwindSafe(self.answer(&run, &question, control));
         let end = match working.catch_unwind().await {
@@ -255,7 +255,7 @@ impl Turns {
             }
             End::Tell(said) => (Answer::default(), said, false),
             End::Trouble { trouble, written } => {
-                let said = self.apology(run, question, &trouble, &written);
+                let said = self.apology(run, question, &trouble, &written).await;
                 (written, said, true)
             }
         };
@@ -268,14 +268,17 @@ impl Turns {
             self.decline(question).await;
             return None;
         }
+        let declines = is_failure && (delivery.is_none() || is_group(question));
         match delivery {
             // A stop that ended the turn does not stop what it left from being delivered.
             Some(delivery) if cancel.is_cancelled() => {
                 self.courier.deliver(delivery, &CancellationToken::new()).await;
             }
             Some(delivery) => self.courier.deliver(delivery, cancel).await,
-            None if is_failure => self.decline(question).await,
-            None => {}
+            None => self.courier.withdraw(run.id).await,
+        }
+        if declines {
+            self.decline(question).await;
         }
         None
     }

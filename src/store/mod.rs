@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::conversation::{Conversation, Message, Session};
-use crate::domain::delivery::PendingDelivery;
+use crate::domain::delivery::{LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::note::Note;
@@ -128,12 +128,21 @@ pub trait OutboxStore: Debug + Send + Sync {
     async fn deliveries(&self) -> Result<Vec<PendingDelivery>>;
     /// Records one more confirmed part, durably.
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
-    /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone.
+    /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone. The
+    /// message its turn grew in is forgotten in the same write.
     async fn end_delivery(&self, delivery: DeliveryId) -> Result<()>;
     /// Remembers that the bot sent this message, for as long as Telegram lets it be deleted (48 hours).
     async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()>;
     /// Whether the bot is known to have sent this message.
     async fn is_own(&self, chat: ChatId, message: MessageId) -> Result<bool>;
+    /// Remembers, durably, the message a turn grows in, also as the bot's own. A turn has one; a later one replaces it.
+    async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()>;
+    /// The message a turn grows in, if one is recorded.
+    async fn live_message(&self, run: RunId) -> Result<Option<LiveMessage>>;
+    /// The messages of all turns that are recorded, the oldest turn first.
+    async fn live_messages(&self) -> Result<Vec<LiveMessage>>;
+    /// Forgets the message of a turn, durably; it stays the bot's own.
+    async fn forget_live(&self, run: RunId) -> Result<()>;
 }
 
 /// What became of a note that was to be added.

@@ -78,6 +78,7 @@ macro_rules! methods {
 
 methods! {
     AnswerCallbackQuery = "answerCallbackQuery",
+    DeleteMessage = "deleteMessage",
     EditMessageText = "editMessageText",
     GetChatMember = "getChatMember",
     EditMessageReplyMarkup = "editMessageReplyMarkup",

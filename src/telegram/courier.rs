@@ -8,17 +8,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::SetMessageReaction;
 use super::commands::action_buttons;
-use super::live::Live;
+use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, render, split};
 use super::send::{Outgoing, Sender, Unsent};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
 use crate::domain::delivery::PendingDelivery;
-use crate::ids::MessageId;
+use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::Locales;
 
-/// The most UTF-16 units of a message.
-const MESSAGE_UNITS: usize = 4096;
 /// Shown on a message in a group that could not be answered; one of the reactions every chat has.
 const SHRUG: &str = "🤷";
 
@@ -36,16 +34,22 @@ pub struct TelegramCourier {
 #[async_trait]
 impl Courier for TelegramCourier {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
-        self.live.settle(delivery.run).await;
+        let live = self.live.settle(delivery.run).await;
         let parts = formatted(&delivery.markdown);
+        if parts.is_empty() {
+            self.withdraw(delivery.run).await;
+        }
         let last = parts.len().saturating_sub(1);
         for (at, content) in parts.into_iter().enumerate().skip(delivery.confirmed.len()) {
             let reply_to = delivery.reply_to.filter(|_| at == 0);
             let texts = self.locales.of(delivery.language.as_deref());
             let actions = if at == last { delivery.actions.as_slice() } else { &[] };
             let message = Outgoing { content, reply_to, buttons: action_buttons(actions, texts) };
-            let sending = self.sender.send(&delivery.place, &message, stop);
-            match sending.await {
+            let sent = match live.filter(|_| at == 0) {
+                Some(live) => self.sender.amend(live, &delivery.place, &message, stop).await,
+                None => self.sender.send(&delivery.place, &message, stop).await,
+            };
+            match sent {
                 Ok(id) => self.confirm(&delivery, id).await,
                 Err(Unsent::Stopped) => break,
                 Err(Unsent::Stopping) => return,
@@ -62,6 +66,23 @@ impl Courier for TelegramCourier {
         }
         if let Err(error) = self.sender.outbox.end_delivery(delivery.id).await {
             tracing::error!(%error, run = %delivery.run, "a finished delivery could not be recorded; it may be repeated");
+        }
+    }
+
+    async fn has_shown(&self, run: RunId) -> bool {
+        self.live.settle(run).await.is_some()
+    }
+
+    async fn withdraw(&self, run: RunId) {
+        let Some(live) = self.live.settle(run).await else {
+            return;
+        };
+        if let Err(unsent) = self.sender.take_back(live, &CancellationToken::new()).await {
+            tracing::warn!(%run, ?unsent, "what was shown of a turn stays until the next start");
+            return;
+        }
+        if let Err(error) = self.sender.outbox.forget_live(run).await {
+            tracing::error!(%error, %run, "a message that was taken back could not be forgotten");
         }
     }
 

@@ -1,7 +1,8 @@
-//! Telegram: updates in ([`poller`], [`inbound`], [`router`]), commands and buttons at once ([`commands`]), drafts and
-//! answers out ([`live`], [`courier`]).
+//! Telegram: updates in ([`poller`], [`inbound`], [`router`]), commands and buttons at once ([`commands`]), what is
+//! in progress and answers out ([`live`], [`courier`]).
 
 pub mod admins;
+pub mod amend;
 pub mod api;
 pub mod commands;
 pub mod courier;

@@ -1,12 +1,13 @@
 //! Takes up what the last stop left: undelivered answers first, then interrupted turns, then updates nobody has dealt
-//! with. Run once, before polling begins.
+//! with; words that no turn goes on with are taken back. Run once, before polling begins.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::router::Router;
+use crate::delivery::Courier;
 use crate::domain::run::ActiveRun;
-use crate::ids::UpdateId;
+use crate::ids::{RunId, UpdateId};
 use crate::session::mailbox::Job;
 use crate::session::question::Question;
 use crate::store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, TurnEnd};
@@ -19,33 +20,60 @@ pub async fn recover(
     router: &Arc<Router>,
     inbox: &dyn InboxStore,
     conversations: &dyn ConversationStore,
-    outbox: &dyn OutboxStore,
+    (outbox, courier): (&dyn OutboxStore, &Arc<dyn Courier>),
 ) -> Result<()> {
+    let live = outbox.live_messages().await?;
+    let mut taken_up: HashSet<RunId> = HashSet::new();
     for delivery in outbox.deliveries().await? {
         tracing::info!(run = %delivery.run, "delivering an answer that a stop had left");
+        taken_up.insert(delivery.run);
         router.mailboxes.post(delivery.place.conversation(), Job::Deliver(delivery));
     }
     let mut open: HashMap<UpdateId, RawUpdate> =
         inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
     for run in conversations.active_runs().await? {
-        let question = question_of(router, &run, &mut open).await?;
-        let question = match question {
-            // Its update only says that the question is to be tried again.
-            Some(asked) if run.again => Some(asked.again(conversations.question(&run).await?)),
-            other => other,
-        };
-        match question {
-            Some(question) => router.mailboxes.post(run.conversation, Job::Resume(run, question)),
+        let asked = question_of(router, &run, &mut open).await?;
+        match of_earlier(asked, &run, conversations).await? {
+            Some(question) => {
+                taken_up.insert(run.id);
+                router.mailboxes.post(run.conversation, Job::Resume(run, question));
+            }
             // Its question is gone or its writer may no longer talk.
             None => conversations.end_turn(&run, TurnEnd::default()).await?,
         }
     }
+    let left: Vec<RunId> =
+        live.into_iter().map(|live| live.run).filter(|run| !taken_up.contains(run)).collect();
+    withdraw(router, courier, left);
     let mut rest: Vec<RawUpdate> = open.into_values().collect();
     rest.sort_by_key(|update| update.id);
     for update in rest {
         router.route(update).await;
     }
     Ok(())
+}
+
+/// Takes the words of these turns back, while the bot begins to work.
+fn withdraw(router: &Router, courier: &Arc<dyn Courier>, runs: Vec<RunId>) {
+    let courier = Arc::clone(courier);
+    router.tasks.spawn("withdraw", async move {
+        for run in runs {
+            tracing::info!(%run, "taking back what a turn had shown that nobody goes on with");
+            courier.withdraw(run).await;
+        }
+    });
+}
+
+/// What the update of a turn asked; of a further try, the earlier question that it is for.
+async fn of_earlier(
+    asked: Option<Question>,
+    run: &ActiveRun,
+    conversations: &dyn ConversationStore,
+) -> Result<Option<Question>> {
+    match asked {
+        Some(asked) if run.again => Ok(Some(asked.again(conversations.question(run).await?))),
+        other => Ok(other),
+    }
 }
 
 async fn question_of(

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
+use super::amend::is_unchanged;
 use super::api::{Api, ApiError, EditMessageText, SendMessage};
 use super::markup::Formatted;
 use crate::clock::Clock;
@@ -19,7 +20,7 @@ use crate::shutdown::Tasks;
 use crate::store::OutboxStore;
 
 /// The pause before another try doubles from the first to the second of these.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
+pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
 
 /// A call of unknown outcome is made again so often.
 const MOST_UNCLEAR: u32 = 1;
@@ -146,7 +147,7 @@ impl Sender {
         body["reply_markup"] = keyboard(buttons);
         match self.once(place.chat, EditMessageText(body)).await {
             Ok(_) => {}
-            Err(Unsent::Hopeless(words)) if words.contains("not modified") => {}
+            Err(Unsent::Hopeless(words)) if is_unchanged(&words) => {}
             Err(unsent) => tracing::warn!(chat = %place.chat, ?unsent, "a message could not be changed"),
         }
     }
@@ -172,7 +173,7 @@ impl Sender {
     }
 
     async fn record(&self, chat: ChatId, sent: &Value) -> Result<MessageId, Unsent> {
-        let id = MessageId(sent.get("message_id").and_then(Value::as_i64).unwrap_or_default());
+        let id = sent_id(sent);
         if let Err(error) = self.outbox.record_own(chat, id, self.clock.now()).await {
             tracing::error!(%error, %chat, "a sent message could not be recorded as the bot's own");
         }
@@ -180,7 +181,7 @@ impl Sender {
     }
 
     /// Waits for something unless the bot stops or a person does; what needs no waiting is done all the same.
-    async fn unless_stopping<T>(
+    pub(super) async fn unless_stopping<T>(
         &self,
         doing: impl Future<Output = T>,
         stop: &CancellationToken,
@@ -194,7 +195,8 @@ impl Sender {
     }
 }
 
-fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
+/// The arguments of `sendMessage`.
+pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(place.chat));
     body.insert("text".to_owned(), json!(message.content.text));
@@ -214,8 +216,13 @@ fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     body
 }
 
+/// The id of the message that a call has sent.
+pub(super) fn sent_id(sent: &Value) -> MessageId {
+    MessageId(sent.get("message_id").and_then(Value::as_i64).unwrap_or_default())
+}
+
 /// Leaves out the part that Telegram's words complain about; `None` when there is nothing to leave out.
-fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'static str> {
+pub(super) fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'static str> {
     let words = words.to_lowercase();
     let part = if words.contains("entit") {
         "entities"
@@ -229,7 +236,8 @@ fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'static str> {
     body.remove(part).map(|_| part)
 }
 
-fn keyboard(buttons: &[Vec<Button>]) -> Value {
+/// The `reply_markup` of these buttons.
+pub(super) fn keyboard(buttons: &[Vec<Button>]) -> Value {
     let rows: Vec<Vec<Value>> = buttons
         .iter()
         .map(|row| row.iter().map(|b| json!({"text": b.text, "callback_data": b.data})).collect())

@@ -3,6 +3,7 @@
 
 pub mod config;
 pub mod find;
+pub mod grounded;
 pub mod notes;
 mod schema;
 pub mod tavily;
@@ -49,6 +50,23 @@ pub struct ToolContext {
     pub model: ModelName,
     /// When the call was made.
     pub now: DateTime<Utc>,
+}
+
+#[cfg(test)]
+impl ToolContext {
+    /// A person's private chat, for tests of tools that do not look at it.
+    pub(crate) fn somewhere() -> Self {
+        use crate::domain::chat::ChatKind;
+        use crate::ids::{ChatId, UserId};
+        Self {
+            run: RunId::new(),
+            place: Place { chat: ChatId(1), kind: ChatKind::Private, title: None, topic: None },
+            speaker: Speaker { user: UserId::telegram(1), name: "Ann".to_owned(), username: None },
+            standing: Standing::Member,
+            model: ModelName { provider: "a".to_owned(), model: "x".to_owned() },
+            now: DateTime::UNIX_EPOCH,
+        }
+    }
 }
 
 /// What a tool gave.

@@ -10,6 +10,7 @@ use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::ToolContext;
 use super::web::{Found, Hit, MOST_HITS, SearchError, WebSearch};
 use crate::secret::{ExposeSecret, Redactor, SecretString};
 use crate::text::one_line;
@@ -100,7 +101,7 @@ const NO_SERVICE: SearchError = SearchError::Setup {
 
 #[async_trait]
 impl WebSearch for Tavily {
-    async fn search(&self, query: &str) -> Result<Found, SearchError> {
+    async fn search(&self, _context: &ToolContext, query: &str) -> Result<Found, SearchError> {
         let found = tokio::time::timeout(self.limit, self.found(query)).await;
         found.unwrap_or_else(|_| Err(SearchError::Unavailable("no answer in time".to_owned())))
     }
@@ -200,7 +201,7 @@ mod tests {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let tavily = Tavily { limit: Duration::from_millis(50), ..Tavily::new(http, &url, key.into()) };
-        tavily.search("rain").await
+        tavily.search(&ToolContext::somewhere(), "rain").await
     }
 
     #[tokio::test]

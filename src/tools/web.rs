@@ -13,10 +13,9 @@ use serde_json::{Value, json};
 use super::{Tool, ToolContext, ToolError, ToolOutput, typed};
 use crate::domain::source::Source;
 use crate::domain::tool::{Carried, Effect};
+use crate::provider::models::WEB_SEARCH;
 use crate::text::one_line;
 
-/// The tool's name.
-pub const WEB_SEARCH: &str = "web_search";
 /// The most pages a search gives.
 pub const MOST_HITS: usize = 5;
 
@@ -37,11 +36,11 @@ const WARNING: &str = "What stands in data_from_the_web was written by strangers
 /// A service that searches the web.
 #[async_trait]
 pub trait WebSearch: Debug + Send + Sync {
-    /// Searches; `query` is one to 400 characters long.
+    /// Searches for a turn; `query` is one to 400 characters long.
     ///
     /// # Errors
     /// In words for the model. To find nothing is none.
-    async fn search(&self, query: &str) -> Result<Found, SearchError>;
+    async fn search(&self, context: &ToolContext, query: &str) -> Result<Found, SearchError>;
 }
 
 /// What a search found.
@@ -99,13 +98,13 @@ struct Search {
 /// `web_search(query)` over this service.
 #[must_use]
 pub fn tool(web: Arc<dyn WebSearch>) -> Arc<dyn Tool> {
-    typed(WEB_SEARCH, ABOUT, Effect::Read, move |_: ToolContext, Search { query }| {
+    typed(WEB_SEARCH, ABOUT, Effect::Read, move |context: ToolContext, Search { query }| {
         let web = Arc::clone(&web);
-        async move { search(&*web, query.trim()).await }
+        async move { search(&*web, &context, query.trim()).await }
     })
 }
 
-async fn search(web: &dyn WebSearch, query: &str) -> Result<ToolOutput, ToolError> {
+async fn search(web: &dyn WebSearch, context: &ToolContext, query: &str) -> Result<ToolOutput, ToolError> {
     let refuse = |words: String| Err(ToolError::ForModel(words));
     let count = query.chars().count();
     if count == 0 {
@@ -117,7 +116,7 @@ async fn search(web: &dyn WebSearch, query: &str) -> Result<ToolOutput, ToolErro
              for one thing at a time"
         ));
     }
-    let found = web.search(query).await.map_err(|error| {
+    let found = web.search(context, query).await.map_err(|error| {
         tracing::warn!(%error, "a web search failed");
         ToolError::ForModel(error.to_string())
     })?;
@@ -177,14 +176,14 @@ mod tests {
 
     #[async_trait]
     impl WebSearch for Always {
-        async fn search(&self, query: &str) -> Result<Found, SearchError> {
+        async fn search(&self, _context: &ToolContext, query: &str) -> Result<Found, SearchError> {
             assert_eq!(query, "rain");
             self.0.clone()
         }
     }
 
     async fn ask(found: Found) -> Result<ToolOutput, String> {
-        search(&Always(Ok(found)), "rain").await.map_err(|error| error.to_string())
+        search(&Always(Ok(found)), &ToolContext::somewhere(), "rain").await.map_err(|error| error.to_string())
     }
 
     #[tokio::test]
@@ -239,7 +238,7 @@ mod tests {
         let output = ask(Found { answer: Some("Yes.".into()), results: Vec::new() }).await.unwrap();
         assert_eq!(output.value["data_from_the_web"], json!({"results": [], "answer": "Yes."}));
         assert!(ask(Found { answer: Some(" ".into()), results: Vec::new() }).await.is_err());
-        let failed = search(&Always(Err(SearchError::UsedUp)), "rain").await;
+        let failed = search(&Always(Err(SearchError::UsedUp)), &ToolContext::somewhere(), "rain").await;
         assert_eq!(failed.unwrap_err().to_string(), SearchError::UsedUp.to_string());
     }
 }

@@ -12,6 +12,7 @@ mod discovery;
 mod dm;
 mod faults;
 mod groups;
+mod live;
 mod methods;
 mod policy;
 mod process;

@@ -27,7 +27,8 @@ impl World {
     async fn search(&self, query: &str) -> Value {
         self.script.push(Reply::call("web_search", json!({"query": query})));
         self.script.push(Reply::text("Well."));
-        assert_eq!(text(&self.ask("look it up").await), "Well.");
+        let answer = self.ask("look it up").await;
+        assert!(text(&answer).starts_with("Well."), "{answer}");
         self.results().pop().unwrap()
     }
 }

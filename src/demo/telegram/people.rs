@@ -58,6 +58,20 @@ impl OfflineTelegram {
         })
     }
 
+    /// Somebody who may do so deletes a message; a bot is not told.
+    ///
+    /// # Errors
+    /// There is no such message.
+    pub fn delete(&self, chat: i64, message_id: i64) -> Possible<()> {
+        self.change(|state| {
+            if !chat_mut(state, chat)?.messages.contains_key(&message_id) {
+                return no(format!("chat {chat} has no message {message_id}"));
+            }
+            state.remove(chat, message_id);
+            Ok(())
+        })
+    }
+
     /// A person presses the button with this callback data. Gives the callback query id.
     ///
     /// # Errors

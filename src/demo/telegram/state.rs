@@ -167,6 +167,15 @@ impl State {
         }
     }
 
+    /// Takes a message out of its chat.
+    pub(super) fn remove(&mut self, chat_id: i64, id: i64) {
+        if let Some(chat) = self.world.chats.get_mut(&chat_id) {
+            chat.messages.remove(&id);
+            chat.reactions.remove(&id);
+            self.tell("deleted", json!({"chat_id": chat_id, "message_id": id}));
+        }
+    }
+
     /// Keeps bytes as a file and gives its `file_id`.
     pub(super) fn keep_file(&mut self, name: &str, bytes: Vec<u8>) -> String {
         let id = self.fresh("file-");

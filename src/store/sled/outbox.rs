@@ -1,4 +1,4 @@
-//! Replies on their way to Telegram, and which of its messages are the bot's own.
+//! Replies on their way to Telegram, the messages they grow in, and which of its messages are the bot's own.
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -7,8 +7,8 @@ use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
 use super::{SledStore, key};
-use crate::domain::delivery::PendingDelivery;
-use crate::ids::{ChatId, DeliveryId, MessageId};
+use crate::domain::delivery::{LiveMessage, PendingDelivery};
+use crate::ids::{ChatId, DeliveryId, MessageId, RunId};
 use crate::store::{OutboxStore, Result};
 
 /// How long Telegram lets a bot delete its own message.
@@ -41,13 +41,7 @@ impl OutboxStore for SledStore {
 
     async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()> {
         self.change("record a sent message", move |tables, changes| {
-            drop_old(tables, changes, now)?;
-            let key = key::telegram(chat, message);
-            if tables.own.contains(&key)? {
-                return Ok(());
-            }
-            changes.put(&tables.own, key, &())?;
-            changes.put(&tables.own_by_time, key::telegram_at(now, chat, message), &())
+            own(tables, changes, (chat, message), now)
         })
         .await
     }
@@ -55,6 +49,30 @@ impl OutboxStore for SledStore {
     async fn is_own(&self, chat: ChatId, message: MessageId) -> Result<bool> {
         self.read("look up a sent message", move |tables| tables.own.contains(&key::telegram(chat, message)))
             .await
+    }
+
+    async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()> {
+        self.change_durably("record a growing message", move |tables, changes| {
+            own(tables, changes, (live.chat, live.message), now)?;
+            changes.put(&tables.live, key::id(live.run), &live)
+        })
+        .await
+    }
+
+    async fn live_message(&self, run: RunId) -> Result<Option<LiveMessage>> {
+        self.read("look up a growing message", move |tables| tables.live.get(&key::id(run))).await
+    }
+
+    async fn live_messages(&self) -> Result<Vec<LiveMessage>> {
+        self.read("read the growing messages", |tables| tables.live.list(&[])).await
+    }
+
+    async fn forget_live(&self, run: RunId) -> Result<()> {
+        self.change_durably("forget a growing message", move |tables, changes| {
+            changes.remove(&tables.live, key::id(run));
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -81,6 +99,7 @@ fn end(tables: &Tables, changes: &mut Changes, delivery: DeliveryId) -> Result<(
         return Ok(());
     };
     changes.remove(&tables.deliveries, key);
+    changes.remove(&tables.live, key::id(outgoing.delivery.run));
     let Some((session, index)) = outgoing.answer else {
         return Ok(());
     };
@@ -90,6 +109,21 @@ fn end(tables: &Tables, changes: &mut Changes, delivery: DeliveryId) -> Result<(
     };
     message.telegram = outgoing.delivery.confirmed;
     changes.put(&tables.messages, answer, &message)
+}
+
+fn own(
+    tables: &Tables,
+    changes: &mut Changes,
+    (chat, message): (ChatId, MessageId),
+    now: DateTime<Utc>,
+) -> Result<(), Fault> {
+    drop_old(tables, changes, now)?;
+    let key = key::telegram(chat, message);
+    if tables.own.contains(&key)? {
+        return Ok(());
+    }
+    changes.put(&tables.own, key, &())?;
+    changes.put(&tables.own_by_time, key::telegram_at(now, chat, message), &())
 }
 
 fn drop_old(tables: &Tables, changes: &mut Changes, now: DateTime<Utc>) -> Result<(), Fault> {

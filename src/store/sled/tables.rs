@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::domain::access::AccessList;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Session};
-use crate::domain::delivery::PendingDelivery;
+use crate::domain::delivery::{LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::run::ActiveRun;
@@ -39,6 +39,8 @@ pub(super) struct Tables {
     pub(super) overheard: Table<Inbound>,
     /// Replies on their way, by id.
     pub(super) deliveries: Table<Outgoing>,
+    /// Messages that answers grow in, by turn.
+    pub(super) live: Table<LiveMessage>,
     /// Messages the bot sent, by chat and message.
     pub(super) own: Table<()>,
     /// The same messages by time, so that the oldest are found without a search.
@@ -89,6 +91,7 @@ impl Tables {
             calls: Table::open(db, "calls", &quarantine)?,
             overheard: Table::open(db, "overheard", &quarantine)?,
             deliveries: Table::open(db, "deliveries", &quarantine)?,
+            live: Table::open(db, "live", &quarantine)?,
             own: Table::open(db, "own", &quarantine)?,
             own_by_time: Table::open(db, "own_by_time", &quarantine)?,
             notes: Table::open(db, "notes", &quarantine)?,

@@ -3,8 +3,8 @@
 use std::slice::from_ref;
 
 use figaro::domain::conversation::Message;
-use figaro::domain::delivery::PendingDelivery;
-use figaro::ids::{ChatId, MessageId};
+use figaro::domain::delivery::{LiveMessage, PendingDelivery};
+use figaro::ids::{ChatId, MessageId, RunId};
 use figaro::store::TurnEnd;
 
 use super::{Backend, CHAT, HERE, TOPIC, at, inbound, reply, words};
@@ -84,4 +84,39 @@ pub(super) async fn own_messages_are_known_for_two_days(backend: &dyn Backend) {
     {
         assert_eq!(store.is_own(chat, message).await.unwrap(), known, "{chat} {message}");
     }
+}
+
+pub(super) async fn a_turn_has_one_growing_message_until_its_delivery_ends(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let live = |run: RunId, message| LiveMessage { run, chat: CHAT, message: MessageId(message) };
+    let other = live(RunId::new(), 50);
+    for live in [live(run.id, 40), other, live(run.id, 41)] {
+        store.record_live(live, at(0)).await.unwrap();
+    }
+    let store = backend.reopen(store).await;
+    assert_eq!(store.live_message(run.id).await.unwrap(), Some(live(run.id, 41)));
+    assert_eq!(store.live_message(RunId::new()).await.unwrap(), None);
+    let mut all = store.live_messages().await.unwrap();
+    all.sort_by_key(|live| live.message);
+    assert_eq!(all, [live(run.id, 41), other]);
+    for message in [40, 41, 50] {
+        assert!(store.is_own(CHAT, MessageId(message)).await.unwrap(), "{message}");
+    }
+
+    let answer = words(run.session, "answer");
+    let delivery = reply(&run, &answer);
+    let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()) };
+    store.end_turn(&run, end).await.unwrap();
+    store.confirm_part(delivery.id, MessageId(41)).await.unwrap();
+    assert_eq!(store.live_message(run.id).await.unwrap(), Some(live(run.id, 41)));
+    store.end_delivery(delivery.id).await.unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(store.live_messages().await.unwrap(), [other]);
+    for _ in 0..2 {
+        store.forget_live(other.run).await.unwrap();
+    }
+    let store = backend.reopen(store).await;
+    assert_eq!(store.live_messages().await.unwrap(), []);
+    assert!(store.is_own(CHAT, MessageId(50)).await.unwrap());
 }

@@ -90,7 +90,7 @@ pub(super) fn delete(state: &mut State, request: &Request<'_>) -> Outcome {
     let chat = request.chat(state)?;
     let id = request.number("message_id").unwrap_or_default();
     deletable(state, request, chat, id)?;
-    remove(state, chat, id);
+    state.remove(chat, id);
     Ok(json!(true))
 }
 
@@ -102,7 +102,7 @@ pub(super) fn delete_many(state: &mut State, request: &Request<'_>) -> Outcome {
     for id in &ids {
         deletable(state, request, chat, *id)?;
     }
-    ids.into_iter().for_each(|id| remove(state, chat, id));
+    ids.into_iter().for_each(|id| state.remove(chat, id));
     Ok(json!(true))
 }
 
@@ -169,14 +169,6 @@ fn deletable(state: &State, request: &Request<'_>, chat: i64, id: i64) -> Result
         return Err(Refusal::bad("message can't be deleted for everyone"));
     }
     Ok(())
-}
-
-fn remove(state: &mut State, chat_id: i64, id: i64) {
-    if let Some(chat) = state.world.chats.get_mut(&chat_id) {
-        chat.messages.remove(&id);
-        chat.reactions.remove(&id);
-        state.tell("deleted", json!({"chat_id": chat_id, "message_id": id}));
-    }
 }
 
 fn capitalised(word: &str) -> String {

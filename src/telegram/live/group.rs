@@ -1,0 +1,161 @@
+//! Draws a turn in a group or channel: "typing", then one message that quotes the question and grows by edits. The
+//! courier makes the answer of it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::pace::Pace;
+use super::picture::first_part;
+use super::{Drawing, State, Stroke};
+use crate::domain::delivery::LiveMessage;
+use crate::telegram::amend::{edit_body, is_unchanged};
+use crate::telegram::api::{ApiError, EditMessageText, SendChatAction, SendMessage};
+use crate::telegram::markup::Formatted;
+use crate::telegram::send::{Outgoing, Sender, body, sent_id};
+
+/// Words of a pass are shown once they have been there this long: a short answer comes whole.
+const SHOW_AFTER: Duration = Duration::from_secs(2);
+/// The message changes at most so often; Telegram lets a group have 20 messages and edits a minute.
+const USUAL: Duration = Duration::from_secs(4);
+/// "typing" is shown again before it ends, which it does after 5 s.
+const TYPING_KEEP: Duration = Duration::from_millis(4500);
+
+/// A message that grows, or may come to.
+struct Growing<'a> {
+    drawing: &'a Drawing,
+    sender: &'a Sender,
+    pace: Pace,
+    live: Option<LiveMessage>,
+    /// What the message is known to show.
+    shown: Option<Formatted>,
+    /// When "typing" is to be shown next.
+    typing: Instant,
+}
+
+/// Draws until the turn has ended. A turn that goes on after a restart goes on in the message it had.
+pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
+    let live = sender.outbox.live_message(drawing.run).await.unwrap_or_else(|error| {
+        tracing::error!(%error, run = %drawing.run, "the message an answer grows in could not be looked up");
+        None
+    });
+    let now = Instant::now();
+    let mut growing =
+        Growing { drawing, sender, pace: Pace::new(USUAL, now), live, shown: None, typing: now };
+    while growing.step().await {}
+}
+
+impl Growing<'_> {
+    /// Does what is due, or waits for it; `false` when there is nothing more to draw.
+    async fn step(&mut self) -> bool {
+        let now = Instant::now();
+        if self.drawing.has_ended() {
+            return false;
+        }
+        let due = self.drawing.look(|state| self.due(state));
+        let typing = self.live.is_none().then_some(self.typing);
+        if due.is_some_and(|due| due <= now) {
+            return self.grow(typing).await;
+        }
+        if typing.is_some_and(|typing| typing <= now) {
+            let wait = match self.show_typing().await {
+                Stroke::NotNow(wait) => wait,
+                Stroke::Drawn | Stroke::Refused => Duration::ZERO,
+            };
+            self.typing = Instant::now() + TYPING_KEEP.max(wait);
+            return true;
+        }
+        self.drawing.changed_by(due.into_iter().chain(typing).min()).await;
+        true
+    }
+
+    /// When the next stroke is due, if there may be something to draw. A status alone begins no message.
+    fn due(&self, state: &State) -> Option<Instant> {
+        match state.since {
+            Some(since) => Some(self.pace.ready().max(since + SHOW_AFTER)),
+            None => (self.live.is_some() && state.sketch.status.is_some()).then_some(self.pace.ready()),
+        }
+    }
+
+    async fn grow(&mut self, typing: Option<Instant>) -> bool {
+        let Some(sketch) = self.drawing.sketch() else { return false };
+        let picture = first_part(&sketch);
+        if picture.text.is_empty() || self.shown.as_ref() == Some(&picture) {
+            self.drawing.changed_by(typing).await;
+            self.pace.looked(Instant::now());
+            return true;
+        }
+        let stroke = self.put(&picture).await;
+        let now = Instant::now();
+        match stroke {
+            Stroke::Drawn => {
+                self.pace.drawn(now);
+                self.shown = Some(picture);
+            }
+            Stroke::NotNow(wait) => self.pace.pushed_back(now, wait),
+            // Someone has deleted it, or the bot may not write here: the courier will see what is to be done.
+            Stroke::Refused => {
+                self.drawing.ended().await;
+                return false;
+            }
+        }
+        true
+    }
+
+    async fn put(&mut self, picture: &Formatted) -> Stroke {
+        let _pen = self.drawing.pen.lock().await;
+        if self.drawing.has_ended() || !self.sender.gate.try_message(self.drawing.place.chat) {
+            return Stroke::NotNow(Duration::ZERO);
+        }
+        let content = Outgoing { content: picture.clone(), ..Outgoing::default() };
+        match self.live {
+            Some(live) => self.change(live, &content).await,
+            None => self.begin(content).await,
+        }
+    }
+
+    async fn change(&self, live: LiveMessage, content: &Outgoing) -> Stroke {
+        match self.sender.api.call(EditMessageText(Value::Object(edit_body(live, content)))).await {
+            Err(ApiError::Refused(words)) if is_unchanged(&words) => Stroke::Drawn,
+            result => Stroke::of(result),
+        }
+    }
+
+    /// Sends the message and records it before anything else happens: after a crash the answer goes into it. If the
+    /// process dies between Telegram's confirmation and the record, or the confirmation is lost, nobody knows of the
+    /// message: then at most this one partial message stays beside the answer.
+    async fn begin(&mut self, content: Outgoing) -> Stroke {
+        let place = &self.drawing.place;
+        let message = Outgoing { reply_to: Some(self.drawing.message), ..content };
+        let sent = match self.sender.api.call(SendMessage(Value::Object(body(place, &message)))).await {
+            // Another try might leave a second one.
+            Err(ApiError::Unclear(words)) => {
+                tracing::warn!(chat = %place.chat, words, "a part of an answer may stand in the chat for good");
+                return Stroke::Refused;
+            }
+            Err(error) => return Stroke::of(Err(error)),
+            Ok(sent) => sent,
+        };
+        let live = LiveMessage { run: self.drawing.run, chat: place.chat, message: sent_id(&sent) };
+        if let Err(error) = self.sender.outbox.record_live(live, self.sender.clock.now()).await {
+            tracing::error!(%error, run = %live.run, "a growing message could not be recorded; it may stay");
+            return Stroke::Refused;
+        }
+        self.live = Some(live);
+        Stroke::Drawn
+    }
+
+    async fn show_typing(&self) -> Stroke {
+        let _brush = self.drawing.brush.lock().await;
+        let place = &self.drawing.place;
+        if self.drawing.has_ended() || !self.sender.gate.try_pass(place.chat) {
+            return Stroke::NotNow(Duration::ZERO);
+        }
+        let mut body = json!({"chat_id": place.chat, "action": "typing"});
+        if let Some(topic) = place.topic {
+            body["message_thread_id"] = json!(topic);
+        }
+        Stroke::of(self.sender.api.call(SendChatAction(body)).await)
+    }
+}

@@ -1,0 +1,221 @@
+//! Shows a turn while it works: a growing draft in a private chat (`draft`), "typing" and a growing message in a group
+//! (`group`). It hears the run's events and draws at its own pace; only the newest state is ever drawn.
+
+mod draft;
+mod group;
+mod pace;
+mod picture;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout, timeout_at};
+
+pub(super) use self::picture::MESSAGE_UNITS;
+use super::api::ApiError;
+use super::send::Sender;
+use crate::delivery::{Listener, RunEvent, RunEventKind};
+use crate::domain::chat::Place;
+use crate::domain::delivery::LiveMessage;
+use crate::ids::{MessageId, RunId};
+use crate::prompts::texts::{Locales, fill};
+use crate::shutdown::Tasks;
+
+/// So long an answer waits for a call that is under way and leaves nothing behind.
+const LAST_STROKE: Duration = Duration::from_secs(2);
+
+/// Draws what is in progress.
+#[derive(Debug)]
+pub struct Live {
+    sender: Sender,
+    tasks: Tasks,
+    locales: Arc<Locales>,
+    drawings: Arc<Mutex<HashMap<RunId, Arc<Drawing>>>>,
+}
+
+/// One turn's picture.
+#[derive(Debug)]
+struct Drawing {
+    run: RunId,
+    place: Place,
+    /// The message the turn answers.
+    message: MessageId,
+    language: Option<String>,
+    state: Mutex<State>,
+    changed: Notify,
+    /// Held while a call is under way whose effect fades: a draft or "typing" should not come behind the answer.
+    brush: tokio::sync::Mutex<()>,
+    /// Held while a call is under way whose effect stays: the answer must know of it and come behind it.
+    pen: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    sketch: Sketch,
+    /// Since when the pass in progress has had text.
+    since: Option<Instant>,
+    ended: bool,
+}
+
+/// What there is to show.
+#[derive(Debug, Clone, Default)]
+struct Sketch {
+    text: String,
+    status: Option<String>,
+}
+
+/// What came of drawing once. A push-back slows the drawing alone, not the answer.
+enum Stroke {
+    Drawn,
+    NotNow(Duration),
+    Refused,
+}
+
+impl Live {
+    /// Draws as this sender, at its gate's leave; status lines come in the language of whoever asked.
+    #[must_use]
+    pub fn new(sender: Sender, tasks: Tasks, locales: Arc<Locales>) -> Self {
+        Self { sender, tasks, locales, drawings: Arc::default() }
+    }
+
+    /// Ends a turn's drawing, waits until no call of it is under way, and gives the message it leaves in a group, also
+    /// after a restart. A draft that takes longer than a little stands under the answer until it fades; a call that
+    /// sends or changes a message is waited for as long as it takes, else it might put the answer back to a part of it.
+    pub async fn settle(&self, run: RunId) -> Option<LiveMessage> {
+        let drawing = lock(&self.drawings).get(&run).cloned();
+        if let Some(drawing) = drawing {
+            drawing.end();
+            drop(timeout(LAST_STROKE, drawing.brush.lock()).await);
+            drop(drawing.pen.lock().await);
+        }
+        self.sender.outbox.live_message(run).await.unwrap_or_else(|error| {
+            tracing::error!(%error, %run, "the message an answer grew in could not be looked up; it may stay");
+            None
+        })
+    }
+
+    fn begin(&self, drawing: Drawing) {
+        let (run, drawing) = (drawing.run, Arc::new(drawing));
+        lock(&self.drawings).insert(run, Arc::clone(&drawing));
+        let (sender, drawings) = (self.sender.clone(), Arc::clone(&self.drawings));
+        self.tasks.spawn("live", async move {
+            match drawing.place.is_group() {
+                true => group::draw(&drawing, &sender).await,
+                false => draft::draw(&drawing, &sender).await,
+            }
+            lock(&drawings).remove(&run);
+        });
+    }
+
+    fn status(&self, language: Option<&str>, tool: &str, hint: Option<&str>) -> String {
+        let texts = self.locales.of(language);
+        if tool.contains("search") {
+            format!("🔎 {}", fill(&texts.tool_search, &[("hint", hint.unwrap_or("…"))]))
+        } else if tool.contains("note") {
+            texts.tool_notes.clone()
+        } else if tool.contains("config") {
+            texts.tool_config.clone()
+        } else {
+            texts.tool_telegram.clone()
+        }
+    }
+}
+
+impl Listener for Live {
+    fn hear(&self, event: &RunEvent) {
+        if let RunEventKind::Started { place, message, language } = &event.kind {
+            return self.begin(Drawing::new(event.run, place.clone(), *message, language.clone()));
+        }
+        let Some(drawing) = lock(&self.drawings).get(&event.run).cloned() else {
+            return;
+        };
+        match &event.kind {
+            RunEventKind::Started { .. } => {}
+            RunEventKind::Delta(text) => drawing.change(|state| {
+                state.sketch.status = None;
+                state.sketch.text.push_str(text);
+                state.since = state.since.or_else(|| Some(Instant::now()));
+            }),
+            RunEventKind::PassEnded => drawing.change(|state| {
+                state.sketch.text.clear();
+                state.since = None;
+            }),
+            RunEventKind::ToolStarted { name, hint } => {
+                let status = self.status(drawing.language.as_deref(), name, hint.as_deref());
+                drawing.change(|state| state.sketch.status = Some(status));
+            }
+            RunEventKind::ToolEnded { .. } => {}
+            RunEventKind::Ended(_) => drawing.end(),
+        }
+    }
+}
+
+impl Drawing {
+    fn new(run: RunId, place: Place, message: MessageId, language: Option<String>) -> Self {
+        let (state, changed) = (Mutex::default(), Notify::new());
+        let (brush, pen) = Default::default();
+        Self { run, place, message, language, state, changed, brush, pen }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_one();
+    }
+
+    fn end(&self) {
+        self.change(|state| state.ended = true);
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&lock(&self.state))
+    }
+
+    fn has_ended(&self) -> bool {
+        self.look(|state| state.ended)
+    }
+
+    /// What there is to show now; `None` once the turn has ended.
+    fn sketch(&self) -> Option<Sketch> {
+        self.look(|state| (!state.ended).then(|| state.sketch.clone()))
+    }
+
+    /// Waits for a change since the last wait, at most until then.
+    async fn changed_by(&self, deadline: Option<Instant>) {
+        match deadline {
+            Some(deadline) => drop(timeout_at(deadline, self.changed.notified()).await),
+            None => self.changed.notified().await,
+        }
+    }
+
+    async fn ended(&self) {
+        while !self.has_ended() {
+            self.changed.notified().await;
+        }
+    }
+
+    /// Waits until then, or for the end if that comes first.
+    async fn ended_by(&self, deadline: Instant) {
+        drop(timeout_at(deadline, self.ended()).await);
+    }
+}
+
+impl Stroke {
+    fn of(result: Result<Value, ApiError>) -> Self {
+        let Err(error) = result else { return Self::Drawn };
+        tracing::debug!(%error, "what is in progress could not be drawn");
+        match error {
+            ApiError::RetryAfter(wait) => Self::NotNow(wait),
+            ApiError::Refused(_) | ApiError::Migrated(_) => Self::Refused,
+            ApiError::Unauthorized | ApiError::Conflict | ApiError::Unreachable(_) | ApiError::Unclear(_) => {
+                Self::NotNow(Duration::ZERO)
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,108 @@
+//! When the next stroke may go out: at a usual pace, slower for a while after Telegram has pushed back. Pure; both ways
+//! of drawing ask it.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The longest pause there is.
+const LONGEST: Duration = Duration::from_secs(60);
+/// What has not changed visibly is looked at again after this.
+const LOOK: Duration = Duration::from_millis(350);
+
+/// The pace of one drawing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pace {
+    usual: Duration,
+    pause: Duration,
+    ready: Instant,
+}
+
+impl Pace {
+    /// Strokes this far apart; the first may go out now.
+    pub(super) const fn new(usual: Duration, now: Instant) -> Self {
+        Self { usual, pause: usual, ready: now }
+    }
+
+    /// When the next stroke may go out.
+    pub(super) const fn ready(&self) -> Instant {
+        self.ready
+    }
+
+    /// A stroke was drawn: the next one comes after the pause, which returns to the usual one by a quarter at a time.
+    pub(super) fn drawn(&mut self, now: Instant) {
+        self.ready = now + self.pause;
+        self.pause = self.usual.max(self.pause * 3 / 4);
+    }
+
+    /// There was no room, or Telegram asked to wait: the pause doubles, and is no shorter than that wait.
+    pub(super) fn pushed_back(&mut self, now: Instant, wait: Duration) {
+        self.pause = LONGEST.min(self.pause * 2);
+        self.ready = now + self.pause.max(wait);
+    }
+
+    /// There was nothing new to draw.
+    pub(super) fn looked(&mut self, now: Instant) {
+        self.ready = self.ready.max(now + LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const USUAL: Duration = Duration::from_secs(4);
+
+    /// Milliseconds until the next stroke may go out, after each of these: `None` for one that was drawn, else the wait
+    /// in seconds that Telegram asked for.
+    fn pauses(strokes: &[Option<u64>]) -> Vec<u128> {
+        let mut now = Instant::now();
+        let mut pace = Pace::new(USUAL, now);
+        let after = |stroke: &Option<u64>| {
+            match stroke {
+                None => pace.drawn(now),
+                Some(wait) => pace.pushed_back(now, Duration::from_secs(*wait)),
+            }
+            let pause = pace.ready() - now;
+            now = pace.ready();
+            pause.as_millis()
+        };
+        strokes.iter().map(after).collect()
+    }
+
+    #[test]
+    fn it_doubles_at_every_push_back_and_returns_slowly() {
+        assert_eq!(pauses(&[None, None]), [4000, 4000]);
+        assert_eq!(
+            pauses(&[Some(0), Some(1), None, None, None, None]),
+            [8000, 16_000, 16_000, 12_000, 9000, 6750]
+        );
+        assert_eq!(pauses(&[Some(30), None, None]), [30_000, 8000, 6000], "no sooner than Telegram wants");
+        assert_eq!(pauses(&[Some(0); 6]), [8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+        assert_eq!(pauses(&[Some(0), None, None, None, None, None]).last(), Some(&4000), "it comes back");
+    }
+
+    #[test]
+    fn a_look_without_news_delays_the_next_and_no_stroke() {
+        let now = Instant::now();
+        let mut pace = Pace::new(USUAL, now);
+        pace.looked(now);
+        assert_eq!(pace.ready(), now + LOOK);
+        pace.drawn(now);
+        pace.looked(now);
+        assert_eq!(pace.ready(), now + USUAL);
+    }
+
+    proptest! {
+        #[test]
+        fn no_pause_is_shorter_than_usual_or_longer_than_it_must_be(strokes: Vec<Option<u8>>) {
+            let strokes: Vec<Option<u64>> = strokes.into_iter().map(|wait| wait.map(u64::from)).collect();
+            for (pause, stroke) in pauses(&strokes).into_iter().zip(&strokes) {
+                let asked = u128::from(stroke.unwrap_or_default()) * 1000;
+                prop_assert!(pause >= asked.max(4000) && pause <= asked.max(60_000));
+            }
+        }
+    }
+}
