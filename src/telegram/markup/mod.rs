@@ -5,9 +5,11 @@
 
 mod chars;
 mod entities;
+mod formulas;
 mod html;
 mod inline;
 mod link;
+mod math;
 mod out;
 mod partial;
 mod render;
@@ -211,6 +213,8 @@ mod tests {
             Just("snake_case".to_owned()),
             Just("<br>".to_owned()),
             Just("a || b".to_owned()),
+            Just("\\(\\frac{a}{b^2}\\)".to_owned()),
+            Just("$x_1 * y$ costs $5".to_owned()),
             "[a-z*_`~\\[\\]]{1,6}",
         ];
         let inline = word.prop_recursive(3, 12, 4, |inner| {
@@ -229,7 +233,7 @@ mod tests {
                 _ => text,
             })
         });
-        let block = (prop::collection::vec(inline, 1..4), 0..12_usize).prop_map(|(lines, shape)| {
+        let block = (prop::collection::vec(inline, 1..4), 0..13_usize).prop_map(|(lines, shape)| {
             let text = lines.join(" ");
             match shape {
                 0 => format!("## {text}"),
@@ -247,6 +251,9 @@ mod tests {
                 8 => format!("- item\n\n      indented {text}\n\n  > in a list {text}"),
                 9 => "---".to_owned(),
                 10 => format!("```\n{text}"),
+                11 => format!(
+                    "{text}\n\\[\n\\begin{{bmatrix}} 1 & \\frac12 \\\\ x & y \\end{{bmatrix}}\n\\]\n{text}"
+                ),
                 _ => text,
             }
         });

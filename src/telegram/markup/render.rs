@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+use super::formulas::{Formulas, take_out};
 use super::inline::{Inline, MAX_INDENT};
 use super::out::Out;
 use super::table::{Layout, Table};
@@ -17,17 +18,18 @@ const MAX_LANGUAGE: usize = 32;
 /// Renders a whole Markdown answer.
 #[must_use]
 pub fn render(markdown: &str) -> Formatted {
-    walk(markdown, false)
+    let (text, formulas) = take_out(markdown, false);
+    walk(&text, &formulas, false)
 }
 
 /// `open_end`: the source is half-written; tags and spoilers left open reach to its end.
-pub(super) fn walk(source: &str, open_end: bool) -> Formatted {
+pub(super) fn walk(source: &str, formulas: &Formulas, open_end: bool) -> Formatted {
     let parser = Parser::new_ext(source, options(source)).into_offset_iter();
     let definitions = parser.reference_definitions().iter();
     let mut definitions: Vec<_> =
         definitions.map(|(label, def)| (def.span.start, label.to_owned(), def.dest.to_string())).collect();
     definitions.sort();
-    let mut walker = Walker::new(source, open_end);
+    let mut walker = Walker::new(source, formulas, open_end);
     for (event, range) in parser {
         walker.event(event, range);
     }
@@ -63,9 +65,9 @@ struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    fn new(source: &'a str, open_end: bool) -> Self {
+    fn new(source: &'a str, formulas: &'a Formulas, open_end: bool) -> Self {
         Self {
-            inline: Inline::new(source),
+            inline: Inline::new(source, formulas),
             open_end,
             lines: Lines::new(source),
             lists: Vec::new(),
@@ -82,15 +84,17 @@ impl<'a> Walker<'a> {
             Event::Start(tag) => self.start(tag, &range),
             Event::End(tag) => self.end(tag, &range),
             Event::Text(text) => match &mut self.code {
-                Some((code, _)) => code.push_str(&text),
+                Some((code, _)) => code.push_str(&self.inline.formulas.restored(&text)),
                 None => self.inline.text(&text, range.start),
             },
             Event::Code(code) => {
                 let start = self.inline.out.len();
-                self.inline.out.push(&code);
+                self.inline.out.push(&self.inline.formulas.restored(&code));
                 self.inline.out.span(Kind::Code, start);
             }
-            Event::InlineHtml(text) | Event::Html(text) => self.inline.html(&text),
+            Event::InlineHtml(text) | Event::Html(text) => {
+                self.inline.html(&self.inline.formulas.restored(&text));
+            }
             Event::SoftBreak | Event::HardBreak => self.inline.line_break(range.end),
             Event::Rule => {
                 self.block(range.start);
@@ -128,7 +132,8 @@ impl<'a> Walker<'a> {
                 self.start_table(tag, range.start)
             }
             Tag::Link { link_type, dest_url, id, .. } | Tag::Image { link_type, dest_url, id, .. } => {
-                self.inline.start_link(link_type, &dest_url, &id);
+                let url = self.inline.formulas.restored(&dest_url);
+                self.inline.start_link(link_type, &url, &id);
             }
             Tag::Emphasis | Tag::Strong | Tag::Strikethrough => self.inline.start_style(&tag, range.start),
             _ => {}
@@ -173,7 +178,7 @@ impl<'a> Walker<'a> {
 
     /// Begins a block: a blank line where the author left one, else a new line; none behind a list marker.
     fn block(&mut self, start: usize) {
-        self.inline.out.next_block();
+        self.inline.start_block();
         if !self.inline.out.after_marker() {
             self.inline.out.lines(if self.lines.blank_before(start) { 2 } else { 1 });
         }
@@ -212,7 +217,8 @@ impl<'a> Walker<'a> {
     fn definition(&mut self, start: usize, label: &str, address: &str) {
         if !self.inline.is_used(label) {
             self.block(start);
-            self.inline.out.push(&format!("[{label}]: {address}"));
+            let line = format!("[{label}]: {address}");
+            self.inline.out.push(&self.inline.formulas.restored(&line));
         }
     }
 
@@ -223,7 +229,10 @@ impl<'a> Walker<'a> {
                 self.inline.out.lines(1);
                 self.table = Some(Table::new(alignments));
             }
-            Tag::TableCell => self.around = Some(std::mem::take(&mut self.inline.out)),
+            Tag::TableCell => {
+                self.around = Some(std::mem::take(&mut self.inline.out));
+                self.inline.in_cell = true;
+            }
             _ => {
                 if let Some(table) = &mut self.table {
                     table.start_row();
@@ -234,6 +243,7 @@ impl<'a> Walker<'a> {
 
     fn end_cell(&mut self, end: usize) {
         let Some(around) = self.around.take() else { return };
+        self.inline.in_cell = false;
         let is_last = self.inline.source[end..].trim().is_empty();
         let cell = std::mem::replace(&mut self.inline.out, around).finish(self.open_end && is_last);
         if let Some(table) = &mut self.table {
@@ -330,7 +340,7 @@ mod tests {
             ("if a||b and c||d", "if a||b and c||d"),
             ("||open", "||open"),
             ("\\||a||", "||a||"),
-            ("\\(x^2\\) and $a_1 + b_2$", "(x^2) and $a_1 + b_2$"),
+            ("\\(x^2\\) and $a_1 + b_2$", "x² and a₁ + b₂"),
         ]);
     }
 
@@ -420,6 +430,28 @@ mod tests {
                 "Name: a\nText: this is a rather long cell of {b:text}\n\nName: b\nText: c",
             ),
             ("text\n\n| A |\n|---|\n| b<br>c |\n\nend", "text\n\n{pre:A\n---\nb c}\n\nend"),
+        ]);
+    }
+
+    #[test]
+    fn formulas() {
+        check(&[
+            ("Euler: $e^{i\\pi} + 1 = 0$.", "Euler: e^(iπ) + 1 = 0."),
+            ("**\\(a_1*b_1*c_1\\)** and *$x$*", "{b:a₁ * b₁ * c₁} and {i:x}"),
+            ("so\n\\[ x = 1 \\]\nholds", "so\nx = 1\nholds"),
+            ("so $$x = 1$$, which holds", "so\nx = 1,\nwhich holds"),
+            ("a\n\n$$\nx\n$$\n\nb", "a\n\nx\n\nb"),
+            ("1. \\[x = 1\\]\n2. b:\n   $$y$$\n   c", "1. x = 1\n2. b:\n  y\n  c"),
+            ("> \\[\n> x\n> = 1\n> \\]", "{q:x = 1}"),
+            (
+                "M: \\[ \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix} \\] end",
+                "M:\n{pre:( 1  2 )\n( 3  4 )}\nend",
+            ),
+            ("| n | f |\n|---|---|\n| 1 | $x^2$ |\n| 2 | \\[x_1\\] |", "{pre:n | f\n--+---\n1 | x²\n2 | x₁}"),
+            ("`$x$` [$y^2$](https://a.b/$x$)", "{c:$x$} {link=https://a.b/$x$:y²}"),
+            ("```tex\n\\[x\\]\n```", "{pre=tex:\\[x\\]}"),
+            ("$5 or $10 and \\[not a link\\]", "$5 or $10 and [not a link]"),
+            ("\\(\\unknown{x}\\)", "\\unknown{x}"),
         ]);
     }
 

@@ -8,7 +8,7 @@ use super::chars::width;
 use super::out::{Fragment, Span};
 
 /// Columns of monospace text that a phone shows without wrapping.
-const WIDTH: usize = 40;
+pub(super) const WIDTH: usize = 40;
 const SEPARATOR: &str = " | ";
 
 #[derive(Debug)]
