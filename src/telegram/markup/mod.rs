@@ -1,15 +1,17 @@
-//! A model's Markdown as Telegram text with message entities: [`render()`] for a whole answer, [`render_partial`] for
-//! one that still streams, [`split()`] to fit it into messages. Called by the reply path; pure, no I/O.
+//! A model's Markdown as Telegram text with message entities: [`messages()`] for a whole answer, [`render_partial`] for
+//! one that still streams, [`split()`] to fit text into messages. Called by the reply path; pure, no I/O.
 //!
 //! Entities are sent instead of `parse_mode`, so no text can ever be refused for its markup.
 
 mod chars;
+mod code;
 mod entities;
 mod formulas;
 mod html;
 mod inline;
 mod link;
 mod math;
+mod messages;
 mod out;
 mod partial;
 mod render;
@@ -18,6 +20,7 @@ mod table;
 
 use serde::Serialize;
 
+pub use self::messages::{Piece, messages};
 pub use self::partial::render_partial;
 pub use self::render::render;
 pub use self::split::split;
@@ -27,6 +30,17 @@ pub use self::split::split;
 pub struct Formatted {
     pub text: String,
     pub entities: Vec<Entity>,
+}
+
+/// Code that goes out as a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// What it is called: letters, digits and `.`, `_`, `-`, `+`.
+    pub name: String,
+    /// The language the code is marked with.
+    pub language: Option<String>,
+    /// The code, never empty.
+    pub content: String,
 }
 
 /// One `MessageEntity`; offset and length count UTF-16 code units.

@@ -3,17 +3,18 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::code::Code;
 use super::formulas::{Formulas, take_out};
 use super::inline::{Inline, MAX_INDENT};
+use super::messages::{CLIP, CUT};
 use super::out::Out;
 use super::table::{Layout, Table};
-use super::{Formatted, Kind, entities};
+use super::{File, Formatted, Kind, entities};
 
 /// Missing cells of a row are filled in, so a wide table of many short rows would grow without bound.
 const MAX_TABLE_COLUMNS: usize = 20;
-const MAX_LANGUAGE: usize = 32;
 
 /// Renders a whole Markdown answer.
 #[must_use]
@@ -22,21 +23,18 @@ pub fn render(markdown: &str) -> Formatted {
     walk(&text, &formulas, false)
 }
 
+/// Renders a whole answer, its long code taken out: each file stood where the text has [`CUT`].
+pub(super) fn render_with_files(markdown: &str) -> (Formatted, Vec<File>) {
+    let (text, formulas) = take_out(markdown, false);
+    let mut walker = Walker::new(&text, &formulas, false);
+    walker.files = Some(Vec::new());
+    let text = walker.walk();
+    (text, walker.files.unwrap_or_default())
+}
+
 /// `open_end`: the source is half-written; tags and spoilers left open reach to its end.
 pub(super) fn walk(source: &str, formulas: &Formulas, open_end: bool) -> Formatted {
-    let parser = Parser::new_ext(source, options(source)).into_offset_iter();
-    let definitions = parser.reference_definitions().iter();
-    let mut definitions: Vec<_> =
-        definitions.map(|(label, def)| (def.span.start, label.to_owned(), def.dest.to_string())).collect();
-    definitions.sort();
-    let mut walker = Walker::new(source, formulas, open_end);
-    for (event, range) in parser {
-        walker.event(event, range);
-    }
-    for (start, label, address) in definitions {
-        walker.definition(start, &label, &address);
-    }
-    entities::resolve(walker.inline.out.finish(open_end))
+    Walker::new(source, formulas, open_end).walk()
 }
 
 pub(super) fn options(source: &str) -> Options {
@@ -58,7 +56,9 @@ struct Walker<'a> {
     lists: Vec<Option<u64>>,
     quotes: usize,
     quote_start: usize,
-    code: Option<(String, Option<String>)>,
+    code: Option<Code>,
+    /// Where long code goes; without it, code stays in the text.
+    files: Option<Vec<File>>,
     table: Option<Table>,
     /// The buffer around the table cell that is being written.
     around: Option<Out>,
@@ -74,9 +74,27 @@ impl<'a> Walker<'a> {
             quotes: 0,
             quote_start: 0,
             code: None,
+            files: None,
             table: None,
             around: None,
         }
+    }
+
+    fn walk(&mut self) -> Formatted {
+        let source = self.inline.source;
+        let parser = Parser::new_ext(source, options(source)).into_offset_iter();
+        let definitions = parser.reference_definitions().iter();
+        let mut definitions: Vec<_> = definitions
+            .map(|(label, def)| (def.span.start, label.to_owned(), def.dest.to_string()))
+            .collect();
+        definitions.sort();
+        for (event, range) in parser {
+            self.event(event, range);
+        }
+        for (start, label, address) in definitions {
+            self.definition(start, &label, &address);
+        }
+        entities::resolve(std::mem::take(&mut self.inline.out).finish(self.open_end))
     }
 
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
@@ -84,7 +102,7 @@ impl<'a> Walker<'a> {
             Event::Start(tag) => self.start(tag, &range),
             Event::End(tag) => self.end(tag, &range),
             Event::Text(text) => match &mut self.code {
-                Some((code, _)) => code.push_str(&self.inline.formulas.restored(&text)),
+                Some(code) => code.text.push_str(&self.inline.formulas.restored(&text)),
                 None => self.inline.text(&text, range.start),
             },
             Event::Code(code) => {
@@ -119,7 +137,7 @@ impl<'a> Walker<'a> {
             Tag::BlockQuote(_) => self.start_quote(range.start),
             Tag::CodeBlock(kind) => {
                 self.block(range.start);
-                self.code = Some((String::new(), language(&kind)));
+                self.code = Some(Code::new(&kind));
             }
             Tag::List(first) => self.lists.push(first),
             Tag::Item => self.start_item(range.start),
@@ -158,8 +176,8 @@ impl<'a> Walker<'a> {
                 self.inline.out.lines(1);
             }
             TagEnd::CodeBlock => {
-                if let Some((code, language)) = self.code.take() {
-                    self.inline.out.push_pre(&code, language);
+                if let Some(code) = self.code.take() {
+                    self.end_code(code);
                 }
             }
             TagEnd::List(_) => {
@@ -182,6 +200,22 @@ impl<'a> Walker<'a> {
         if !self.inline.out.after_marker() {
             self.inline.out.lines(if self.lines.blank_before(start) { 2 } else { 1 });
         }
+    }
+
+    /// Long code is named in the text and taken out of it.
+    fn end_code(&mut self, code: Code) {
+        let Some(files) = self.files.as_mut().filter(|_| code.is_long()) else {
+            return self.inline.out.push_pre(&code.text, code.language());
+        };
+        let file = code.into_file(files);
+        self.inline.out.push(CLIP);
+        let start = self.inline.out.len();
+        self.inline.out.push(&file.name);
+        // As code, since Telegram would take `main.py` for an address in Paraguay.
+        self.inline.out.span(Kind::Code, start);
+        self.inline.out.cut(CUT);
+        self.inline.out.lines(1);
+        files.push(file);
     }
 
     fn start_quote(&mut self, start: usize) {
@@ -285,17 +319,6 @@ impl Lines {
         let line = self.starts.partition_point(|start| *start <= offset);
         line >= 2 && self.blank[line - 2]
     }
-}
-
-/// The language of a fenced block, if its first word can be one.
-fn language(kind: &CodeBlockKind<'_>) -> Option<String> {
-    let CodeBlockKind::Fenced(info) = kind else {
-        return None;
-    };
-    let word = info.split([' ', '\t', ',', '{', ':']).next()?;
-    let is_name = |b: u8| b.is_ascii_alphanumeric() || b"+#-._".contains(&b);
-    let sane = !word.is_empty() && word.len() <= MAX_LANGUAGE && word.bytes().all(is_name);
-    sane.then(|| word.to_owned())
 }
 
 #[cfg(test)]
