@@ -1,4 +1,5 @@
-//! Carries answers to Telegram: Markdown to entities, split at the limit, each confirmed part recorded before the next.
+//! Carries answers to Telegram: Markdown to entities, split at the limit, long code as files, each confirmed part
+//! recorded before the next.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::SetMessageReaction;
 use super::live::Live;
-use super::markup::{Formatted, render, split};
+use super::markup::{File, Formatted, Piece, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
@@ -33,13 +34,9 @@ pub struct TelegramCourier {
 impl Courier for TelegramCourier {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
         self.live.settle(delivery.run).await;
-        for (at, content) in
-            formatted(&delivery.markdown).into_iter().enumerate().skip(delivery.confirmed.len())
-        {
+        for (at, piece) in pieces(&delivery.markdown).into_iter().enumerate().skip(delivery.confirmed.len()) {
             let reply_to = delivery.reply_to.filter(|_| at == 0);
-            let message = Outgoing { content, reply_to, buttons: Vec::new() };
-            let sending = self.sender.send(&delivery.place, &message, stop);
-            match sending.await {
+            match self.send(&delivery, piece, reply_to, stop).await {
                 Ok(id) => self.confirm(&delivery, id).await,
                 Err(Unsent::Stopped) => break,
                 Err(Unsent::Stopping) => return,
@@ -74,6 +71,43 @@ impl Courier for TelegramCourier {
 }
 
 impl TelegramCourier {
+    async fn send(
+        &self,
+        delivery: &PendingDelivery,
+        piece: Piece,
+        reply_to: Option<MessageId>,
+        stop: &CancellationToken,
+    ) -> Result<MessageId, Unsent> {
+        let message = match piece {
+            Piece::Text(content) => Outgoing { content, reply_to, ..Outgoing::default() },
+            Piece::File(file) => Outgoing { file: Some(file), reply_to, ..Outgoing::default() },
+        };
+        match (self.sender.send(&delivery.place, &message, stop).await, message.file) {
+            (Err(Unsent::Hopeless(words)), Some(file)) => {
+                tracing::warn!(run = %delivery.run, words, "Telegram refused a file; sending its code as text");
+                self.as_texts(&delivery.place, file, reply_to, stop).await
+            }
+            (sent, _) => sent,
+        }
+    }
+
+    /// Sends code that may not be a file. Together its messages are one part of the answer, known by the last: how
+    /// many parts there are must not depend on what Telegram takes.
+    async fn as_texts(
+        &self,
+        place: &Place,
+        file: File,
+        mut reply_to: Option<MessageId>,
+        stop: &CancellationToken,
+    ) -> Result<MessageId, Unsent> {
+        let mut last = Err(Unsent::Hopeless("there is no code".to_owned()));
+        for content in file.into_texts(MESSAGE_UNITS) {
+            let message = Outgoing { content, reply_to: reply_to.take(), ..Outgoing::default() };
+            last = Ok(self.sender.send(place, &message, stop).await?);
+        }
+        last
+    }
+
     async fn shrug(&self, place: &Place, message: MessageId) -> Result<(), Unsent> {
         let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
         let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
@@ -87,11 +121,11 @@ impl TelegramCourier {
     }
 }
 
-/// The messages of an answer. Should its formatting fail, it still arrives, as plain text.
-fn formatted(markdown: &str) -> Vec<Formatted> {
-    std::panic::catch_unwind(|| split(render(markdown), MESSAGE_UNITS)).unwrap_or_else(|_panic| {
+/// What is sent of an answer. Should its formatting fail, it still arrives, as plain text.
+fn pieces(markdown: &str) -> Vec<Piece> {
+    std::panic::catch_unwind(|| messages(markdown, MESSAGE_UNITS)).unwrap_or_else(|_panic| {
         tracing::error!("an answer could not be formatted; sending it as it is");
-        split(plain(markdown), MESSAGE_UNITS)
+        split(plain(markdown), MESSAGE_UNITS).into_iter().map(Piece::Text).collect()
     })
 }
 

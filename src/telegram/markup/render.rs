@@ -442,21 +442,6 @@ mod tests {
     }
 
     #[test]
-    fn tables() {
-        check(&[
-            ("| A | B |\n|---|--:|\n| x | 10 |\n| yy | **5** |", "{pre:A  |  B\n---+---\nx  | 10\nyy |  5}"),
-            ("| A | B |\n|:-:|---|\n| 日本 | x |", "{pre: A   | B\n-----+--\n日本 | x}"),
-            ("| A | B |\n|---|---|", "{pre:A | B\n--+--}"),
-            ("| A | B |\n|---|---|\n| [x](https://a.b) | |", "A: {link=https://a.b:x}"),
-            (
-                "| Name | Text |\n|---|---|\n| a | this is a rather long cell of **text** |\n| b | c |",
-                "Name: a\nText: this is a rather long cell of {b:text}\n\nName: b\nText: c",
-            ),
-            ("text\n\n| A |\n|---|\n| b<br>c |\n\nend", "text\n\n{pre:A\n---\nb c}\n\nend"),
-        ]);
-    }
-
-    #[test]
     fn formulas() {
         check(&[
             ("Euler: $e^{i\\pi} + 1 = 0$.", "Euler: e^(iπ) + 1 = 0."),
