@@ -155,10 +155,12 @@ fn formula_at(before: &str, window: &str) -> Option<(usize, Formula)> {
     let end = closing(inside, close)?;
     let (body, after) = (inside.get(..end)?, inside.get(end + close.len()..)?);
     let fits = match open {
-        "$" => opens_dollar(before) && is_dollar_body(body) && !continues(after),
+        // A border between the cells of a table is no part of one.
+        "$" => opens_dollar(before) && is_dollar_body(body) && !continues(after) && !body.contains(" | "),
         "$$" => !has_blank_line(body) && is_formula(body) && !after.starts_with('$'),
         "\\(" => !has_blank_line(body) && is_formula(body),
-        _ => starts_line(before) || is_formula(body),
+        // `see \[1\]` is a bracket of prose.
+        _ => is_strong(body) || (starts_line(before) && ends_line(after) && !body.trim().is_empty()),
     };
     let display = matches!(open, "\\[" | "$$");
     fits.then(|| made(before, window, open.len()..open.len() + end, close.len(), display))
@@ -168,7 +170,7 @@ fn environment_at(before: &str, window: &str) -> Option<(usize, Formula)> {
     let name = window.strip_prefix(BEGIN)?.split_once('}')?.0;
     let known = math::is_environment(name);
     let close = format!("\\end{{{name}}}");
-    let end = window.find(&close).filter(|end| *end <= MOST_UNITS)? + close.len();
+    let end = closing(window, &close)? + close.len();
     known.then(|| made(before, window, 0..end, 0, true))
 }
 
@@ -204,15 +206,23 @@ fn closing(text: &str, close: &str) -> Option<usize> {
 }
 
 fn has_blank_line(text: &str) -> bool {
-    text.split('\n').skip(1).any(|line| line.trim().is_empty())
-        && text.trim().contains('\n')
-        && text.trim().lines().any(|line| line.trim().is_empty())
+    text.trim().lines().any(|line| line.trim().is_empty())
 }
 
 /// Nothing but the marks of lists and quotes stands before it on its line.
 fn starts_line(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
     line.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ">-*+.)".contains(c))
+}
+
+fn ends_line(after: &str) -> bool {
+    let line = after.lines().next().unwrap_or_default();
+    line.trim().chars().all(|c| c.is_ascii_punctuation())
+}
+
+/// Has signs that prose has not.
+fn is_strong(body: &str) -> bool {
+    body.contains(['\\', '^', '_', '=', '{'])
 }
 
 /// A dollar sign within a word, an address or a number opens nothing.
@@ -234,7 +244,7 @@ fn is_dollar_body(body: &str) -> bool {
     {
         return false;
     }
-    let strong = body.contains(['\\', '^', '_', '=']);
+    let strong = is_strong(body);
     if spaces.0 {
         return strong && words(body).all(|word| word.len() < 3);
     }
@@ -250,8 +260,7 @@ fn is_dense(text: &str) -> bool {
 
 /// Whether the text between the signs of LaTeX is one, as opposed to an escaped bracket of prose.
 fn is_formula(body: &str) -> bool {
-    let strong = body.contains(['\\', '^', '_', '=', '{']);
-    !body.trim().is_empty() && (strong || words(body).all(|word| word.chars().count() < 4))
+    !body.trim().is_empty() && (is_strong(body) || words(body).all(|word| word.chars().count() < 4))
 }
 
 /// Runs of letters that belong to no command.
@@ -276,15 +285,14 @@ fn has_begun(before: &str, window: &str) -> bool {
     };
     let inside = window.get(open.len()..).unwrap_or_default();
     match open {
-        "\\[" => starts_line(before) || inside.is_empty() || is_formula(inside),
+        "\\[" => starts_line(before) || inside.is_empty() || is_strong(inside),
         "$" => {
-            let strong = inside.contains(['\\', '^', '_', '=']);
             let dense = !inside.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace())
                 && words(inside).all(|word| word.chars().count() < 2);
             opens_dollar(before)
                 && !inside.contains('\n')
                 && inside.len() <= MOST_HELD_BACK
-                && (inside.is_empty() || strong || dense)
+                && (inside.is_empty() || is_strong(inside) || dense)
         }
         _ => !has_blank_line(inside) && (inside.trim().is_empty() || is_formula(inside)),
     }
@@ -332,6 +340,10 @@ mod tests {
             ("\\$5 and \\$6$", "\\$5 and \\$6$"),
             ("`$x$` $y$ `\\(z\\)`", "`$x$` ⟨y⟩ `\\(z\\)`"),
             ("```\n$x$\n\\[y\\]\n```\n$z$", "```\n$x$\n\\[y\\]\n```\n⟨z⟩"),
+            ("| $5 | 6$ |", "| $5 | 6$ |"),
+            ("R$ 5 e R$ 10, $ 5 e $ 6", "R$ 5 e R$ 10, $ 5 e $ 6"),
+            ("\\[1\\] Source, see \\[1\\]", "\\[1\\] Source, see \\[1\\]"),
+            ("\\[optional\\]", "⟪optional⟫"),
             ("see \\[optional\\] and \\(perhaps not\\)", "see \\[optional\\] and \\(perhaps not\\)"),
             ("\\(x", "\\(x"),
             ("\\begin{document}x\\end{document}", "\\begin{document}x\\end{document}"),

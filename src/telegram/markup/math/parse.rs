@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
             // As in `x^\frac{1}{2}`, which LaTeX itself would not take.
             Some(Token::Command(name)) => {
                 let takes = match symbols::command(name) {
-                    Some(Command::Fraction | Command::Binomial) => 2,
+                    Some(Command::Fraction | Command::Binomial | Command::Over { .. }) => 2,
                     Some(Command::Sign(..) | Command::Silent) | None => 0,
                     Some(_) => 1,
                 };
@@ -194,37 +194,53 @@ impl<'a> Reader<'a> {
 
     fn script(&mut self, items: &mut Vec<Item>, raised: bool) {
         let body = self.argument();
+        self.add_script(body, items, raised);
+    }
+
+    fn add_script(&self, body: &str, items: &mut Vec<Item>, raised: bool) {
         let small = script(self.line(body, true).trim(), raised);
-        // `x^2_1` is `x_1^2`.
-        if !raised {
-            return lower(items, &small);
+        match raised {
+            true => raise(items, &small),
+            false => lower(items, &small),
         }
-        raise(items, &small);
     }
 
     fn command(&mut self, name: &'a str, items: &mut Vec<Item>) {
         let Some(command) = symbols::command(name) else {
             return items.push(self.unknown(name));
         };
-        let item = match command {
-            Command::Silent => return self.silent(name),
+        match command {
+            Command::Silent => self.silent(name),
             Command::Dropped => {
                 self.argument();
-                return;
             }
+            Command::Plain => self.plain(items),
+            Command::Words => self.words(items),
+            Command::Begin => self.environment(items),
+            Command::Second => {
+                self.argument();
+                self.plain(items);
+            }
+            Command::Over { raised } => {
+                let script = self.argument();
+                self.plain(items);
+                self.add_script(script, items, raised);
+            }
+            Command::Aside(words) => {
+                let text = bracketed(&format!("{words}{}", self.shown(false)));
+                items.extend([Item::new(Role::Space, " "), Item::new(Role::Atom, text)]);
+            }
+            other => items.push(self.value(name, other)),
+        }
+    }
+
+    /// What a command and its arguments are together.
+    fn value(&mut self, name: &str, command: Command) -> Item {
+        match command {
             Command::Sign(role, text) => Item::new(role, text),
-            Command::Plain => return self.plain(items),
-            Command::Words => return self.words(items),
-            Command::Begin => return self.environment(items),
-            Command::Last(count) => {
-                for _ in 1..count {
-                    self.argument();
-                }
-                return self.plain(items);
-            }
+            Command::Arrow => Item::new(Role::Relation, format!("—{}→", self.shown(true))),
             Command::Accent(mark) => {
-                let body = self.argument();
-                let marked = self.line(body, true).chars().flat_map(|c| [c, mark]).collect::<String>();
+                let marked: String = self.shown(true).chars().flat_map(|c| [c, mark]).collect();
                 Item::new(Role::Atom, marked)
             }
             Command::Alphabet(from, to) => {
@@ -232,37 +248,36 @@ impl<'a> Reader<'a> {
                 Item::new(Role::Atom, mapped(body, from, to).unwrap_or_else(|| self.line(body, false)))
             }
             Command::Fraction => {
-                let (above, below) = (self.argument(), self.argument());
-                if above.is_empty() && below.is_empty() {
-                    return items.push(Item::new(Role::Atom, format!("\\{name}")));
+                let (above, below) = (self.shown(false), self.shown(false));
+                match above.is_empty() && below.is_empty() {
+                    true => Item::new(Role::Atom, format!("\\{name}")),
+                    false => Item::new(Role::Fraction, fraction(&above, &below)),
                 }
-                Item::new(Role::Fraction, fraction(&self.line(above, false), &self.line(below, false)))
             }
             Command::Binomial => {
-                let (above, below) = (self.argument(), self.argument());
-                Item::new(Role::Atom, format!("C({}, {})", self.line(above, false), self.line(below, false)))
+                let (above, below) = (self.shown(false), self.shown(false));
+                Item::new(Role::Atom, format!("C({above}, {below})"))
             }
             Command::Root => {
                 let degree = self.optional().map(|degree| self.line(degree, true)).unwrap_or_default();
-                let body = self.argument();
-                Item::new(Role::Atom, root(&degree, &self.line(body, false)))
+                Item::new(Role::Atom, root(&degree, &self.shown(false)))
             }
             Command::Not => {
-                let body = self.argument();
-                let struck = match self.line(body, true).as_str() {
+                let struck = match self.shown(true).as_str() {
                     "=" => "≠".to_owned(),
                     "∈" => "∉".to_owned(),
                     other => format!("{other}\u{338}"),
                 };
                 Item::new(Role::Relation, struck)
             }
-            Command::Aside(words) => {
-                let body = self.argument();
-                items.push(Item::new(Role::Space, " "));
-                Item::new(Role::Atom, bracketed(&format!("{words}{}", self.line(body, false))))
-            }
-        };
-        items.push(item);
+            _ => Item::new(Role::Atom, format!("\\{name}")),
+        }
+    }
+
+    /// The next argument as a line.
+    fn shown(&mut self, compact: bool) -> String {
+        let body = self.argument();
+        self.line(body, compact)
     }
 
     /// `\left.` has no delimiter to show.
@@ -282,6 +297,7 @@ impl<'a> Reader<'a> {
     }
 
     fn words(&mut self, items: &mut Vec<Item>) {
+        self.rest = self.rest.strip_prefix('*').unwrap_or(self.rest);
         let body = self.argument();
         // Formulas and escapes within words.
         let text = body.replace("\\ ", " ").replace(['$', '\\'], "");
@@ -347,7 +363,7 @@ fn raise(items: &mut Vec<Item>, small: &str) {
     }
 }
 
-/// A lowered script goes before a raised one that came first.
+/// A lowered script goes before a raised one that came first: `x^2_1` is `x_1^2`.
 fn lower(items: &mut Vec<Item>, small: &str) {
     let Some(item) = items.last_mut().filter(|item| has_base(item.role)) else {
         return items.push(Item::new(Role::Atom, small));
@@ -358,5 +374,8 @@ fn lower(items: &mut Vec<Item>, small: &str) {
 }
 
 fn has_base(role: Role) -> bool {
-    matches!(role, Role::Atom | Role::Fraction | Role::Function | Role::Word | Role::Close | Role::Bar)
+    matches!(
+        role,
+        Role::Atom | Role::Fraction | Role::Function | Role::Word | Role::Close | Role::Bar | Role::Relation
+    )
 }

@@ -91,13 +91,19 @@ pub(super) enum Command {
     Binomial,
     Root,
     Not,
-    /// Takes so many arguments, of which the last is shown.
-    Last(usize),
+    /// Of two arguments the last is shown.
+    Second,
     /// Taken away with its argument.
     Dropped,
     /// An argument in parentheses behind it, after these words.
     Aside(&'static str),
     Begin,
+    /// The first argument as a script of the second.
+    Over {
+        raised: bool,
+    },
+    /// An arrow with words on it.
+    Arrow,
 }
 
 /// What a command means; `None` for those that are not known.
@@ -109,11 +115,14 @@ pub(super) fn command(name: &str) -> Option<Command> {
         "not" => Command::Not,
         "mathbb" | "Bbb" => Command::Alphabet(DOUBLE.0, DOUBLE.1),
         "mathcal" | "mathscr" | "mathfrak" => Command::Alphabet(SCRIPT.0, SCRIPT.1),
-        "textcolor" => Command::Last(2),
+        "textcolor" => Command::Second,
         "color" | "label" | "phantom" | "hspace" | "vspace" => Command::Dropped,
         "pmod" => Command::Aside("mod "),
         "tag" => Command::Aside(""),
         "begin" => Command::Begin,
+        "overset" | "stackrel" => Command::Over { raised: true },
+        "underset" => Command::Over { raised: false },
+        "xrightarrow" => Command::Arrow,
         _ => return listed(name),
     };
     Some(known)
