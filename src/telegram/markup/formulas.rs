@@ -152,7 +152,7 @@ fn formula_at(before: &str, window: &str) -> Option<(usize, Formula)> {
         return None;
     }
     let inside = window.get(open.len()..)?;
-    let end = closing(inside, close)?;
+    let end = closing(inside, open, close)?;
     let (body, after) = (inside.get(..end)?, inside.get(end + close.len()..)?);
     let fits = match open {
         // A border between the cells of a table is no part of one.
@@ -168,10 +168,13 @@ fn formula_at(before: &str, window: &str) -> Option<(usize, Formula)> {
 
 fn environment_at(before: &str, window: &str) -> Option<(usize, Formula)> {
     let name = window.strip_prefix(BEGIN)?.split_once('}')?.0;
-    let known = math::is_environment(name);
+    if !math::is_environment(name) {
+        return None;
+    }
+    let own = format!("{BEGIN}{name}}}");
     let close = format!("\\end{{{name}}}");
-    let end = closing(window, &close)? + close.len();
-    known.then(|| made(before, window, 0..end, 0, true))
+    let end = BEGIN.len() + closing(window.get(BEGIN.len()..)?, &own, &close)? + close.len();
+    Some(made(before, window, 0..end, 0, true))
 }
 
 fn made(before: &str, window: &str, body: Range<usize>, close: usize, display: bool) -> (usize, Formula) {
@@ -188,8 +191,8 @@ fn made(before: &str, window: &str, body: Range<usize>, close: usize, display: b
     (length, Formula { source, body, display })
 }
 
-/// Where `close` stands, escaped signs passed over.
-fn closing(text: &str, close: &str) -> Option<usize> {
+/// Where `close` stands, escaped signs passed over; nowhere when `open` comes first.
+fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
         if at > MOST_UNITS {
@@ -198,6 +201,9 @@ fn closing(text: &str, close: &str) -> Option<usize> {
         if !std::mem::take(&mut escaped) {
             if text.get(at..)?.starts_with(close) {
                 return Some(at);
+            }
+            if !open.is_empty() && text.get(at..)?.starts_with(open) {
+                return None;
             }
             escaped = c == '\\';
         }

@@ -77,6 +77,7 @@ mod tests {
             ("5\\,\\mathrm{kg}", "5 kg"),
             ("x \\text{ if } y > 0", "x if y > 0"),
             ("v_{\\text{max}}", "vₘₐₓ"),
+            ("\\vec\\vec\\vec\\vec\\vec\\vec x", "x\u{20d7}"),
             ("\\vec{v} + \\bar{x} + \\hat{y}", "v\u{20d7} + x\u{304} + y\u{302}"),
             ("\\binom{n}{k}", "C(n, k)"),
             ("a \\equiv b \\pmod{n}", "a ≡ b (mod n)"),
@@ -134,6 +135,36 @@ mod tests {
         }
         let wide = format!("\\begin{{cases}} {} & 1 \\\\ 2 & 3 \\end{{cases}}", "x".repeat(50));
         assert!(!display(&wide, 40).1);
+    }
+
+    #[test]
+    fn hostile_formulas_do_not_grow() {
+        let units = [
+            "\\vec",
+            "\\vec\\bar",
+            "\\frac",
+            "\\frac{",
+            "\\sqrt",
+            "{",
+            "x^",
+            "x_{",
+            "\\left(",
+            "\\not",
+            "\\overset",
+            "\\begin{pmatrix}",
+            "\\begin{cases} x & y \\\\ ",
+            "\\mystery{",
+        ];
+        for unit in units {
+            let latex = unit.repeat(4000 / unit.len());
+            let (line, lines) = (inline(&latex), display(&latex, 40).0);
+            assert!(
+                line.len() < 20_000 && lines.len() < 20_000,
+                "{unit}: {} and {}",
+                line.len(),
+                lines.len()
+            );
+        }
     }
 
     proptest! {

@@ -7,6 +7,8 @@ use super::symbols::{self, Command};
 
 /// Groups within groups; deeper ones are left as they are written.
 const MOST_DEPTH: usize = 24;
+/// A mark goes over so many characters and no more.
+const MOST_MARKED: usize = 8;
 
 /// Environments with a bracket on both sides of every row.
 const MATRICES: [(&str, (&str, &str)); 10] = [
@@ -240,7 +242,12 @@ impl<'a> Reader<'a> {
             Command::Sign(role, text) => Item::new(role, text),
             Command::Arrow => Item::new(Role::Relation, format!("—{}→", self.shown(true))),
             Command::Accent(mark) => {
-                let marked: String = self.shown(true).chars().flat_map(|c| [c, mark]).collect();
+                let text = self.shown(true);
+                // Marks on marks would double the text with every command.
+                let marked = match text.contains(mark) || text.chars().count() > MOST_MARKED {
+                    true => text,
+                    false => text.chars().flat_map(|c| [c, mark]).collect(),
+                };
                 Item::new(Role::Atom, marked)
             }
             Command::Alphabet(from, to) => {

@@ -33,7 +33,7 @@ const RELATIONS: &str = "\
     leftrightarrow ↔  Rightarrow ⇒  Longrightarrow ⇒  implies ⇒  Leftarrow ⇐  impliedby ⇐  Leftrightarrow ⇔  \
     Longleftrightarrow ⇔  iff ⇔  mapsto ↦  longmapsto ↦  uparrow ↑  downarrow ↓  hookrightarrow ↪  \
     rightharpoonup ⇀  rightleftharpoons ⇌  perp ⊥  parallel ∥  models ⊨  vdash ⊢  prec ≺  succ ≻  colon :  \
-    asymp ≍  doteq ≐  mid |  therefore ∴  because ∵";
+    asymp ≍  nmid ∤  nsubseteq ⊈  lesssim ≲  gtrsim ≳  triangleq ≜  doteq ≐  mid |  therefore ∴  because ∵";
 
 const FUNCTIONS: &str = "\
     sum ∑  prod ∏  coprod ∐  int ∫  iint ∬  iiint ∭  oint ∮  bigcup ⋃  bigcap ⋂  bigoplus ⨁  bigotimes ⨂  \
