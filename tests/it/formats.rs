@@ -43,7 +43,7 @@ async fn long_code_arrives_as_a_file_where_it_stood() {
     assert_eq!(content(&world, &messages[1]), code, "to the byte");
     assert_eq!(messages[0]["entities"][1]["type"], "code", "no address to tap");
 
-    // In a group the first message answers the question, in a topic or not.
+    // In a group the first message answers the question.
     let asked = world.say(ANN, TEAM, "@figaro_bot write it");
     let messages = world.answers(TEAM, 3).await;
     assert_eq!(world.telegram.view(|view| sent(view, TEAM)), PARTS);
@@ -174,7 +174,7 @@ async fn formulas_and_tables_read_well() {
             .map(|call| call.args["text"].as_str().unwrap_or_default().to_owned())
             .collect::<Vec<_>>()
     });
-    assert!(drafts.len() > 1, "{drafts:?}");
+    assert!(!drafts.is_empty());
     assert!(drafts.iter().all(|text| !text.contains('\\')), "{drafts:?}");
     assert_eq!(world.refused(), Vec::<String>::new());
 }
