@@ -50,6 +50,20 @@ impl Default for Gate {
 }
 
 impl Gate {
+    /// A gate that keeps no pace of its own, for a Bot API server that sets no limits; a 429 still closes it.
+    #[must_use]
+    pub fn unpaced() -> Self {
+        let quota = Quota::per_second(NonZeroU32::MAX);
+        Self {
+            all: RateLimiter::direct(quota),
+            chats: RateLimiter::keyed(quota),
+            groups: RateLimiter::keyed(quota),
+            strokes: RateLimiter::keyed(quota),
+            closed: Mutex::default(),
+            passes: AtomicU32::new(0),
+        }
+    }
+
     /// Waits until a message may leave for this chat.
     pub async fn pass(&self, chat: ChatId) {
         self.pass_together(chat, 1).await;

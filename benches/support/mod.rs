@@ -1,4 +1,6 @@
-//! What the benchmarks share: the bot as a process, and the memory of processes.
+//! What the benchmarks share: the bot as a process, and the memory of processes. Not every one uses all of it.
+
+#![allow(dead_code, reason = "each benchmark is a crate of its own")]
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,6 +14,16 @@ pub(crate) const OWNER: i64 = 11;
 
 /// Starts the real bot in a folder of its own.
 pub(crate) fn start_bot(telegram: &OfflineTelegram, model: &OfflineModel, folder: &Path) -> Child {
+    start_bot_with(telegram, model, folder, &[])
+}
+
+/// The same with further settings.
+pub(crate) fn start_bot_with(
+    telegram: &OfflineTelegram,
+    model: &OfflineModel,
+    folder: &Path,
+    settings: &[(&str, &str)],
+) -> Child {
     Command::new(env!("CARGO_BIN_EXE_figaro"))
         .current_dir(folder)
         .env_clear()
@@ -24,6 +36,7 @@ pub(crate) fn start_bot(telegram: &OfflineTelegram, model: &OfflineModel, folder
             ("OWNER_IDS", "11"),
             ("RUST_LOG", "error"),
         ])
+        .envs(settings.iter().copied())
         .stdin(Stdio::null())
         .spawn()
         .unwrap()

@@ -138,7 +138,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let http = http_client()?;
     let (me, mcp) =
         tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups, http.clone()))?;
-    let gate = Arc::new(Gate::default());
+    let gate = Arc::new(if settings.limits.paced { Gate::default() } else { Gate::unpaced() });
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, tasks) = (store.clone(), groups.front.clone());
     let sender = Sender { api, gate, outbox, clock: clock.clone(), tasks };

@@ -101,6 +101,11 @@ pub const VARIABLES: &[Variable] = &[
         "Prices that the list does not have or has wrong, as provider:model=sent/cached/written in US dollars for a million tokens, such as compatible:my-model=0.20/0.05/0.80; a * ends the name of a family.",
     ),
     variable("TELEGRAM_API_URL", "https://api.telegram.org", "The Bot API server, if you run your own."),
+    variable(
+        "TELEGRAM_RATES",
+        "telegram",
+        "The pace of what is sent: telegram keeps to Telegram's limits, off is for a server that has none.",
+    ),
     variable("MCP_HTTP_PORT", "3001", "The loopback port of the Telegram MCP server; 0 takes a free one."),
     variable(
         "MCP_API_KEY",

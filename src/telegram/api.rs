@@ -7,9 +7,10 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use teloxide::net::Download;
-use teloxide::requests::{JsonRequest, Payload, Request};
+use teloxide::requests::{JsonRequest, MultipartPayload, MultipartRequest, Payload, Request};
+use teloxide::types::InputFile;
 use teloxide::{ApiError as KnownError, Bot, RequestError};
 
 use crate::config::TelegramSettings;
@@ -93,6 +94,43 @@ methods! {
     SetMyCommands = "setMyCommands",
 }
 
+/// The Bot API method `sendDocument`, with a file that is sent along.
+#[derive(Debug, Clone, Serialize)]
+pub struct SendDocument {
+    document: InputFile,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+impl SendDocument {
+    /// A file of this name and content; `rest` are the other parameters, as in a JSON call.
+    #[must_use]
+    pub fn new(name: String, content: String, rest: &Map<String, Value>) -> Self {
+        // Parts of a form are text: what has structure goes as JSON.
+        let part = |value: &Value| match value {
+            Value::Array(_) | Value::Object(_) => Value::String(value.to_string()),
+            plain => plain.clone(),
+        };
+        let rest = rest.iter().map(|(key, value)| (key.clone(), part(value))).collect();
+        Self { document: InputFile::memory(content).file_name(name), rest }
+    }
+}
+
+impl Payload for SendDocument {
+    type Output = Value;
+    const NAME: &'static str = "sendDocument";
+}
+
+impl MultipartPayload for SendDocument {
+    fn copy_files(&self, into: &mut dyn FnMut(InputFile)) {
+        into(self.document.clone());
+    }
+
+    fn move_files(&mut self, into: &mut dyn FnMut(InputFile)) {
+        into(self.document.clone());
+    }
+}
+
 impl Api {
     /// Speaks for the bot of these settings.
     ///
@@ -115,11 +153,15 @@ impl Api {
     where
         P: Payload<Output = Value> + Serialize + Clone + Send + Sync + 'static,
     {
-        let sending = JsonRequest::new(self.0.clone(), payload).send();
-        match tokio::time::timeout(CALL_TIMEOUT, sending).await {
-            Ok(answer) => answer.map_err(|error| classify(&error)),
-            Err(_) => Err(ApiError::Unclear(NO_ANSWER.to_owned())),
-        }
+        in_time(JsonRequest::new(self.0.clone(), payload).send()).await
+    }
+
+    /// Makes the call that sends a file.
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub async fn upload(&self, payload: SendDocument) -> Result<Value, ApiError> {
+        in_time(MultipartRequest::new(self.0.clone(), payload).send()).await
     }
 
     /// The content of a file, by the path that `getFile` gave. An error is in words without the address, which holds
@@ -147,6 +189,13 @@ impl Api {
             Ok(_) => Err(ApiError::Unclear("no list of updates".to_owned())),
             Err(error) => Err(classify(&error)),
         }
+    }
+}
+
+async fn in_time(sending: impl Future<Output = Result<Value, RequestError>>) -> Result<Value, ApiError> {
+    match tokio::time::timeout(CALL_TIMEOUT, sending).await {
+        Ok(answer) => answer.map_err(|error| classify(&error)),
+        Err(_) => Err(ApiError::Unclear(NO_ANSWER.to_owned())),
     }
 }
 

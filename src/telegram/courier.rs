@@ -1,4 +1,5 @@
-//! Carries answers to Telegram: Markdown to entities, split at the limit, each confirmed part recorded before the next.
+//! Carries answers to Telegram: Markdown to entities, split at the limit, long code as files, each confirmed part
+//! recorded before the next.
 
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 use super::api::SetMessageReaction;
 use super::commands::action_buttons;
 use super::live::{Live, MESSAGE_UNITS};
-use super::markup::{Formatted, render, split};
+use super::markup::{File, Formatted, Piece, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
-use crate::domain::delivery::PendingDelivery;
+use crate::domain::delivery::{LiveMessage, PendingDelivery};
 use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::Locales;
 
@@ -35,21 +36,14 @@ pub struct TelegramCourier {
 impl Courier for TelegramCourier {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
         let live = self.live.settle(delivery.run).await;
-        let parts = formatted(&delivery.markdown);
-        if parts.is_empty() {
+        let pieces = pieces(&delivery.markdown);
+        if pieces.is_empty() {
             self.withdraw(delivery.run).await;
         }
-        let last = parts.len().saturating_sub(1);
-        for (at, content) in parts.into_iter().enumerate().skip(delivery.confirmed.len()) {
-            let reply_to = delivery.reply_to.filter(|_| at == 0);
-            let texts = self.locales.of(delivery.language.as_deref());
-            let actions = if at == last { delivery.actions.as_slice() } else { &[] };
-            let message = Outgoing { content, reply_to, buttons: action_buttons(actions, texts) };
-            let sent = match live.filter(|_| at == 0) {
-                Some(live) => self.sender.amend(live, &delivery.place, &message, stop).await,
-                None => self.sender.send(&delivery.place, &message, stop).await,
-            };
-            match sent {
+        let last = pieces.len().saturating_sub(1);
+        for (at, piece) in pieces.into_iter().enumerate().skip(delivery.confirmed.len()) {
+            let message = self.outgoing(&delivery, piece, (at == 0, at == last));
+            match self.send(&delivery, message, live.filter(|_| at == 0), stop).await {
                 Ok(id) => self.confirm(&delivery, id).await,
                 Err(Unsent::Stopped) => break,
                 Err(Unsent::Stopping) => return,
@@ -101,6 +95,67 @@ impl Courier for TelegramCourier {
 }
 
 impl TelegramCourier {
+    /// A part of an answer: the first quotes the question, the last has the buttons.
+    fn outgoing(
+        &self,
+        delivery: &PendingDelivery,
+        piece: Piece,
+        (is_first, is_last): (bool, bool),
+    ) -> Outgoing {
+        let texts = self.locales.of(delivery.language.as_deref());
+        let actions = if is_last { delivery.actions.as_slice() } else { &[] };
+        let (content, file) = match piece {
+            Piece::Text(content) => (content, None),
+            Piece::File(file) => (Formatted::default(), Some(file)),
+        };
+        let reply_to = delivery.reply_to.filter(|_| is_first);
+        Outgoing { content, reply_to, buttons: action_buttons(actions, texts), file }
+    }
+
+    async fn send(
+        &self,
+        delivery: &PendingDelivery,
+        message: Outgoing,
+        live: Option<LiveMessage>,
+        stop: &CancellationToken,
+    ) -> Result<MessageId, Unsent> {
+        let place = &delivery.place;
+        let sending = match live {
+            Some(live) if message.file.is_none() => self.sender.amend(live, place, &message, stop).await,
+            // No message becomes a document.
+            Some(live) => {
+                self.sender.take_back(live, stop).await?;
+                self.sender.send(place, &message, stop).await
+            }
+            None => self.sender.send(place, &message, stop).await,
+        };
+        let reply_to = message.reply_to;
+        match (sending, message.file) {
+            (Err(Unsent::Hopeless(words)), Some(file)) => {
+                tracing::warn!(run = %delivery.run, words, "Telegram refused a file; sending its code as text");
+                self.as_texts(place, file, reply_to, stop).await
+            }
+            (sent, _) => sent,
+        }
+    }
+
+    /// Sends code that may not be a file. Together its messages are one part of the answer, known by the last: how
+    /// many parts there are must not depend on what Telegram takes.
+    async fn as_texts(
+        &self,
+        place: &Place,
+        file: File,
+        mut reply_to: Option<MessageId>,
+        stop: &CancellationToken,
+    ) -> Result<MessageId, Unsent> {
+        let mut last = Err(Unsent::Hopeless("there is no code".to_owned()));
+        for content in file.into_texts(MESSAGE_UNITS) {
+            let message = Outgoing { content, reply_to: reply_to.take(), ..Outgoing::default() };
+            last = Ok(self.sender.send(place, &message, stop).await?);
+        }
+        last
+    }
+
     async fn shrug(&self, place: &Place, message: MessageId) -> Result<(), Unsent> {
         let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
         let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
@@ -114,11 +169,11 @@ impl TelegramCourier {
     }
 }
 
-/// The messages of an answer. Should its formatting fail, it still arrives, as plain text.
-fn formatted(markdown: &str) -> Vec<Formatted> {
-    std::panic::catch_unwind(|| split(render(markdown), MESSAGE_UNITS)).unwrap_or_else(|_panic| {
+/// What is sent of an answer. Should its formatting fail, it still arrives, as plain text.
+fn pieces(markdown: &str) -> Vec<Piece> {
+    std::panic::catch_unwind(|| messages(markdown, MESSAGE_UNITS)).unwrap_or_else(|_panic| {
         tracing::error!("an answer could not be formatted; sending it as it is");
-        split(plain(markdown), MESSAGE_UNITS)
+        split(plain(markdown), MESSAGE_UNITS).into_iter().map(Piece::Text).collect()
     })
 }
 

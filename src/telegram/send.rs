@@ -10,8 +10,8 @@ use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
 use super::amend::is_unchanged;
-use super::api::{Api, ApiError, EditMessageText, SendMessage};
-use super::markup::Formatted;
+use super::api::{Api, ApiError, EditMessageText, SendDocument, SendMessage};
+use super::markup::{File, Formatted};
 use crate::clock::Clock;
 use crate::domain::chat::Place;
 use crate::ids::{ChatId, MessageId};
@@ -49,6 +49,8 @@ pub struct Outgoing {
     pub reply_to: Option<MessageId>,
     /// Rows of buttons.
     pub buttons: Vec<Vec<Button>>,
+    /// A document, sent in place of the text.
+    pub file: Option<File>,
 }
 
 /// A button of an inline keyboard.
@@ -101,7 +103,7 @@ impl Sender {
         loop {
             self.unless_stopping(self.gate.pass(chat), stop).await?;
             // A stop does not tear it off: it may have its effect, and the next start would repeat it.
-            let error = match self.api.call(SendMessage(Value::Object(body.clone()))).await {
+            let error = match self.call(message.file.as_ref(), &body).await {
                 Ok(sent) => return self.record(chat, &sent).await,
                 Err(error) => error,
             };
@@ -131,6 +133,15 @@ impl Sender {
                     pause = PAUSES.1.min(pause * 2);
                 }
             }
+        }
+    }
+
+    async fn call(&self, file: Option<&File>, body: &Map<String, Value>) -> Result<Value, ApiError> {
+        match file {
+            Some(file) => {
+                self.api.upload(SendDocument::new(file.name.clone(), file.content.clone(), body)).await
+            }
+            None => self.api.call(SendMessage(Value::Object(body.clone()))).await,
         }
     }
 
@@ -199,7 +210,9 @@ impl Sender {
 pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(place.chat));
-    body.insert("text".to_owned(), json!(message.content.text));
+    if message.file.is_none() {
+        body.insert("text".to_owned(), json!(message.content.text));
+    }
     if let Some(topic) = place.topic {
         body.insert("message_thread_id".to_owned(), json!(topic));
     }

@@ -347,8 +347,9 @@ async fn a_draft_is_drawn_for_news_alone_and_slower_when_telegram_asks_to_wait()
         let drawn: Vec<_> = drafts.iter().filter(|call| call.ok).map(shown).collect();
         assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]), "{drawn:?}");
         assert!(drawn.len() >= 3 && drawn.iter().all(|(text, _)| !text.contains('*')), "{drawn:?}");
-        let slowest = if failure.is_some() { 2000 } else { 350 };
-        assert!(gaps(&drafts)[0] >= slowest, "{:?}", gaps(&drafts));
+        // The first words come as soon as they are there; only Telegram can keep them waiting.
+        let (gap, slowest) = if failure.is_some() { (0, 2000) } else { (1, 350) };
+        assert!(gaps(&drafts)[gap] >= slowest, "{:?}", gaps(&drafts));
     });
     join_all(cases).await;
 }

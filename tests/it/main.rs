@@ -11,6 +11,7 @@ mod crash;
 mod discovery;
 mod dm;
 mod faults;
+mod formats;
 mod groups;
 mod live;
 mod methods;

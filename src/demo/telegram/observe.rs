@@ -57,6 +57,12 @@ impl View<'_> {
         self.0.presses.get(callback_query_id)?.answer.as_ref()
     }
 
+    /// The content of a file somebody sent.
+    #[must_use]
+    pub fn file(&self, file_id: &str) -> Option<&[u8]> {
+        self.0.files.get(file_id).map(|file| file.bytes.as_slice())
+    }
+
     /// Updates the bot has not acknowledged.
     #[must_use]
     pub fn updates_pending(&self) -> usize {

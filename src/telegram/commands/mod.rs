@@ -205,6 +205,7 @@ impl Commands {
             content: card.content(),
             reply_to: asker.message.filter(|_| asker.place.is_group()),
             buttons: card.buttons,
+            file: None,
         };
         match self.sender.send(&asker.place, &message, &CancellationToken::new()).await {
             Ok(_) => true,

@@ -23,7 +23,11 @@ pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
     let mut pace = Pace::new(USUAL, Instant::now());
     let mut shown: Option<(Formatted, Instant)> = None;
     loop {
-        drawing.ended_by(pace.ready()).await;
+        match &shown {
+            // Only "thinking" is there: the first words need not wait for their turn.
+            Some((last, _)) if last.text.is_empty() => drawing.words_by(pace.ready()).await,
+            _ => drawing.ended_by(pace.ready()).await,
+        }
         let Some(sketch) = drawing.sketch() else { return };
         let picture = last_part(&sketch);
         if let Some((last, at)) = &shown
@@ -37,7 +41,11 @@ pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
         let stroke = put(drawing, sender, &picture).await;
         let now = Instant::now();
         match stroke {
-            Stroke::NotNow(wait) => pace.pushed_back(now, wait),
+            Stroke::NotNow(wait) => {
+                pace.pushed_back(now, wait);
+                // The pause that Telegram asked for holds for the first words too.
+                drawing.ended_by(pace.ready()).await;
+            }
             // What was refused is not drawn again until it has changed.
             Stroke::Drawn | Stroke::Refused => {
                 pace.drawn(now);

@@ -190,6 +190,16 @@ impl Drawing {
         }
     }
 
+    /// Waits for the first words of a pass or for the end, at most until then.
+    async fn words_by(&self, deadline: Instant) {
+        let words = async {
+            while !self.look(|state| state.ended || state.since.is_some()) {
+                self.changed.notified().await;
+            }
+        };
+        drop(timeout_at(deadline, words).await);
+    }
+
     async fn ended(&self) {
         while !self.has_ended() {
             self.changed.notified().await;

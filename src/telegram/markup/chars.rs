@@ -1,5 +1,8 @@
 //! Simple rules for characters as they are seen: which join into one, and how wide they are. Called by
-//! [`mod@super::split`] and [`mod@super::table`].
+//! [`mod@super::split`] [`mod@super::table`] and
+//! [`mod@super::math`].
+
+use unicode_width::UnicodeWidthStr;
 
 /// Whether the character belongs to the one before it: combining marks, joiners, variation selectors, skin tones.
 pub(super) fn is_extender(c: char) -> bool {
@@ -17,27 +20,7 @@ pub(super) fn is_extender(c: char) -> bool {
 /// Columns a text takes in monospace: none for marks that join the character before, two for East Asian characters
 /// and emoji.
 pub(super) fn width(text: &str) -> usize {
-    let mut joined = false;
-    let mut columns = 0;
-    for c in text.chars() {
-        let is_joiner = c == '\u{200d}';
-        columns += match c {
-            _ if joined || is_joiner || is_extender(c) => 0,
-            '\u{1100}'..='\u{115f}'
-            | '\u{2e80}'..='\u{a4cf}'
-            | '\u{ac00}'..='\u{d7a3}'
-            | '\u{f900}'..='\u{faff}'
-            | '\u{fe30}'..='\u{fe6f}'
-            | '\u{ff00}'..='\u{ff60}'
-            | '\u{ffe0}'..='\u{ffe6}'
-            | '\u{1f300}'..='\u{1faff}'
-            | '\u{20000}'..='\u{3fffd}' => 2,
-            '\u{2705}' | '\u{274c}' | '\u{274e}' | '\u{2b50}' | '\u{2728}' | '\u{26a1}' | '\u{2b55}' => 2,
-            _ => 1,
-        };
-        joined = is_joiner;
-    }
-    columns
+    UnicodeWidthStr::width(text)
 }
 
 #[cfg(test)]
@@ -55,6 +38,10 @@ mod tests {
             ("🇩🇪", 2),
             ("", 0),
             ("привет", 6),
+            ("✅❌⚠️ ☑", 8),
+            ("ｆｕｌｌ", 8),
+            ("한국", 4),
+            ("𝔼ℝ²", 3),
         ];
         for (text, expected) in cases {
             assert_eq!(width(text), expected, "{text}");

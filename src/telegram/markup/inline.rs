@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use pulldown_cmark::{LinkType, Tag};
 
+use super::formulas::{Formula, Formulas};
 use super::html::{self, Tag as HtmlTag};
 use super::out::Out;
 use super::{Kind, link};
@@ -16,6 +17,11 @@ pub(super) const MAX_INDENT: usize = 16;
 pub(super) struct Inline<'a> {
     pub(super) source: &'a str,
     pub(super) out: Out,
+    pub(super) formulas: &'a Formulas,
+    /// A table cell is being written, which has one line.
+    pub(super) in_cell: bool,
+    /// A formula on lines of its own was written last.
+    after_formula: bool,
     /// The open styles and headings.
     styles: Vec<OpenStyle>,
     links: Vec<OpenLink>,
@@ -40,8 +46,22 @@ struct OpenLink {
 }
 
 impl<'a> Inline<'a> {
-    pub(super) fn new(source: &'a str) -> Self {
-        Self { source, out: Out::default(), styles: Vec::new(), links: Vec::new(), used: HashSet::new() }
+    pub(super) fn new(source: &'a str, formulas: &'a Formulas) -> Self {
+        Self {
+            source,
+            out: Out::default(),
+            formulas,
+            in_cell: false,
+            after_formula: false,
+            styles: Vec::new(),
+            links: Vec::new(),
+            used: HashSet::new(),
+        }
+    }
+
+    pub(super) fn start_block(&mut self) {
+        self.out.next_block();
+        self.after_formula = false;
     }
 
     pub(super) fn start_heading(&mut self) {
@@ -115,17 +135,68 @@ impl<'a> Inline<'a> {
     pub(super) fn text(&mut self, text: &str, start: usize) {
         let escaped = self.source[..start].ends_with('\\') && text.starts_with('|');
         let (first, mut rest) = text.split_at(usize::from(escaped));
-        self.out.push(first);
+        self.words(first);
         while let Some(at) = rest.find("||") {
             let length = rest[at..].bytes().take_while(|b| *b == b'|').count();
             let (pipes, after) = rest[at..].split_at(length);
-            self.out.push(&rest[..at]);
+            self.words(&rest[..at]);
             if length == 2 {
                 self.pipes(after.chars().next());
             } else {
                 self.out.push(pipes);
             }
             rest = after;
+        }
+        self.words(rest);
+    }
+
+    /// Text with formulas in it.
+    fn words(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some((range, formula)) = self.formulas.first(rest) {
+            let before = &rest[..range.start];
+            self.plain(if self.alone(formula) { before.trim_end() } else { before });
+            rest = &rest[range.end..];
+            self.formula(formula);
+        }
+        self.plain(rest);
+    }
+
+    /// Whether the formula gets lines of its own.
+    fn alone(&self, formula: &Formula) -> bool {
+        formula.display && !self.in_cell
+    }
+
+    fn formula(&mut self, formula: &Formula) {
+        if !self.alone(formula) {
+            return self.plain(&formula.inline());
+        }
+        let (text, aligned) = formula.lines();
+        if aligned {
+            self.out.push_pre(&text, None);
+        } else {
+            for line in text.lines() {
+                if !self.out.after_marker() {
+                    self.out.lines(1);
+                }
+                self.out.push(line);
+            }
+        }
+        self.after_formula = true;
+    }
+
+    /// Behind a formula on lines of its own, text goes on in the next line, and a full stop stays with it.
+    fn plain(&mut self, text: &str) {
+        let mut rest = text;
+        if self.after_formula && !text.is_empty() {
+            rest = text.trim_start_matches(['.', ',', ';', ':', '!', '?']);
+            self.out.push(&text[..text.len() - rest.len()]);
+            rest = rest.trim_start();
+            if rest.is_empty() {
+                return;
+            }
+            self.out.lines(1);
+            self.after_formula = false;
         }
         self.out.push(rest);
     }
@@ -177,6 +248,7 @@ impl<'a> Inline<'a> {
 
     /// A line break; lists with typed bullets keep the indent that Markdown drops.
     pub(super) fn line_break(&mut self, end: usize) {
+        self.after_formula = false;
         self.out.line_break();
         let next = &self.source[end..];
         let line = next.trim_start_matches(' ');

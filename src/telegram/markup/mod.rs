@@ -1,13 +1,17 @@
-//! A model's Markdown as Telegram text with message entities: [`render()`] for a whole answer, [`render_partial`] for
-//! one that still streams, [`split()`] to fit it into messages. Called by the reply path; pure, no I/O.
+//! A model's Markdown as Telegram text with message entities: [`messages()`] for a whole answer, [`render_partial`] for
+//! one that still streams, [`split()`] to fit text into messages. Called by the reply path; pure, no I/O.
 //!
 //! Entities are sent instead of `parse_mode`, so no text can ever be refused for its markup.
 
 mod chars;
+mod code;
 mod entities;
+mod formulas;
 mod html;
 mod inline;
 mod link;
+mod math;
+mod messages;
 mod out;
 mod partial;
 mod render;
@@ -16,6 +20,7 @@ mod table;
 
 use serde::Serialize;
 
+pub use self::messages::{Piece, messages};
 pub use self::partial::render_partial;
 pub use self::render::render;
 pub use self::split::split;
@@ -25,6 +30,17 @@ pub use self::split::split;
 pub struct Formatted {
     pub text: String,
     pub entities: Vec<Entity>,
+}
+
+/// Code that goes out as a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// What it is called: letters, digits and `.`, `_`, `-`, `+`.
+    pub name: String,
+    /// The language the code is marked with.
+    pub language: Option<String>,
+    /// The code, never empty.
+    pub content: String,
 }
 
 /// One `MessageEntity`; offset and length count UTF-16 code units.
@@ -211,6 +227,8 @@ mod tests {
             Just("snake_case".to_owned()),
             Just("<br>".to_owned()),
             Just("a || b".to_owned()),
+            Just("\\(\\frac{a}{b^2}\\)".to_owned()),
+            Just("$x_1 * y$ costs $5".to_owned()),
             "[a-z*_`~\\[\\]]{1,6}",
         ];
         let inline = word.prop_recursive(3, 12, 4, |inner| {
@@ -229,7 +247,7 @@ mod tests {
                 _ => text,
             })
         });
-        let block = (prop::collection::vec(inline, 1..4), 0..12_usize).prop_map(|(lines, shape)| {
+        let block = (prop::collection::vec(inline, 1..4), 0..13_usize).prop_map(|(lines, shape)| {
             let text = lines.join(" ");
             match shape {
                 0 => format!("## {text}"),
@@ -247,6 +265,9 @@ mod tests {
                 8 => format!("- item\n\n      indented {text}\n\n  > in a list {text}"),
                 9 => "---".to_owned(),
                 10 => format!("```\n{text}"),
+                11 => format!(
+                    "{text}\n\\[\n\\begin{{bmatrix}} 1 & \\frac12 \\\\ x & y \\end{{bmatrix}}\n\\]\n{text}"
+                ),
                 _ => text,
             }
         });

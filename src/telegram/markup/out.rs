@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::Kind;
+use super::messages::CUT;
 
 /// How far back an opening tag is looked for; keeps hostile input linear.
 const MARKS_SEARCHED: usize = 64;
@@ -119,8 +120,14 @@ impl Out {
         }
         self.flush(self.indent);
         // Telegram drops these or turns them into spaces; dropped here, nothing shifts there.
-        let refused = |c: char| (c.is_control() && c != '\n') || ('\u{2028}'..='\u{202e}').contains(&c);
+        let refused =
+            |c: char| (c.is_control() && c != '\n') || ('\u{2028}'..='\u{202e}').contains(&c) || c == CUT;
         self.body.text.extend(text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !refused(*c)));
+    }
+
+    /// Marks the end of a section.
+    pub(super) fn cut(&mut self, mark: char) {
+        self.body.text.push(mark);
     }
 
     /// Writes a block of preformatted text on lines of its own.

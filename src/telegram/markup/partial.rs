@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::{Formatted, html, render};
+use super::{Formatted, formulas, html, render};
 
 /// An open bracket further back than this is not the start of a link.
 const MAX_LINK_TEXT: usize = 300;
@@ -19,7 +19,8 @@ const MAX_OPEN: usize = 32;
 /// Renders Markdown of which only the beginning has arrived.
 #[must_use]
 pub fn render_partial(markdown: &str) -> Formatted {
-    render::walk(&complete(markdown), true)
+    let (text, formulas) = formulas::take_out(markdown, true);
+    render::walk(&complete(&text), &formulas, true)
 }
 
 fn complete(markdown: &str) -> String {
@@ -416,6 +417,26 @@ mod tests {
             assert!(next.starts_with(&shown), "after {:?}: {shown:?} became {next:?}", &source[..end]);
             shown = next;
         }
+        assert_eq!(shown, render::render(source).text);
+    }
+
+    #[test]
+    fn formulas_grow_whole() {
+        let source = "The root is \\(\\sqrt{x+1}\\), and $\\frac{a}{b}$ is **half** of $c+1$.\n\n\\[\n\\begin{aligned}\n\
+            a &= \\frac{1}{2} \\\\\n&= b\n\\end{aligned}\n\\]\n\nIt costs $5, not $10:\n\n$$E = mc^2$$\n\n\
+            1. \\(x_1\\)\n2. last\n";
+        let mut shown = String::new();
+        for (end, _) in source.char_indices().chain([(source.len(), ' ')]) {
+            let next = render_partial(&source[..end]).text;
+            assert!(next.starts_with(&shown), "after {:?}: {shown:?} became {next:?}", &source[..end]);
+            assert!(!next.contains('\\'), "{next}");
+            shown = next;
+        }
+        assert_eq!(
+            shown,
+            "The root is √(x + 1), and a/b is half of c + 1.\n\na = 1/2\n= b\n\nIt costs $5, not $10:\n\nE = mc²\n\n\
+             1. x₁\n2. last"
+        );
         assert_eq!(shown, render::render(source).text);
     }
 

@@ -3,38 +3,38 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::code::Code;
+use super::formulas::{Formulas, take_out};
 use super::inline::{Inline, MAX_INDENT};
+use super::messages::{CLIP, CUT};
 use super::out::Out;
 use super::table::{Layout, Table};
-use super::{Formatted, Kind, entities};
+use super::{File, Formatted, Kind, entities};
 
 /// Missing cells of a row are filled in, so a wide table of many short rows would grow without bound.
 const MAX_TABLE_COLUMNS: usize = 20;
-const MAX_LANGUAGE: usize = 32;
 
 /// Renders a whole Markdown answer.
 #[must_use]
 pub fn render(markdown: &str) -> Formatted {
-    walk(markdown, false)
+    let (text, formulas) = take_out(markdown, false);
+    walk(&text, &formulas, false)
+}
+
+/// Renders a whole answer, its long code taken out: each file stood where the text has [`CUT`].
+pub(super) fn render_with_files(markdown: &str) -> (Formatted, Vec<File>) {
+    let (text, formulas) = take_out(markdown, false);
+    let mut walker = Walker::new(&text, &formulas, false);
+    walker.files = Some(Vec::new());
+    let text = walker.walk();
+    (text, walker.files.unwrap_or_default())
 }
 
 /// `open_end`: the source is half-written; tags and spoilers left open reach to its end.
-pub(super) fn walk(source: &str, open_end: bool) -> Formatted {
-    let parser = Parser::new_ext(source, options(source)).into_offset_iter();
-    let definitions = parser.reference_definitions().iter();
-    let mut definitions: Vec<_> =
-        definitions.map(|(label, def)| (def.span.start, label.to_owned(), def.dest.to_string())).collect();
-    definitions.sort();
-    let mut walker = Walker::new(source, open_end);
-    for (event, range) in parser {
-        walker.event(event, range);
-    }
-    for (start, label, address) in definitions {
-        walker.definition(start, &label, &address);
-    }
-    entities::resolve(walker.inline.out.finish(open_end))
+pub(super) fn walk(source: &str, formulas: &Formulas, open_end: bool) -> Formatted {
+    Walker::new(source, formulas, open_end).walk()
 }
 
 pub(super) fn options(source: &str) -> Options {
@@ -56,25 +56,45 @@ struct Walker<'a> {
     lists: Vec<Option<u64>>,
     quotes: usize,
     quote_start: usize,
-    code: Option<(String, Option<String>)>,
+    code: Option<Code>,
+    /// Where long code goes; without it, code stays in the text.
+    files: Option<Vec<File>>,
     table: Option<Table>,
     /// The buffer around the table cell that is being written.
     around: Option<Out>,
 }
 
 impl<'a> Walker<'a> {
-    fn new(source: &'a str, open_end: bool) -> Self {
+    fn new(source: &'a str, formulas: &'a Formulas, open_end: bool) -> Self {
         Self {
-            inline: Inline::new(source),
+            inline: Inline::new(source, formulas),
             open_end,
             lines: Lines::new(source),
             lists: Vec::new(),
             quotes: 0,
             quote_start: 0,
             code: None,
+            files: None,
             table: None,
             around: None,
         }
+    }
+
+    fn walk(&mut self) -> Formatted {
+        let source = self.inline.source;
+        let parser = Parser::new_ext(source, options(source)).into_offset_iter();
+        let definitions = parser.reference_definitions().iter();
+        let mut definitions: Vec<_> = definitions
+            .map(|(label, def)| (def.span.start, label.to_owned(), def.dest.to_string()))
+            .collect();
+        definitions.sort();
+        for (event, range) in parser {
+            self.event(event, range);
+        }
+        for (start, label, address) in definitions {
+            self.definition(start, &label, &address);
+        }
+        entities::resolve(std::mem::take(&mut self.inline.out).finish(self.open_end))
     }
 
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
@@ -82,15 +102,17 @@ impl<'a> Walker<'a> {
             Event::Start(tag) => self.start(tag, &range),
             Event::End(tag) => self.end(tag, &range),
             Event::Text(text) => match &mut self.code {
-                Some((code, _)) => code.push_str(&text),
+                Some(code) => code.text.push_str(&self.inline.formulas.restored(&text)),
                 None => self.inline.text(&text, range.start),
             },
             Event::Code(code) => {
                 let start = self.inline.out.len();
-                self.inline.out.push(&code);
+                self.inline.out.push(&self.inline.formulas.restored(&code));
                 self.inline.out.span(Kind::Code, start);
             }
-            Event::InlineHtml(text) | Event::Html(text) => self.inline.html(&text),
+            Event::InlineHtml(text) | Event::Html(text) => {
+                self.inline.html(&self.inline.formulas.restored(&text));
+            }
             Event::SoftBreak | Event::HardBreak => self.inline.line_break(range.end),
             Event::Rule => {
                 self.block(range.start);
@@ -115,7 +137,7 @@ impl<'a> Walker<'a> {
             Tag::BlockQuote(_) => self.start_quote(range.start),
             Tag::CodeBlock(kind) => {
                 self.block(range.start);
-                self.code = Some((String::new(), language(&kind)));
+                self.code = Some(Code::new(&kind));
             }
             Tag::List(first) => self.lists.push(first),
             Tag::Item => self.start_item(range.start),
@@ -128,7 +150,8 @@ impl<'a> Walker<'a> {
                 self.start_table(tag, range.start)
             }
             Tag::Link { link_type, dest_url, id, .. } | Tag::Image { link_type, dest_url, id, .. } => {
-                self.inline.start_link(link_type, &dest_url, &id);
+                let url = self.inline.formulas.restored(&dest_url);
+                self.inline.start_link(link_type, &url, &id);
             }
             Tag::Emphasis | Tag::Strong | Tag::Strikethrough => self.inline.start_style(&tag, range.start),
             _ => {}
@@ -153,8 +176,8 @@ impl<'a> Walker<'a> {
                 self.inline.out.lines(1);
             }
             TagEnd::CodeBlock => {
-                if let Some((code, language)) = self.code.take() {
-                    self.inline.out.push_pre(&code, language);
+                if let Some(code) = self.code.take() {
+                    self.end_code(code);
                 }
             }
             TagEnd::List(_) => {
@@ -173,10 +196,26 @@ impl<'a> Walker<'a> {
 
     /// Begins a block: a blank line where the author left one, else a new line; none behind a list marker.
     fn block(&mut self, start: usize) {
-        self.inline.out.next_block();
+        self.inline.start_block();
         if !self.inline.out.after_marker() {
             self.inline.out.lines(if self.lines.blank_before(start) { 2 } else { 1 });
         }
+    }
+
+    /// Long code is named in the text and taken out of it.
+    fn end_code(&mut self, code: Code) {
+        let Some(files) = self.files.as_mut().filter(|_| code.is_long()) else {
+            return self.inline.out.push_pre(&code.text, code.language());
+        };
+        let file = code.into_file(files);
+        self.inline.out.push(CLIP);
+        let start = self.inline.out.len();
+        self.inline.out.push(&file.name);
+        // As code, since Telegram would take `main.py` for an address in Paraguay.
+        self.inline.out.span(Kind::Code, start);
+        self.inline.out.cut(CUT);
+        self.inline.out.lines(1);
+        files.push(file);
     }
 
     fn start_quote(&mut self, start: usize) {
@@ -212,7 +251,8 @@ impl<'a> Walker<'a> {
     fn definition(&mut self, start: usize, label: &str, address: &str) {
         if !self.inline.is_used(label) {
             self.block(start);
-            self.inline.out.push(&format!("[{label}]: {address}"));
+            let line = format!("[{label}]: {address}");
+            self.inline.out.push(&self.inline.formulas.restored(&line));
         }
     }
 
@@ -223,7 +263,10 @@ impl<'a> Walker<'a> {
                 self.inline.out.lines(1);
                 self.table = Some(Table::new(alignments));
             }
-            Tag::TableCell => self.around = Some(std::mem::take(&mut self.inline.out)),
+            Tag::TableCell => {
+                self.around = Some(std::mem::take(&mut self.inline.out));
+                self.inline.in_cell = true;
+            }
             _ => {
                 if let Some(table) = &mut self.table {
                     table.start_row();
@@ -234,6 +277,7 @@ impl<'a> Walker<'a> {
 
     fn end_cell(&mut self, end: usize) {
         let Some(around) = self.around.take() else { return };
+        self.inline.in_cell = false;
         let is_last = self.inline.source[end..].trim().is_empty();
         let cell = std::mem::replace(&mut self.inline.out, around).finish(self.open_end && is_last);
         if let Some(table) = &mut self.table {
@@ -275,17 +319,6 @@ impl Lines {
         let line = self.starts.partition_point(|start| *start <= offset);
         line >= 2 && self.blank[line - 2]
     }
-}
-
-/// The language of a fenced block, if its first word can be one.
-fn language(kind: &CodeBlockKind<'_>) -> Option<String> {
-    let CodeBlockKind::Fenced(info) = kind else {
-        return None;
-    };
-    let word = info.split([' ', '\t', ',', '{', ':']).next()?;
-    let is_name = |b: u8| b.is_ascii_alphanumeric() || b"+#-._".contains(&b);
-    let sane = !word.is_empty() && word.len() <= MAX_LANGUAGE && word.bytes().all(is_name);
-    sane.then(|| word.to_owned())
 }
 
 #[cfg(test)]
@@ -330,7 +363,7 @@ mod tests {
             ("if a||b and c||d", "if a||b and c||d"),
             ("||open", "||open"),
             ("\\||a||", "||a||"),
-            ("\\(x^2\\) and $a_1 + b_2$", "(x^2) and $a_1 + b_2$"),
+            ("\\(x^2\\) and $a_1 + b_2$", "x² and a₁ + b₂"),
         ]);
     }
 
@@ -409,17 +442,24 @@ mod tests {
     }
 
     #[test]
-    fn tables() {
+    fn formulas() {
         check(&[
-            ("| A | B |\n|---|--:|\n| x | 10 |\n| yy | **5** |", "{pre:A  |  B\n---+---\nx  | 10\nyy |  5}"),
-            ("| A | B |\n|:-:|---|\n| 日本 | x |", "{pre: A   | B\n-----+--\n日本 | x}"),
-            ("| A | B |\n|---|---|", "{pre:A | B\n--+--}"),
-            ("| A | B |\n|---|---|\n| [x](https://a.b) | |", "A: {link=https://a.b:x}"),
+            ("Euler: $e^{i\\pi} + 1 = 0$.", "Euler: e^(iπ) + 1 = 0."),
+            ("**\\(a_1*b_1*c_1\\)** and *$x$*", "{b:a₁ * b₁ * c₁} and {i:x}"),
+            ("so\n\\[ x = 1 \\]\nholds", "so\nx = 1\nholds"),
+            ("so $$x = 1$$, which holds", "so\nx = 1,\nwhich holds"),
+            ("a\n\n$$\nx\n$$\n\nb", "a\n\nx\n\nb"),
+            ("1. \\[x = 1\\]\n2. b:\n   $$y$$\n   c", "1. x = 1\n2. b:\n  y\n  c"),
+            ("> \\[\n> x\n> = 1\n> \\]", "{q:x = 1}"),
             (
-                "| Name | Text |\n|---|---|\n| a | this is a rather long cell of **text** |\n| b | c |",
-                "Name: a\nText: this is a rather long cell of {b:text}\n\nName: b\nText: c",
+                "M: \\[ \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix} \\] end",
+                "M:\n{pre:( 1  2 )\n( 3  4 )}\nend",
             ),
-            ("text\n\n| A |\n|---|\n| b<br>c |\n\nend", "text\n\n{pre:A\n---\nb c}\n\nend"),
+            ("| n | f |\n|---|---|\n| 1 | $x^2$ |\n| 2 | \\[x_1\\] |", "{pre:n | f\n--+---\n1 | x²\n2 | x₁}"),
+            ("`$x$` [$y^2$](https://a.b/$x$)", "{c:$x$} {link=https://a.b/$x$:y²}"),
+            ("```tex\n\\[x\\]\n```", "{pre=tex:\\[x\\]}"),
+            ("$5 or $10 and \\[not a link\\]", "$5 or $10 and [not a link]"),
+            ("\\(\\unknown{x}\\)", "\\unknown{x}"),
         ]);
     }
 

@@ -29,10 +29,27 @@ pub fn split(formatted: Formatted, limit: usize) -> Vec<Formatted> {
     let mut start = 0;
     while let Some(from) = source.next_start(start, limit) {
         let end = source.cut(from, limit);
-        pieces.push(source.piece(from, end));
+        let mut piece = source.piece(from, end);
+        piece.entities.truncate(MAX_ENTITIES);
+        pieces.push(piece);
         start = end;
     }
     pieces
+}
+
+/// Cuts at every `mark`, which is left out, and keeps the entities on both sides. Sections may be empty.
+pub(super) fn sections(formatted: Formatted, mark: char) -> Vec<Formatted> {
+    let offsets = entities::utf16_offsets(&formatted.text);
+    let mut source = Source::new(formatted, offsets);
+    let mut ends: Vec<usize> = source.text.match_indices(mark).map(|(at, _)| at).collect();
+    ends.push(source.text.len());
+    let mut start = 0;
+    let mut sections = Vec::with_capacity(ends.len());
+    for end in ends {
+        sections.push(source.piece(start, end));
+        start = (end + mark.len_utf8()).min(source.text.len());
+    }
+    sections
 }
 
 /// How good a place to cut is, the best last.
@@ -187,9 +204,7 @@ impl Source {
             }
         };
         let spans = self.open.iter().map(clipped).collect();
-        let mut piece = entities::resolve(Fragment { text: self.text[from..end].to_owned(), spans });
-        piece.entities.truncate(MAX_ENTITIES);
-        piece
+        entities::resolve(Fragment { text: self.text[from..end].to_owned(), spans })
     }
 }
 

@@ -8,7 +8,7 @@ use super::chars::width;
 use super::out::{Fragment, Span};
 
 /// Columns of monospace text that a phone shows without wrapping.
-const WIDTH: usize = 40;
+pub(super) const WIDTH: usize = 40;
 const SEPARATOR: &str = " | ";
 
 #[derive(Debug)]
@@ -71,7 +71,8 @@ impl Table {
         cells.join(SEPARATOR).trim_end().to_owned()
     }
 
-    /// "Header: value" lines, rows apart by a blank line; a table of headers alone is one line.
+    /// For each row its first cell in bold and "header: value" lines, rows apart by a blank line; a table of headers
+    /// alone is one line, and one of a single column has no names to tell apart.
     fn list(self) -> Fragment {
         let mut list = Fragment::default();
         let mut rows = self.rows.into_iter();
@@ -83,10 +84,20 @@ impl Table {
             }
             return list;
         }
+        if let [name] = header.as_slice() {
+            add_bold(&mut list, "", name);
+            rows.flatten().for_each(|cell| add(&mut list, "\n• ", &cell));
+            return list;
+        }
         for row in rows {
             let mut gap = if list.text.is_empty() { "" } else { "\n\n" };
             let filled = row.iter().enumerate().filter(|(_, cell)| !cell.text.trim().is_empty());
             for (column, cell) in filled {
+                if column == 0 {
+                    add_bold(&mut list, gap, cell);
+                    gap = "\n";
+                    continue;
+                }
                 if let Some(name) = header.get(column).filter(|name| !name.text.trim().is_empty()) {
                     add(&mut list, gap, name);
                     gap = if name.text.trim_end().ends_with(':') { " " } else { ": " };
@@ -97,6 +108,12 @@ impl Table {
         }
         list
     }
+}
+
+fn add_bold(list: &mut Fragment, before: &str, cell: &Fragment) {
+    let start = list.text.len() + before.len();
+    add(list, before, cell);
+    list.spans.push(Span { kind: Kind::Bold, range: start..list.text.len() });
 }
 
 fn add(list: &mut Fragment, before: &str, cell: &Fragment) {
@@ -120,4 +137,67 @@ fn pad(cell: &str, column: usize, alignment: Alignment) -> String {
         Alignment::Right => free,
     };
     format!("{}{cell}{}", " ".repeat(left), " ".repeat(free - left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::render::render;
+    use super::super::tests::{assert_valid, tagged};
+
+    fn check(cases: &[(&str, &str)]) {
+        for (source, expected) in cases {
+            let formatted = render(source);
+            assert_valid(&formatted);
+            assert_eq!(tagged(&formatted), *expected, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn tables_that_fit_a_phone_have_columns() {
+        check(&[
+            ("| A | B |\n|---|--:|\n| x | 10 |\n| yy | **5** |", "{pre:A  |  B\n---+---\nx  | 10\nyy |  5}"),
+            ("| A | B |\n|:-:|---|\n| 日本 | x |", "{pre: A   | B\n-----+--\n日本 | x}"),
+            ("| A | B |\n|---|---|", "{pre:A | B\n--+--}"),
+            ("| OK | B |\n|---|---|\n| ✅ | 👨‍👩‍👧 |\n| ❌ | ü |", "{pre:OK | B\n---+---\n✅ | 👨‍👩‍👧\n❌ | ü}"),
+            ("text\n\n| A |\n|---|\n| b<br>c |\n\nend", "text\n\n{pre:A\n---\nb c}\n\nend"),
+            (
+                "| A | B |\n|---|---|\n| `a\\|b` | ~~c~~ _d_ <u>e</u> |\n| **x | ||y|| |",
+                "{pre:A   | B\n----+------\na|b | c d e\n**x |}",
+            ),
+            ("| A | B |\n|---|---|\n| 1 |\n| 1 | 2 | 3 |", "{pre:A | B\n--+--\n1 |\n1 | 2}"),
+            ("- a\n\n  | A |\n  |---|\n  | b |", "• a\n\n{pre:A\n-\nb}"),
+            ("> | A |\n> |---|\n> | b |", "{q:{pre:A\n-\nb}}"),
+        ]);
+    }
+
+    #[test]
+    fn other_tables_are_lists_of_their_rows() {
+        let long = "this is a rather long cell of **text**";
+        check(&[
+            ("| A | B |\n|---|---|\n| [x](https://a.b) | |", "{link=https://a.b:{b:x}}"),
+            (
+                &format!("| Name | Text |\n|---|---|\n| a | {long} |\n| b | c |"),
+                "{b:a}\nText: this is a rather long cell of {b:text}\n\n{b:b}\nText: c",
+            ),
+            (
+                &format!("| | **Good** | Bad: |\n|---|---|---|\n| *a* | {long} | `x` |\n| | y | |"),
+                "{b:{i:a}}\n{b:Good}: this is a rather long cell of {b:text}\nBad: {c:x}\n\n{b:Good}: y",
+            ),
+            (
+                &format!("| Points |\n|---|\n| {long} and more |\n| b |"),
+                "{b:Points}\n• this is a rather long cell of {b:text} and more\n• b",
+            ),
+            (
+                "| 日本語の見出し | 値 |\n|---|---|\n| 東京都千代田区 | 東京都千代田区丸の内一丁目 |",
+                "{b:東京都千代田区}\n値: 東京都千代田区丸の内一丁目",
+            ),
+        ]);
+    }
+
+    #[test]
+    fn forty_columns_fit_and_one_more_does_not() {
+        let table = |wide: usize| format!("| A | B |\n|---|---|\n| x | {} |", "y".repeat(wide));
+        assert!(tagged(&render(&table(36))).starts_with("{pre:"));
+        assert!(tagged(&render(&table(37))).starts_with("{b:x}"));
+    }
 }

@@ -1,0 +1,274 @@
+//! How much of a turn's time is Figaro's own: the real release binary against the offline Telegram and model, which note
+//! when they are asked and when they answer. `cargo bench --bench turns` prints
+//!
+//! - the time from the model's first words to the first visible ones, in a private chat;
+//! - what 50 chats at once wait for Figaro beyond the model's own time, from their message to the answer, with the pace of
+//!   the outbound gate lifted: on a store in memory, and on one on disk beside the time of a bare fsync there;
+//! - what the gate at Telegram's own pace adds.
+//!
+//! Everything runs on the same machine, the two servers among it: their time is in the figures.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a benchmark fails by panicking"
+)]
+
+mod support;
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use figaro::clock::Clock;
+use figaro::demo::model::{Gate, ModelRequest, OfflineModel, Reply};
+use figaro::demo::telegram::{OfflineTelegram, Options, Person};
+use figaro::shutdown::Tasks;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use support::{OWNER, listener, start_bot_with};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const FIRST_WORDS: usize = 60;
+const CHATS: i64 = 50;
+const ROUNDS: usize = 20;
+/// How long a model thinks.
+const THINKS: Duration = Duration::from_millis(600);
+/// At the pace of Telegram a chat asks so seldom that all of them stay below it.
+const SELDOM: Duration = Duration::from_secs(6);
+
+/// What a chat hears of its turn.
+#[derive(Debug)]
+enum Heard {
+    Asked(Instant, Gate),
+    Drafted(Instant),
+    Answered(Instant),
+}
+
+type Chats = Arc<Mutex<HashMap<i64, mpsc::UnboundedSender<Heard>>>>;
+
+struct World {
+    telegram: OfflineTelegram,
+    chats: Chats,
+    tasks: Tasks,
+    bot: std::process::Child,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.bot.kill().unwrap();
+        self.bot.wait().unwrap();
+        self.tasks.stop();
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let folder = |within: &tempfile::TempDir, name: &str| {
+        let folder = within.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        folder
+    };
+    let world = World::start(&folder(&disk, "first"), 1, "off").await;
+    let times = first_words(&world).await;
+    print("first visible words after the model's first (target: p50 20 ms)", times);
+    drop(world);
+    println!("what {CHATS} chats at once wait beyond the model's own time (target: p50 5 ms, gate lifted)");
+    let pause = Duration::ZERO;
+    for (words, within) in [("store in memory", &memory), ("store on disk", &disk)] {
+        let world = World::start(&folder(within, "many"), CHATS, "off").await;
+        print(words, turns(&world, pause).await);
+    }
+    print("a bare fsync on that disk", fsyncs(disk.path()));
+    println!("and at a pace below Telegram's, a question every {} s", SELDOM.as_secs());
+    for (words, rates) in [("gate lifted", "off"), ("gate at Telegram's pace", "telegram")] {
+        let world = World::start(&folder(&disk, words), CHATS, rates).await;
+        print(words, turns(&world, SELDOM).await);
+    }
+}
+
+impl World {
+    async fn start(folder: &Path, chats: i64, rates: &str) -> Self {
+        let tasks = Tasks::new();
+        let telegram =
+            OfflineTelegram::start(listener().await, Options::default(), Clock::system(), &tasks).unwrap();
+        let heard: Chats = Chats::default();
+        for chat in OWNER..OWNER + chats {
+            telegram.add_user(Person::new(chat, "Someone"));
+            telegram.add_private(chat).unwrap();
+        }
+        let brain = brain(Arc::clone(&heard));
+        let model = OfflineModel::start(listener().await, Arc::new(brain), Clock::system(), &tasks).unwrap();
+        listen(&telegram, Arc::clone(&heard), &tasks);
+        let settings = [("ACCESS", "open"), ("TELEGRAM_RATES", rates)];
+        let bot = start_bot_with(&telegram, &model, folder, &settings);
+        Self { telegram, chats: heard, tasks, bot }
+    }
+
+    fn join(&self, chat: i64) -> mpsc::UnboundedReceiver<Heard> {
+        let (heard, hears) = mpsc::unbounded_channel();
+        self.chats.lock().unwrap().insert(chat, heard);
+        hears
+    }
+}
+
+/// Answers when the chat that asks opens the gate. A question names its chat.
+fn brain(chats: Chats) -> impl Fn(&ModelRequest) -> Reply + Send + Sync {
+    move |request| {
+        let asked = Instant::now();
+        let said = request.user_text();
+        let chat = said.rsplit("chat=").next().and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+        let gate = Gate::new();
+        tell(&chats, chat.unwrap_or(OWNER), Heard::Asked(asked, gate.clone()));
+        let words = "Some words of an answer that grows as it is written. ".repeat(4);
+        let reply = Reply::text(&words).behind(&gate);
+        if said.contains("slowly") { reply.paced(0, Duration::from_millis(20)) } else { reply }
+    }
+}
+
+fn tell(chats: &Chats, chat: i64, heard: Heard) {
+    if let Some(listener) = chats.lock().unwrap().get(&chat) {
+        drop(listener.send(heard));
+    }
+}
+
+/// Passes on when drafts with words and answers reach Telegram.
+fn listen(telegram: &OfflineTelegram, chats: Chats, tasks: &Tasks) {
+    let mut events = telegram.subscribe();
+    tasks.spawn("listen", async move {
+        loop {
+            let event = match events.recv().await {
+                Ok(event) => event,
+                Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => panic!("the listener lags"),
+                Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
+            };
+            let (now, data) = (Instant::now(), &event.data);
+            let has_words = data["text"].as_str().is_some_and(|text| !text.is_empty());
+            match event.name {
+                "draft" if has_words => tell(&chats, number(&data["chat_id"]), Heard::Drafted(now)),
+                "message" if data["from"]["is_bot"] == true => {
+                    tell(&chats, number(&data["chat"]["id"]), Heard::Answered(now));
+                }
+                _ => {}
+            }
+        }
+    });
+}
+
+fn number(value: &Value) -> i64 {
+    value.as_i64().unwrap_or_default()
+}
+
+async fn next(hears: &mut mpsc::UnboundedReceiver<Heard>) -> Heard {
+    tokio::time::timeout(PATIENCE, hears.recv())
+        .await
+        .expect("something happens in time")
+        .expect("it is open")
+}
+
+async fn first_words(world: &World) -> Vec<Duration> {
+    let mut hears = world.join(OWNER);
+    let mut times = Vec::new();
+    for round in 0..=FIRST_WORDS {
+        world.telegram.say(OWNER, OWNER, &format!("slowly please chat={OWNER} ")).unwrap();
+        let mut opened = None;
+        let mut seen = None;
+        loop {
+            match next(&mut hears).await {
+                Heard::Asked(_, gate) => {
+                    // Some think for long, some answer at once.
+                    tokio::time::sleep(Duration::from_millis(u64::try_from(round % 6).unwrap() * 90)).await;
+                    opened = Some(Instant::now());
+                    gate.open();
+                }
+                Heard::Drafted(at) => seen = seen.or(Some(at)),
+                Heard::Answered(_) => break,
+            }
+        }
+        let time = seen.expect("a draft with words") - opened.expect("the model was asked");
+        // The first turn opens connections.
+        if round > 0 {
+            times.push(time);
+        }
+    }
+    times
+}
+
+/// Every chat asks again and again; what each turn took beyond what the model thought.
+async fn turns(world: &World, pause: Duration) -> Vec<Duration> {
+    let rounds = if pause.is_zero() { ROUNDS } else { 4 };
+    let mut all = Vec::new();
+    let (done, mut times) = mpsc::unbounded_channel();
+    for chat in OWNER..OWNER + CHATS {
+        let mut hears = world.join(chat);
+        let (telegram, done) = (world.telegram.clone(), done.clone());
+        let share = u32::try_from(chat - OWNER).unwrap();
+        let stagger = if pause.is_zero() { THINKS } else { pause } / u32::try_from(CHATS).unwrap() * share;
+        drop(tokio::spawn(async move {
+            tokio::time::sleep(stagger).await;
+            for round in 0..=rounds {
+                let said = Instant::now();
+                telegram.say(chat, chat, &format!("a question chat={chat} ")).unwrap();
+                let Heard::Asked(asked, gate) = next(&mut hears).await else { panic!("nobody was asked") };
+                tokio::time::sleep(THINKS).await;
+                let opened = Instant::now();
+                gate.open();
+                let answered = loop {
+                    if let Heard::Answered(at) = next(&mut hears).await {
+                        break at;
+                    }
+                };
+                if round > 0 {
+                    done.send((asked - said) + (answered - opened)).unwrap();
+                }
+                tokio::time::sleep(pause).await;
+            }
+        }));
+    }
+    drop(done);
+    while let Some(time) = times.recv().await {
+        all.push(time);
+    }
+    assert_eq!(all.len(), rounds * usize::try_from(CHATS).unwrap(), "every turn ended");
+    all
+}
+
+fn fsyncs(folder: &Path) -> Vec<Duration> {
+    let mut file = std::fs::File::create(folder.join("probe")).unwrap();
+    let one = |_| {
+        file.write_all(&[7; 4096]).unwrap();
+        let began = Instant::now();
+        file.sync_all().unwrap();
+        began.elapsed()
+    };
+    (0..200).map(one).collect()
+}
+
+fn print(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let at = |share: f64| {
+        let last = times.len() - 1;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "small"
+        )]
+        let at = (last as f64 * share).round() as usize;
+        times[at].as_secs_f64() * 1000.0
+    };
+    println!(
+        "  {what}: p50 {:.1} ms   p90 {:.1} ms   p99 {:.1} ms   max {:.1} ms   ({} of them)",
+        at(0.5),
+        at(0.9),
+        at(0.99),
+        at(1.0),
+        times.len()
+    );
+}

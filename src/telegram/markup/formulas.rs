@@ -1,0 +1,393 @@
+//! Finds the formulas of an answer before its Markdown is read, which would take `\(` for an escape and `_` for a
+//! style. Called by [`mod@super::render`] and [`mod@super::partial`].
+//!
+//! Each formula becomes one character that no text has; where it stands in the end decides how it is shown.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Parser, Tag};
+
+use super::{math, render, table};
+
+/// A longer one is no formula.
+const MOST_UNITS: usize = 4000;
+/// An open dollar sign further back than this opened nothing.
+const MOST_HELD_BACK: usize = 300;
+/// The characters that stand for formulas: a plane for private use.
+const FIRST: u32 = 0xf_0000;
+const LAST: u32 = 0xf_fffd;
+
+/// What stands between which signs; the others end where they began.
+const FENCES: [(&str, &str); 4] = [("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$")];
+const BEGIN: &str = "\\begin{";
+
+/// The formulas of a text, in order.
+#[derive(Debug, Default)]
+pub(super) struct Formulas(Vec<Formula>);
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Formula {
+    /// With the signs around it.
+    source: String,
+    body: String,
+    pub(super) display: bool,
+}
+
+impl Formula {
+    pub(super) fn inline(&self) -> String {
+        math::inline(&self.body)
+    }
+
+    /// On lines of its own; the flag says that these need monospace.
+    pub(super) fn lines(&self) -> (String, bool) {
+        math::display(&self.body, table::WIDTH)
+    }
+}
+
+impl Formulas {
+    /// The first formula of a text, and where the character for it stands.
+    pub(super) fn first(&self, text: &str) -> Option<(Range<usize>, &Formula)> {
+        text.char_indices().find_map(|(at, c)| Some((at..at + c.len_utf8(), self.of(c)?)))
+    }
+
+    /// The text with every formula as it was written.
+    pub(super) fn restored<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.0.is_empty() || !text.chars().any(is_stand_in) {
+            return Cow::Borrowed(text);
+        }
+        let mut restored = String::new();
+        for c in text.chars() {
+            match self.of(c) {
+                Some(formula) => restored.push_str(&formula.source),
+                None => restored.push(c),
+            }
+        }
+        Cow::Owned(restored)
+    }
+
+    fn of(&self, c: char) -> Option<&Formula> {
+        let at = u32::from(c).checked_sub(FIRST)?;
+        self.0.get(usize::try_from(at).ok()?)
+    }
+
+    fn add(&mut self, formula: Formula) -> Option<char> {
+        let at = FIRST.checked_add(u32::try_from(self.0.len()).ok()?).filter(|at| *at <= LAST)?;
+        self.0.push(formula);
+        char::from_u32(at)
+    }
+}
+
+/// Takes the formulas out of Markdown. `open_end`: it is half-written, and one that has only begun is left out.
+pub(super) fn take_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formulas) {
+    let mut formulas = Formulas::default();
+    if !markdown.contains(['$', '\\']) || markdown.chars().any(is_stand_in) {
+        return (Cow::Borrowed(markdown), formulas);
+    }
+    let codes = codes(markdown);
+    let mut text = String::with_capacity(markdown.len());
+    let mut at = 0;
+    while let Some(rest) = markdown.get(at..).filter(|rest| !rest.is_empty()) {
+        let next = codes.partition_point(|code| code.end <= at);
+        let code = codes.get(next).cloned().unwrap_or(markdown.len()..markdown.len());
+        if code.start <= at {
+            text.push_str(markdown.get(at..code.end).unwrap_or_default());
+            at = code.end;
+            continue;
+        }
+        let window = markdown.get(at..code.start).unwrap_or_default();
+        let plain = window.find(['$', '\\']).unwrap_or(window.len());
+        let (before, window) = window.split_at(plain);
+        text.push_str(before);
+        at += plain;
+        if window.is_empty() {
+            continue;
+        }
+        let found = formula_at(&text, window);
+        if let Some((length, formula)) = found
+            && let Some(c) = formulas.add(formula)
+        {
+            text.push(c);
+            at += length;
+            continue;
+        }
+        if open_end && plain + window.len() == rest.len() && has_begun(&text, window) {
+            break;
+        }
+        let length = passed(window);
+        text.push_str(window.get(..length).unwrap_or_default());
+        at += length;
+    }
+    (Cow::Owned(text), formulas)
+}
+
+fn is_stand_in(c: char) -> bool {
+    (FIRST..=LAST).contains(&u32::from(c))
+}
+
+/// Where the code is, in which nothing is a formula.
+fn codes(markdown: &str) -> Vec<Range<usize>> {
+    let mut codes: Vec<Range<usize>> = Parser::new_ext(markdown, render::options(markdown))
+        .into_offset_iter()
+        .filter(|(event, _)| matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))))
+        .map(|(_, range)| range)
+        .collect();
+    codes.sort_by_key(|code| code.start);
+    codes
+}
+
+/// How much of a text that begins with `$` or a backslash is passed over when no formula begins there.
+fn passed(window: &str) -> usize {
+    let dollars = window.len() - window.trim_start_matches('$').len();
+    if dollars > 0 { dollars } else { window.chars().take(2).map(char::len_utf8).sum() }
+}
+
+/// The formula at the start of `window`, and its length with the signs around it.
+fn formula_at(before: &str, window: &str) -> Option<(usize, Formula)> {
+    if window.starts_with(BEGIN) {
+        return environment_at(before, window);
+    }
+    let (open, close) = FENCES.into_iter().find(|(open, _)| window.starts_with(open))?;
+    if open == "$$" && window.starts_with("$$$") {
+        return None;
+    }
+    let inside = window.get(open.len()..)?;
+    let end = closing(inside, open, close)?;
+    let (body, after) = (inside.get(..end)?, inside.get(end + close.len()..)?);
+    let fits = match open {
+        // A border between the cells of a table is no part of one.
+        "$" => opens_dollar(before) && is_dollar_body(body) && !continues(after) && !body.contains(" | "),
+        "$$" => !has_blank_line(body) && is_formula(body) && !after.starts_with('$'),
+        "\\(" => !has_blank_line(body) && is_formula(body),
+        // `see \[1\]` is a bracket of prose.
+        _ => is_strong(body) || (starts_line(before) && ends_line(after) && !body.trim().is_empty()),
+    };
+    let display = matches!(open, "\\[" | "$$");
+    fits.then(|| made(before, window, open.len()..open.len() + end, close.len(), display))
+}
+
+fn environment_at(before: &str, window: &str) -> Option<(usize, Formula)> {
+    let name = window.strip_prefix(BEGIN)?.split_once('}')?.0;
+    if !math::is_environment(name) {
+        return None;
+    }
+    let own = format!("{BEGIN}{name}}}");
+    let close = format!("\\end{{{name}}}");
+    let end = BEGIN.len() + closing(window.get(BEGIN.len()..)?, &own, &close)? + close.len();
+    Some(made(before, window, 0..end, 0, true))
+}
+
+fn made(before: &str, window: &str, body: Range<usize>, close: usize, display: bool) -> (usize, Formula) {
+    let length = body.end + close;
+    let body = window.get(body).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let quoted = line.trim_start().starts_with('>');
+    let unquoted = |line: &str| {
+        let line = line.trim_start();
+        line.strip_prefix('>').filter(|_| quoted).unwrap_or(line).to_owned()
+    };
+    let body = body.split('\n').map(unquoted).collect::<Vec<_>>().join("\n");
+    let source = window.get(..length).unwrap_or_default().to_owned();
+    (length, Formula { source, body, display })
+}
+
+/// Where `close` stands, escaped signs passed over; nowhere when `open` comes first.
+fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        if at > MOST_UNITS {
+            return None;
+        }
+        if !std::mem::take(&mut escaped) {
+            if text.get(at..)?.starts_with(close) {
+                return Some(at);
+            }
+            if !open.is_empty() && text.get(at..)?.starts_with(open) {
+                return None;
+            }
+            escaped = c == '\\';
+        }
+    }
+    None
+}
+
+fn has_blank_line(text: &str) -> bool {
+    text.trim().lines().any(|line| line.trim().is_empty())
+}
+
+/// Nothing but the marks of lists and quotes stands before it on its line.
+fn starts_line(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ">-*+.)".contains(c))
+}
+
+fn ends_line(after: &str) -> bool {
+    let line = after.lines().next().unwrap_or_default();
+    line.trim().chars().all(|c| c.is_ascii_punctuation())
+}
+
+/// Has signs that prose has not.
+fn is_strong(body: &str) -> bool {
+    body.contains(['\\', '^', '_', '=', '{'])
+}
+
+/// A dollar sign within a word, an address or a number opens nothing.
+fn opens_dollar(before: &str) -> bool {
+    before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"=/\\$&?%#@.".contains(c))
+}
+
+/// What follows shows that the dollar sign before it began a price or a name.
+fn continues(after: &str) -> bool {
+    after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '{' || c == '$')
+}
+
+/// Whether what stands between dollar signs is no price, no name and no sentence.
+fn is_dollar_body(body: &str) -> bool {
+    let spaces = (body.starts_with(char::is_whitespace), body.ends_with(char::is_whitespace));
+    if spaces.0 != spaces.1
+        || has_blank_line(body)
+        || body.matches('\n').count() > 1 + 2 * usize::from(spaces.0)
+    {
+        return false;
+    }
+    let strong = is_strong(body);
+    if spaces.0 {
+        return strong && words(body).all(|word| word.len() < 3);
+    }
+    let text = body.trim();
+    let short = text.len() <= 3 && text.chars().all(char::is_alphabetic);
+    !text.is_empty() && (strong || short || is_dense(text))
+}
+
+/// Numbers, signs and letters that stand alone.
+fn is_dense(text: &str) -> bool {
+    text.contains(char::is_alphanumeric) && words(text).all(|word| word.chars().count() < 2)
+}
+
+/// Whether the text between the signs of LaTeX is one, as opposed to an escaped bracket of prose.
+fn is_formula(body: &str) -> bool {
+    !body.trim().is_empty() && (is_strong(body) || words(body).all(|word| word.chars().count() < 4))
+}
+
+/// Runs of letters that belong to no command.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphabetic() && c != '\\')
+        .filter(|word| !word.is_empty() && !word.contains('\\'))
+}
+
+/// Whether half a formula stands at the end: its signs are not to be shown for a moment.
+fn has_begun(before: &str, window: &str) -> bool {
+    if window.len() > MOST_UNITS {
+        return false;
+    }
+    if window.len() > 1 && BEGIN.starts_with(window) {
+        return true;
+    }
+    if let Some(rest) = window.strip_prefix(BEGIN) {
+        return rest.split_once('}').map_or(rest.len() < 16, |(name, _)| math::is_environment(name));
+    }
+    let Some((open, _)) = FENCES.into_iter().find(|(open, _)| window.starts_with(open)) else {
+        return false;
+    };
+    let inside = window.get(open.len()..).unwrap_or_default();
+    match open {
+        "\\[" => starts_line(before) || inside.is_empty() || is_strong(inside),
+        "$" => {
+            let dense = !inside.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace())
+                && words(inside).all(|word| word.chars().count() < 2);
+            opens_dollar(before)
+                && !inside.contains('\n')
+                && inside.len() <= MOST_HELD_BACK
+                && (inside.is_empty() || is_strong(inside) || dense)
+        }
+        _ => !has_blank_line(inside) && (inside.trim().is_empty() || is_formula(inside)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text with each formula in angle brackets, those on lines of their own in two.
+    fn marked(source: &str, open_end: bool) -> String {
+        let (text, formulas) = take_out(source, open_end);
+        let mut marked = text.to_string();
+        while let Some((range, formula)) = formulas.first(&marked.clone()) {
+            let body = formula.body.trim();
+            marked.replace_range(
+                range,
+                &if formula.display { format!("⟪{body}⟫") } else { format!("⟨{body}⟩") },
+            );
+        }
+        marked
+    }
+
+    #[test]
+    fn formulas_are_told_from_prices_and_escapes() {
+        let cases = [
+            ("a \\(x^2\\) b", "a ⟨x^2⟩ b"),
+            ("\\(x\\), \\( a + b \\)", "⟨x⟩, ⟨a + b⟩"),
+            ("$x$ and $2n+1$, $ABC$", "⟨x⟩ and ⟨2n+1⟩, ⟨ABC⟩"),
+            ("$a_1 + b_2$.", "⟨a_1 + b_2⟩."),
+            ("$ \\frac{a}{b} $", "⟨\\frac{a}{b}⟩"),
+            ("so $$x = 1$$ holds", "so ⟪x = 1⟫ holds"),
+            ("$$\nx\n= 1\n$$", "⟪x\n= 1⟫"),
+            ("\\[\nx\n\n+ 1\n\\]", "⟪x\n\n+ 1⟫"),
+            ("> \\[\n> x\n> \\]", "> ⟪x⟫"),
+            ("\\begin{align}a&=b\\end{align}", "⟪\\begin{align}a&=b\\end{align}⟫"),
+            ("a \\\\[2pt] \\[ x \\\\[2pt] y \\]", "a \\\\[2pt] ⟪x \\\\[2pt] y⟫"),
+            ("$5 and $10", "$5 and $10"),
+            ("$5, $10 or $15.50", "$5, $10 or $15.50"),
+            ("from $5-$10, US$5/US$6, 5$ to 6$", "from $5-$10, US$5/US$6, 5$ to 6$"),
+            ("between $5 (net) and 7$", "between $5 (net) and 7$"),
+            ("$100M–$200M, A$3 = $2", "$100M–$200M, A$3 = $2"),
+            ("$HOME/bin:$PATH and ${x}-${y}", "$HOME/bin:$PATH and ${x}-${y}"),
+            ("$$ is cheap, $$$ is not", "$$ is cheap, $$$ is not"),
+            ("\\$5 and \\$6$", "\\$5 and \\$6$"),
+            ("`$x$` $y$ `\\(z\\)`", "`$x$` ⟨y⟩ `\\(z\\)`"),
+            ("```\n$x$\n\\[y\\]\n```\n$z$", "```\n$x$\n\\[y\\]\n```\n⟨z⟩"),
+            ("| $5 | 6$ |", "| $5 | 6$ |"),
+            ("R$ 5 e R$ 10, $ 5 e $ 6", "R$ 5 e R$ 10, $ 5 e $ 6"),
+            ("\\[1\\] Source, see \\[1\\]", "\\[1\\] Source, see \\[1\\]"),
+            ("\\[optional\\]", "⟪optional⟫"),
+            ("see \\[optional\\] and \\(perhaps not\\)", "see \\[optional\\] and \\(perhaps not\\)"),
+            ("\\(x", "\\(x"),
+            ("\\begin{document}x\\end{document}", "\\begin{document}x\\end{document}"),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(marked(source, false), expected, "{source:?}");
+            let (text, formulas) = take_out(source, false);
+            assert_eq!(formulas.restored(&text), source);
+        }
+    }
+
+    #[test]
+    fn half_a_formula_waits() {
+        let cases = [
+            ("a \\(x", "a "),
+            ("a \\(", "a "),
+            ("a \\[\n\\frac{a}{", "a "),
+            ("a $$x", "a "),
+            ("a $x", "a "),
+            ("a $", "a "),
+            ("a \\beg", "a "),
+            ("a \\begin{ali", "a "),
+            ("a $5", "a $5"),
+            ("a $5 and ", "a $5 and "),
+            ("a $HOME", "a $HOME"),
+            ("a `$x", "a `"),
+            ("a $x$ b", "a ⟨x⟩ b"),
+            ("\\(perhaps", "\\(perhaps"),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(marked(source, true), expected, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_characters_of_the_private_plane_is_left_alone() {
+        let source = "\u{f0000} $x$";
+        let (text, formulas) = take_out(source, false);
+        assert_eq!((&*text, formulas.first(&text)), (source, None));
+    }
+}

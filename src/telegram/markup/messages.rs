@@ -1,0 +1,135 @@
+//! An answer as what is sent one after the other: messages of text, and long code as files. Called by the courier.
+
+use super::render::render_with_files;
+use super::split::{sections, split};
+use super::{Entity, File, Formatted, Kind};
+
+/// Stands where a file is cut out; no text has it, see [`super::out::Out::push`].
+pub(super) const CUT: char = '\u{10ffff}';
+/// Before the name of a file.
+pub(super) const CLIP: &str = "📎 ";
+
+/// Something that is sent by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// A message.
+    Text(Formatted),
+    /// A document; the message before it says where it belongs, unless it follows nothing.
+    File(File),
+}
+
+/// The pieces of a Markdown answer in order, texts of at most `limit` UTF-16 units. The same answer always has the
+/// same pieces.
+#[must_use]
+pub fn messages(markdown: &str, limit: usize) -> Vec<Piece> {
+    let (whole, files) = render_with_files(markdown);
+    if files.is_empty() {
+        return split(whole, limit).into_iter().map(Piece::Text).collect();
+    }
+    let mut files = files.into_iter();
+    let mut pieces = Vec::new();
+    for section in sections(whole, CUT) {
+        let file = files.next();
+        let alone = file.as_ref().is_some_and(|file| section.text == format!("{CLIP}{}", file.name));
+        if !alone {
+            pieces.extend(split(section, limit).into_iter().map(Piece::Text));
+        }
+        pieces.extend(file.map(Piece::File));
+    }
+    pieces
+}
+
+impl File {
+    /// The code as messages of at most `limit` UTF-16 units, for when it cannot go out as a file.
+    #[must_use]
+    pub fn into_texts(self, limit: usize) -> Vec<Formatted> {
+        let text = self.content.replace('\t', "    ").trim_end().to_owned();
+        let length = crate::text::utf16_len(&text);
+        let code = Entity { kind: Kind::Pre { language: self.language }, offset: 0, length };
+        split(Formatted { text, entities: vec![code] }, limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{assert_valid, markdown, tagged};
+    use super::*;
+
+    fn long(info: &str) -> String {
+        format!("```{info}\n{}```", "a\tb **c** $x$\n".repeat(90))
+    }
+
+    /// Texts with their entities; files as `name: number of lines`.
+    fn shown(source: &str) -> Vec<String> {
+        let show = |piece: &Piece| match piece {
+            Piece::Text(text) => tagged(text),
+            Piece::File(file) => format!("{}: {}", file.name, file.content.lines().count()),
+        };
+        messages(source, 4096).iter().map(show).collect()
+    }
+
+    #[test]
+    fn long_code_is_cut_out_as_a_file() {
+        let (rust, python) = (long("rust"), long("python title=app.py"));
+        let item = long("rust").replace('\n', "\n   ");
+        let cases: [(String, &[&str]); 9] = [
+            ("a **b**".to_owned(), &["a {b:b}"]),
+            ("```rust\nx\n```".to_owned(), &["{pre=rust:x}"]),
+            (rust.clone(), &["main.rs: 90"]),
+            (
+                format!("Here:\n\n{rust}\n\n**Run** it."),
+                &["Here:\n\n📎 {c:main.rs}", "main.rs: 90", "{b:Run} it."],
+            ),
+            (format!("{rust}\n\n{rust}\nbye"), &["main.rs: 90", "main-2.rs: 90", "bye"]),
+            (format!("a\n{python}"), &["a\n📎 {c:app.py}", "app.py: 90"]),
+            (
+                format!("1. Write:\n   {item}\n2. Run `it`"),
+                &["1. Write:\n  📎 {c:main.rs}", "main.rs: 90", "2. Run {c:it}"],
+            ),
+            (
+                format!("> q\n>\n> {}\n>\n> r", rust.replace('\n', "\n> ")),
+                &["{q:q\n\n📎 {c:main.rs}}", "main.rs: 90", "{q:r}"],
+            ),
+            (
+                format!("{CUT}a{CUT}\n\n{}", rust.trim_end_matches('`')),
+                &["a\n\n📎 {c:main.rs}", "main.rs: 90"],
+            ),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(shown(&source), expected, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_the_code_as_it_was_written() {
+        let code = "\tx = '\u{7}$a$ \\(b\\)'  \n\n\n  y\n".repeat(30);
+        let pieces = messages(&format!("```python\n{code}```"), 4096);
+        let [Piece::File(file)] = pieces.as_slice() else { panic!("{pieces:?}") };
+        assert_eq!(file.content, code);
+        let texts = file.clone().into_texts(500);
+        assert!(texts.len() > 1);
+        texts.iter().for_each(assert_valid);
+        assert!(texts.iter().all(|text| text.entities.len() == 1));
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_what_telegram_takes(blocks in prop::collection::vec((markdown(), any::<bool>()), 1..4)) {
+            let parts: Vec<String> = blocks
+                .iter()
+                .map(|(text, code)| if *code { format!("{text}\n\n{}", long("rust")) } else { text.clone() })
+                .collect();
+            let source = parts.join("\n\n");
+            let pieces = messages(&source, 200);
+            for piece in &pieces {
+                if let Piece::Text(text) = piece {
+                    assert_valid(text);
+                    prop_assert!(text.text.encode_utf16().count() <= 200 && !text.text.contains(CUT));
+                }
+            }
+            prop_assert_eq!(pieces, messages(&source, 200));
+        }
+    }
+}
