@@ -119,7 +119,7 @@ async fn every_trouble_gets_an_honest_sentence_and_the_next_message_works() {
     let answers = join_all(telling).await;
     let of = |words: &str| &answers[cases.iter().position(|case| case.0 == words).unwrap()];
     assert!(
-        of("cut").ends_with("\n\n⚠️ The answer broke off in the middle. Please ask again."),
+        of("cut").ends_with("\n\n⚠️ The answer broke off in the middle. I can go on, or try again."),
         "{}",
         of("cut")
     );

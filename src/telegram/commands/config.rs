@@ -122,10 +122,13 @@ impl Commands {
         let config = self.store.chat_config(asker.place.chat).await?;
         let fields = || Field::ALL.into_iter().filter(|field| field.applies(asker));
         let line = |field: Field| format!("{}: {}", field.label(texts), self.value(texts, &config, field));
-        let body: Vec<String> = fields().map(line).collect();
-        let buttons: Vec<Button> = fields()
+        let model = config.model.as_ref().map_or_else(|| self.default_model(), ToString::to_string);
+        let mut body: Vec<String> = fields().map(line).collect();
+        body.push(format!("{}: {model}", texts.model_title));
+        let mut buttons: Vec<Button> = fields()
             .map(|field| Button::new(field.label(texts), format!("config:ask:{}", field.name())))
             .collect();
+        buttons.push(Button::new(&texts.model_title, "model:show"));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);
         Ok(Card::titled(&texts.config_title, body.join("\n")).rows(rows))
     }
