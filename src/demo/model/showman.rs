@@ -23,6 +23,7 @@ rules. What you see around me is real. Try:
 - `file`: I write a table and send it as a file
 - `dice`: I look for the method that rolls one, then roll it
 - `search barbers of Seville`: I search the web; here the pages are made up
+- `code`: a program too long for a message, so it comes as a file
 - `long`: an answer too long for one message
 - `slow`: an answer you can stop half way";
 
@@ -49,7 +50,9 @@ fn main() {
 |---|---:|---:|
 | Cut | 30 | 20 € |
 | Shave | 15 | 12 € |
-| Wig | 45 | 35 € |";
+| Wig | 45 | 35 € |
+
+A wig of radius $r$ covers $\\frac{1}{2} \\cdot 4 \\pi r^2$ of the head.";
 
 const LONG_LINE: &str = "The barber of this city is in demand: everybody asks for him, everybody wants him, ladies and \
 children, the old and the young, now the wig, then the beard, a letter to carry, a match to make.";
@@ -75,6 +78,7 @@ enum Trick {
     File,
     Dice,
     Search,
+    Code,
     Long,
     Slow,
     Echo,
@@ -96,6 +100,7 @@ impl Brain for Showman {
         match trick {
             Trick::Greet => spoken(GREETING),
             Trick::Format => spoken(SHOWPIECE),
+            Trick::Code => spoken(&code()),
             Trick::Long => spoken(&long()),
             Trick::Slow => Reply::text(SLOW).paced(0, SLOW_PAUSE),
             Trick::Echo => match request.pictures().as_slice() {
@@ -126,7 +131,7 @@ impl Trick {
         let words: Vec<&str> =
             text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let says = |any: &[&str]| words.iter().any(|word| any.contains(word));
-        let rules: [(&[&str], Self); 12] = [
+        let rules: [(&[&str], Self); 13] = [
             (&["search", "google"], Self::Search),
             (&["poll", "vote"], Self::Poll),
             (&["format", "formatting", "markdown"], Self::Format),
@@ -136,6 +141,7 @@ impl Trick {
             (&["photo", "picture"], Self::Photo),
             (&["file", "document"], Self::File),
             (&["dice", "die", "roll"], Self::Dice),
+            (&["code", "program"], Self::Code),
             (&["long"], Self::Long),
             (&["slow", "slowly"], Self::Slow),
             (&["start", "hello", "hi", "hey", "help"], Self::Greet),
@@ -315,6 +321,15 @@ fn received(pictures: &[Picture<'_>]) -> String {
     format!(
         "I was sent {what} ({}). It arrived whole, but an offline stand-in has no eyes; a real model would look at it.",
         kinds.join(", ")
+    )
+}
+
+/// A program of more lines than a message shows well.
+fn code() -> String {
+    let cut = |n: usize| format!("    println!(\"customer {n}: wash, cut, shave\");\n");
+    let lines: String = (1..=100).map(cut).collect();
+    format!(
+        "A day at the barber's, as a program:\n\n```rust\n// barber.rs\nfn main() {{\n{lines}}}\n```\n\nRun it with `rustc`."
     )
 }
 
