@@ -1,7 +1,7 @@
 //! What model calls use and what that costs. Money is counted in nano-dollars (10⁻⁹ USD): a price of 0.075 USD per
 //! million tokens is 75 of them a token, so that sums are exact.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, SubAssign};
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,9 @@ impl Usage {
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input += other.input;
-        self.cached += other.cached;
-        self.output += other.output;
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
     }
 }
 
@@ -132,6 +132,14 @@ impl AddAssign for Spent {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
+    }
+}
+
+impl SubAssign for Spent {
+    fn sub_assign(&mut self, other: Self) {
+        self.tokens = self.tokens.saturating_sub(other.tokens);
+        self.nano_usd = self.nano_usd.saturating_sub(other.nano_usd);
+        self.unpriced = self.unpriced.saturating_sub(other.unpriced);
     }
 }
 
