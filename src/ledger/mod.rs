@@ -16,7 +16,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::clock::Clock;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Price, Reservation, Spending, Spent, Usage};
-use crate::policy::budget::{Caps, Day, Ruling, Wanted, judge};
+use crate::policy::budget::{Caps, Day, MOST_OUTPUT, Ruling, Wanted, judge};
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::provider::{ProviderError, Request};
@@ -208,7 +208,7 @@ impl Ledger {
     ) -> Result<Bill, LedgerError> {
         let wanted = Wanted {
             input: bill.input,
-            output: request.settings.max_tokens.map(u64::from),
+            output: request.settings.max_tokens.map_or_else(|| self.longest_answer(order), u64::from),
             search: self.models.may_search(order, request),
             price: self.highest_price(order),
         };
@@ -260,6 +260,13 @@ impl Ledger {
             today.day.reserved += most;
         }
         (today.date, ruling)
+    }
+
+    /// The bound on an answer where nobody has set one; none of the models must refuse it.
+    fn longest_answer(&self, order: &[ModelName]) -> u64 {
+        let can = order.iter().filter_map(|model| self.models.capabilities(model));
+        let bounds = can.filter_map(|can| u64::try_from(can.longest_answer()).ok());
+        bounds.fold(MOST_OUTPUT, u64::min)
     }
 
     /// Each part of the highest price that is known; `None` if none is. What a model of unknown price takes is bounded
