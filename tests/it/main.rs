@@ -17,6 +17,7 @@ mod methods;
 mod policy;
 mod process;
 mod providers;
+mod spending;
 mod stdio;
 mod store;
 mod support;
