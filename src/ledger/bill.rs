@@ -61,7 +61,9 @@ impl Paid {
             Some(Ok(Event::ToolCall(call))) => self.bill.text.push_str(&call.arguments),
             Some(Ok(Event::Hosted(_))) => self.bill.searches += 1,
             Some(Ok(Event::Completed { finish, usage })) => {
-                let usage = usage.unwrap_or_else(|| self.bill.estimate());
+                // Some tell of the question only, with nothing for what they wrote.
+                let told = usage.filter(|usage| usage.output > 0 || self.bill.text.is_empty());
+                let usage = told.unwrap_or_else(|| self.bill.estimate());
                 if let Some(booked) = self.bill.settle(Some(usage)) {
                     // Whether it was or could not be, the log has it.
                     drop(booked.await);

@@ -23,4 +23,5 @@ mod store;
 mod support;
 mod talk;
 mod trouble;
+mod usage;
 mod web;

@@ -1,17 +1,14 @@
-//! What model calls cost and the caps of a day: in `/usage` and `/status`, for refusals, over restarts and a `kill -9`.
+//! The caps of a day through the real bot: refusals, waits, what calls cost that end badly, restarts and a `kill -9`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{Days, Timelike, Utc};
 use figaro::clock::Clock;
 use figaro::demo::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro::domain::usage::Spending;
-use figaro::ids::{BotId, ChatId};
+use figaro::demo::telegram::Call;
+use figaro::ids::ChatId;
 use figaro::ledger::sum;
 use figaro::shutdown::Tasks;
-use figaro::store::UsageStore;
-use figaro::store::sled::SledStore;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -21,158 +18,8 @@ use crate::support::{ANN, BOB, World, listener};
 const EVE: i64 = 13;
 const REFUSED: &str = "⚠️ I am over today's budget; it resets at 00:00 (";
 
-/// A zone in which the day is far from its end.
-fn noon() -> String {
-    let ahead = 12 - i64::from(Utc::now().hour());
-    // These zones count the other way round.
-    format!("Etc/GMT{:+}", -ahead)
-}
-
-impl World {
-    /// A bot open to everybody with a model of known price: $0.40 for a million tokens sent, $1.60 for as many written.
-    fn priced(&self) -> Recipe {
-        self.bot().set("OPENAI_MODEL", "gpt-4.1-mini").set("ACCESS", "open").set("DEFAULT_TIMEZONE", &noon())
-    }
-
-    /// What has been spent at all, once the bot has ended.
-    async fn books(&self) -> Vec<Spending> {
-        let path = self.folder.path().join("data");
-        let store = SledStore::open(&path, BotId(self.telegram.bot_id())).await.unwrap();
-        let today = Utc::now().date_naive();
-        let days =
-            today.checked_sub_days(Days::new(2)).unwrap()..=today.checked_add_days(Days::new(2)).unwrap();
-        store.spent(days).await.unwrap()
-    }
-
-    async fn usage(&self) -> Vec<String> {
-        let asked = self.say(ANN, ANN, "/usage").message_id;
-        let is_it = |m: &&Value| m["message_id"].as_i64() > Some(asked) && text(m).starts_with("Used ");
-        lines(&self.see("/usage", |view| view.bot_messages(ANN).into_iter().find(is_it).cloned()).await)
-    }
-
-    /// Asks for `/usage` until its line of today is as wanted: what is broken off is booked when nobody waits for it.
-    async fn used_today(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
-        for _ in 0..50 {
-            let usage = self.usage().await;
-            if is_wanted(&usage[7]) {
-                return usage;
-            }
-        }
-        panic!("{:?}", self.usage().await);
-    }
-}
-
-fn lines(card: &Value) -> Vec<String> {
-    text(card).lines().filter(|line| !line.is_empty()).map(ToOwned::to_owned).collect()
-}
-
 fn bound(request: &ModelRequest) -> u64 {
     request.body["max_output_tokens"].as_u64().unwrap_or_else(|| panic!("no bound: {}", request.body))
-}
-
-#[tokio::test]
-async fn what_an_answer_cost_is_shown_by_day_chat_person_and_model() {
-    let world = World::new().await;
-    let recipe = world.priced().set("DAILY_USD", "0.50");
-    let bot = recipe.spawn();
-    bot.ready().await;
-    let before = world.usage().await;
-    assert_eq!(before[0], "Used in the last seven days");
-    assert_eq!(before.len(), 9, "no answer yet: {before:?}");
-    assert!(before[1..8].iter().all(|line| line.ends_with(" ░░░░░░░░░░ 0")), "{before:?}");
-    assert_eq!(before[8], "Today $0 of $0.50 (0 %)");
-    // 50,000 · $0.0000004 + 21,400 · $0.0000016.
-    world.script.push(Reply::text("Hello.").usage(50_000, 21_400));
-    world.ask("hi").await;
-    world.script.push(Reply::text("Hello, Bob.").usage(100, 100));
-    world.told(BOB, BOB, "hi").await;
-    let card = world.ask("/usage").await;
-    let after = lines(&card);
-    assert!(after[7].ends_with(" ██████████ 71 k · $0.05"), "{after:?}");
-    let names: Vec<&str> = after[1..8].iter().filter_map(|line| line.split(' ').next()).collect();
-    let week = "Mon Tue Wed Thu Fri Sat Sun Mon Tue Wed Thu Fri Sat";
-    assert!(week.contains(&names.join(" ")), "{names:?}");
-    let rest = ["Today $0.05 of $0.50 (10 %)", "Last answer here: 71 k · $0.05 · openai:gpt-4.1-mini"];
-    assert_eq!(after[8..], rest);
-    assert_eq!(labels(&card), ["By chat", "By person", "By model"]);
-    let views = [
-        ("By chat", vec!["Ann ██████████ 71 k · $0.05", "Bob █░░░░░░░░░ 200 · $0.0002"]),
-        ("By model", vec!["openai:gpt-4.1-mini ██████████ 71 k · $0.05"]),
-        ("By person", vec!["Ann ██████████ 71 k · $0.05", "Bob █░░░░░░░░░ 200 · $0.0002"]),
-    ];
-    for (view, rows) in views {
-        world.press(ANN, &card, view).await;
-        let shown = world.shows(ANN, card["message_id"].as_i64().unwrap(), rows[0]).await;
-        assert_eq!(lines(&shown)[1..=rows.len()], rows, "{view}");
-        assert!(!labels(&shown).contains(&view.to_owned()), "{view}");
-    }
-    assert!(text(&world.ask("/status").await).contains("71 k tokens, $0.05\nToday $0.05 of $0.50 (10 %)"));
-    assert!(bot.stop().success());
-    let bot = recipe.spawn();
-    bot.ready().await;
-    assert_eq!(world.usage().await, after);
-    assert!(bot.stop().success());
-    let spent = sum(&world.books().await);
-    assert_eq!((spent.tokens, spent.nano_usd), (71_600, 54_240_000 + 200_000));
-}
-
-#[tokio::test]
-async fn members_and_groups_see_their_own_chat_only() {
-    let world = World::new().await;
-    world.team();
-    world.person(EVE, "Eva", "pt");
-    let bot = world.priced().spawn();
-    bot.ready().await;
-    world.script.push(Reply::text("Hello.").usage(900, 50));
-    world.ask("hi").await;
-    world.script.push(Reply::text("Hello, all.").usage(300, 33));
-    world.told(BOB, TEAM, "@figaro_bot hi").await;
-    let own = lines(&world.told(BOB, BOB, "/usage").await);
-    assert_eq!((own[0].as_str(), own.len()), ("Used here in the last seven days", 8), "{own:?}");
-    assert!(own[1..].iter().all(|line| line.ends_with(" 0")), "{own:?}");
-    for person in [ANN, BOB] {
-        let card = world.told(person, TEAM, "/usage@figaro_bot").await;
-        let team = lines(&card);
-        assert!(team[7].ends_with(" ██████████ 333 · $0.00017"), "{team:?}");
-        assert_eq!((team.len(), labels(&card).len()), (9, 0));
-    }
-    let eva = lines(&world.told(EVE, EVE, "/usage").await);
-    assert_eq!(eva[0], "Gasto aqui nos últimos sete dias");
-    assert!("seg ter qua qui sex sáb dom seg".contains(&eva[7][..3]), "{eva:?}");
-    // An owner's card stays behind when its owner is none any more.
-    let card = world.ask("/usage").await;
-    assert!(bot.stop().success());
-    let bot = world.priced().set("OWNER_IDS", &EVE.to_string()).spawn();
-    bot.ready().await;
-    assert_eq!(world.press(ANN, &card, "By person").await, "Only an owner of the bot can do that.");
-    assert_eq!(lines(&world.ask("/usage").await)[0], "Used here in the last seven days");
-    assert_eq!(world.refused(), Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn an_unknown_price_is_never_shown_as_nothing() {
-    let world = World::new().await;
-    let recipe = world.bot().set("DAILY_TOKENS", "1_000_000").set("DAILY_USD", "5");
-    let bot = recipe.spawn();
-    bot.ready().await;
-    world.script.push(Reply::text("Hello.").usage(100, 10));
-    world.ask("hi").await;
-    let card = world.ask("/usage").await;
-    let usage = lines(&card);
-    assert!(usage[7].ends_with(" 110 · $?"), "{usage:?}");
-    let rest = ["Today 110 of 1.0 M (0 %)", "Today $? of $5.00 (? %)"];
-    assert_eq!(usage[8..10], rest);
-    assert_eq!(usage[10], "Last answer here: 110 · $? · openai:offline");
-    assert!(text(&world.ask("/status").await).contains("110 tokens, $?"));
-    assert!(bot.stop().success());
-    let bot = recipe.set("LLM_PRICES", "openai:off*=10/5/30").spawn();
-    bot.ready().await;
-    world.script.push(Reply::text("Hello.").usage(1_000, 1_000));
-    world.ask("and now?").await;
-    let usage = world.usage().await;
-    assert!(usage[7].ends_with(" 2.1 k · $0.04 + ?"), "{usage:?}");
-    assert_eq!(usage[9], "Today $0.04 + ? of $5.00 (? %)");
-    assert_eq!(usage[10], "Last answer here: 2.0 k · $0.04 · openai:offline");
 }
 
 #[tokio::test]
@@ -363,6 +210,19 @@ async fn a_call_under_way_at_a_kill_counts_as_spent() {
     assert_eq!(sum(&world.books().await).tokens, spent, "a refusal costs nothing");
 }
 
+#[tokio::test]
+async fn a_call_under_way_at_a_stop_is_estimated() {
+    let world = World::new().await;
+    let bot = world.priced().set("DAILY_TOKENS", "100000").spawn();
+    bot.ready().await;
+    world.script.push(Reply::text(&words()).hang_after(3));
+    world.say(ANN, ANN, "hi");
+    let most = bound(&world.asks(1).await);
+    assert!(bot.stop().success());
+    let spent = sum(&world.books().await).tokens;
+    assert!(spent > 0 && spent < most, "{spent}");
+}
+
 /// What calls cost that do not end well, with caps and without.
 async fn ends(caps: bool) {
     let world = World::new().await;
@@ -376,18 +236,30 @@ async fn ends(caps: bool) {
     }
     world.ask("hi").await;
     assert!(world.usage().await[7].ends_with("░ 0"), "what was refused costs nothing");
+    breaks(&world).await;
+    is_stopped(&world).await;
+    assert!(bot.stop().success());
+    assert!(sum(&world.books().await).nano_usd > 0);
+}
 
-    let words = "one word and another ".repeat(150);
-    world.script.push(Reply::text(&words).without_usage());
+fn words() -> String {
+    "one word and another ".repeat(150)
+}
+
+/// Without a count of tokens, at its end and in the middle.
+async fn breaks(world: &World) {
+    world.script.push(Reply::text(&words()).without_usage());
     world.ask("tell me").await;
     let whole = world.usage().await;
     assert!(!whole[7].contains('?') && !whole[7].ends_with(" 0"), "{whole:?}");
-    let last = whole.last().unwrap().clone();
-    assert!(last.starts_with("Last answer here: ") && last.contains(" k · $0.00"), "{last}");
-    world.script.push(Reply::text(&words).break_after(20));
+    names_the_last_answer(&whole);
+    world.script.push(Reply::text(&words()).break_after(20));
     world.ask("tell me").await;
-    world.used_today(|line| *line != whole[7]).await;
-    // Before its first word, and in the middle.
+    names_the_last_answer(&world.used_today(|line| *line != whole[7]).await);
+}
+
+/// Before its first word, and in the middle.
+async fn is_stopped(world: &World) {
     let before = world.usage().await;
     world.script.push(Reply::silence());
     let asked = world.model.requests().len();
@@ -395,27 +267,21 @@ async fn ends(caps: bool) {
     world.asks(asked + 1).await;
     world.ask("/stop").await;
     let before = world.used_today(|line| *line != before[7]).await;
-    world.script.push(Reply::text(&words).hang_after(9));
+    world.script.push(Reply::text(&words()).hang_after(9));
     world.say(ANN, ANN, "tell me");
+    let is_written = |call: &&&Call| json!(call.args).to_string().contains("one word");
     world
-        .see("some words", |view| {
-            view.calls_of("sendMessageDraft")
-                .iter()
-                .any(|c| json!(c.args).to_string().contains("one word"))
-                .then_some(())
-        })
+        .see("some words", |view| view.calls_of("sendMessageDraft").iter().find(is_written).map(|_| ()))
         .await;
-    world.ask("/stop").await;
-    world
-        .see("what was written", |view| {
-            view.bot_messages(ANN).iter().any(|m| text(m).ends_with("— stopped")).then_some(())
-        })
-        .await;
-    let after = world.used_today(|line| *line != before[7]).await;
-    let last = after.last().unwrap();
+    world.say(ANN, ANN, "/stop");
+    let is_stopped = |message: &&&Value| text(message).ends_with("— stopped");
+    world.see("what was written", |view| view.bot_messages(ANN).iter().find(is_stopped).map(|_| ())).await;
+    names_the_last_answer(&world.used_today(|line| *line != before[7]).await);
+}
+
+fn names_the_last_answer(usage: &[String]) {
+    let last = usage.last().unwrap();
     assert!(last.starts_with("Last answer here: ") && last.contains(" k · $0.00"), "{last}");
-    assert!(bot.stop().success());
-    assert!(sum(&world.books().await).nano_usd > 0);
 }
 
 #[tokio::test]
