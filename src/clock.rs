@@ -20,7 +20,13 @@ impl Clock {
     /// A clock that always tells this time.
     #[must_use]
     pub fn fixed(at: DateTime<Utc>) -> Self {
-        Self(Arc::new(move || at))
+        Self::told_by(move || at)
+    }
+
+    /// A clock that tells what this says.
+    #[must_use]
+    pub fn told_by(tell: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
     }
 
     /// The time now, in UTC.

@@ -92,8 +92,14 @@ impl Driver {
                         self.record_pass(&pass, with_tools, turn).await?;
                         run.model_answered(pass)
                     }
-                    PassEnd::Cancelled(pass) => return Ok(Driven::Cancelled(run.answer(pass))),
-                    PassEnd::Failed(error, pass) => return Ok(Driven::Failed(error, run.answer(pass))),
+                    PassEnd::Cancelled(mut pass) => {
+                        pass.nano_usd = self.cost(&pass, turn);
+                        return Ok(Driven::Cancelled(run.broken_off(pass)));
+                    }
+                    PassEnd::Failed(error, mut pass) => {
+                        pass.nano_usd = self.cost(&pass, turn);
+                        return Ok(Driven::Failed(error, run.broken_off(pass)));
+                    }
                 },
                 Step::CallTools(planned) => match self.call(planned, run.found(), turn).await {
                     Some(results) => run.tools_answered(results?),
@@ -124,13 +130,20 @@ impl Driver {
         loop {
             let event = tokio::select! {
                 biased;
-                () = turn.cancel.cancelled() => return PassEnd::Cancelled(pass),
-                event = call.next() => event,
+                () = turn.cancel.cancelled() => None,
+                event = call.next() => Some(event),
             };
             match event {
-                None => return PassEnd::Whole(pass),
-                Some(Err(error)) => return PassEnd::Failed(error.into(), pass),
-                Some(Ok(event)) => {
+                Some(None) => return PassEnd::Whole(pass),
+                None => {
+                    pass.usage = Some(call.so_far());
+                    return PassEnd::Cancelled(pass);
+                }
+                Some(Some(Err(error))) => {
+                    pass.usage = Some(call.so_far());
+                    return PassEnd::Failed(error.into(), pass);
+                }
+                Some(Some(Ok(event))) => {
                     self.show(&event, turn);
                     pass.absorb(event);
                 }

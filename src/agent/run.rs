@@ -141,6 +141,18 @@ impl Run {
         Answer { pass, spoke, sources, usage: self.usage, nano_usd: self.nano_usd }
     }
 
+    /// What the turn has come to where its last pass broke off.
+    #[must_use]
+    pub fn broken_off(mut self, pass: Pass) -> Answer {
+        self.count(&pass);
+        self.answer(pass)
+    }
+
+    fn count(&mut self, pass: &Pass) {
+        self.usage += pass.usage.unwrap_or_default();
+        self.nano_usd = self.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
+    }
+
     /// The model has answered: either it wants tools, or this is the end. Ignored in any other phase.
     #[must_use]
     pub fn model_answered(mut self, pass: Pass) -> Self {
@@ -149,8 +161,7 @@ impl Run {
         }
         let may_call = self.may_call();
         self.passes += 1;
-        self.usage += pass.usage.unwrap_or_default();
-        self.nano_usd = self.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
+        self.count(&pass);
         add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
         if pass.calls.is_empty() || !may_call {
             self.phase = Phase::Done(Box::new(self.answer(pass)));

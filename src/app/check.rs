@@ -6,8 +6,10 @@ use super::parts::{self, http_client, who_am_i};
 use super::{Refusal, claim, say};
 use crate::clock::Clock;
 use crate::config::{ModelChoice, ModelSettings, Settings};
+use crate::policy::budget::Caps;
 use crate::provider::fold::Pass;
 use crate::provider::models::Models;
+use crate::provider::price::Prices;
 use crate::provider::{Item, ProviderError, Request};
 use crate::store::sled::SledStore;
 use crate::store::{Store, StoreError};
@@ -21,6 +23,7 @@ pub async fn check(settings: &Settings) -> Result<(), Refusal> {
     say("✓ settings");
     let bot = telegram(settings).await;
     let model = models(settings).await;
+    prices(settings);
     let store = report("store", store(settings, bot.as_deref()).await);
     if bot.is_some() && model && store {
         return Ok(());
@@ -61,6 +64,22 @@ async fn models(settings: &Settings) -> bool {
         good &= report("model", model(&parts::models(&alone, &http), choice).await);
     }
     good
+}
+
+/// Tells of models that the bot will not ask, because money is its only bound and nobody knows what they cost.
+fn prices(settings: &Settings) {
+    if Caps::from(&settings.spending).takes_unpriced() {
+        return;
+    }
+    let prices = Prices::new(settings.spending.prices.clone());
+    for choice in [&settings.model.default].into_iter().chain(&settings.model.fallback) {
+        if prices.of(&parts::name(choice)).is_none() {
+            say(&format!(
+                "! model: {choice} will not be asked: DAILY_USD is the only bound, and what this model costs is not known. Set \
+                 its price (LLM_PRICES={choice}=sent/cached/written in US dollars for a million tokens) or DAILY_TOKENS"
+            ));
+        }
+    }
 }
 
 async fn model(models: &Models, choice: &ModelChoice) -> Result<String, String> {

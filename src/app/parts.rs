@@ -164,10 +164,6 @@ pub(super) fn http_client() -> Result<reqwest::Client, Refusal> {
 
 /// The models of these settings, each with its retries.
 pub(super) fn models(settings: &ModelSettings, http: &reqwest::Client) -> Models {
-    let name = |choice: &ModelChoice| ModelName {
-        provider: choice.provider.name().to_owned(),
-        model: choice.model.clone(),
-    };
     let providers = settings.providers.iter().map(|provider| -> Arc<dyn Provider> {
         let inner = self::provider(provider, http.clone(), settings.idle_timeout);
         Arc::new(Retry::new(inner, RetryPolicy::default()))
@@ -178,6 +174,11 @@ pub(super) fn models(settings: &ModelSettings, http: &reqwest::Client) -> Models
     });
     Models::new(providers, name(&settings.default), settings.fallback.iter().map(name).collect())
         .with_own(own.collect())
+}
+
+/// A model of the settings by its name.
+pub(super) fn name(choice: &ModelChoice) -> ModelName {
+    ModelName { provider: choice.provider.name().to_owned(), model: choice.model.clone() }
 }
 
 fn provider(settings: &ProviderSettings, http: reqwest::Client, idle: Duration) -> Arc<dyn Provider> {

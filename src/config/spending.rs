@@ -1,5 +1,6 @@
 //! What may be spent in a day, and what models cost where the owner knows better than the list.
 
+use super::models::ProviderKind;
 use super::reader::Reader;
 
 /// Bounds on spending and prices of the owner's own.
@@ -73,17 +74,19 @@ fn read_prices(reader: &mut Reader<'_>, text: &str) -> Vec<PriceSetting> {
 fn read_price(word: &str) -> Option<PriceSetting> {
     let (name, figures) = word.rsplit_once('=')?;
     let name = name.trim();
-    let (provider, _) = name.split_once(':')?;
+    let (provider, model) = name.split_once(':')?;
     let figures: Option<Vec<u64>> = figures.split('/').map(|figure| nano(figure.trim())).collect();
     let (input, cached, output) = match figures?.as_slice() {
         [input, output] => (*input, *input, *output),
         [input, cached, output] => (*input, *cached, *output),
         _ => return None,
     };
-    if provider.is_empty() {
+    if model.is_empty() || !ProviderKind::ALL.iter().any(|kind| kind.name() == provider) {
         return None;
     }
-    let (input, cached, output) = (input / 1_000_000, cached / 1_000_000, output / 1_000_000);
+    // What is too small to be counted costs more, not nothing.
+    let (input, cached, output) =
+        (input.div_ceil(1_000_000), cached.div_ceil(1_000_000), output.div_ceil(1_000_000));
     let prefix = name.strip_suffix('*');
     Some(PriceSetting {
         name: prefix.unwrap_or(name).to_owned(),
@@ -125,7 +128,10 @@ mod tests {
         let read = read(&[
             ("DAILY_TOKENS", "500_000"),
             ("DAILY_USD", "2.5"),
-            ("LLM_PRICES", "openai:gpt-4.1-mini=0.40/0.10/1.6, ollama:qwen3:8b=0/0, compatible:my/*=1/3"),
+            (
+                "LLM_PRICES",
+                "openai:gpt-4.1-mini=0.40/0.10/1.6, ollama:qwen3:8b=0/0.0005, compatible:my/*=1/3",
+            ),
         ])
         .unwrap();
         assert_eq!((read.daily_tokens, read.daily_nano_usd), (Some(500_000), Some(2_500_000_000)));
@@ -138,7 +144,7 @@ mod tests {
         };
         let wanted = [
             price("openai:gpt-4.1-mini", false, 400, 100, 1600),
-            price("ollama:qwen3:8b", false, 0, 0, 0),
+            price("ollama:qwen3:8b", false, 0, 0, 1),
             price("compatible:my/", true, 1000, 1000, 3000),
         ];
         assert_eq!(read.prices, wanted);
@@ -155,6 +161,8 @@ mod tests {
             ("DAILY_USD", "$5"),
             ("DAILY_USD", "1e3"),
             ("LLM_PRICES", "gpt-4.1=1/2"),
+            ("LLM_PRICES", "opnai:x=1/2"),
+            ("LLM_PRICES", "openai:=1/2"),
             ("LLM_PRICES", "openai:x=1"),
             ("LLM_PRICES", "openai:x=1/2/3/4"),
             ("LLM_PRICES", "openai:x=free/0"),

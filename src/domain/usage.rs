@@ -1,7 +1,7 @@
 //! What model calls use and what that costs. Money is counted in nano-dollars (10⁻⁹ USD): a price of 0.075 USD per
 //! million tokens is 75 of them a token, so that sums are exact.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, SubAssign};
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,9 @@ impl Usage {
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input += other.input;
-        self.cached += other.cached;
-        self.output += other.output;
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
     }
 }
 
@@ -106,8 +106,9 @@ pub fn dollars(nano_usd: u64) -> String {
         0 => "$0".to_owned(),
         1..1_000 => "<$0.000001".to_owned(),
         1_000..10_000_000 => {
-            let text = format!("{:.6}", f64::from(u32::try_from(nano_usd / 1_000).unwrap_or(u32::MAX)) / 1e6);
-            format!("${}", text.trim_end_matches('0'))
+            let unit = 10_u64.pow(nano_usd.ilog10() - 1);
+            let micro = (nano_usd + unit / 2) / unit * unit / 1_000;
+            format!("${}", format!("0.{micro:06}").trim_end_matches('0'))
         }
         _ => {
             let cents = nano_usd.saturating_add(5_000_000) / 10_000_000;
@@ -132,6 +133,14 @@ impl AddAssign for Spent {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
+    }
+}
+
+impl SubAssign for Spent {
+    fn sub_assign(&mut self, other: Self) {
+        self.tokens = self.tokens.saturating_sub(other.tokens);
+        self.nano_usd = self.nano_usd.saturating_sub(other.nano_usd);
+        self.unpriced = self.unpriced.saturating_sub(other.unpriced);
     }
 }
 
@@ -186,8 +195,8 @@ mod tests {
 
     #[test]
     fn amounts_are_short() {
-        let money = [0, 999, 1_500, 420_000, 9_999_000, 10_000_000, 94_999_999, 1_234_567_890_000];
-        let wanted = ["$0", "<$0.000001", "$0.000001", "$0.00042", "$0.009999", "$0.01", "$0.09", "$1234.57"];
+        let money = [0, 999, 1_500, 424_999, 9_949_000, 10_000_000, 94_999_999, 1_234_567_890_000];
+        let wanted = ["$0", "<$0.000001", "$0.000001", "$0.00042", "$0.0099", "$0.01", "$0.09", "$1234.57"];
         assert_eq!(money.map(dollars), wanted);
         let counts = [0, 999, 1_000, 9_950, 71_400, 1_250_000];
         assert_eq!(counts.map(tokens), ["0", "999", "1.0 k", "9.9 k", "71 k", "1.2 M"]);

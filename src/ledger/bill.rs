@@ -3,12 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use futures::StreamExt;
 use tokio::sync::oneshot;
 
 use super::Ledger;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Reservation, Spending, Spent, Usage};
+use crate::ids::ReservationId;
 use crate::provider::{Event, EventStream, ProviderError};
 use crate::text::estimate_tokens;
 
@@ -25,12 +27,17 @@ pub(super) struct Bill {
     payer: Payer,
     /// Set until it is booked.
     open: bool,
-    /// The model that answers, once it is known; until then nothing was spent.
+    /// The model that is asked first.
+    first: ModelName,
+    /// A request was sent and nobody has refused it: it may cost something though nothing has come back.
+    asked: bool,
+    /// The model that answers, once it is known.
     model: Option<ModelName>,
-    input: u64,
+    pub(super) input: u64,
     text: String,
     searches: u64,
-    reservation: Option<Reservation>,
+    /// What was set aside for it, and the most tokens of its answer by that.
+    reserved: Option<(Reservation, u64)>,
 }
 
 impl fmt::Debug for Paid {
@@ -46,6 +53,7 @@ impl Paid {
 
     /// The next piece of the answer; `None` at its end.
     pub async fn next(&mut self) -> Option<Result<Event, ProviderError>> {
+        self.bill.asked = true;
         let event = self.stream.next().await;
         match &event {
             Some(Ok(Event::Answering(model))) => self.bill.model = Some(model.clone()),
@@ -53,33 +61,52 @@ impl Paid {
             Some(Ok(Event::ToolCall(call))) => self.bill.text.push_str(&call.arguments),
             Some(Ok(Event::Hosted(_))) => self.bill.searches += 1,
             Some(Ok(Event::Completed { finish, usage })) => {
-                let usage = usage.unwrap_or_else(|| self.bill.estimate());
+                // Some tell of the question only, with nothing for what they wrote.
+                let told = usage.filter(|usage| usage.output > 0 || self.bill.text.is_empty());
+                let usage = told.unwrap_or_else(|| self.bill.estimate());
                 if let Some(booked) = self.bill.settle(Some(usage)) {
                     // Whether it was or could not be, the log has it.
                     drop(booked.await);
                 }
                 return Some(Ok(Event::Completed { finish: finish.clone(), usage: Some(usage) }));
             }
-            Some(Ok(Event::Source(_) | Event::Private(_)) | Err(_)) | None => {}
+            // What broke off or fell silent had been taken up; all else was refused.
+            Some(Err(error)) => {
+                self.bill.asked = matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_));
+            }
+            Some(Ok(Event::Source(_) | Event::Private(_))) | None => {}
         }
         event
+    }
+
+    /// What it comes to if nothing more of it is read, by estimate.
+    #[must_use]
+    pub fn so_far(&self) -> Usage {
+        self.bill.estimate()
     }
 }
 
 impl Bill {
-    /// For a call with so many tokens in its request, of which nothing has come back yet.
-    pub(super) const fn new(
-        ledger: Arc<Ledger>,
-        payer: Payer,
-        input: u64,
-        reservation: Option<Reservation>,
-    ) -> Self {
-        Self { ledger, payer, open: true, model: None, input, text: String::new(), searches: 0, reservation }
+    /// For a call with so many tokens in its request, which is not made yet.
+    pub(super) const fn new(ledger: Arc<Ledger>, payer: Payer, first: ModelName, input: u64) -> Self {
+        Self {
+            ledger,
+            payer,
+            open: true,
+            first,
+            asked: false,
+            model: None,
+            input,
+            text: String::new(),
+            searches: 0,
+            reserved: None,
+        }
     }
 
     /// What the provider did not say, or not yet.
     fn estimate(&self) -> Usage {
-        let output = u64::try_from(estimate_tokens(&self.text)).unwrap_or(u64::MAX);
+        let longest = self.reserved.as_ref().map_or(u64::MAX, |(_, longest)| *longest);
+        let output = u64::try_from(estimate_tokens(&self.text)).unwrap_or(u64::MAX).min(longest);
         Usage { input: self.input, cached: 0, output }
     }
 
@@ -88,21 +115,32 @@ impl Bill {
         if !std::mem::take(&mut self.open) {
             return None;
         }
-        let reservation = self.reservation.take();
-        // A call that no model took up has cost nothing.
-        let spent = match &self.model {
-            Some(model) => {
-                let usage = usage.unwrap_or_else(|| self.estimate());
-                Spent::new(usage, self.searches, self.ledger.prices.of(model))
-            }
-            None => Spent::default(),
+        let usage = usage.unwrap_or_else(|| self.estimate());
+        let reservation = self.reserved.take().map(|(reservation, _)| reservation);
+        let model = self.model.clone().unwrap_or_else(|| self.first.clone());
+        let spent = match self.asked || self.model.is_some() {
+            true => Spent::new(usage, self.searches, self.ledger.prices.of(&model)),
+            false => Spent::default(),
         };
-        let day = reservation.as_ref().map_or_else(|| self.ledger.date(), |kept| kept.most.day);
-        let model = self.model.clone().unwrap_or_else(|| self.ledger.models.default_model().clone());
         if spent == Spent::default() && reservation.is_none() {
             return None;
         }
-        Some((self.ledger.spending(day, &self.payer, model, spent), reservation))
+        let day = reservation.as_ref().map_or_else(|| self.ledger.date(), |kept| kept.most.day);
+        Some((self.spending(day, model, spent), reservation))
+    }
+
+    fn spending(&self, day: NaiveDate, model: ModelName, spent: Spent) -> Spending {
+        Spending { day, chat: self.payer.chat, user: self.payer.user.clone(), model, spent }
+    }
+
+    /// Notes what was set aside for it.
+    pub(super) fn reserve(&mut self, day: NaiveDate, most: Spent, longest: u64) {
+        let most = self.spending(day, self.first.clone(), most);
+        self.reserved = Some((Reservation { id: ReservationId::new(), most }, longest));
+    }
+
+    pub(super) fn reservation(&self) -> Option<Reservation> {
+        self.reserved.as_ref().map(|(reservation, _)| reservation.clone())
     }
 
     /// Books it, once; also when nobody waits for the end of that.

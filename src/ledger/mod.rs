@@ -2,19 +2,21 @@
 //! Whoever calls a model does it through here, in the background too.
 
 mod bill;
+#[cfg(test)]
+mod tests;
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use chrono::{DateTime, Days, NaiveDate};
 use chrono_tz::Tz;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use crate::clock::Clock;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Price, Reservation, Spending, Spent, Usage};
-use crate::ids::ReservationId;
-use crate::policy::budget::{Caps, Day, Ruling, Wanted, judge};
+use crate::policy::budget::{Caps, Day, MOST_OUTPUT, Ruling, Wanted, judge};
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::provider::{ProviderError, Request};
@@ -23,6 +25,9 @@ use crate::store::{StoreError, UsageStore};
 
 use bill::Bill;
 pub use bill::Paid;
+
+/// So often a call that waits looks whether there is room, should nothing tell it.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// Keeps account of all model calls.
 #[derive(Debug)]
@@ -123,11 +128,11 @@ impl Ledger {
     ) -> Result<Paid, LedgerError> {
         let order = self.affordable(model)?;
         let input = u64::try_from(request.estimate_tokens()).unwrap_or(u64::MAX);
-        let reservation = match self.caps.is_set() {
-            true => Some(self.reserve(&order, &mut request, input, &payer).await?),
-            false => None,
-        };
-        let bill = Bill::new(Arc::clone(self), payer, input, reservation);
+        let first = order.first().unwrap_or(model).clone();
+        let mut bill = Bill::new(Arc::clone(self), payer, first, input);
+        if self.caps.is_set() {
+            bill = self.reserve(bill, &order, &mut request).await?;
+        }
         Ok(Paid::new(self.models.stream(&order, &request), bill))
     }
 
@@ -152,17 +157,13 @@ impl Ledger {
     /// What today has come to.
     #[must_use]
     pub fn spent_today(&self) -> Spent {
-        self.roll_over(self.date()).day.spent
+        self.roll_over().day.spent
     }
 
     /// When the day ends, and where.
     #[must_use]
     pub fn resets_at(&self) -> (DateTime<Tz>, Tz) {
-        let now = self.clock.now().with_timezone(&self.zone);
-        let midnight =
-            now.date_naive().checked_add_days(Days::new(1)).and_then(|day| day.and_hms_opt(0, 0, 0));
-        let next = midnight.and_then(|midnight| midnight.and_local_timezone(self.zone).earliest());
-        (next.unwrap_or(now), self.zone)
+        (next_day(self.clock.now().with_timezone(&self.zone)), self.zone)
     }
 
     /// What was spent on the last so many days, today among them, and which days these are.
@@ -198,54 +199,81 @@ impl Ledger {
         Ok(order)
     }
 
+    /// Sets aside what a call may come to, and bounds it by that.
     async fn reserve(
-        &self,
+        self: &Arc<Self>,
+        mut bill: Bill,
         order: &[ModelName],
         request: &mut Request,
-        input: u64,
-        payer: &Payer,
-    ) -> Result<Reservation, LedgerError> {
-        let output = request.settings.max_tokens.map(u64::from);
-        let wanted = Wanted { input, output, search: request.web_search, price: self.highest_price(order) };
-        let (most, date) = loop {
+    ) -> Result<Bill, LedgerError> {
+        let wanted = Wanted {
+            input: bill.input,
+            output: request.settings.max_tokens.map_or_else(|| self.longest_answer(order), u64::from),
+            search: self.models.may_search(order, request),
+            price: self.highest_price(order),
+        };
+        loop {
             // Before the look, so that no settlement in between is missed.
             let booked = self.booked.notified();
-            let date = self.date();
-            match self.grant(date, wanted) {
+            let (date, ruling) = self.grant(wanted);
+            match ruling {
                 Ruling::Grant { output, search, most } => {
                     request.settings.max_tokens = Some(u32::try_from(output).unwrap_or(u32::MAX));
                     request.web_search = search;
-                    break (most, date);
+                    bill.reserve(date, most, output);
+                    return self.keep(bill).await;
                 }
-                Ruling::Wait => booked.await,
+                // The day may end meanwhile, which nobody tells.
+                Ruling::Wait => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
                 Ruling::Over => return Err(LedgerError::OverBudget),
             }
-        };
-        let model = order.first().cloned().unwrap_or_else(|| self.models.default_model().clone());
-        let most = self.spending(date, payer, model, most);
-        let reservation = Reservation { id: ReservationId::new(), most };
-        if let Err(error) = self.store.reserve(&reservation).await {
-            tracing::error!(%error, label = error.label(), "nothing can be set aside for a model call");
-            self.release(&reservation, Spent::default());
-            return Err(LedgerError::Store);
         }
-        Ok(reservation)
     }
 
-    /// Judges a call and, if it is granted, sets aside what it may come to.
-    fn grant(&self, date: NaiveDate, wanted: Wanted) -> Ruling {
-        let mut today = self.roll_over(date);
+    /// Stores what is set aside for a call. A task does it, so that a caller who gives up in the middle leaves it either
+    /// whole or taken back: a bill that nobody receives is settled.
+    async fn keep(self: &Arc<Self>, bill: Bill) -> Result<Bill, LedgerError> {
+        let (done, kept) = oneshot::channel();
+        let store = Arc::clone(&self.store);
+        self.tasks.spawn("reserve", async move {
+            let stored = match bill.reservation() {
+                Some(reservation) => store.reserve(&reservation).await,
+                None => Ok(()),
+            };
+            drop(done.send(stored.map(|()| bill)));
+        });
+        match kept.await {
+            Ok(Ok(bill)) => Ok(bill),
+            Ok(Err(error)) => {
+                tracing::error!(%error, label = error.label(), "nothing can be set aside for a model call");
+                Err(LedgerError::Store)
+            }
+            Err(_closed) => Err(LedgerError::Store),
+        }
+    }
+
+    /// Judges a call and, if it is granted, sets aside what it may come to on the day that it gives.
+    fn grant(&self, wanted: Wanted) -> (NaiveDate, Ruling) {
+        let mut today = self.roll_over();
         let ruling = judge(self.caps, today.day, wanted);
         if let Ruling::Grant { most, .. } = ruling {
             today.day.reserved += most;
         }
-        ruling
+        (today.date, ruling)
     }
 
-    /// Each part of the highest price; `None` if one of the models has none.
+    /// The bound on an answer where nobody has set one; none of the models must refuse it.
+    fn longest_answer(&self, order: &[ModelName]) -> u64 {
+        let can = order.iter().filter_map(|model| self.models.capabilities(model));
+        let bounds = can.filter_map(|can| u64::try_from(can.longest_answer()).ok());
+        bounds.fold(MOST_OUTPUT, u64::min)
+    }
+
+    /// Each part of the highest price that is known; `None` if none is. What a model of unknown price takes is bounded
+    /// by tokens alone, which must not free the others from a bound in money.
     fn highest_price(&self, order: &[ModelName]) -> Option<Price> {
-        let prices: Option<Vec<Price>> = order.iter().map(|model| self.prices.of(model)).collect();
-        prices?.into_iter().reduce(|a, b| Price {
+        let prices = order.iter().filter_map(|model| self.prices.of(model));
+        prices.reduce(|a, b| Price {
             input: a.input.max(b.input),
             cached: a.cached.max(b.cached),
             output: a.output.max(b.output),
@@ -253,32 +281,23 @@ impl Ledger {
         })
     }
 
-    /// Takes back what was set aside and adds what was spent instead.
-    fn release(&self, reservation: &Reservation, spent: Spent) {
-        let mut today = self.today();
-        if today.date == reservation.most.day {
-            let (reserved, most) = (&mut today.day.reserved, reservation.most.spent);
-            reserved.tokens = reserved.tokens.saturating_sub(most.tokens);
-            reserved.nano_usd = reserved.nano_usd.saturating_sub(most.nano_usd);
-            reserved.unpriced = reserved.unpriced.saturating_sub(most.unpriced);
-            today.day.spent += spent;
+    /// Counts what was spent in place of what was set aside for it.
+    fn count(&self, spending: &Spending, reservation: Option<&Reservation>) {
+        let mut today = self.roll_over();
+        // What a call of the day before comes to stays that day's.
+        if today.date == spending.day {
+            today.day.reserved -= reservation.map(|kept| kept.most.spent).unwrap_or_default();
+            today.day.spent += spending.spent;
         }
         drop(today);
         self.booked.notify_waiters();
     }
 
     async fn book(&self, spending: Spending, reservation: Option<Reservation>) {
-        match &reservation {
-            Some(reservation) => self.release(reservation, spending.spent),
-            None => self.roll_over(spending.day).day.spent += spending.spent,
-        }
+        self.count(&spending, reservation.as_ref());
         if let Err(error) = self.store.book(&spending, reservation.map(|kept| kept.id)).await {
             tracing::error!(%error, label = error.label(), "what a model call has cost could not be stored");
         }
-    }
-
-    fn spending(&self, day: NaiveDate, payer: &Payer, model: ModelName, spent: Spent) -> Spending {
-        Spending { day, chat: payer.chat, user: payer.user.clone(), model, spent }
     }
 
     fn date(&self) -> NaiveDate {
@@ -286,7 +305,8 @@ impl Ledger {
     }
 
     /// Today's figures; a new day begins at nothing. What is set aside for calls of the day before stays that day's.
-    fn roll_over(&self, date: NaiveDate) -> MutexGuard<'_, Today> {
+    fn roll_over(&self) -> MutexGuard<'_, Today> {
+        let date = self.date();
         let mut today = self.today();
         if today.date < date {
             *today = Today { date, day: Day::default() };
@@ -297,6 +317,13 @@ impl Ledger {
     fn today(&self) -> MutexGuard<'_, Today> {
         self.today.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// When the next day begins: at midnight or, where clocks skip it, with the first hour that they show.
+fn next_day(now: DateTime<Tz>) -> DateTime<Tz> {
+    let tomorrow = now.date_naive().checked_add_days(Days::new(1));
+    let mut hours = (0..24).filter_map(|hour| tomorrow?.and_hms_opt(hour, 0, 0));
+    hours.find_map(|hour| hour.and_local_timezone(now.timezone()).earliest()).unwrap_or(now)
 }
 
 /// All of it together.

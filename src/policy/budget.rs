@@ -56,8 +56,8 @@ pub struct Day {
 pub struct Wanted {
     /// Tokens of the request, estimated from above.
     pub input: u64,
-    /// The bound on the answer that people or agents have set.
-    pub output: Option<u64>,
+    /// The most tokens of its answer.
+    pub output: u64,
     /// The provider may search the web.
     pub search: bool,
     /// The highest price among the models that may answer; `None` where one of them is not known.
@@ -87,13 +87,13 @@ pub enum Ruling {
 pub fn judge(caps: Caps, day: Day, wanted: Wanted) -> Ruling {
     let plain = Wanted { search: false, ..wanted };
     let tries = if wanted.search { vec![wanted, plain] } else { vec![plain] };
-    let enough = wanted.output.unwrap_or(MOST_OUTPUT).min(LEAST_OUTPUT);
+    let enough = wanted.output.min(LEAST_OUTPUT);
     let mut both = day.spent;
     both += day.reserved;
     for wanted in &tries {
         let room = room(caps, both, wanted);
         if room >= enough {
-            let output = wanted.output.unwrap_or(MOST_OUTPUT).min(room);
+            let output = wanted.output.min(room);
             return Ruling::Grant { output, search: wanted.search, most: most(wanted, output) };
         }
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn wanted(input: u64) -> Wanted {
-        Wanted { input, output: None, search: false, price: Some(CHEAP) }
+        Wanted { input, output: MOST_OUTPUT, search: false, price: Some(CHEAP) }
     }
 
     fn granted(ruling: Ruling) -> Option<(u64, bool)> {
@@ -161,8 +161,8 @@ mod tests {
             (tokens(5_000), day(3_900, 0), wanted(1_000), Err(Ruling::Over)),
             (money, day(0, 0), wanted(1_000), Ok(1_000)),
             (money, day(4_000, 0), wanted(0), Err(Ruling::Over)),
-            (money, day(0, 0), Wanted { output: Some(10), ..wanted(4_960) }, Ok(10)),
-            (money, day(0, 0), Wanted { output: Some(10), ..wanted(4_961) }, Err(Ruling::Over)),
+            (money, day(0, 0), Wanted { output: 10, ..wanted(4_960) }, Ok(10)),
+            (money, day(0, 0), Wanted { output: 10, ..wanted(4_961) }, Err(Ruling::Over)),
             // A model without a price is bounded by tokens alone.
             (tokens(2_000), day(0, 0), Wanted { price: None, ..wanted(1_000) }, Ok(1_000)),
         ];
@@ -193,7 +193,7 @@ mod tests {
             caps in (proptest::option::of(0..50_000_u64), proptest::option::of(0..50_000_u64)),
             gone in (0..40_000_u64, 0..40_000_u64),
             input in 0..30_000_u64,
-            output in proptest::option::of(1..20_000_u64),
+            output in 1..20_000_u64,
             search: bool,
         ) {
             let caps = Caps { tokens: caps.0, nano_usd: caps.1 };

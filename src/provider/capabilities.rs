@@ -16,6 +16,9 @@ static FAMILIES: LazyLock<HashMap<String, Family>> = LazyLock::new(embedded);
 pub struct Capabilities {
     /// The most tokens of request and answer together.
     pub context_window: usize,
+    /// The most tokens of an answer that it may be asked for, where that is little.
+    #[serde(default)]
+    pub max_output: Option<usize>,
     /// It calls function tools.
     pub tools: bool,
     /// It sees images.
@@ -121,6 +124,7 @@ impl Capabilities {
     /// Nothing but text: what holds for a provider that the data does not know.
     const NONE: Self = Self {
         context_window: 8192,
+        max_output: None,
         tools: false,
         vision: false,
         structured_output: false,
@@ -128,6 +132,13 @@ impl Capabilities {
         search_with_tools: true,
         schema_with_tools: true,
     };
+
+    /// A bound on an answer, in tokens, that the model takes beside a request as long as most are: some refuse one that
+    /// their window could not hold.
+    #[must_use]
+    pub fn longest_answer(self) -> usize {
+        self.max_output.unwrap_or(self.context_window / 4)
+    }
 
     /// What this model of this provider can do.
     #[must_use]
@@ -151,6 +162,8 @@ mod tests {
         let window = |model: &str| Capabilities::of("openai", model).context_window;
         assert_eq!(window("gpt-4.1-mini"), 1_047_576);
         assert_eq!(window("gpt-4o-2024-11-20"), 128_000);
+        let longest = |model: &str| Capabilities::of("openai", model).longest_answer();
+        assert_eq!(["gpt-4", "gpt-3.5-turbo", "gpt-4-turbo-2024-04-09"].map(longest), [2048, 4096, 4096]);
         assert!(Capabilities::of("openai", "o3").vision);
         assert!(!Capabilities::of("openai", "o3-mini-2025").vision);
         assert!(Capabilities::of("openai", "somebody-elses").tools);

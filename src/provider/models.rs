@@ -120,6 +120,12 @@ impl Models {
         stream::unfold(Asking { current: Some(first), open, stream: None, told: None }, Asking::next).boxed()
     }
 
+    /// Whether one of these models would search the web by itself for such a request.
+    #[must_use]
+    pub fn may_search(&self, order: &[ModelName], request: &Request) -> bool {
+        order.iter().filter_map(|model| self.capabilities(model)).any(|can| may_search(request, can))
+    }
+
     fn candidate(&self, name: &ModelName, request: &Request) -> Option<Candidate> {
         let provider = self.providers.get(name.provider.as_str())?.clone();
         let request = self.fitted(request.clone(), &name.model, provider.capabilities(&name.model));
@@ -132,8 +138,7 @@ impl Models {
         if !can.tools {
             request.tools.clear();
         }
-        let has_tools = request.tools.iter().any(|tool| tool.name != WEB_SEARCH);
-        request.web_search &= can.web_search && (can.search_with_tools || !has_tools);
+        request.web_search = may_search(&request, can);
         // A tool that searches is for models whose provider does not do it by itself.
         let needs_tool = !request.web_search && (can.web_search || self.outside_search);
         request.tools.retain(|tool| needs_tool || tool.name != WEB_SEARCH);
@@ -145,6 +150,12 @@ impl Models {
         }
         request
     }
+}
+
+/// Whether the provider searches for such a model in such a request.
+fn may_search(request: &Request, can: Capabilities) -> bool {
+    let has_tools = can.tools && request.tools.iter().any(|tool| tool.name != WEB_SEARCH);
+    request.web_search && can.web_search && (can.search_with_tools || !has_tools)
 }
 
 /// The model is told that there is something it cannot see, so that it can say so.

@@ -22,7 +22,7 @@ fn model(provider: &str) -> &'static str {
 
 impl World {
     /// The bot with one provider that answers and, if named, one that stands in for it.
-    fn bot_of(&self, provider: &str, other: Option<&str>) -> Recipe {
+    pub fn bot_of(&self, provider: &str, other: Option<&str>) -> Recipe {
         let bot = self.bot().unset("OPENAI_API_KEY").unset("OPENAI_BASE_URL").unset("OPENAI_MODEL");
         let bot = self.with_provider(bot.set("LLM_PROVIDER", provider), provider);
         match other {

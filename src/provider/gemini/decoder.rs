@@ -168,9 +168,9 @@ fn finish(answer: &Value) -> Result<Option<Finish>, ProviderError> {
 fn usage(usage: &Value) -> Option<Usage> {
     let count = |name: &str| usage[name].as_u64().unwrap_or_default();
     Some(Usage {
-        input: usage["promptTokenCount"].as_u64()? + count("toolUsePromptTokenCount"),
+        input: usage["promptTokenCount"].as_u64()?.saturating_add(count("toolUsePromptTokenCount")),
         cached: count("cachedContentTokenCount"),
-        output: count("candidatesTokenCount") + count("thoughtsTokenCount"),
+        output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
     })
 }
 

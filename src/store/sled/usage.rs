@@ -9,7 +9,7 @@ use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
 use super::{SledStore, key};
-use crate::domain::usage::{Reservation, Spending};
+use crate::domain::usage::{Reservation, Spending, Spent};
 use crate::ids::{ChatId, ReservationId};
 use crate::store::{Result, UsageStore};
 
@@ -78,8 +78,11 @@ impl UsageStore for SledStore {
     }
 }
 
-/// Adds to the record of the same day, chat, person and model.
+/// Adds to the record of the same day, chat, person and model. What came to nothing needs none.
 fn add(tables: &Tables, changes: &mut Changes, mut spending: Spending) -> Result<(), Fault> {
+    if spending.spent == Spent::default() {
+        return Ok(());
+    }
     let key = key::spending(&spending);
     if let Some(before) = tables.spent.find(&key)? {
         spending.spent += before.spent;

@@ -21,7 +21,7 @@ use crate::text::one_line;
 /// So many days are shown.
 const DAYS: u64 = 7;
 /// A full bar.
-const BAR: u64 = 10;
+const BAR: u128 = 10;
 /// So many chats, people or models are shown.
 const ROWS: usize = 8;
 /// So many messages are looked through for the last answer.
@@ -114,13 +114,17 @@ impl Commands {
     /// How much of today's caps is gone.
     pub(super) fn cap_lines(&self, texts: &Texts) -> Vec<String> {
         let (caps, spent) = (self.ledger.caps(), self.ledger.spent_today());
-        let line = |gone: u64, cap: u64, words: &dyn Fn(u64) -> String| {
-            let percent = (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
-            let values = [("gone", words(gone)), ("cap", words(cap)), ("percent", percent)];
-            fill(&texts.usage_cap, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+        let line = |gone: String, cap: String, percent: String| {
+            let values = [("gone", gone.as_str()), ("cap", &cap), ("percent", &percent)];
+            fill(&texts.usage_cap, &values)
         };
-        let by_tokens = caps.tokens.map(|cap| line(spent.tokens, cap, &tokens));
-        let by_money = caps.nano_usd.map(|cap| line(spent.nano_usd, cap, &dollars));
+        let percent = |gone: u64, cap: u64| (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
+        let by_tokens =
+            caps.tokens.map(|cap| line(tokens(spent.tokens), tokens(cap), percent(spent.tokens, cap)));
+        let by_money = caps.nano_usd.map(|cap| {
+            let known = percent(spent.nano_usd, cap);
+            line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
+        });
         by_tokens.into_iter().chain(by_money).collect()
     }
 
@@ -189,7 +193,7 @@ fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> T) -> Vec<(T, Sp
 fn bars(rows: Vec<(String, Spent)>) -> Vec<String> {
     let most = rows.iter().map(|(_, spent)| spent.tokens).max().unwrap_or_default().max(1);
     let line = |(name, spent): (String, Spent)| {
-        let full = (spent.tokens * BAR).div_ceil(most);
+        let full = (u128::from(spent.tokens) * BAR).div_ceil(u128::from(most));
         let bar: String = (0..BAR).map(|at| if at < full { '█' } else { '░' }).collect();
         match spent.tokens {
             0 => format!("{name} {bar} 0"),
