@@ -54,6 +54,7 @@ async fn every_mistake_in_the_settings_is_told_at_once() {
         ("OPENAI_BASE_URL", "model.example"),
         ("LLM_PROVIDER", "skynet"),
         ("LLM_IDLE_TIMEOUT", "0"),
+        ("OLLAMA_LOAD_TIMEOUT", "soon"),
         ("MCP_HTTP_PORT", "70000"),
         ("STORE_URL", "postgres://u:hunter2@db/x"),
         ("OWNER_IDS", "11,ann"),
