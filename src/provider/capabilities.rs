@@ -31,6 +31,10 @@ pub struct Capabilities {
     /// form.
     #[serde(default = "combined")]
     pub schema_with_tools: bool,
+    /// Its provider searches also for an answer that is to be JSON of no certain form; else such a request goes without
+    /// the search.
+    #[serde(default = "combined")]
+    pub search_with_json: bool,
 }
 
 /// Most models take in one request whatever they take at all.
@@ -127,6 +131,7 @@ impl Capabilities {
         web_search: false,
         search_with_tools: true,
         schema_with_tools: true,
+        search_with_json: true,
     };
 
     /// What this model of this provider can do.
