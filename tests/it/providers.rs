@@ -139,6 +139,14 @@ async fn structured(world: &World) {
     // With a form Ollama's models call no tools, so that it goes without.
     let is_ollama = request.model() == model("ollama");
     assert_eq!((request.wants_json(), request.tool_names().is_empty()), (!is_ollama, false));
+    // OpenAI searches in no such request: a tool does it by a call of its own.
+    let searches = (request.offers_search(), request.tool_names().contains(&"web_search"));
+    let wanted = match request.model() {
+        "gpt-4.1-mini" => (false, true),
+        "gemini-3.5-flash" => (true, false),
+        _ => (false, false),
+    };
+    assert_eq!(searches, wanted, "{}", request.model());
     world.ask("/model output_format clear").await;
 }
 
