@@ -59,8 +59,6 @@ use crate::tools::{Registry, find, notes, web};
 
 /// The pause between tries to reach Telegram at the start.
 const RETRY: Duration = Duration::from_secs(2);
-/// How long a model of one's own may take to load before its first word.
-const LOAD: Duration = Duration::from_secs(300);
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -165,7 +163,7 @@ pub(super) fn http_client() -> Result<reqwest::Client, Refusal> {
 /// The models of these settings, each with its retries.
 pub(super) fn models(settings: &ModelSettings, http: &reqwest::Client) -> Models {
     let providers = settings.providers.iter().map(|provider| -> Arc<dyn Provider> {
-        let inner = self::provider(provider, http.clone(), settings.idle_timeout);
+        let inner = self::provider(provider, settings, http.clone());
         Arc::new(Retry::new(inner, RetryPolicy::default()))
     });
     let own = settings.providers.iter().map(|provider| ModelName {
@@ -181,13 +179,14 @@ pub(super) fn name(choice: &ModelChoice) -> ModelName {
     ModelName { provider: choice.provider.name().to_owned(), model: choice.model.clone() }
 }
 
-fn provider(settings: &ProviderSettings, http: reqwest::Client, idle: Duration) -> Arc<dyn Provider> {
+fn provider(settings: &ProviderSettings, all: &ModelSettings, http: reqwest::Client) -> Arc<dyn Provider> {
+    let (idle, load) = (all.idle_timeout, all.load_timeout);
     let (url, key) = (settings.base_url.as_str(), settings.key.clone());
     let given = (!key.expose_secret().is_empty()).then(|| key.clone());
     match settings.kind {
         ProviderKind::OpenAi => Arc::new(OpenAiResponses::new(http, url, key, idle)),
         ProviderKind::Compatible => Arc::new(OpenAiChat::new(http, url, given, idle)),
-        ProviderKind::Ollama => Arc::new(Ollama::new(http, url, given, idle, LOAD)),
+        ProviderKind::Ollama => Arc::new(Ollama::new(http, url, given, idle, load)),
         ProviderKind::Gemini => Arc::new(Gemini::new(http, url, key, idle)),
     }
 }

@@ -90,6 +90,8 @@ pub struct ModelSettings {
     pub fallback: Vec<ModelChoice>,
     /// A stream that says nothing for so long has failed.
     pub idle_timeout: Duration,
+    /// An Ollama that has not begun to answer for so long has failed: until then it may be loading the model.
+    pub load_timeout: Duration,
 }
 
 impl ModelSettings {
@@ -110,6 +112,7 @@ impl ModelSettings {
             default: ModelChoice { provider: first, model: model.unwrap_or_default() },
             fallback,
             idle_timeout: Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600)),
+            load_timeout: Duration::from_secs(reader.number("OLLAMA_LOAD_TIMEOUT", 1..=3600)),
         }
     }
 

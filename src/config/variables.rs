@@ -40,6 +40,11 @@ pub const VARIABLES: &[Variable] = &[
     variable("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Where Ollama runs."),
     variable("OLLAMA_API_KEY", "", "A key, for an Ollama behind a door that asks for one."),
     variable("OLLAMA_MODEL", "", "The model that answers there, as `ollama list` names it."),
+    variable(
+        "OLLAMA_LOAD_TIMEOUT",
+        "300",
+        "So many seconds Ollama may take to load the model and begin its answer (1 to 3600).",
+    ),
     variable("GEMINI_API_KEY", "", "The key for Google's Gemini."),
     variable("GEMINI_MODEL", "gemini-3.5-flash", "The model that answers there."),
     variable(

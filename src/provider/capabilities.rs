@@ -34,6 +34,10 @@ pub struct Capabilities {
     /// form.
     #[serde(default = "combined")]
     pub schema_with_tools: bool,
+    /// Its provider searches also for an answer that is to be JSON of no certain form; else such a request goes without
+    /// the search.
+    #[serde(default = "combined")]
+    pub search_with_json: bool,
 }
 
 /// Most models take in one request whatever they take at all.
@@ -91,6 +95,14 @@ fn nano(usd: f64) -> u64 {
     (usd * 1e9).round() as u64
 }
 
+impl Entry {
+    /// Whether a model whose name begins with this one's is no later one: `gpt-5` says nothing of what `gpt-5.9` costs.
+    fn is_of_generation(&self, model: &str) -> bool {
+        let rest = model.strip_prefix(&self.name);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
+    }
+}
+
 impl Family {
     fn entry(&self, model: &str) -> Option<&Entry> {
         let fitting = self.models.iter().filter(|entry| model.starts_with(&entry.name));
@@ -106,11 +118,8 @@ pub(super) fn list_price(provider: &str, model: &str) -> Option<Price> {
         return None;
     }
     let family = FAMILIES.get(provider)?;
-    match family.entry(model) {
-        Some(entry) => entry.price.as_ref().or(family.price.as_ref()),
-        None => family.price.as_ref(),
-    }
-    .map(Price::from)
+    let entry = family.entry(model).filter(|entry| entry.is_of_generation(model));
+    entry.and_then(|entry| entry.price.as_ref()).or(family.price.as_ref()).map(Price::from)
 }
 
 /// Whether what a provider serves under this name may be a model that talks, as far as the name tells.
@@ -131,6 +140,7 @@ impl Capabilities {
         web_search: false,
         search_with_tools: true,
         schema_with_tools: true,
+        search_with_json: true,
     };
 
     /// A bound on an answer, in tokens, that the model takes beside a request as long as most are: some refuse one that
@@ -155,6 +165,8 @@ fn embedded() -> HashMap<String, Family> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -178,5 +190,146 @@ mod tests {
         };
         assert_eq!(combines("gemini-3.5-flash"), (true, true));
         assert_eq!(combines("gemini-2.5-flash-lite"), (false, false));
+    }
+
+    /// Every entry with its family's name.
+    fn entries() -> impl Iterator<Item = (&'static str, &'static Entry)> {
+        FAMILIES
+            .iter()
+            .flat_map(|(family, data)| data.models.iter().map(move |entry| (family.as_str(), entry)))
+    }
+
+    #[test]
+    fn names_stand_once_and_fields_are_known() {
+        let data: serde_json::Value = serde_saphyr::from_str(include_str!("models.yaml")).unwrap();
+        let known = [
+            "name",
+            "context_window",
+            "tools",
+            "vision",
+            "structured_output",
+            "web_search",
+            "search_with_tools",
+            "schema_with_tools",
+            "price",
+        ];
+        for (family, said) in data.as_object().unwrap() {
+            let mut names = BTreeSet::new();
+            for entry in said["models"].as_array().unwrap() {
+                let name = entry["name"].as_str().unwrap();
+                assert!(!name.is_empty() && names.insert(name), "{family}:{name} stands twice");
+                // What is misspelt would be passed over.
+                let unknown =
+                    entry.as_object().unwrap().keys().find(|field| !known.contains(&field.as_str()));
+                assert_eq!(unknown, None, "{family}:{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn prices_are_whole_nano_dollars_and_caches_are_no_dearer() {
+        for (family, Entry { name, price, capabilities }) in entries() {
+            let Some(usd) = price else { continue };
+            let case = format!("{family}:{name}");
+            let tokens = [Some(usd.input), usd.cached, Some(usd.output)];
+            for usd in tokens.into_iter().flatten() {
+                // More than three decimals for a million are less than a nano-dollar for one.
+                assert!((usd * 1e3 - (usd * 1e3).round()).abs() < 1e-6, "{case}: {usd}");
+                assert!((0.0..=1e3).contains(&usd), "{case}: {usd}");
+            }
+            let is_free = tokens.into_iter().flatten().all(|usd| usd == 0.0);
+            assert!(is_free || tokens.into_iter().flatten().all(|usd| usd > 0.0), "{case}: free in part");
+            assert!(usd.cached.is_none_or(|cached| cached <= usd.input), "{case}: dear from the cache");
+            assert!((0.0..0.1).contains(&usd.search), "{case}: {}", usd.search);
+            assert!(usd.search == 0.0 || capabilities.web_search, "{case}: it does not search");
+        }
+    }
+
+    #[test]
+    fn a_name_has_the_price_of_its_own_generation_or_none() {
+        for (family, entry) in entries().filter(|(_, entry)| entry.price.is_some()) {
+            let price = |end: &str| list_price(family, &format!("{}{end}", entry.name));
+            assert_eq!(price("-2026-11-21"), price(""), "{family}:{}", entry.name);
+            assert_eq!((price("9"), price(".9")), (None, None), "{family}:{}", entry.name);
+        }
+        let unheard_of = [
+            (
+                "openai",
+                ["gpt-7-mini", "gpt-6-mini", "gpt-6.9-sol", "gpt-5.9", "gpt-4.9", "gpt-3.9", "o5-mini"],
+            ),
+            (
+                "gemini",
+                [
+                    "gemini-5-pro",
+                    "gemini-4-neon",
+                    "gemini-3-ultra",
+                    "gemini-3.9-flash",
+                    "gemini-2",
+                    "gemma-5",
+                    "x",
+                ],
+            ),
+            (
+                "compatible",
+                ["openai/gpt-4o", "anthropic/claude-9", "deepseek-v9", "gemma-3", "llava", "a/b", "x"],
+            ),
+        ];
+        for (family, names) in unheard_of {
+            for name in names {
+                assert_eq!(list_price(family, name), None, "{family}:{name}");
+            }
+        }
+        // A machine of one's own has no list.
+        assert_eq!(list_price("ollama", "qwen9:8b").map(|price| price.input), Some(0));
+        assert_eq!(list_price("ollama", "qwen9:480b-cloud"), None);
+        assert_eq!(list_price("nobody", "gpt-4.1"), None);
+    }
+
+    #[test]
+    fn what_does_not_talk_is_told_by_its_name() {
+        let cases = [
+            (
+                "openai",
+                true,
+                vec![
+                    "gpt-4.1-mini",
+                    "gpt-6.2-sol",
+                    "o3",
+                    "o4-mini",
+                    "chatgpt-4o-latest",
+                    "gpt-5.1-codex-mini",
+                ],
+            ),
+            (
+                "openai",
+                false,
+                vec!["text-embedding-3-small", "whisper-1", "tts-1-hd", "dall-e-3", "gpt-image-1"],
+            ),
+            (
+                "openai",
+                false,
+                vec!["omni-moderation-latest", "gpt-4o-realtime-preview", "gpt-4o-mini-transcribe"],
+            ),
+            ("openai", false, vec!["sora-2", "davinci-002", "gpt-3.5-turbo-instruct", "O3-Deep-Research"]),
+            (
+                "gemini",
+                true,
+                vec!["gemini-3.5-flash", "gemini-2.5-pro", "gemini-flash-latest", "gemma-4-31b-it"],
+            ),
+            (
+                "gemini",
+                false,
+                vec!["gemini-embedding-001", "imagen-4.0-generate-001", "veo-3.1-generate-preview"],
+            ),
+            ("gemini", false, vec!["gemini-2.5-flash-preview-tts", "gemini-2.5-flash-image", "aqa"]),
+            // Ollama tells by itself; of other services nothing is known.
+            ("ollama", true, vec!["qwen3-vl:8b", "nomic-embed-text:latest"]),
+            ("compatible", true, vec!["openai/gpt-4o-audio-preview"]),
+        ];
+        for (family, talks, names) in cases {
+            for name in names {
+                assert_eq!(may_talk(family, name), talks, "{family}:{name}");
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ use tracing::warn;
 
 use super::capabilities::may_talk;
 use super::{Capabilities, Event, EventStream, Item, Provider, ProviderError, Request};
-use crate::domain::generation::Generation;
+use crate::domain::generation::{Generation, OutputFormat};
 use crate::domain::model::ModelName;
 
 /// The providers that are set up, by name, and the order of models.
@@ -148,6 +148,9 @@ impl Models {
         if !can.vision {
             request.items.iter_mut().for_each(without_images);
         }
+        if wants_free_json(&request) {
+            ask_for_json(&mut request.items);
+        }
         request
     }
 }
@@ -155,7 +158,15 @@ impl Models {
 /// Whether the provider searches for such a model in such a request.
 fn may_search(request: &Request, can: Capabilities) -> bool {
     let has_tools = can.tools && request.tools.iter().any(|tool| tool.name != WEB_SEARCH);
-    request.web_search && can.web_search && (can.search_with_tools || !has_tools)
+    request.web_search
+        && can.web_search
+        && (can.search_with_tools || !has_tools)
+        && (can.search_with_json || !wants_free_json(request))
+}
+
+/// Whether the answer is to be JSON of no certain form.
+fn wants_free_json(request: &Request) -> bool {
+    request.schema.is_none() && request.settings.output_format == Some(OutputFormat::Json)
 }
 
 /// The model is told that there is something it cannot see, so that it can say so.
@@ -164,6 +175,17 @@ fn without_images(item: &mut Item) {
     if !images.is_empty() {
         *text += &format!("\n[pictures that you cannot see: {}]", images.len());
         images.clear();
+    }
+}
+
+/// JSON of no certain form is asked for in words too: OpenAI refuses it else, and other models write blanks without end.
+fn ask_for_json(items: &mut [Item]) {
+    let last = items.iter_mut().rev().find_map(|item| match item {
+        Item::User { text, .. } => Some(text),
+        Item::Assistant { .. } | Item::ToolResult { .. } => None,
+    });
+    if let Some(text) = last {
+        text.push_str("\n[answer with one JSON object and nothing else]");
     }
 }
 
@@ -226,7 +248,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::provider::{Finish, Image, ToolSpec};
+    use crate::provider::{AnswerSchema, Finish, Image, ToolSpec};
 
     type Answer = Vec<Result<Event, ProviderError>>;
 
@@ -326,6 +348,31 @@ mod tests {
         assert_eq!((first.model.as_str(), first.tools.len(), first.web_search), ("x", 1, false));
         assert_eq!((second.model.as_str(), second.tools.len()), ("y", 0));
         assert_eq!(second.items, [Item::user("see\n[pictures that you cannot see: 1]")]);
+    }
+
+    #[test]
+    fn json_of_no_certain_form_is_asked_for_in_words() {
+        let settings = Generation { output_format: Some(OutputFormat::Json), ..Generation::default() };
+        let schema = AnswerSchema { name: "s".into(), schema: json!({"type": "object"}) };
+        let hi = vec![Item::user("hi"), Item::user("there")];
+        let free = Request { settings, web_search: true, ..Request::new("", "", hi) };
+        let bound = Request { schema: Some(schema), ..free.clone() };
+        let words = Request { settings: Generation::default(), ..free.clone() };
+        let models = Models::new([], name("a:x"), Vec::new());
+        let all =
+            Capabilities { web_search: true, structured_output: true, ..Capabilities::of("nobody", "") };
+        let alone = Capabilities { search_with_json: false, ..all };
+        let cases = [
+            (&free, all, "there\n[answer with one JSON object and nothing else]", true),
+            (&free, alone, "there\n[answer with one JSON object and nothing else]", false),
+            (&bound, alone, "there", true),
+            (&words, alone, "there", true),
+        ];
+        for (request, can, last, searches) in cases {
+            let fitted = models.fitted(request.clone(), "x", can);
+            assert_eq!(fitted.items, [Item::user("hi"), Item::user(last)]);
+            assert_eq!(fitted.web_search, searches, "{request:?}");
+        }
     }
 
     #[tokio::test]

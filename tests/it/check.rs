@@ -1,5 +1,5 @@
-//! A start that cannot succeed says why in one message, ends with code 2 and leaves nothing running; `figaro check` and
-//! `figaro demo` beside it.
+//! A start that cannot succeed says why in one message, ends with code 2 and leaves nothing running; `figaro check`
+//! beside it.
 
 use std::fs;
 use std::path::Path;
@@ -7,16 +7,14 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use figaro::demo::model::Reply;
-use futures::StreamExt;
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::support::bot::Recipe;
 use crate::support::{ANN, BOB, PATIENCE, World, proc};
 
 /// Runs a bot that must refuse to start, and gives its one message.
-async fn refused(world: &World, recipe: &Recipe) -> String {
+pub async fn refused(world: &World, recipe: &Recipe) -> String {
     let output = recipe.run().await;
     let (said, errors) = words(&output);
     assert_eq!(output.status.code(), Some(2), "{errors}");
@@ -29,7 +27,7 @@ async fn refused(world: &World, recipe: &Recipe) -> String {
     message.trim_end().to_owned()
 }
 
-fn words(output: &Output) -> (String, String) {
+pub fn words(output: &Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr))
 }
@@ -54,6 +52,7 @@ async fn every_mistake_in_the_settings_is_told_at_once() {
         ("OPENAI_BASE_URL", "model.example"),
         ("LLM_PROVIDER", "skynet"),
         ("LLM_IDLE_TIMEOUT", "0"),
+        ("OLLAMA_LOAD_TIMEOUT", "soon"),
         ("MCP_HTTP_PORT", "70000"),
         ("STORE_URL", "postgres://u:hunter2@db/x"),
         ("OWNER_IDS", "11,ann"),
@@ -293,76 +292,6 @@ async fn the_env_file_is_read_and_the_environment_wins() {
     assert!(output.status.success(), "{said}{errors}");
     assert!(said.contains("openai:of-the-environment") && said.contains("./kept"), "{said}");
     assert_eq!(world.model.requests()[0].body["model"], "of-the-environment");
-}
-
-/// Reads the demo's events until the bot says something with these words in the chat.
-async fn hears(http: &reqwest::Client, url: &str, chat: i64, words: &str) -> bool {
-    let events = http.get(format!("{url}demo/events")).send().await.unwrap();
-    let mut stream = events.bytes_stream();
-    let mut text = String::new();
-    while let Some(bytes) = stream.next().await {
-        text.push_str(&String::from_utf8_lossy(&bytes.unwrap()));
-        let said = |event: &str| {
-            let data = event.split_once("event: message\ndata: ")?.1;
-            let message: Value = serde_json::from_str(data).ok()?;
-            let is_it = message["chat"]["id"] == chat && message["from"]["is_bot"] == true;
-            (is_it && message["text"].as_str()?.contains(words)).then_some(())
-        };
-        if text.split("\n\n").any(|event| said(event).is_some()) {
-            return true;
-        }
-    }
-    false
-}
-
-#[tokio::test]
-async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let world = World::new().await;
-    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port().to_string();
-    let recipe = Recipe::new(world.folder.path()).arg("demo").arg("--port").arg(&port);
-    let figaro = recipe.command();
-    // As a service manager or `nohup` may start it: without any standard input.
-    let mut shell = tokio::process::Command::new("sh");
-    shell.args(["-c", "exec \"$0\" \"$@\" <&-"]).arg(figaro.get_program()).args(figaro.get_args());
-    shell.current_dir(world.folder.path()).env_clear().env("TMPDIR", world.folder.path());
-    let mut demo = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
-    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
-    let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
-    let url = format!("http://127.0.0.1:{port}/");
-    assert!(line.contains(&url), "{line}");
-    let http = reqwest::Client::builder().build().unwrap();
-    let page = http.get(&url).send().await.unwrap();
-    assert!(page.text().await.unwrap().contains("<html"));
-    let talk = [
-        ("the barber of Seville", "the barber of Seville"),
-        ("search the web for wigs", "All about wigs (made up)"),
-    ];
-    for (said, answer) in talk {
-        let message = json!({"chat_id": 1001, "from": 1001, "text": said});
-        let sent = http.post(format!("{url}demo/send")).json(&message);
-        let hearing = tokio::time::timeout(PATIENCE, hears(&http, &url, 1001, answer));
-        let (heard, sent) = tokio::join!(hearing, sent.send());
-        assert!(sent.unwrap().status().is_success() && heard.unwrap());
-    }
-    let pid = demo.id().unwrap();
-    proc::signal(pid, "TERM");
-    let output = tokio::time::timeout(PATIENCE, demo.wait_with_output()).await.unwrap().unwrap();
-    assert!(output.status.success(), "{}", words(&output).1);
-    assert_eq!(words(&output).1, "", "nothing to complain about");
-    assert_eq!(proc::with_words(&url[..url.len() - 1]), Vec::<u32>::new(), "left running");
-    let left: Vec<_> = fs::read_dir(world.folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
-#[tokio::test]
-async fn a_demo_on_a_port_that_is_taken_says_so() {
-    let world = World::new().await;
-    let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = held.local_addr().unwrap().port().to_string();
-    let message =
-        refused(&world, &Recipe::new(world.folder.path()).arg("demo").arg("--port").arg(&port)).await;
-    assert!(message.contains(&port) && message.contains("--port"), "{message}");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod access;
 mod check;
 mod commands;
 mod crash;
+mod demo;
 mod discovery;
 mod dm;
 mod faults;

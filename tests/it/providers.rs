@@ -1,37 +1,72 @@
-//! Every provider through the real bot: words, tools, failures, stops and stand-ins, against the offline model in the
-//! provider's own dialect, which checks each request as the service would.
+//! Every provider through the real bot, against the offline model in the provider's own dialect, which checks each request
+//! as the service would: a table of scenarios, and each row for each provider.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use figaro::demo::model::{Part, Reply};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use figaro::demo::model::{ModelRequest, Part, Reply};
+use figaro::demo::telegram::Say;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
-use crate::support::{ANN, PATIENCE, World};
+use crate::support::{ANN, World};
+
+/// A way through the bot that every provider must go.
+type Scenario = for<'a> fn(&'a World) -> BoxFuture<'a, ()>;
+
+/// What holds while a provider works. One bot goes through all of it, in this order, as one conversation.
+const WORKING: [(&str, Scenario); 8] = [
+    ("plain", |world| plain(world).boxed()),
+    ("one tool", |world| calls(world, vec![Part::Text("Let me see.".into()), note("milk")], &[true]).boxed()),
+    ("parallel tools", |world| calls(world, vec![note("bread"), note("salt")], &[true, true]).boxed()),
+    ("tool error", |world| calls(world, vec![no_such_note()], &[false]).boxed()),
+    ("image", |world| image(world).boxed()),
+    ("structured output", |world| structured(world).boxed()),
+    ("stop", |world| stop(world).boxed()),
+    ("429, then ok", |world| limited(world).boxed()),
+];
+
+/// What holds while it does not, and another stands in for it.
+const FAILING: [(&str, Scenario); 3] = [
+    ("500", |world| gives_way(world, vec![Reply::status(500, "down"); 3]).boxed()),
+    ("hang before its first word", |world| gives_way(world, vec![Reply::silence()]).boxed()),
+    ("hang before anything", |world| gives_way(world, vec![Reply::no_headers()]).boxed()),
+];
 
 const PROVIDERS: [&str; 4] = ["openai", "compatible", "ollama", "gemini"];
 
-/// The model each is asked for.
+/// The model each provider is asked for: one that sees.
 fn model(provider: &str) -> &'static str {
     match provider {
+        "openai" => "gpt-4.1-mini",
+        "compatible" => "openai/gpt-4.1-mini",
+        "ollama" => "qwen3-vl:8b",
         "gemini" => "gemini-3.5-flash",
-        "ollama" => "llama3.2",
-        _ => "offline",
+        other => panic!("no provider {other}"),
     }
 }
 
+/// A picture of one pixel.
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+fn note(content: &str) -> Part {
+    Part::Call { name: "add_note".to_owned(), arguments: json!({"key": "list", "content": content}) }
+}
+
+fn no_such_note() -> Part {
+    Part::Call { name: "remove_note".to_owned(), arguments: json!({"note_id": "no such note"}) }
+}
+
 impl World {
-    /// The bot with one provider that answers and, if named, one that stands in for it.
-    pub fn bot_of(&self, provider: &str, other: Option<&str>) -> Recipe {
+    /// The bot with one provider and none to stand in for it.
+    pub fn bot_of(&self, provider: &str) -> Recipe {
         let bot = self.bot().unset("OPENAI_API_KEY").unset("OPENAI_BASE_URL").unset("OPENAI_MODEL");
-        let bot = self.with_provider(bot.set("LLM_PROVIDER", provider), provider);
-        match other {
-            Some(other) => {
-                let name = format!("{other}:{}", model(other));
-                self.with_provider(bot.set("LLM_FALLBACK", &name), other)
-            }
-            None => bot,
-        }
+        self.with_provider(bot.set("LLM_PROVIDER", provider), provider)
     }
 
     fn with_provider(&self, bot: Recipe, provider: &str) -> Recipe {
@@ -46,126 +81,170 @@ impl World {
         if provider == "ollama" { bot } else { bot.set(&format!("{prefix}_API_KEY"), "sk-offline-key") }
     }
 
-    /// The results of the last request that brought any, as the model read them.
-    fn last_results(&self) -> Vec<Value> {
-        let requests = self.model.requests();
-        let results = requests.iter().rev().map(|request| {
-            let results = request.tool_results().into_iter();
-            results.map(|(_, output)| serde_json::from_str(&output).unwrap()).collect::<Vec<Value>>()
-        });
-        results.into_iter().find(|results| !results.is_empty()).unwrap_or_default()
+    /// The last request the model got.
+    fn last_request(&self) -> ModelRequest {
+        self.model.requests().pop().unwrap()
+    }
+
+    /// Goes through the scenarios; in none a reply is left over, or a call or a request is wrong.
+    async fn goes_through(&self, provider: &str, scenarios: &[(&str, Scenario)]) {
+        for (name, scenario) in scenarios {
+            let outcome = AssertUnwindSafe(scenario(self)).catch_unwind().await;
+            assert!(outcome.is_ok(), "{provider} fails in: {name}");
+            assert_eq!((self.script.left(), self.refused()), (0, Vec::new()), "{provider}: {name}");
+            assert_eq!(self.model.violations(), Vec::<String>::new(), "{provider}: {name}");
+        }
     }
 }
 
-fn note(content: &str) -> Part {
-    Part::Call { name: "add_note".to_owned(), arguments: json!({"key": "list", "content": content}) }
-}
-
-/// One bot, one question after the other: what is true for every provider.
-async fn converses(provider: &str) {
-    let world = World::new().await;
-    let bot = world.bot_of(provider, None).spawn();
-    bot.ready().await;
+async fn plain(world: &World) {
     world.script.push(Reply::text("Hello, **Ann**!"));
     let hello = world.ask("hi").await;
     assert_eq!((&hello["text"], &hello["entities"][0]["type"]), (&json!("Hello, Ann!"), &json!("bold")));
-    calls(&world).await;
-    world.script.push(Reply::status(429, "slow down").retry_after(1));
-    world.script.push(Reply::text("Now."));
-    assert_eq!(world.ask("again").await["text"], "Now.");
-    assert_eq!(world.script.left(), 0);
-    assert_eq!(world.refused(), Vec::<String>::new());
-    assert!(bot.stop().success());
 }
 
-/// One call, two at once, and one that fails.
-async fn calls(world: &World) {
-    let missing = Part::Call { name: "remove_note".into(), arguments: json!({"note_id": "no such note"}) };
-    let cases = [
-        (vec![Part::Text("Let me see.".into()), note("milk")], vec![true]),
-        (vec![note("bread"), note("salt")], vec![true, true]),
-        (vec![missing], vec![false]),
-    ];
-    for (parts, wanted) in cases {
-        world.script.push(Reply::turn(parts));
-        world.script.push(Reply::text("Done."));
-        assert_eq!(world.ask("do it").await["text"], "Done.");
-        let done: Vec<bool> = world.last_results().iter().map(|result| result["success"] == true).collect();
-        assert!(done.ends_with(&wanted), "{done:?}");
-    }
+/// The calls are made, all at once, and the model reads how each came out.
+async fn calls(world: &World, parts: Vec<Part>, wanted: &[bool]) {
+    world.script.push(Reply::turn(parts));
+    world.script.push(Reply::text("Done."));
+    assert_eq!(world.ask("do it").await["text"], "Done.");
+    let request = world.last_request();
+    let results = request.tool_results();
+    let done = results.iter().map(|(_, output)| serde_json::from_str::<Value>(output).unwrap());
+    assert_eq!(done.map(|result| result["success"] == true).collect::<Vec<_>>(), wanted, "{results:?}");
+}
+
+/// The model gets the picture that was sent, byte for byte.
+async fn image(world: &World) {
+    let before = world.bot_texts(ANN).len();
+    world.script.push(Reply::text("A dot."));
+    let photo = Say::new(ANN, ANN, "what is this?").photo(STANDARD.decode(PNG).unwrap());
+    world.telegram.send(photo).unwrap();
+    assert_eq!(world.answers(ANN, before + 1).await.pop().unwrap()["text"], "A dot.");
+    let request = world.last_request();
+    let pictures: Vec<_> = request.pictures().iter().map(|p| (p.mime_type, p.base64)).collect();
+    assert_eq!(pictures, [("image/png", PNG)]);
+}
+
+/// JSON is asked for in words and in the provider's way once the chat wants it, and shown as code.
+async fn structured(world: &World) {
+    let card = world.ask("/model output_format json").await;
+    assert!(card["text"].as_str().unwrap().contains("output_format json"), "{card}");
+    world.script.push(Reply::text("{\"a\":1}"));
+    let answer = world.ask("how many are there?").await;
+    let code = &answer["entities"][0];
+    assert_eq!((&answer["text"], &code["type"]), (&json!("{\"a\":1}"), &json!("pre")), "{answer}");
+    let request = world.last_request();
+    assert!(request.user_text().contains("JSON"), "{}", request.user_text());
+    // With a form Ollama's models call no tools, so that it goes without.
+    let is_ollama = request.model() == model("ollama");
+    assert_eq!((request.wants_json(), request.tool_names().is_empty()), (!is_ollama, false));
+    // OpenAI searches in no such request: a tool does it by a call of its own.
+    let searches = (request.offers_search(), request.tool_names().contains(&"web_search"));
+    let wanted = match request.model() {
+        "gpt-4.1-mini" => (false, true),
+        "gemini-3.5-flash" => (true, false),
+        _ => (false, false),
+    };
+    assert_eq!(searches, wanted, "{}", request.model());
+    world.ask("/model output_format clear").await;
 }
 
 /// `/stop` keeps what was written and closes the call.
-async fn stops(provider: &str) {
-    let world = World::new().await;
-    let bot = world.bot_of(provider, None).spawn();
-    bot.ready().await;
+async fn stop(world: &World) {
+    let before = world.bot_texts(ANN).len();
+    let drafts = world.telegram.view(|view| view.calls_of("sendMessageDraft").len());
     let long = "one word and another ".repeat(200);
-    world.script.push(Reply::text(&long).paced(4, Duration::from_millis(100)));
+    world.script.push(Reply::text(&long).paced(4, Duration::from_millis(50)));
     world.say(ANN, ANN, "tell me");
-    let drafted = world
-        .telegram
-        .wait_until(PATIENCE, |view| view.calls_of("sendMessageDraft").get(2).map(|_| ()))
+    world
+        .see("the answer as it is written", |v| v.calls_of("sendMessageDraft").get(drafts + 1).map(drop))
         .await;
-    drafted.expect("the answer is seen as it is written");
     world.say(ANN, ANN, "/stop");
-    world.answers(ANN, 2).await;
-    let texts = world.bot_texts(ANN);
+    world.answers(ANN, before + 2).await;
+    let texts = world.bot_texts(ANN).split_off(before);
     assert!(texts.iter().any(|text| text.starts_with("one word") && text.len() < long.len()), "{texts:?}");
-    assert!(bot.stop().success());
+}
+
+/// Who asks for a moment gets it, and is asked again.
+async fn limited(world: &World) {
+    let before = world.model.requests().len();
+    world.script.push(Reply::status(429, "slow down").retry_after(1));
+    world.script.push(Reply::text("Now."));
+    assert_eq!(world.ask("again").await["text"], "Now.");
+    let models: Vec<String> = world.model.requests()[before..].iter().map(|r| r.model().to_owned()).collect();
+    assert!(models.len() == 2 && models[0] == models[1], "{models:?}");
 }
 
 /// A model that fails before its first word gives way to another.
-async fn falls_back(provider: &str, other: &str) {
-    let world = World::new().await;
-    let bot = world.bot_of(provider, Some(other)).set("LLM_IDLE_TIMEOUT", "1").spawn();
-    bot.ready().await;
-    for _ in 0..3 {
-        world.script.push(Reply::status(500, "down"));
-    }
+async fn gives_way(world: &World, failures: Vec<Reply>) {
+    let before = world.model.requests().len();
+    let failed = failures.len();
+    failures.into_iter().for_each(|failure| world.script.push(failure));
     world.script.push(Reply::text("I stand in."));
     assert_eq!(world.ask("are you there?").await["text"], "I stand in.");
+    let requests = world.model.requests().split_off(before);
+    let models: Vec<&str> = requests.iter().map(ModelRequest::model).collect();
+    let (stand_in, tried) = models.split_last().unwrap();
+    assert!(tried.len() == failed && tried.iter().all(|model| model != stand_in), "{models:?}");
     let status = world.ask("/status").await;
-    let named = format!("{other}:{}", model(other));
-    assert!(status["text"].as_str().unwrap().contains(&named), "{status}");
+    assert!(status["text"].as_str().unwrap().contains(&format!(":{stand_in}")), "{status}");
+}
 
-    // Ollama says nothing while it loads a model, and is waited for much longer.
-    if provider != "ollama" {
-        world.script.push(Reply::silence());
-        world.script.push(Reply::text("Still here."));
-        assert_eq!(world.ask("and now?").await["text"], "Still here.");
-    }
-    assert_eq!(world.refused(), Vec::<String>::new());
+/// Both tables for a provider, each with a bot of its own.
+async fn keeps_to_the_matrix(provider: &str, other: &str) {
+    let working = async {
+        let world = World::new().await;
+        let mut bot = world.bot_of(provider).spawn();
+        bot.ready().await;
+        world.goes_through(provider, &WORKING).await;
+        bot.signal("TERM");
+        assert!(bot.ended().await.success());
+    };
+    let failing = async {
+        let world = World::new().await;
+        let bot = world.bot_of(provider).set("LLM_FALLBACK", &format!("{other}:{}", model(other)));
+        let bot =
+            world.with_provider(bot, other).set("LLM_IDLE_TIMEOUT", "2").set("OLLAMA_LOAD_TIMEOUT", "2");
+        let mut bot = bot.spawn();
+        bot.ready().await;
+        world.goes_through(provider, &FAILING).await;
+        bot.signal("TERM");
+        assert!(bot.ended().await.success());
+    };
+    futures::join!(working, failing);
 }
 
 #[tokio::test]
-async fn openai_converses_calls_and_recovers() {
-    converses("openai").await;
-}
-
-#[tokio::test]
-async fn compatible_converses_calls_and_recovers() {
-    converses("compatible").await;
-}
-
-#[tokio::test]
-async fn ollama_converses_calls_and_recovers() {
-    converses("ollama").await;
-}
-
-#[tokio::test]
-async fn gemini_converses_calls_and_recovers() {
-    converses("gemini").await;
-}
-
-#[tokio::test]
-async fn every_provider_is_stopped() {
-    futures::future::join_all(PROVIDERS.map(stops)).await;
-}
-
-#[tokio::test]
-async fn every_provider_gives_way_to_another() {
-    let next = |at: usize| PROVIDERS[(at + 1) % PROVIDERS.len()];
-    let all = PROVIDERS.into_iter().enumerate().map(|(at, provider)| falls_back(provider, next(at)));
+async fn every_provider_keeps_to_the_matrix() {
+    let others = PROVIDERS.iter().cycle().skip(1);
+    let all = PROVIDERS.iter().zip(others).map(|(provider, other)| keeps_to_the_matrix(provider, other));
     futures::future::join_all(all).await;
+}
+
+/// Where tools and a form do not go together, the form waits for the pass that has no tools.
+#[tokio::test]
+async fn a_form_goes_without_tools_where_they_cannot_be_combined() {
+    let world = World::new().await;
+    let bot = world.with_provider(world.bot_of("ollama"), "gemini").set("MAX_PASSES", "1").spawn();
+    bot.ready().await;
+    world.ask("/model output_format json").await;
+    for model in
+        ["ollama:qwen3-vl:8b", "gemini:gemini-2.5-flash", "gemini:gemini-3.5-flash", "ollama:gemma3:4b"]
+    {
+        world.ask(&format!("/model {model}")).await;
+        let before = world.model.requests().len();
+        let combines = model.ends_with("3.5-flash");
+        let calls = model != "ollama:gemma3:4b";
+        if calls {
+            world.script.push(Reply::turn(vec![note("salt")]));
+        }
+        world.script.push(Reply::text("{\"a\":1}"));
+        assert_eq!(world.ask("note salt").await["entities"][0]["type"], "pre", "{model}");
+        let asked = world.model.requests().split_off(before);
+        let asked: Vec<_> = asked.iter().map(|r| (!r.tool_names().is_empty(), r.wants_json())).collect();
+        let wanted = if calls { vec![(true, combines), (false, true)] } else { vec![(false, true)] };
+        assert_eq!(asked, wanted, "{model}");
+    }
+    assert!(bot.stop().success());
 }

@@ -305,7 +305,7 @@ async fn with_caps_each_request_bounds_its_answer() {
         let world = World::new().await;
         world.otherwise(Reply::text("Hello."));
         for cap in [None, Some("9000000")] {
-            let recipe = world.bot_of(provider, None);
+            let recipe = world.bot_of(provider);
             let bot =
                 cap.map_or_else(|| recipe.clone(), |cap| recipe.clone().set("DAILY_TOKENS", cap)).spawn();
             bot.ready().await;

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 
 use self::decoder::Decoder;
 use super::openai_client::{OpenAiClient, Path};
-use super::{EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, EventStream, Provider, ProviderError, Request};
 use crate::domain::generation::Generation;
 use crate::secret::SecretString;
 
@@ -35,6 +35,10 @@ impl OpenAiResponses {
 impl Provider for OpenAiResponses {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        Capabilities { search_with_json: false, ..Capabilities::of(NAME, model) }
     }
 
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str> {

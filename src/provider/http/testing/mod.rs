@@ -1,4 +1,7 @@
 //! A hand-made server for the tests of providers: it sends chosen bytes in chosen pieces and keeps what it was asked.
+//! [`faults`] is what all of them must bear.
+
+pub(in crate::provider) mod faults;
 
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -10,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What happens after the last piece.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) enum End {
     Finish,
     Break,

@@ -1,0 +1,83 @@
+//! `figaro demo`: a talk in the browser that needs nobody outside, and leaves nothing behind.
+
+use std::fs;
+use std::process::Stdio;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpListener;
+
+use crate::check::{refused, words};
+use crate::support::bot::Recipe;
+use crate::support::{PATIENCE, World, proc};
+
+/// Reads the demo's events until the bot says something with these words in the chat.
+async fn hears(http: &reqwest::Client, url: &str, chat: i64, words: &str) -> bool {
+    let events = http.get(format!("{url}demo/events")).send().await.unwrap();
+    let mut stream = events.bytes_stream();
+    let mut text = String::new();
+    while let Some(bytes) = stream.next().await {
+        text.push_str(&String::from_utf8_lossy(&bytes.unwrap()));
+        let said = |event: &str| {
+            let data = event.split_once("event: message\ndata: ")?.1;
+            let message: Value = serde_json::from_str(data).ok()?;
+            let is_it = message["chat"]["id"] == chat && message["from"]["is_bot"] == true;
+            (is_it && message["text"].as_str()?.contains(words)).then_some(())
+        };
+        if text.split("\n\n").any(|event| said(event).is_some()) {
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test]
+async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let world = World::new().await;
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port().to_string();
+    let recipe = Recipe::new(world.folder.path()).arg("demo").arg("--port").arg(&port);
+    let figaro = recipe.command();
+    // As a service manager or `nohup` may start it: without any standard input.
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" <&-"]).arg(figaro.get_program()).args(figaro.get_args());
+    shell.current_dir(world.folder.path()).env_clear().env("TMPDIR", world.folder.path());
+    let mut demo = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+    let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+    let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
+    let url = format!("http://127.0.0.1:{port}/");
+    assert!(line.contains(&url), "{line}");
+    let http = reqwest::Client::builder().build().unwrap();
+    let page = http.get(&url).send().await.unwrap();
+    assert!(page.text().await.unwrap().contains("<html"));
+    let talk = [
+        ("the barber of Seville", "the barber of Seville"),
+        ("search the web for wigs", "All about wigs (made up)"),
+    ];
+    for (said, answer) in talk {
+        let message = json!({"chat_id": 1001, "from": 1001, "text": said});
+        let sent = http.post(format!("{url}demo/send")).json(&message);
+        let hearing = tokio::time::timeout(PATIENCE, hears(&http, &url, 1001, answer));
+        let (heard, sent) = tokio::join!(hearing, sent.send());
+        assert!(sent.unwrap().status().is_success() && heard.unwrap());
+    }
+    let pid = demo.id().unwrap();
+    proc::signal(pid, "TERM");
+    let output = tokio::time::timeout(PATIENCE, demo.wait_with_output()).await.unwrap().unwrap();
+    assert!(output.status.success(), "{}", words(&output).1);
+    assert_eq!(words(&output).1, "", "nothing to complain about");
+    assert_eq!(proc::with_words(&url[..url.len() - 1]), Vec::<u32>::new(), "left running");
+    let left: Vec<_> = fs::read_dir(world.folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_demo_on_a_port_that_is_taken_says_so() {
+    let world = World::new().await;
+    let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = held.local_addr().unwrap().port().to_string();
+    let message =
+        refused(&world, &Recipe::new(world.folder.path()).arg("demo").arg("--port").arg(&port)).await;
+    assert!(message.contains(&port) && message.contains("--port"), "{message}");
+}
