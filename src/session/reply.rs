@@ -83,7 +83,7 @@ impl Turns {
         Said { markdown, actions }
     }
 
-    /// What a failed call means for the person, and for the owners where only they can mend it.
+    /// What a failed call means for the person.
     pub(super) async fn trouble(&self, error: LedgerError, written: &Answer) -> Trouble {
         let ledger = &self.driver.ledger;
         match error {
@@ -94,15 +94,13 @@ impl Turns {
             LedgerError::Store => Trouble::Internal,
             LedgerError::OverBudget => {
                 let (at, zone) = ledger.resets_at();
-                let time = at.format("%H:%M").to_string();
-                self.tell_owners(&time, zone.name()).await;
-                Trouble::OverBudget { time, zone: zone.name().to_owned() }
+                Trouble::OverBudget { time: at.format("%H:%M").to_string(), zone: zone.name().to_owned() }
             }
         }
     }
 
-    /// Once a day.
-    async fn tell_owners(&self, time: &str, zone: &str) {
+    /// That the day's budget is used up, once a day.
+    pub(super) async fn tell_owners(&self, time: &str, zone: &str) {
         match self.driver.ledger.tell_of_caps().await {
             Ok(true) => {}
             Ok(false) => return,

@@ -166,8 +166,19 @@ impl Turns {
             End::Trouble { .. } => Outcome::Failed,
             End::Abandon | End::Again(_) => Outcome::Abandoned,
         };
+        let reset = match &end {
+            End::Trouble { trouble: Trouble::OverBudget { time, zone }, .. } => {
+                Some((time.clone(), zone.clone()))
+            }
+            _ => None,
+        };
         self.bus.publish(run.id, RunEventKind::Ended(outcome));
-        self.finish(&run, &question, end, &cancel).await
+        let next = self.finish(&run, &question, end, &cancel).await;
+        // Whoever asked need not wait for that.
+        if let Some((time, zone)) = reset {
+            self.tell_owners(&time, &zone).await;
+        }
+        next
     }
 
     /// Loads everything, builds the request, and lets the agent work.
