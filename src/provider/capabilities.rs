@@ -205,11 +205,13 @@ mod tests {
         let known = [
             "name",
             "context_window",
+            "max_output",
             "tools",
             "vision",
             "structured_output",
             "web_search",
             "search_with_tools",
+            "search_with_json",
             "schema_with_tools",
             "price",
         ];
