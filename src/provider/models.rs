@@ -9,7 +9,7 @@ use tracing::warn;
 
 use super::capabilities::may_talk;
 use super::{Capabilities, Event, EventStream, Item, Provider, ProviderError, Request};
-use crate::domain::generation::Generation;
+use crate::domain::generation::{Generation, OutputFormat};
 use crate::domain::model::ModelName;
 
 /// The providers that are set up, by name, and the order of models.
@@ -133,7 +133,10 @@ impl Models {
             request.tools.clear();
         }
         let has_tools = request.tools.iter().any(|tool| tool.name != WEB_SEARCH);
-        request.web_search &= can.web_search && (can.search_with_tools || !has_tools);
+        let is_free_json =
+            request.schema.is_none() && request.settings.output_format == Some(OutputFormat::Json);
+        // OpenAI refuses to search for an answer in JSON.
+        request.web_search &= can.web_search && (can.search_with_tools || !has_tools) && !is_free_json;
         // A tool that searches is for models whose provider does not do it by itself.
         let needs_tool = !request.web_search && (can.web_search || self.outside_search);
         request.tools.retain(|tool| needs_tool || tool.name != WEB_SEARCH);
@@ -142,6 +145,9 @@ impl Models {
         }
         if !can.vision {
             request.items.iter_mut().for_each(without_images);
+        }
+        if is_free_json {
+            ask_for_json(&mut request.items);
         }
         request
     }
@@ -153,6 +159,18 @@ fn without_images(item: &mut Item) {
     if !images.is_empty() {
         *text += &format!("\n[pictures that you cannot see: {}]", images.len());
         images.clear();
+    }
+}
+
+/// The form alone is not enough: OpenAI refuses it where nobody speaks of JSON, and it does not hold beside the tools of
+/// others.
+fn ask_for_json(items: &mut [Item]) {
+    let mut asked = items.iter_mut().rev().filter_map(|item| match item {
+        Item::User { text, .. } => Some(text),
+        Item::Assistant { .. } | Item::ToolResult { .. } => None,
+    });
+    if let Some(text) = asked.next() {
+        *text += "\n[the answer must be one JSON object and nothing else]";
     }
 }
 

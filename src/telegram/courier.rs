@@ -44,7 +44,8 @@ impl Courier for TelegramCourier {
             let reply_to = delivery.reply_to.filter(|_| at == 0);
             let texts = self.locales.of(delivery.language.as_deref());
             let actions = if at == last { delivery.actions.as_slice() } else { &[] };
-            let message = Outgoing { content, reply_to, buttons: action_buttons(actions, texts) };
+            let message =
+                Outgoing { content, reply_to, buttons: action_buttons(actions, delivery.run, texts) };
             let sent = match live.filter(|_| at == 0) {
                 Some(live) => self.sender.amend(live, &delivery.place, &message, stop).await,
                 None => self.sender.send(&delivery.place, &message, stop).await,
