@@ -53,6 +53,7 @@ impl Question {
                 text: message.text,
                 attachments: message.attachments,
                 quotes: message.quotes,
+                forwarded_from: message.forwarded_from,
                 mentioned: true,
                 ..asker?.clone()
             })

@@ -21,6 +21,9 @@ const LAST_MESSAGES: usize = 200;
 /// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
 
+/// So much of a turn's id stands in a button.
+const TAG_BYTES: usize = 10;
+
 /// The buttons under the answer of a turn. Each says for which turn it is: `retry:VERB:TURN`.
 #[must_use]
 pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<Button>> {
@@ -39,7 +42,7 @@ pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<
 /// The end of a turn's id, which tells it from all others; whole it would leave no room for the name of a model.
 fn tag(run: RunId) -> String {
     let id = run.to_string();
-    id.rsplit('-').next().unwrap_or(&id).to_owned()
+    id.get(id.len().saturating_sub(TAG_BYTES)..).unwrap_or(&id).to_owned()
 }
 
 /// What a button says: `retry:VERB:TURN`, and for `with` a model behind it.
