@@ -33,6 +33,7 @@ pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Me
     };
     let mut wanted = pictures(&mut { asked }, MOST_ASKED);
     wanted.extend(pictures(&mut { earlier }, MOST_EARLIER));
+    wanted.sort_unstable();
     wanted.dedup();
     let fetching = wanted.into_iter().map(|id| async move {
         let image = one(files, &id).await;

@@ -111,7 +111,9 @@ impl Trouble {
     pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {
         let again = match self {
             Self::Model(ProviderError::TooLong(_), _) | Self::OverBudget { .. } => Vec::new(),
-            Self::Gone { .. } | Self::Unpriced(_) => vec![Action::OtherModel],
+            Self::Gone { .. } | Self::Unpriced(_) | Self::Model(ProviderError::UnknownModel(_), _) => {
+                vec![Action::OtherModel]
+            }
             Self::Internal => vec![Action::Retry],
             Self::Model(..) | Self::Withheld | Self::Empty => vec![Action::Retry, Action::OtherModel],
         };

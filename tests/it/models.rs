@@ -238,6 +238,33 @@ async fn a_model_that_is_gone_is_told_on_the_card_and_when_it_is_needed() {
 }
 
 #[tokio::test]
+async fn a_model_whose_provider_is_not_set_up_any_more_is_gone_too() {
+    let world = World::new().await;
+    let bot = world.many().spawn();
+    bot.ready().await;
+    world.told(BOB, BOB, "/model compatible:offline-text").await;
+    assert!(bot.stop().success());
+    let bot = world
+        .many()
+        .unset("COMPATIBLE_BASE_URL")
+        .unset("COMPATIBLE_API_KEY")
+        .unset("COMPATIBLE_MODEL")
+        .spawn();
+    bot.ready().await;
+    let card = world.told(BOB, BOB, "/model").await;
+    assert!(text(&card).contains("⚠️ compatible:offline-text is not served any more."), "{card}");
+    let told = world.told(BOB, BOB, "are you there?").await;
+    assert!(
+        text(&told).starts_with("⚠️ My model, compatible:offline-text, is not served by its provider."),
+        "{told}"
+    );
+    assert_eq!(labels(&told), ["Another model"]);
+    world.otherwise(Reply::text("It is me."));
+    world.told(BOB, BOB, "/model default").await;
+    assert_eq!(world.answered_by(BOB).await, "gpt-4.1-mini");
+}
+
+#[tokio::test]
 async fn a_provider_that_cannot_be_reached_is_told_and_its_model_may_still_be_chosen() {
     let world = World::new().await;
     let nobody = crate::support::listener().await.local_addr().unwrap();

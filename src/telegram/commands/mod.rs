@@ -238,26 +238,37 @@ impl Commands {
                 return None;
             }
         }
-        if let Some(job) = self.job_of(update, data, &asker).await {
-            if data == EXAMPLE {
-                self.answer(&view.id, Some(&self.texts(&asker).example_question)).await;
-            } else if self.is_first(&asker, card_id) {
-                self.answer(&view.id, None).await;
-                self.without_buttons(&asker, card_id).await;
-            } else {
-                return self.gone(view, &asker, card_id).await;
-            }
-            return Some((asker.place.conversation(), job));
+        let Some(job) = self.job_of(update, data, &asker).await else {
+            self.press_card(view, (&asker, card_id), mailboxes).await;
+            return None;
+        };
+        if data == EXAMPLE {
+            self.answer(&view.id, Some(&self.texts(&asker).example_question)).await;
+        } else if self.is_first(&asker, card_id) {
+            self.answer(&view.id, None).await;
+            self.without_buttons(&asker, card_id).await;
+        } else {
+            return self.gone(view, &asker, card_id).await;
         }
-        let pressed = match self.act(data, &asker, mailboxes).await {
+        Some((asker.place.conversation(), job))
+    }
+
+    /// Does what a button of a card says.
+    async fn press_card(
+        &self,
+        view: &CallbackView,
+        (asker, card_id): (&Asker, MessageId),
+        mailboxes: &Mailboxes,
+    ) {
+        let data = view.data.as_deref().unwrap_or_default();
+        let pressed = match self.act(data, asker, mailboxes).await {
             Ok(pressed) => pressed,
-            Err(error) => Pressed::card(self.failed(&asker, &error)),
+            Err(error) => Pressed::card(self.failed(asker, &error)),
         };
         self.answer(&view.id, pressed.toast.as_deref()).await;
         if let Some(card) = pressed.card {
             self.sender.edit(&asker.place, card_id, &card.content(), &card.buttons).await;
         }
-        None
     }
 
     /// The question that a press asks, as it was before a restart; of a further try, who asked for it.
@@ -280,7 +291,7 @@ impl Commands {
             "notes" => self.press_notes(rest, asker).await,
             "config" => self.press_config(rest, asker).await,
             "model" => self.press_model(rest, asker).await,
-            "retry" => self.press_retry(data, asker).await,
+            "retry" => Ok(self.press_retry(data, asker).await),
             "usage" => self.press_usage(rest, asker).await,
             "status" => Ok(Pressed::card(self.status(asker, mailboxes).await?)),
             _ => Ok(Pressed::toast(&self.texts(asker).gone)),

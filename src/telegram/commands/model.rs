@@ -248,14 +248,15 @@ impl Commands {
 /// What each provider serves, or why it does not say.
 type Served = Vec<(String, Result<Vec<ModelName>, ProviderError>)>;
 
-/// Whether its provider says what it serves, and this is not among it.
+/// Whether its provider says what it serves, and this is not among it; or is not set up any more.
 fn is_missing(served: &Served, model: &ModelName) -> bool {
-    served.iter().any(|(provider, served)| {
-        let is_listed = |served: &Vec<ModelName>| served.iter().any(|one| means(&model.to_string(), one));
-        // A service that lists nothing says nothing.
-        let tells = |served: &Vec<ModelName>| !served.is_empty() && !is_listed(served);
-        *provider == model.provider && served.as_ref().is_ok_and(tells)
-    })
+    let is_listed = |served: &Vec<ModelName>| served.iter().any(|one| means(&model.to_string(), one));
+    match served.iter().find(|(provider, _)| *provider == model.provider) {
+        // One that lists nothing says nothing.
+        Some((_, Ok(served))) => !served.is_empty() && !is_listed(served),
+        Some((_, Err(_))) => false,
+        None => true,
+    }
 }
 
 /// Whether someone who writes this name means this model: Ollama adds `:latest`, and long names come as their mark.

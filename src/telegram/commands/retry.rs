@@ -111,26 +111,25 @@ impl Commands {
     }
 
     /// The buttons that begin no turn.
-    pub(super) async fn press_retry(&self, data: &str, asker: &Asker) -> Result<Pressed, StoreError> {
-        let gone = Pressed::toast(&self.texts(asker).gone);
-        match wish(data) {
-            Some(Wish { verb: "choose", .. })
-                if !asker.message.is_some_and(|id| self.is_first(asker, id)) =>
-            {
-                Ok(gone)
-            }
-            Some(Wish { verb: "choose", turn, .. }) => {
-                let card = self.models_card(asker, &format!("retry:with:{turn}:")).await?;
-                if let Some(message) = asker.message {
-                    self.without_buttons(asker, message).await;
+    pub(super) async fn press_retry(&self, data: &str, asker: &Asker) -> Pressed {
+        let gone = || Pressed::toast(&self.texts(asker).gone);
+        match (wish(data), asker.message) {
+            (Some(Wish { verb: "choose", turn, .. }), Some(message)) => {
+                if !self.is_first(asker, message) {
+                    return gone();
                 }
+                let card = match self.models_card(asker, &format!("retry:with:{turn}:")).await {
+                    Ok(card) => card,
+                    Err(error) => return Pressed::toast(self.failed(asker, &error).body),
+                };
+                self.without_buttons(asker, message).await;
                 self.show(&Asker { message: None, ..asker.clone() }, card).await;
-                Ok(Pressed::default())
+                Pressed::default()
             }
-            Some(Wish { verb: "with", model, .. }) => {
-                Ok(self.chosen(asker, model).await.err().map_or(gone, Pressed::toast))
+            (Some(Wish { verb: "with", model, .. }), _) => {
+                self.chosen(asker, model).await.err().map_or_else(gone, Pressed::toast)
             }
-            _ => Ok(gone),
+            _ => gone(),
         }
     }
 
