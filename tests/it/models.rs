@@ -1,7 +1,7 @@
 //! `/model`: which model answers in a chat and how it writes, chosen by buttons and words, by those who may.
 
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::Standing;
+use figaro::demo::model::{Part, Reply};
+use figaro::demo::telegram::{Say, Standing};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
@@ -262,6 +262,54 @@ async fn a_model_whose_provider_is_not_set_up_any_more_is_gone_too() {
     world.otherwise(Reply::text("It is me."));
     world.told(BOB, BOB, "/model default").await;
     assert_eq!(world.answered_by(BOB).await, "gpt-4.1-mini");
+}
+
+/// All kinds of models, the first one once more at the end.
+const ROUND: [&str; 8] = [
+    "openai:gpt-5-mini",
+    "gemini:gemini-3-pro-preview",
+    "compatible:offline-text",
+    "gemini:gemini-2.5-flash",
+    "ollama:llama3.2",
+    "ollama:gemma3:4b",
+    "ollama:qwen3-vl:8b",
+    "openai:gpt-5-mini",
+];
+
+#[tokio::test]
+async fn a_conversation_with_thoughts_calls_and_pictures_goes_on_with_any_model() {
+    let world = World::new().await;
+    let bot = world
+        .many()
+        .set("OPENAI_MODEL", "gpt-5-mini")
+        .set("HISTORY_TOKENS", "100000")
+        .set("OLLAMA_BASE_URL", world.model.ollama_url())
+        .set("OLLAMA_MODEL", "llama3.2")
+        .spawn();
+    bot.ready().await;
+    let note = |n: usize, what: &str| Part::Call {
+        name: "add_note".into(),
+        arguments: json!({"key": "list", "content": format!("{what} {n}")}),
+    };
+    for (n, model) in ROUND.into_iter().enumerate() {
+        let card = world.ask(&format!("/model {model}")).await;
+        assert!(text(&card).contains(&format!("{model} answers here")), "{card}");
+        if model != "ollama:gemma3:4b" {
+            let thought = Part::Thought("Let me think.".into());
+            let parts = vec![thought, Part::Text("A moment.".into()), note(n, "milk"), note(n, "salt")];
+            world.script.push(Reply::turn(parts));
+        }
+        let done = format!("Done by {n}.");
+        world.script.push(Reply::text(&done));
+        let photo = Say::new(ANN, ANN, "keep what is on it").photo([0xFF, 0xD8, 0xFF, 0xE0]);
+        world.telegram.send(photo).unwrap();
+        world
+            .see(&done, |view| view.bot_messages(ANN).iter().any(|m| m["text"] == *done).then_some(()))
+            .await;
+    }
+    assert_eq!(world.script.left(), 0);
+    let last = world.asked().pop().unwrap().body.to_string();
+    assert!((0..7).all(|n| last.contains(&format!("Done by {n}."))), "nothing of it is lost: {last}");
 }
 
 #[tokio::test]
