@@ -2,6 +2,7 @@
 
 use figaro::demo::model::{Part, Reply};
 use figaro::demo::telegram::{Say, Standing};
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
@@ -136,18 +137,22 @@ async fn in_a_group_only_those_who_run_it_change_its_model() {
     assert_eq!(world.asks(2).await.model(), "gemini-2.5-pro");
 }
 
-/// What a person writes after `/model`, and what the card or the complaint has.
-const SETTINGS: [(&str, &str); 12] = [
-    ("temperature 0,3", "It writes with: temperature 0.3."),
-    ("TEMPERATURE", "It writes with: temperature 0.3."),
+/// What a person writes after `/model`, and the complaint.
+const WRONG: [(&str, &str); 7] = [
     ("temperature 2.5", "temperature takes 0 to 2, not 2.5."),
     ("temperature hot", "temperature does not take “hot”."),
     ("temperature nan", "temperature takes 0 to 2, not NaN."),
     ("top_p -0.1", "top_p takes 0 to 1, not -0.1."),
     ("max_tokens 0", "max_tokens takes 1 to 4294967295, not 0."),
     ("max_tokens -5", "max_tokens does not take “-5”."),
-    ("max_tokens 1", "temperature 0.3, max_tokens 1."),
     ("output_format xml", "output_format does not take “xml”."),
+];
+
+/// What one writes after the other, and what the card has.
+const RIGHT: [(&str, &str); 5] = [
+    ("temperature 0,3", "It writes with: temperature 0.3."),
+    ("TEMPERATURE", "It writes with: temperature 0.3."),
+    ("max_tokens 1", "temperature 0.3, max_tokens 1."),
     ("presence_penalty 1", "openai has nothing like presence_penalty: ignored."),
     ("presence_penalty clear", "It writes with: temperature 0.3, max_tokens 1."),
 ];
@@ -159,7 +164,12 @@ async fn settings_are_checked_reach_the_model_and_are_taken_back() {
     world.otherwise(Reply::text("It is me."));
     let bot = world.many().spawn();
     bot.ready().await;
-    for (words, wanted) in SETTINGS {
+    let complaining = (100..).zip(WRONG).map(async |(user, (words, wanted))| {
+        world.person(user, "Someone", "en");
+        assert_eq!(text(&world.told(user, user, &format!("/model {words}")).await), wanted);
+    });
+    join_all(complaining).await;
+    for (words, wanted) in RIGHT {
         let card = world.told(BOB, BOB, &format!("/model {words}")).await;
         assert!(text(&card).contains(wanted), "{words}: {card}");
     }

@@ -52,10 +52,14 @@ impl World {
 
     /// Bob sends something, and the request that it leads to is given back.
     async fn sees(&self, say: Say) -> ModelRequest {
-        let (requests, answers) = (self.asked().len(), self.bot_texts(BOB).len());
+        self.sees_in(BOB, say).await
+    }
+
+    async fn sees_in(&self, chat: i64, say: Say) -> ModelRequest {
+        let (requests, answers) = (self.asked().len(), self.bot_texts(chat).len());
         self.telegram.send(say).unwrap();
         let request = self.asks(requests + 1).await;
-        self.answers(BOB, answers + 1).await;
+        self.answers(chat, answers + 1).await;
         request
     }
 
@@ -136,40 +140,21 @@ async fn of_a_picture_that_is_not_there_the_model_is_told_why() {
     let huge = [png(0), vec![0; 5 * 1024 * 1024]].concat();
     let gone = || Failure::Status { status: 400, description: "Bad Request: wrong file_id".to_owned() };
     let cases = [
-        ("big", Say::new(BOB, BOB, "big").photo(huge), None, "[photo (you do not get it: larger than 5 MB)]"),
-        (
-            "fake",
-            Say::new(BOB, BOB, "fake").document("a.png", b"no picture".to_vec()),
-            None,
-            "[file: a.png (you do not get it: not a JPEG, PNG, WebP or GIF)]",
-        ),
-        (
-            "empty",
-            Say::new(BOB, BOB, "empty").photo(Vec::new()),
-            None,
-            "[photo (you do not get it: not a JPEG",
-        ),
-        (
-            "gone",
-            Say::new(BOB, BOB, "gone").photo(jpeg(1)),
-            Some(gone()),
-            "[photo (you do not get it: could not be fetched)]",
-        ),
-        (
-            "down",
-            Say::new(BOB, BOB, "down").photo(jpeg(1)),
-            Some(Failure::DropConnection),
-            "[photo (you do not get it: could not be fetched)]",
-        ),
+        ("a.jpg", huge, None, "larger than 5 MB"),
+        ("a.png", b"no picture".to_vec(), None, "not a JPEG, PNG, WebP or GIF"),
+        ("a.webp", Vec::new(), None, "not a JPEG, PNG, WebP or GIF"),
+        ("b.jpg", jpeg(1), Some(gone()), "could not be fetched"),
+        ("c.jpg", jpeg(1), Some(Failure::DropConnection), "could not be fetched"),
     ];
-    for (name, say, failure, words) in cases {
-        world.told(BOB, BOB, "/new").await;
+    for (user, (name, bytes, failure, words)) in (100..).zip(cases) {
+        world.person(user, "Someone", "en");
         if let Some(failure) = failure {
             world.telegram.fail("getFile", failure, 1);
         }
-        let request = world.sees(say).await;
-        assert!(shown(&request).is_empty(), "{name}");
-        assert!(request.user_text().contains(words), "{name}: {}", request.user_text());
+        let request = world.sees_in(user, Say::new(user, user, "look").document(name, bytes)).await;
+        assert_eq!(shown(&request), [], "{name}");
+        let wanted = format!("[file: {name} (you do not get it: {words})]");
+        assert!(request.user_text().contains(&wanted), "{name}: {}", request.user_text());
     }
     assert!(!bot.log().contains(world.telegram.token()), "the token is in the log");
 }

@@ -306,3 +306,48 @@ async fn killed_while_it_tries_again_it_answers_once() {
             && !asked[5].body.to_string().contains("first answer")
     );
 }
+
+#[tokio::test]
+async fn an_answer_that_broke_off_or_was_too_long_goes_on() {
+    let world = World::new().await;
+    let _bot = world.many_ready().await;
+    world.script.push(Reply::text("I had begun to say something").break_after(2));
+    let broken = world.told(BOB, BOB, "say something").await;
+    assert!(text(&broken).contains("\n\n⚠️ The answer broke off"), "{broken}");
+    assert_eq!(labels(&broken), ["Go on", "Try again", "Another model"]);
+    world.script.push(Reply::text("and this is the rest").cut_by_length());
+    world.press(BOB, &broken, "Go on").await;
+    let long = world.answers(BOB, 2).await.remove(1);
+    assert_eq!((text(&long), labels(&long)), ("and this is the rest …", vec!["Go on".to_owned()]));
+    world.script.push(Reply::text("of it."));
+    world.press(BOB, &long, "Go on").await;
+    assert_eq!(text(&world.answers(BOB, 3).await[2]), "of it.");
+    let prompt = world.asked().pop().unwrap().body.to_string();
+    assert!(prompt.contains("I had begun to say") && prompt.contains("and this is the rest"), "{prompt}");
+}
+
+#[tokio::test]
+async fn in_a_group_a_stopped_answer_goes_on_for_anybody() {
+    let world = World::new().await;
+    world.team();
+    let _bot = world.many_ready().await;
+    world.script.push(Reply::text(&"one word and another ".repeat(100)).paced(4, Duration::from_millis(50)));
+    world.say(ANN, TEAM, "@figaro_bot tell me");
+    world.answers(TEAM, 1).await;
+    world.say(ANN, TEAM, "/stop@figaro_bot");
+    let stopped = world.answers(TEAM, 2).await.remove(0);
+    let stopped = world.shows(TEAM, number(&stopped["message_id"]), "— stopped").await;
+    assert_eq!(labels(&stopped), ["Go on", "Try again"]);
+    world.script.push(Reply::text("and so it ends."));
+    world.press(BOB, &stopped, "Go on").await;
+    let answer = world.answers(TEAM, 3).await.remove(2);
+    assert_eq!(text(&answer), "and so it ends.");
+    assert_eq!(answer["reply_to_message"]["message_id"], stopped["message_id"]);
+    let prompt = world.asked().pop().unwrap().user_text();
+    assert!(
+        prompt.contains("from=\"Bob (@bob)\"") && prompt.contains("Go on where you stopped."),
+        "{prompt}"
+    );
+    world.bare(&stopped).await;
+    assert_eq!(world.refused(), Vec::<String>::new());
+}
