@@ -311,5 +311,6 @@ fn commands(base: &Base<'_>, ledger: Arc<Ledger>) -> Commands {
         vitals: base.vitals.clone(),
         mcp: base.mcp.clone(),
         removed: Mutex::new(HashMap::new()),
+        pressed: Mutex::new(HashMap::new()),
     }
 }

@@ -135,6 +135,7 @@ fn stored_view(message: &Message, material: &Material<'_>, zone: Tz) -> MessageV
     MessageView {
         group: false,
         text: message.text.clone(),
+        forwarded_from: message.forwarded_from.clone(),
         quotes: message.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
         attachments: message.attachments.iter().map(|a| pictures.words(a)).collect(),
         ..view(place, speaker, id, message.created_at, zone)

@@ -82,6 +82,9 @@ pub struct Message {
     /// The Telegram messages that carry it; several for an album or a split answer.
     #[serde(default)]
     pub telegram: Vec<MessageId>,
+    /// Where a message that a person passed on came from.
+    #[serde(default)]
+    pub forwarded_from: Option<String>,
     /// The call that a tool's result answers.
     pub tool: Option<ToolMeta>,
     /// What only the provider understands: sent back to it as it came, and to no other.
@@ -118,6 +121,7 @@ impl Message {
             referenced_memories: Vec::new(),
             created_at,
             telegram: Vec::new(),
+            forwarded_from: None,
             tool: None,
             private: Vec::new(),
             turn: None,
@@ -133,6 +137,7 @@ impl Message {
             attachments: inbound.attachments.clone(),
             quotes: inbound.quotes.clone(),
             telegram: vec![inbound.message],
+            forwarded_from: inbound.forwarded_from.clone(),
             ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
         }
     }

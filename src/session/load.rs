@@ -6,7 +6,7 @@ use super::pictures;
 use super::question::Question;
 use super::trouble::Trouble;
 use super::turn::Turns;
-use crate::context::{Material, Pictures, Window, build};
+use crate::context::{Material, Window, build};
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::model::ModelName;
@@ -52,7 +52,7 @@ impl Turns {
             models.order(model).iter().any(|one| models.capabilities(one).is_some_and(|can| can.vision));
         let pictures = match may_see {
             true => pictures::fetch(&*self.files, &question.parts, &history).await,
-            false => Pictures::default(),
+            false => pictures::unseen(&question.parts, &history),
         };
         let material = Material {
             bot: &self.bot,

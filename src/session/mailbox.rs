@@ -438,7 +438,7 @@ mod tests {
     }
 
     fn say(boxes: &Mailboxes, part: Inbound) {
-        let question = Question { parts: vec![part.clone()], standing: Standing::Member };
+        let question = Question::new(part.clone(), Standing::Member);
         boxes.post(part.place.conversation(), Job::Ask(question));
     }
 

@@ -25,10 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Fetches them all at once; of each that is not there, why.
 pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
-    let asked = question.iter().flat_map(|part| {
-        let quoted = part.quotes.iter().flat_map(|quoted| &quoted.attachments);
-        part.attachments.iter().chain(quoted)
-    });
+    let asked = question.iter().flat_map(asked);
     let last = history.iter().rev().take(EARLIER_MESSAGES);
     let earlier = last.flat_map(|message| &message.attachments);
     let pictures = |of: &mut dyn Iterator<Item = &Attachment>, most: usize| -> Vec<String> {
@@ -36,12 +33,25 @@ pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Me
     };
     let mut wanted = pictures(&mut { asked }, MOST_ASKED);
     wanted.extend(pictures(&mut { earlier }, MOST_EARLIER));
+    wanted.sort_unstable();
     wanted.dedup();
     let fetching = wanted.into_iter().map(|id| async move {
         let image = one(files, &id).await;
         (id, image)
     });
     Pictures(join_all(fetching).await.into_iter().collect::<HashMap<_, _>>())
+}
+
+/// All of them, for a model that sees none: it is told so, to be able to say it.
+pub(super) fn unseen(question: &[Inbound], history: &[Message]) -> Pictures {
+    let all = question.iter().flat_map(asked).chain(history.iter().flat_map(|message| &message.attachments));
+    let ids = all.filter(|attachment| attachment.is_picture()).filter_map(|a| a.file_id.clone());
+    Pictures(ids.map(|id| (id, Err("you cannot see pictures".to_owned()))).collect())
+}
+
+/// What came with a message or with the one that it replies to.
+fn asked(part: &Inbound) -> impl Iterator<Item = &Attachment> {
+    part.attachments.iter().chain(part.quotes.iter().flat_map(|quoted| &quoted.attachments))
 }
 
 async fn one(files: &dyn Files, id: &str) -> Result<Image, String> {

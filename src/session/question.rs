@@ -1,7 +1,7 @@
 //! Questions: messages that belong together, and a further try at an earlier one.
 
 use crate::domain::conversation::Message;
-use crate::domain::message::{Inbound, Join};
+use crate::domain::message::{Inbound, Join, Speaker};
 use crate::domain::model::ModelName;
 use crate::policy::access::Standing;
 
@@ -10,8 +10,10 @@ use crate::policy::access::Standing;
 pub struct Question {
     /// At least one part.
     pub parts: Vec<Inbound>,
-    /// What the writer may do.
+    /// What may be done for it.
     pub standing: Standing,
+    /// Who wants it tried again: then it is done in their name, not in its writer's.
+    pub again_by: Option<Speaker>,
 }
 
 /// Who wants the last question tried again, and by which model.
@@ -24,7 +26,20 @@ pub struct Again {
 }
 
 impl Question {
-    /// The question that stored messages hold, asked for by this one.
+    /// A question of one part.
+    #[must_use]
+    pub fn new(part: Inbound, standing: Standing) -> Self {
+        Self { parts: vec![part], standing, again_by: None }
+    }
+
+    /// Who asks.
+    #[must_use]
+    pub fn asker(&self) -> Option<&Speaker> {
+        self.again_by.as_ref().or(self.parts.first().map(|part| &part.speaker))
+    }
+
+    /// The question that stored messages hold, asked for by this one. Words of someone else are tried with nobody's
+    /// rights but those of an ordinary member: neither theirs nor an owner's who presses a button under them.
     #[must_use]
     pub fn again(&self, stored: Vec<Message>) -> Self {
         let asker = self.parts.first();
@@ -38,11 +53,17 @@ impl Question {
                 text: message.text,
                 attachments: message.attachments,
                 quotes: message.quotes,
+                forwarded_from: message.forwarded_from,
                 mentioned: true,
                 ..asker?.clone()
             })
         });
-        Self { parts: parts.collect(), standing: self.standing }
+        let parts: Vec<Inbound> = parts.collect();
+        let again_by = self.asker().cloned();
+        let is_own =
+            parts.iter().all(|part| Some(&part.speaker.user) == again_by.as_ref().map(|by| &by.user));
+        let standing = if is_own { self.standing } else { Standing::Member };
+        Self { parts, standing, again_by }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::agent::run::Answer;
 use crate::delivery::Outcome;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Action, PendingDelivery};
+use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::source::Source;
 use crate::domain::usage::tokens;
@@ -68,9 +69,7 @@ impl Turns {
             return Said { markdown, actions: Vec::new() };
         }
         let texts = self.texts(question);
-        let model = written.pass.model.as_ref().or(run.model.as_ref());
-        let model = model.unwrap_or_else(|| self.driver.ledger.models.default_model());
-        let mut words = trouble.words(texts, &model.to_string());
+        let mut words = trouble.words(texts);
         if question.standing == Standing::Owner {
             let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", label)]);
             words = format!("{words}\n`{detail}`");
@@ -84,12 +83,10 @@ impl Turns {
     }
 
     /// What a failed call means for the person.
-    pub(super) async fn trouble(&self, error: LedgerError, written: &Answer) -> Trouble {
+    pub(super) async fn trouble(&self, error: LedgerError, model: &ModelName) -> Trouble {
         let ledger = &self.driver.ledger;
         match error {
-            LedgerError::Model(error) => {
-                Trouble::of_model(error, &ledger.models, written.pass.model.as_ref()).await
-            }
+            LedgerError::Model(error) => Trouble::of_model(error, &ledger.models, model).await,
             LedgerError::Unpriced(model) => Trouble::Unpriced(model),
             LedgerError::Store => Trouble::Internal,
             LedgerError::OverBudget => {

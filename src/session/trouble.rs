@@ -19,8 +19,8 @@ const MOST_NAMED: usize = 8;
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// The model failed.
-    Model(ProviderError),
+    /// This model failed.
+    Model(ProviderError, ModelName),
     /// The model is not served any more; these are.
     Gone {
         /// The model.
@@ -47,17 +47,16 @@ pub enum Trouble {
 
 impl Trouble {
     /// What a model's failure means; of one that is gone, what its provider serves instead.
-    pub(super) async fn of_model(error: ProviderError, models: &Models, model: Option<&ModelName>) -> Self {
-        let model = model.unwrap_or_else(|| models.default_model());
+    pub(super) async fn of_model(error: ProviderError, models: &Models, model: &ModelName) -> Self {
         if !matches!(error, ProviderError::UnknownModel(_)) {
-            return Self::Model(error);
+            return Self::Model(error, model.clone());
         }
         match tokio::time::timeout(PATIENCE, models.served(&model.provider)).await {
             Ok(Ok(mut served)) if !served.is_empty() => {
                 served.retain(|other| other != model);
                 Self::Gone { model: model.clone(), served }
             }
-            _ => Self::Model(error),
+            _ => Self::Model(error, model.clone()),
         }
     }
 
@@ -65,7 +64,7 @@ impl Trouble {
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
-            Self::Model(error) => error.label(),
+            Self::Model(error, _) => error.label(),
             Self::Gone { .. } => "unknown_model",
             Self::Unpriced(_) => "unpriced",
             Self::OverBudget { .. } => "over_budget",
@@ -77,11 +76,13 @@ impl Trouble {
 
     /// A sentence that says what happened and what to do.
     #[must_use]
-    pub fn words(&self, texts: &Texts, model: &str) -> String {
+    pub fn words(&self, texts: &Texts) -> String {
         let text = match self {
-            Self::Model(error) => match error {
+            Self::Model(error, model) => match error {
                 ProviderError::Unauthorized(_) => &texts.trouble_unauthorized,
-                ProviderError::UnknownModel(_) => &texts.trouble_model,
+                ProviderError::UnknownModel(_) => {
+                    return fill(&texts.trouble_model, &[("model", &model.to_string())]);
+                }
                 ProviderError::NoQuota(_) => &texts.trouble_quota,
                 ProviderError::RateLimited { .. } => &texts.trouble_busy,
                 ProviderError::Unavailable(_) => &texts.trouble_unavailable,
@@ -102,17 +103,19 @@ impl Trouble {
             Self::Empty => &texts.trouble_empty,
             Self::Internal => &texts.trouble_internal,
         };
-        fill(text, &[("model", model)])
+        text.clone()
     }
 
     /// What the person may do about it; an answer of which something was shown may go on.
     #[must_use]
     pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {
         let again = match self {
-            Self::Model(ProviderError::TooLong(_)) | Self::OverBudget { .. } => Vec::new(),
-            Self::Gone { .. } | Self::Unpriced(_) => vec![Action::OtherModel],
+            Self::Model(ProviderError::TooLong(_), _) | Self::OverBudget { .. } => Vec::new(),
+            Self::Gone { .. } | Self::Unpriced(_) | Self::Model(ProviderError::UnknownModel(_), _) => {
+                vec![Action::OtherModel]
+            }
             Self::Internal => vec![Action::Retry],
-            Self::Model(_) | Self::Withheld | Self::Empty => vec![Action::Retry, Action::OtherModel],
+            Self::Model(..) | Self::Withheld | Self::Empty => vec![Action::Retry, Action::OtherModel],
         };
         let may_go_on = was_shown && !again.is_empty();
         may_go_on.then_some(Action::GoOn).into_iter().chain(again).collect()

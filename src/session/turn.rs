@@ -198,7 +198,7 @@ impl Turns {
             context: ToolContext {
                 run: run.id,
                 place: first.place.clone(),
-                speaker: first.speaker.clone(),
+                speaker: question.asker().unwrap_or(&first.speaker).clone(),
                 standing: question.standing,
                 model: model.clone(),
                 now,
@@ -212,7 +212,7 @@ impl Turns {
         };
         let work = Run::new(loaded.window.items, self.driver.max_passes).carrying(loaded.carried);
         let driven = self.driver.drive(work, &turn).await.map_err(|error| self.lost(&error))?;
-        Ok(self.judge(driven, question, &control).await)
+        Ok(self.judge(driven, question, (&turn.model, &control)).await)
     }
 
     /// The model that is to answer: the one asked for this once, else the chat's, else the bot's.
@@ -221,7 +221,12 @@ impl Turns {
         chosen.unwrap_or_else(|| self.driver.ledger.models.default_model()).clone()
     }
 
-    async fn judge(&self, driven: Driven, question: &Question, control: &Control) -> End {
+    async fn judge(
+        &self,
+        driven: Driven,
+        question: &Question,
+        (model, control): (&ModelName, &Control),
+    ) -> End {
         match driven {
             Driven::Done(answer) if answer.pass.filtered.is_some() => {
                 End::Trouble { trouble: Trouble::Withheld, written: answer }
@@ -238,7 +243,8 @@ impl Turns {
                 CancelReason::Again(question) => End::Again(question),
             },
             Driven::Failed(error, answer) => {
-                End::Trouble { trouble: self.trouble(error, &answer).await, written: answer }
+                let model = answer.pass.model.as_ref().unwrap_or(model);
+                End::Trouble { trouble: self.trouble(error, model).await, written: answer }
             }
         }
     }

@@ -109,7 +109,7 @@ impl TelegramCourier {
             Piece::File(file) => (Formatted::default(), Some(file)),
         };
         let reply_to = delivery.reply_to.filter(|_| is_first);
-        Outgoing { content, reply_to, buttons: action_buttons(actions, texts), file }
+        Outgoing { content, reply_to, buttons: action_buttons(actions, delivery.run, texts), file }
     }
 
     async fn send(

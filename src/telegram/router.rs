@@ -19,7 +19,7 @@ use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::session::mailbox::{Job, Mailboxes};
-use crate::session::question::Question;
+use crate::session::question::{Again, Question};
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError};
 
@@ -114,7 +114,7 @@ impl Router {
         };
         let list = self.settings.access().await?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
-            Verdict::Allow(standing) => Some(Question { parts: vec![part], standing }),
+            Verdict::Allow(standing) => Some(Question::new(part, standing)),
             Verdict::TellPrivate | Verdict::Ignore(_) => None,
         })
     }
@@ -201,8 +201,13 @@ impl Router {
         }
     }
 
-    /// The last question again; which model is to answer may take a while to find out.
+    /// The last question again, before any that comes next; only to find out which model is meant may take a while.
     fn retry(self: &Arc<Self>, id: UpdateId, part: Inbound, standing: Standing, argument: String) {
+        if argument.is_empty() {
+            let conversation = part.place.conversation();
+            let again = Again { asked: Question::new(part, standing), model: None };
+            return self.mailboxes.post(conversation, Job::Again(again));
+        }
         let this = Arc::clone(self);
         self.tasks.spawn("retry", async move {
             let asker = Asker::new(&part, standing);
@@ -227,7 +232,7 @@ impl Router {
         if is_flood || !(is_meant || self.mailboxes.continues(&part)) {
             return self.overhear(&part).await;
         }
-        self.ask(Question { parts: vec![part], standing });
+        self.ask(Question::new(part, standing));
         Ok(Fate::Pending)
     }
 

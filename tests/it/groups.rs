@@ -186,7 +186,7 @@ async fn what_is_replied_to_and_quoted_is_part_of_the_question() {
     let second = world.asks(2).await;
     let (quote, _) =
         second.user_text().split_once("</replies_to>").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-    assert!(quote.contains("our new office") && quote.contains("[photo]"), "{quote}");
+    assert!(quote.contains("our new office") && quote.contains("[photo ("), "{quote}");
     assert_eq!(second.input().len(), 3, "the first exchange is remembered");
     assert!(second.input()[0].to_string().contains("The report is late."), "with what it was about");
 }
@@ -279,7 +279,7 @@ async fn an_album_whose_first_photo_addresses_it_is_one_question() {
     }
     assert_eq!(text(&world.answers(TEAM, 1).await[0]), "Three photos.");
     let prompt = world.asked().last().unwrap().user_text();
-    assert_eq!(prompt.matches("[photo]").count(), 3, "{prompt}");
+    assert_eq!(prompt.matches("[photo (").count(), 3, "{prompt}");
     assert!(!prompt.contains("<background>"), "{prompt}");
 }
 

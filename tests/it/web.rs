@@ -193,3 +193,94 @@ async fn a_key_that_is_refused_and_a_service_that_is_away_are_told_apart() {
     assert_eq!(away, json!({"success": false, "error": words}));
     assert!(!bot.log().contains("hidden-word") && !bot.log().contains(KEY), "{}", bot.log());
 }
+
+/// The links of a message: what each shows and where it leads.
+fn links(message: &Value) -> Vec<(String, String)> {
+    let units: Vec<u16> = text(message).encode_utf16().collect();
+    let all = message["entities"].as_array().cloned().unwrap_or_default();
+    let place = |entity: &Value, name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
+    let link = |entity: &Value| {
+        let url = entity["url"].as_str()?;
+        let from = place(entity, "offset");
+        let shown = String::from_utf16(&units[from..from + place(entity, "length")]).unwrap();
+        Some((shown, url.to_owned()))
+    };
+    all.iter().filter_map(link).collect()
+}
+
+const PAGES: [(&str, &str); 3] = [
+    ("Rain in Riga", "https://rain.example/riga"),
+    ("A [trap](https://evil.example)", "https://poison.example/a_(b)"),
+    ("Rain in Riga", "https://rain.example/riga"),
+];
+
+fn sources() -> Vec<(String, String)> {
+    let source = |title: &str, url: &str| (title.to_owned(), url.to_owned());
+    vec![
+        source("Rain in Riga", "https://rain.example/riga"),
+        source("A  trap  https://evil.example", "https://poison.example/a_%28b%29"),
+    ]
+}
+
+#[tokio::test]
+async fn a_provider_that_searches_is_let_and_its_sources_stand_under_the_answer() {
+    let world = World::new().await;
+    let bot = world.searcher().set("OPENAI_MODEL", "gpt-4.1-mini").spawn();
+    bot.ready().await;
+    world.script.push(Reply::text("It rains.").sources(&PAGES));
+    let answer = world.ask("does it rain?").await;
+    assert!(text(&answer).starts_with("It rains.\n\nSources: Rain in Riga · A"), "{answer}");
+    assert_eq!(links(&answer), sources());
+    world.script.push(Reply::text("It rains, says https://rain.example/riga.").sources(&PAGES));
+    assert_eq!(text(&world.ask("and now?").await), "It rains, says https://rain.example/riga.");
+    world.script.push(Reply::text("Yes."));
+    assert_eq!(text(&world.ask("really?").await), "Yes.");
+    for request in world.model.requests() {
+        assert!(request.offers_search() && !request.tool_names().contains(&"web_search"));
+        assert!(!request.body.to_string().contains("Sources: "), "the list is no part of the conversation");
+    }
+    assert_eq!(world.tavily.queries(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_search_beside_tools_does_it_by_a_call_of_its_own() {
+    let world = World::new().await;
+    let bot = world.many().set("LLM_PROVIDER", "gemini").spawn();
+    bot.ready().await;
+    let gate = Gate::new();
+    world.script.push(Reply::turn(vec![search("rain in Riga")]));
+    world.script.push(Reply::text("It rains since noon.").sources(&PAGES).behind(&gate));
+    world.script.push(Reply::text("Rain since noon."));
+    world.say(ANN, ANN, "does it rain?");
+    world
+        .see("the search in the draft", |view| {
+            view.drafts(ANN).iter().any(|draft| draft.text.ends_with("rain in Riga")).then_some(())
+        })
+        .await;
+    gate.open();
+    let answer = world.answers(ANN, 1).await.remove(0);
+    assert!(text(&answer).starts_with("Rain since noon.\n\nSources: "), "{answer}");
+    assert_eq!(links(&answer), sources());
+    let requests = world.model.requests();
+    let offers: Vec<(bool, bool)> = requests
+        .iter()
+        .map(|request| (request.offers_search(), request.tool_names().contains(&"web_search")))
+        .collect();
+    assert_eq!(offers, [(false, true), (true, false), (false, true)]);
+    assert_eq!((requests[1].user_text().as_str(), requests[1].tool_names().len()), ("rain in Riga", 0));
+    let found = &world.results()[0]["data_from_the_web"];
+    assert_eq!(found["answer"], "It rains since noon.");
+    assert_eq!(found["results"].as_array().unwrap().len(), 2, "{found}");
+
+    for (reply, words) in [
+        (Reply::text("I know it by heart."), "it answered without searching"),
+        (Reply::status(400, "no"), "refused"),
+    ] {
+        world.script.push(reply);
+        world.script.push(Reply::text("I could not look it up."));
+        drop(world.script.clone().when("look it up", Reply::turn(vec![search(words)])));
+        world.ask("look it up").await;
+        let told = world.results().pop().unwrap();
+        assert!(told["success"] == false && told["error"].as_str().unwrap().contains(words), "{told}");
+    }
+}

@@ -29,13 +29,13 @@ use crate::domain::chat::Place;
 use crate::domain::conversation::Conversation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::note::Note;
-use crate::ids::{MessageId, NoteId, UpdateId};
+use crate::ids::{ChatId, MessageId, NoteId, UpdateId};
 use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
 use crate::policy::access::{Admins, Standing, Verdict, judge, may_change};
 use crate::prompts::texts::{Locales, Texts};
 use crate::session::mailbox::{Job, Mailboxes};
-use crate::session::question::{Again, Question};
+use crate::session::question::Question;
 use crate::store::{Store, StoreError};
 use crate::telemetry::vitals::Vitals;
 use crate::text::{utf16_len, utf16_prefix};
@@ -77,6 +77,8 @@ pub struct Commands {
     pub mcp: Mcp,
     /// Notes removed by a button within the last minute, which can be put back.
     pub removed: Mutex<HashMap<NoteId, (DateTime<Utc>, Note)>>,
+    /// Messages under which a button that begins a turn was pressed within the last minute.
+    pub pressed: Mutex<HashMap<(ChatId, MessageId), DateTime<Utc>>>,
 }
 
 /// Who gave a command or pressed a button, and where.
@@ -229,34 +231,58 @@ impl Commands {
             return None;
         };
         let data = view.data.as_deref().unwrap_or_default();
-        if let Some(job) = self.job_of(update, data, &asker).await {
-            let toast = (data == EXAMPLE).then_some(self.texts(&asker).example_question.as_str());
-            self.answer(&view.id, toast).await;
-            if data != EXAMPLE {
-                self.without_buttons(&asker, card_id).await;
+        match self.is_current(data, &asker).await {
+            Ok(true) => {}
+            Ok(false) => return self.gone(view, &asker, card_id).await,
+            Err(error) => {
+                self.answer(&view.id, Some(&self.failed(&asker, &error).body)).await;
+                return None;
             }
-            return Some((asker.place.conversation(), job));
         }
-        let pressed = match self.act(data, &asker, mailboxes).await {
+        let Some(job) = self.job_of(update, data, &asker).await else {
+            self.press_card(view, (&asker, card_id), mailboxes).await;
+            return None;
+        };
+        if data == EXAMPLE {
+            self.answer(&view.id, Some(&self.texts(&asker).example_question)).await;
+        } else if self.is_first(&asker, card_id) {
+            self.answer(&view.id, None).await;
+            self.without_buttons(&asker, card_id).await;
+        } else {
+            return self.gone(view, &asker, card_id).await;
+        }
+        Some((asker.place.conversation(), job))
+    }
+
+    /// Does what a button of a card says.
+    async fn press_card(
+        &self,
+        view: &CallbackView,
+        (asker, card_id): (&Asker, MessageId),
+        mailboxes: &Mailboxes,
+    ) {
+        let data = view.data.as_deref().unwrap_or_default();
+        let pressed = match self.act(data, asker, mailboxes).await {
             Ok(pressed) => pressed,
-            Err(error) => Pressed::card(self.failed(&asker, &error)),
+            Err(error) => Pressed::card(self.failed(asker, &error)),
         };
         self.answer(&view.id, pressed.toast.as_deref()).await;
         if let Some(card) = pressed.card {
             self.sender.edit(&asker.place, card_id, &card.content(), &card.buttons).await;
         }
-        None
     }
 
     /// The question that a press asks, as it was before a restart; of a further try, who asked for it.
     pub async fn question_of(&self, update: UpdateId, view: &CallbackView) -> Option<Question> {
         let (asker, _) = self.asker_of(view).await?;
-        match self.job_of(update, view.data.as_deref()?, &asker).await? {
-            Job::Ask(question) | Job::Again(Again { asked: question, .. }) | Job::Resume(_, question) => {
-                Some(question)
-            }
-            Job::Deliver(_) => None,
-        }
+        self.question_behind(update, view.data.as_deref()?, &asker)
+    }
+
+    /// Answers a press that comes too late, and takes the buttons off.
+    async fn gone<T>(&self, view: &CallbackView, asker: &Asker, message: MessageId) -> Option<T> {
+        self.answer(&view.id, Some(&self.texts(asker).gone)).await;
+        self.without_buttons(asker, message).await;
+        None
     }
 
     async fn act(&self, data: &str, asker: &Asker, mailboxes: &Mailboxes) -> Result<Pressed, StoreError> {
@@ -266,7 +292,7 @@ impl Commands {
             "notes" => self.press_notes(rest, asker).await,
             "config" => self.press_config(rest, asker).await,
             "model" => self.press_model(rest, asker).await,
-            "retry" => Ok(self.press_retry(rest, asker).await),
+            "retry" => Ok(self.press_retry(data, asker).await),
             "usage" => self.press_usage(rest, asker).await,
             "status" => Ok(Pressed::card(self.status(asker, mailboxes).await?)),
             _ => Ok(Pressed::toast(&self.texts(asker).gone)),

@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use super::{Asker, Card, Commands, Pressed, ROWS, pager};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
-use crate::domain::generation::Generation;
+use crate::domain::generation::{BadSetting, Generation, OutOfRange};
 use crate::domain::model::ModelName;
 use crate::domain::usage::dollars;
 use crate::policy::access::Standing;
@@ -29,31 +29,34 @@ impl Commands {
     pub(super) async fn model_command(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         let mut words = argument.split_whitespace();
         let Some(first) = words.next() else {
-            return Ok(self.models_card(asker, SET).await);
+            return self.models_card(asker, SET).await;
         };
         if !self.may_change(asker).await {
             return Ok(Card::text(&self.texts(asker).admin_only));
         }
-        if Generation::NAMES.contains(&first) {
-            let value = words.next().filter(|value| !value.eq_ignore_ascii_case("clear"));
-            return self.change_setting(asker, first, value).await;
+        let word = first.to_lowercase();
+        if Generation::NAMES.contains(&word.as_str()) {
+            return match words.next() {
+                Some(value) => self.change_setting(asker, &word, &value.to_lowercase()).await,
+                None => self.models_card(asker, SET).await,
+            };
         }
-        let model = match first {
+        let model = match word.as_str() {
             "default" | "clear" => None,
-            name => match self.chosen(asker, name).await {
+            _ => match self.chosen(asker, first).await {
                 Ok(model) => Some(model),
                 Err(complaint) => return Ok(Card::text(complaint)),
             },
         };
         self.set_model(asker, model).await?;
-        Ok(self.models_card(asker, SET).await)
+        self.models_card(asker, SET).await
     }
 
     pub(super) async fn press_model(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
         let (verb, value) = what.split_once(':').unwrap_or((what, ""));
         let texts = self.texts(asker);
         match verb {
-            "show" => Ok(Pressed::card(self.models_card(asker, SET).await)),
+            "show" => Ok(Pressed::card(self.models_card(asker, SET).await?)),
             "served" if asker.standing != Standing::Owner => Ok(Pressed::toast(&texts.owner_only)),
             "served" => {
                 let (provider, page) = value.rsplit_once(':').unwrap_or((value, "0"));
@@ -70,9 +73,9 @@ impl Commands {
     }
 
     /// The models to choose from; `action` is what the button of one sends before its name.
-    pub(super) async fn models_card(&self, asker: &Asker, action: &str) -> Card {
+    pub(super) async fn models_card(&self, asker: &Asker, action: &str) -> Result<Card, StoreError> {
         let texts = self.texts(asker);
-        let config = self.store.chat_config(asker.place.chat).await.unwrap_or_default();
+        let config = self.store.chat_config(asker.place.chat).await?;
         let models = &self.ledger.models;
         let served = self.served_by_all().await;
         let now = config.model.as_ref().unwrap_or_else(|| models.default_model());
@@ -98,10 +101,10 @@ impl Commands {
             more.map(|(provider, _)| Button::new(label(provider), format!("model:served:{provider}:0")));
         let clear = config.model.is_some() && action == SET;
         let clear = clear.then(|| Button::new(&texts.model_default, "model:clear"));
-        Card::titled(&texts.model_title, self.model_lines(texts, &config, &served))
+        Ok(Card::titled(&texts.model_title, self.model_lines(texts, &config, &served))
             .rows(rows)
             .rows(more.map(|button| vec![button]))
-            .row(clear.into_iter().collect())
+            .row(clear.into_iter().collect()))
     }
 
     /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
@@ -142,6 +145,7 @@ impl Commands {
                 return Card::titled(&texts.model_title, words).row(back);
             }
         };
+        let page = page.min(served.len().saturating_sub(1) / ROWS);
         let shown = served.iter().skip(page * ROWS).take(ROWS);
         let rows =
             shown.filter_map(|model| button(&self.priced(model), SET, model).map(|button| vec![button]));
@@ -154,7 +158,7 @@ impl Commands {
 
     async fn set_and_show(&self, asker: &Asker, model: Option<ModelName>) -> Result<Pressed, StoreError> {
         self.set_model(asker, model).await?;
-        Ok(Pressed::both(&self.texts(asker).config_saved, self.models_card(asker, SET).await))
+        Ok(Pressed::both(&self.texts(asker).config_saved, self.models_card(asker, SET).await?))
     }
 
     async fn set_model(&self, asker: &Asker, model: Option<ModelName>) -> Result<(), StoreError> {
@@ -162,20 +166,15 @@ impl Commands {
         self.store.change_chat_config(asker.place.chat, change).await.map(drop)
     }
 
-    async fn change_setting(
-        &self,
-        asker: &Asker,
-        name: &str,
-        value: Option<&str>,
-    ) -> Result<Card, StoreError> {
+    async fn change_setting(&self, asker: &Asker, name: &str, value: &str) -> Result<Card, StoreError> {
         let config = self.store.chat_config(asker.place.chat).await?;
-        match config.settings.with(name, value) {
+        match config.settings.with(name, Some(value).filter(|value| *value != "clear")) {
             Ok(settings) => {
                 let change = ConfigPatch { settings: Some(settings), ..ConfigPatch::default() };
                 self.store.change_chat_config(asker.place.chat, change).await?;
-                Ok(self.models_card(asker, SET).await)
+                self.models_card(asker, SET).await
             }
-            Err(complaint) => Ok(Card::text(complaint.to_string())),
+            Err(wrong) => Ok(Card::text(complaint(self.texts(asker), &wrong))),
         }
     }
 
@@ -186,9 +185,15 @@ impl Commands {
     pub(super) async fn chosen(&self, asker: &Asker, name: &str) -> Result<ModelName, String> {
         let texts = self.texts(asker);
         let models = &self.ledger.models;
-        let named = models.named();
-        if let Some(model) = named.iter().find(|model| means(name, model)) {
-            return Ok(model.clone());
+        let mut named = models.named();
+        // What an owner has chosen for this chat may be kept by everybody here.
+        let config = self.store.chat_config(asker.place.chat).await;
+        let config = config.map_err(|error| self.failed(asker, &error).body)?;
+        named.extend(config.model.filter(|chosen| !named.contains(chosen)));
+        match meant(name, named.iter()).as_slice() {
+            [] => {}
+            [model] => return Ok((*model).clone()),
+            several => return Err(fill(&texts.model_several, &[("models", &list(several.iter().copied()))])),
         }
         if asker.standing != Standing::Owner {
             return Err(fill(&texts.model_not_named, &[("models", &list(&named))]));
@@ -198,16 +203,19 @@ impl Commands {
                 Some((provider, _)) => vec![(provider.to_owned(), self.served(provider).await)],
                 None => self.served_by_all().await,
             };
-        let mut fitting = lists.iter().filter_map(|(_, served)| served.as_ref().ok()).flatten();
-        let all: Vec<ModelName> =
-            lists.iter().filter_map(|(_, s)| s.as_ref().ok()).flatten().cloned().collect();
-        match (fitting.find(|model| means(name, model)), name.parse::<ModelName>()) {
-            (Some(model), _) => Ok(model.clone()),
+        let all = || lists.iter().filter_map(|(_, served)| served.as_ref().ok()).flatten();
+        let meant = meant(name, all());
+        let tells_nothing = |(_, served): &(String, Result<Vec<ModelName>, ProviderError>)| {
+            served.as_ref().map_or(true, Vec::is_empty)
+        };
+        match (meant.as_slice(), name.parse::<ModelName>()) {
+            ([model], _) => Ok((*model).clone()),
+            ([_, _, ..], _) => Err(fill(&texts.model_several, &[("models", &list(meant))])),
             // A service that does not list its models may have it all the same.
-            (None, Ok(model)) if lists.iter().any(|(p, served)| *p == model.provider && served.is_err()) => {
+            ([], Ok(model)) if lists.iter().any(|one| one.0 == model.provider && tells_nothing(one)) => {
                 Ok(model)
             }
-            (None, _) => Err(fill(&texts.model_unknown, &[("model", name), ("models", &list(&all))])),
+            ([], _) => Err(fill(&texts.model_unknown, &[("model", name), ("models", &list(all()))])),
         }
     }
 
@@ -240,12 +248,15 @@ impl Commands {
 /// What each provider serves, or why it does not say.
 type Served = Vec<(String, Result<Vec<ModelName>, ProviderError>)>;
 
-/// Whether its provider says what it serves, and this is not among it.
+/// Whether its provider says what it serves, and this is not among it; or is not set up any more.
 fn is_missing(served: &Served, model: &ModelName) -> bool {
-    served.iter().any(|(provider, served)| {
-        let is_listed = |served: &Vec<ModelName>| served.iter().any(|one| means(&model.to_string(), one));
-        *provider == model.provider && served.as_ref().is_ok_and(|served| !is_listed(served))
-    })
+    let is_listed = |served: &Vec<ModelName>| served.iter().any(|one| means(&model.to_string(), one));
+    match served.iter().find(|(provider, _)| *provider == model.provider) {
+        // One that lists nothing says nothing.
+        Some((_, Ok(served))) => !served.is_empty() && !is_listed(served),
+        Some((_, Err(_))) => false,
+        None => true,
+    }
 }
 
 /// Whether someone who writes this name means this model: Ollama adds `:latest`, and long names come as their mark.
@@ -254,6 +265,13 @@ fn means(name: &str, model: &ModelName) -> bool {
     let is_latest = |name: &str, whole: &str| whole.strip_suffix(":latest") == Some(name);
     let fits = |whole: &str| name.eq_ignore_ascii_case(whole) || is_latest(name, whole);
     fits(&whole) || fits(&model.model) || name == mark(model)
+}
+
+/// Those of the models that someone who writes this name may mean: the one it names in full, else all it fits.
+fn meant<'a>(name: &str, models: impl Iterator<Item = &'a ModelName>) -> Vec<&'a ModelName> {
+    let fitting: Vec<&ModelName> = models.filter(|model| means(name, model)).collect();
+    let exact = fitting.iter().find(|model| name.eq_ignore_ascii_case(&model.to_string()));
+    exact.map(|model| vec![*model]).unwrap_or(fitting)
 }
 
 /// A button that names a model, by its name or, where that is too long, by a mark made of it.
@@ -271,9 +289,22 @@ fn mark(model: &ModelName) -> String {
     format!("#{hash:016x}")
 }
 
-fn list(models: &[ModelName]) -> String {
-    let mut names: Vec<String> = models.iter().take(MOST_NAMED).map(ToString::to_string).collect();
-    if models.len() > MOST_NAMED {
+/// Why a setting was not changed, in the person's language.
+fn complaint(texts: &Texts, wrong: &BadSetting) -> String {
+    match wrong {
+        BadSetting::OutOfRange(OutOfRange { name, value, low, high }) => {
+            let [value, low, high] = [value, low, high].map(ToString::to_string);
+            fill(&texts.model_range, &[("name", name), ("value", &value), ("low", &low), ("high", &high)])
+        }
+        BadSetting::NoValue(name, value) => fill(&texts.model_no_value, &[("name", name), ("value", value)]),
+        BadSetting::Unknown(_) => wrong.to_string(),
+    }
+}
+
+fn list<'a>(models: impl IntoIterator<Item = &'a ModelName>) -> String {
+    let mut names: Vec<String> = models.into_iter().take(MOST_NAMED + 1).map(ToString::to_string).collect();
+    if names.len() > MOST_NAMED {
+        names.pop();
         names.push("…".to_owned());
     }
     names.join(", ")

@@ -1,6 +1,7 @@
 //! `/status`: in two words for members, in full for owners.
 
 use super::{Asker, Card, Commands};
+use crate::domain::model::ModelName;
 use crate::domain::usage::tokens;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
@@ -33,7 +34,7 @@ impl Commands {
         let values = [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("uptime", duration((self.now() - self.vitals.started_at).num_seconds())),
-            ("model", self.model_line(texts)),
+            ("model", self.model_line(texts, config.model.as_ref())),
             ("today", today),
             ("queue", mailboxes.waiting().to_string()),
             ("error", error),
@@ -48,11 +49,11 @@ impl Commands {
 }
 
 impl Commands {
-    /// The model that is to answer, and the one that did where another had to stand in.
-    fn model_line(&self, texts: &Texts) -> String {
+    /// The model that is to answer here, and the one that did where another had to stand in.
+    fn model_line(&self, texts: &Texts, chosen: Option<&ModelName>) -> String {
         let models = &self.ledger.models;
-        let order: Vec<String> =
-            models.order(models.default_model()).iter().map(ToString::to_string).collect();
+        let model = chosen.unwrap_or_else(|| models.default_model());
+        let order: Vec<String> = models.order(model).iter().map(ToString::to_string).collect();
         let model = order.join(" › ");
         match self.vitals.last_model().filter(|last| Some(last) != order.first()) {
             Some(last) => fill(&texts.status_model, &[("model", &model), ("last", &last)]),

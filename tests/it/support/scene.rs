@@ -2,8 +2,9 @@
 
 use figaro::demo::model::{ModelRequest, Reply};
 use figaro::demo::telegram::{Options, Person, SentByPerson, Standing, View};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::bot::Recipe;
 use super::{ANN, BOB, Bot, PATIENCE, World};
 
 /// A supergroup with Ann, Bob and the bot in it.
@@ -119,6 +120,33 @@ impl World {
         let press = self.telegram.press(user, chat, id, data).unwrap();
         let answer = self.see("the answer to a press", |view| view.callback_answer(&press).cloned()).await;
         text(&answer).to_owned()
+    }
+
+    /// Someone's client sends a press that no button offers it; gives the words shown for it.
+    pub async fn forged(&self, user: i64, card: &Value, data: &str) -> String {
+        let id = format!("forged-{user}-{}-{data}", self.telegram.calls().len());
+        let from = json!({"id": user, "is_bot": false, "first_name": "Someone", "language_code": "en"});
+        let press = json!({"id": id, "from": from, "message": card, "chat_instance": "1", "data": data});
+        self.telegram.push_raw(json!({"callback_query": press}));
+        let find = |view: &View<'_>| {
+            let calls = view.calls_of("answerCallbackQuery");
+            let found = calls.into_iter().find(|call| call.args["callback_query_id"] == *id)?;
+            Some(found.args.get("text").and_then(Value::as_str).unwrap_or_default().to_owned())
+        };
+        self.see("the answer to a forged press", find).await
+    }
+
+    /// A bot for everybody whose owner has named three models; its own one sees and searches.
+    pub fn many(&self) -> Recipe {
+        self.bot()
+            .set("ACCESS", "open")
+            .set("OPENAI_MODEL", "gpt-4.1-mini")
+            .set("COMPATIBLE_BASE_URL", self.model.url())
+            .set("COMPATIBLE_API_KEY", "sk-offline-key")
+            .set("COMPATIBLE_MODEL", "offline-text")
+            .set("GEMINI_BASE_URL", &self.model.gemini_url())
+            .set("GEMINI_API_KEY", "sk-offline-key")
+            .set("GEMINI_MODEL", "gemini-2.5-flash")
     }
 
     /// Calls of the bot's that Telegram refused: there is never a reason for one unless a test makes it.

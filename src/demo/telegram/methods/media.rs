@@ -41,9 +41,21 @@ pub(in super::super) fn shown(state: &State, ty: &Type, file_id: &str) -> Value 
         value["file_size"] = json!(size);
     }
     if *ty == Type::Named("Document".to_owned()) {
-        value["file_name"] = json!(file.and_then(|f| f.path.rsplit('/').next()).unwrap_or("file"));
+        let name = file.and_then(|f| f.path.rsplit('/').next()).unwrap_or("file");
+        value["file_name"] = json!(name);
+        if let Some(kind) = kind_of(name) {
+            value["mime_type"] = json!(kind);
+        }
     }
     value
+}
+
+/// What clients call a file with such a name.
+fn kind_of(name: &str) -> Option<&'static str> {
+    let kinds =
+        [("png", "image/png"), ("jpg", "image/jpeg"), ("webp", "image/webp"), ("pdf", "application/pdf")];
+    let (_, ending) = name.rsplit_once('.')?;
+    kinds.into_iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, kind)| kind)
 }
 
 pub(super) fn get_file(state: &mut State, request: &Request<'_>) -> Outcome {
