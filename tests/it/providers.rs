@@ -158,7 +158,10 @@ async fn stop(world: &World) {
     world.script.push(Reply::text(&long).paced(4, Duration::from_millis(50)));
     world.say(ANN, ANN, "tell me");
     world
-        .see("the answer as it is written", |v| v.calls_of("sendMessageDraft").get(drafts + 1).map(drop))
+        .see("the answer as it is written", |view| {
+            let later = view.calls_of("sendMessageDraft").into_iter().skip(drafts);
+            later.into_iter().find(|call| call.args["text"].to_string().contains("one word")).map(drop)
+        })
         .await;
     world.say(ANN, ANN, "/stop");
     world.answers(ANN, before + 2).await;

@@ -128,7 +128,7 @@ async fn members_and_groups_see_their_own_chat_only() {
         assert_eq!((team.len(), labels(&card).len()), (9, 0));
     }
     let eva = lines(&world.told(EVE, EVE, "/usage").await);
-    assert_eq!(eva[0], "Gasto aqui nos últimos sete dias");
+    assert_eq!(eva[0], "Usado aqui nos últimos sete dias");
     assert!("seg ter qua qui sex sáb dom seg".contains(&eva[7][..3]), "{eva:?}");
     // An owner's card stays behind when its owner is none any more.
     let card = world.ask("/usage").await;
