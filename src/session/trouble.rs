@@ -6,15 +6,13 @@ use super::question::Question;
 use super::reply::Said;
 use crate::domain::delivery::Action;
 use crate::domain::message::{Attachment, AttachmentKind};
-use crate::domain::model::ModelName;
+use crate::domain::model::{ModelName, list};
 use crate::prompts::texts::{Texts, fill};
 use crate::provider::ProviderError;
 use crate::provider::models::Models;
 
 /// How long a provider is waited for that is to say what it serves instead.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// So many of its models are named.
-const MOST_NAMED: usize = 8;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +90,7 @@ impl Trouble {
                 ProviderError::Stalled(_) => &texts.trouble_timeout,
             },
             Self::Gone { model, served } => {
-                let served = named(served);
+                let served = list(served);
                 return fill(&texts.trouble_gone, &[("model", &model.to_string()), ("served", &served)]);
             }
             Self::Unpriced(model) => return fill(&texts.trouble_unpriced, &[("model", &model.to_string())]),
@@ -120,15 +118,6 @@ impl Trouble {
         let may_go_on = was_shown && !again.is_empty();
         may_go_on.then_some(Action::GoOn).into_iter().chain(again).collect()
     }
-}
-
-/// The first of them, and that there are more.
-fn named(models: &[ModelName]) -> String {
-    let mut names: Vec<String> = models.iter().take(MOST_NAMED).map(ToString::to_string).collect();
-    if models.len() > MOST_NAMED {
-        names.push("…".to_owned());
-    }
-    names.join(", ")
 }
 
 /// The answer to a question that holds nothing the model can read: no words, only content of a kind it has no eyes or

@@ -8,7 +8,7 @@ use futures::future::join_all;
 use super::{Asker, Card, Commands, Pressed, ROWS, pager};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::generation::{BadSetting, Generation, OutOfRange};
-use crate::domain::model::ModelName;
+use crate::domain::model::{ModelName, list};
 use crate::domain::usage::dollars;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
@@ -22,8 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(4);
 const SET: &str = "model:set:";
 /// The most bytes of a button's data, by the Bot API.
 const MOST_DATA: usize = 64;
-/// So many names of served models are given in a sentence.
-const MOST_NAMED: usize = 8;
 
 impl Commands {
     pub(super) async fn model_command(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
@@ -299,13 +297,4 @@ fn complaint(texts: &Texts, wrong: &BadSetting) -> String {
         BadSetting::NoValue(name, value) => fill(&texts.model_no_value, &[("name", name), ("value", value)]),
         BadSetting::Unknown(_) => wrong.to_string(),
     }
-}
-
-fn list<'a>(models: impl IntoIterator<Item = &'a ModelName>) -> String {
-    let mut names: Vec<String> = models.into_iter().take(MOST_NAMED + 1).map(ToString::to_string).collect();
-    if names.len() > MOST_NAMED {
-        names.pop();
-        names.push("…".to_owned());
-    }
-    names.join(", ")
 }

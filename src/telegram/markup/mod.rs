@@ -22,6 +22,7 @@ use serde::Serialize;
 
 pub use self::messages::{Piece, messages};
 pub use self::partial::render_partial;
+#[cfg(test)]
 pub use self::render::render;
 pub use self::split::split;
 

@@ -18,6 +18,7 @@ const MAX_TABLE_COLUMNS: usize = 20;
 
 /// Renders a whole Markdown answer.
 #[must_use]
+#[cfg(test)]
 pub fn render(markdown: &str) -> Formatted {
     let (text, formulas) = take_out(markdown, false);
     walk(&text, &formulas, false)
