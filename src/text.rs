@@ -42,6 +42,30 @@ pub fn keep_ends(text: &str, keep: usize, between: &str) -> String {
     format!("{}{between}{}", start.trim_end(), end.trim_start())
 }
 
+/// A Markdown text that ended early, closed so that what is put behind it stands outside of its code.
+#[must_use]
+pub fn close_code(markdown: &str) -> String {
+    let mut open: Option<&str> = None;
+    for line in markdown.lines() {
+        let text = line.trim_start_matches(' ');
+        let fence = ["`", "~"].map(|mark| &text[..text.len() - text.trim_start_matches(mark).len()]);
+        let Some(fence) = fence.into_iter().find(|fence| fence.len() >= 3) else { continue };
+        match open {
+            // A closing fence is at least as long, and nothing stands behind it.
+            Some(opened) => {
+                if fence.starts_with(opened) && text.trim_end().len() == fence.len() {
+                    open = None;
+                }
+            }
+            None => open = Some(fence),
+        }
+    }
+    match open {
+        Some(fence) => format!("{markdown}\n{fence}"),
+        None => markdown.to_owned(),
+    }
+}
+
 /// How many tokens a text may take, estimated from above: a run of up to four ASCII letters, a short run of digits,
 /// each mark, and each character of another script count one.
 ///
@@ -71,6 +95,21 @@ pub fn estimate_tokens(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_that_was_left_open_is_closed() {
+        let cases = [
+            ("plain `code`", "plain `code`"),
+            ("```rust\nfn main() {", "```rust\nfn main() {\n```"),
+            ("```\na\n```", "```\na\n```"),
+            ("````\n```\nb", "````\n```\nb\n````"),
+            ("~~~\n```", "~~~\n```\n~~~"),
+            ("```\na\n``` b", "```\na\n``` b\n```"),
+        ];
+        for (text, closed) in cases {
+            assert_eq!(close_code(text), closed, "{text:?}");
+        }
+    }
 
     #[test]
     fn cuts_keep_characters_whole() {

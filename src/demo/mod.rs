@@ -5,5 +5,18 @@ pub mod model;
 pub mod tavily;
 pub mod telegram;
 
+use axum::serve::{Listener, ListenerExt};
+use tokio::net::TcpListener;
+
 /// The chat page: one self-contained file.
 pub const PAGE: &str = include_str!("page.html");
+
+/// A listener whose connections send at once what is written: else small pieces wait 40 ms for the other side's
+/// acknowledgement.
+fn at_once(listener: TcpListener) -> impl Listener<Addr = std::net::SocketAddr> {
+    listener.tap_io(|socket| {
+        if let Err(error) = socket.set_nodelay(true) {
+            tracing::debug!(%error, "a connection stays slow");
+        }
+    })
+}

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::model::Gate;
+use crate::demo::at_once;
 use crate::shutdown::Tasks;
 
 /// The one key it takes.
@@ -117,7 +118,7 @@ impl OfflineTavily {
         let (stopped, stopping) = (tasks.clone(), tasks.clone());
         tasks.spawn("offline Tavily", async move {
             let stop = async move { stopped.stopping().await };
-            let serving = axum::serve(listener, app).with_graceful_shutdown(stop).into_future();
+            let serving = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).into_future();
             // An answer that is held back does not hold up the end.
             tokio::select! {
                 served = serving => if let Err(error) = served {

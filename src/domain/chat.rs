@@ -128,8 +128,11 @@ pub struct ConfigPatch {
     pub answer_when: Option<AnswerWhen>,
     /// The model that answers here.
     pub model: Option<Option<ModelName>>,
-    /// How it is to write.
+    /// How it is to write, all of it.
     pub settings: Option<Generation>,
+    /// One setting of how it is to write, by name, as [`Generation::with`] takes it; one that does not take the value
+    /// stays as it is.
+    pub setting: Option<(String, Option<String>)>,
 }
 
 impl ConfigPatch {
@@ -144,6 +147,7 @@ impl ConfigPatch {
             answer_when: Some(AnswerWhen::default()),
             model: Some(None),
             settings: Some(Generation::default()),
+            setting: None,
         }
     }
 
@@ -156,6 +160,11 @@ impl ConfigPatch {
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.model, self.model);
         set(&mut config.settings, self.settings);
+        if let Some((name, value)) = self.setting
+            && let Ok(settings) = config.settings.with(&name, value.as_deref())
+        {
+            config.settings = settings;
+        }
     }
 }
 

@@ -45,8 +45,8 @@ pub struct Price {
     pub cached: u64,
     /// A token written.
     pub output: u64,
-    /// A search of the web by the provider.
-    pub search: u64,
+    /// A search of the web by the provider, where that is known.
+    pub search: Option<u64>,
 }
 
 impl Price {
@@ -58,7 +58,7 @@ impl Price {
             (usage.input - cached).saturating_mul(self.input),
             cached.saturating_mul(self.cached),
             usage.output.saturating_mul(self.output),
-            searches.saturating_mul(self.search),
+            searches.saturating_mul(self.search.unwrap_or_default()),
         ];
         parts.into_iter().fold(0, u64::saturating_add)
     }
@@ -71,7 +71,8 @@ pub struct Spent {
     pub tokens: u64,
     /// Nano-dollars, as far as prices are known.
     pub nano_usd: u64,
-    /// Those of the tokens whose price is not known: the money is more than `nano_usd` says.
+    /// Those of the tokens whose price is not known, or one for searches of which it is not: the money is more than
+    /// `nano_usd` says.
     pub unpriced: u64,
 }
 
@@ -81,7 +82,11 @@ impl Spent {
     pub fn new(usage: Usage, searches: u64, price: Option<Price>) -> Self {
         let tokens = usage.total();
         match price {
-            Some(price) => Self { tokens, nano_usd: price.of(usage, searches), unpriced: 0 },
+            Some(price) => {
+                // A search of unknown price makes the sum unknown, if its tokens are not.
+                let unpriced = u64::from(searches > 0 && price.search.is_none());
+                Self { tokens, nano_usd: price.of(usage, searches), unpriced }
+            }
             None => Self { tokens, nano_usd: 0, unpriced: tokens },
         }
     }
@@ -99,7 +104,7 @@ impl Spent {
     }
 }
 
-/// Nano-dollars as people read them: in cents from a cent on, below that with two digits that say something.
+/// Nano-dollars as people read them: in cents from a cent on, below that with up to two digits that say something.
 #[must_use]
 pub fn dollars(nano_usd: u64) -> String {
     match nano_usd {
@@ -186,7 +191,7 @@ mod tests {
 
     #[test]
     fn money_is_exact() {
-        let price = Price { input: 400, cached: 100, output: 1600, search: 10_000_000 };
+        let price = Price { input: 400, cached: 100, output: 1600, search: Some(10_000_000) };
         let usage = Usage { input: 1_000, cached: 400, output: 10 };
         assert_eq!(price.of(usage, 0), 600 * 400 + 400 * 100 + 10 * 1600);
         assert_eq!(price.of(usage, 2), 600 * 400 + 400 * 100 + 10 * 1600 + 20_000_000);
@@ -209,7 +214,9 @@ mod tests {
         let usage = Usage { input: 7, cached: 0, output: 3 };
         let mut spent = Spent::new(usage, 1, None);
         assert_eq!(spent, Spent { tokens: 10, nano_usd: 0, unpriced: 10 });
-        spent += Spent::new(usage, 0, Some(Price { input: 1, cached: 1, output: 1, search: 0 }));
+        let price = Price { input: 1, cached: 1, output: 1, search: None };
+        spent += Spent::new(usage, 0, Some(price));
         assert_eq!(spent, Spent { tokens: 20, nano_usd: 10, unpriced: 10 });
+        assert_eq!(Spent::new(usage, 2, Some(price)).unpriced, 1, "a search of unknown price");
     }
 }

@@ -18,6 +18,7 @@ use crate::text::estimate_tokens;
 pub struct Paid {
     stream: EventStream,
     bill: Bill,
+    may_search: bool,
 }
 
 /// What a call will be booked with.
@@ -47,8 +48,8 @@ impl fmt::Debug for Paid {
 }
 
 impl Paid {
-    pub(super) const fn new(stream: EventStream, bill: Bill) -> Self {
-        Self { stream, bill }
+    pub(super) const fn new(stream: EventStream, bill: Bill, may_search: bool) -> Self {
+        Self { stream, bill, may_search }
     }
 
     /// The next piece of the answer; `None` at its end.
@@ -62,8 +63,11 @@ impl Paid {
             Some(Ok(Event::Hosted(_))) => self.bill.searches += 1,
             Some(Ok(Event::Completed { finish, usage })) => {
                 // Some tell of the question only, with nothing for what they wrote.
-                let told = usage.filter(|usage| usage.output > 0 || self.bill.text.is_empty());
-                let usage = told.unwrap_or_else(|| self.bill.estimate());
+                let estimate = self.bill.estimate();
+                let mut usage = usage.unwrap_or(estimate);
+                if usage.output == 0 {
+                    usage.output = estimate.output;
+                }
                 if let Some(booked) = self.bill.settle(Some(usage)) {
                     // Whether it was or could not be, the log has it.
                     drop(booked.await);
@@ -77,6 +81,12 @@ impl Paid {
             Some(Ok(Event::Source(_) | Event::Private(_))) | None => {}
         }
         event
+    }
+
+    /// Whether the provider may search the web in this call, which the caps may not leave room for.
+    #[must_use]
+    pub const fn may_search(&self) -> bool {
+        self.may_search
     }
 
     /// What it comes to if nothing more of it is read, by estimate.

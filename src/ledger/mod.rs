@@ -16,7 +16,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::clock::Clock;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Price, Reservation, Spending, Spent, Usage};
-use crate::policy::budget::{Caps, Day, MOST_OUTPUT, Ruling, Wanted, judge};
+use crate::policy::budget::{Caps, Day, MOST_ASKED_OUTPUT, MOST_OUTPUT, Ruling, Wanted, judge};
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::provider::{ProviderError, Request};
@@ -127,13 +127,17 @@ impl Ledger {
         payer: Payer,
     ) -> Result<Paid, LedgerError> {
         let order = self.affordable(model)?;
+        // Where money is the only bound, nothing of unknown price is done.
+        let is_known = |model: &ModelName| self.prices.of(model).is_some_and(|price| price.search.is_some());
+        request.web_search &= self.caps.takes_unpriced() || order.iter().all(is_known);
         let input = u64::try_from(request.estimate_tokens()).unwrap_or(u64::MAX);
         let first = order.first().unwrap_or(model).clone();
         let mut bill = Bill::new(Arc::clone(self), payer, first, input);
         if self.caps.is_set() {
             bill = self.reserve(bill, &order, &mut request).await?;
         }
-        Ok(Paid::new(self.models.stream(&order, &request), bill))
+        let may_search = self.models.may_search(&order, &request);
+        Ok(Paid::new(self.models.stream(&order, &request), bill, may_search))
     }
 
     /// What a call of this model came to; `None` where its price is not known.
@@ -208,7 +212,10 @@ impl Ledger {
     ) -> Result<Bill, LedgerError> {
         let wanted = Wanted {
             input: bill.input,
-            output: request.settings.max_tokens.map_or_else(|| self.longest_answer(order), u64::from),
+            output: request.settings.max_tokens.map_or_else(
+                || self.longest_answer(order),
+                |tokens| u64::from(tokens).min(MOST_ASKED_OUTPUT),
+            ),
             search: self.models.may_search(order, request),
             price: self.highest_price(order),
         };

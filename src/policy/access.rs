@@ -16,6 +16,8 @@ pub enum Standing {
     Owner,
     /// Talk.
     Member,
+    /// Talk, in a question that holds someone else's words: no right of whoever has it asked again counts for it.
+    Borrowed,
 }
 
 /// What becomes of a message or a button press.
@@ -64,9 +66,13 @@ pub trait Admins: Debug + Send + Sync {
 }
 
 /// Whether someone may change what holds for a whole chat, by hand or through the model: in a private chat its one
-/// user, in a group its admins, and everywhere an owner.
+/// user, in a group its admins, and everywhere an owner; never for words of someone else.
 pub async fn may_change(admins: &dyn Admins, standing: Standing, place: &Place, user: &UserId) -> bool {
-    !place.is_group() || standing == Standing::Owner || admins.is_admin(place.chat, user).await
+    match standing {
+        Standing::Borrowed => false,
+        Standing::Owner => true,
+        Standing::Member => !place.is_group() || admins.is_admin(place.chat, user).await,
+    }
 }
 
 #[cfg(test)]
@@ -77,6 +83,24 @@ mod tests {
     fn place(chat: i64) -> Place {
         let kind = if chat < 0 { ChatKind::Group } else { ChatKind::Private };
         Place { chat: ChatId(chat), kind, title: None, topic: None }
+    }
+
+    /// Everybody administers every chat.
+    #[derive(Debug)]
+    struct All;
+
+    #[async_trait]
+    impl Admins for All {
+        async fn is_admin(&self, _chat: ChatId, _user: &UserId) -> bool {
+            true
+        }
+    }
+
+    #[tokio::test]
+    async fn words_of_someone_else_change_nothing_whoever_has_them_tried_again() {
+        let may = async |standing, chat| may_change(&All, standing, &place(chat), &UserId::telegram(1)).await;
+        assert!(may(Standing::Owner, -5).await && may(Standing::Member, -5).await);
+        assert!(!may(Standing::Borrowed, -5).await && !may(Standing::Borrowed, 1).await);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use crate::domain::usage::{Price, Spent, Usage};
 /// An answer takes at most so many tokens where a cap holds and nobody has set another bound: so much is set aside for
 /// it, and a call that nobody bounds could break any cap.
 pub const MOST_OUTPUT: u64 = 8_192;
+/// And at most so many where somebody has: one answer must not set a whole day aside.
+pub const MOST_ASKED_OUTPUT: u64 = 32_768;
 /// With less room than this an answer is not worth beginning.
 const LEAST_OUTPUT: u64 = 256;
 /// What the pages that a provider's own search reads may add to a call, in tokens; and how many searches it may make.
@@ -60,7 +62,7 @@ pub struct Wanted {
     pub output: u64,
     /// The provider may search the web.
     pub search: bool,
-    /// The highest price among the models that may answer; `None` where one of them is not known.
+    /// The highest price among the models that may answer; `None` where none of them is known.
     pub price: Option<Price>,
 }
 
@@ -128,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    const CHEAP: Price = Price { input: 1, cached: 1, output: 4, search: 0 };
+    const CHEAP: Price = Price { input: 1, cached: 1, output: 4, search: None };
 
     fn tokens(cap: u64) -> Caps {
         Caps { tokens: Some(cap), nano_usd: None }

@@ -73,8 +73,7 @@ struct UsdPerMillion {
     /// As much as `input` where it is left out.
     cached: Option<f64>,
     output: f64,
-    #[serde(default)]
-    search: f64,
+    search: Option<f64>,
 }
 
 impl From<&UsdPerMillion> for Price {
@@ -84,7 +83,7 @@ impl From<&UsdPerMillion> for Price {
             input: token(usd.input),
             cached: token(usd.cached.unwrap_or(usd.input)),
             output: token(usd.output),
-            search: nano(usd.search),
+            search: usd.search.map(nano),
         }
     }
 }
@@ -242,8 +241,8 @@ mod tests {
             let is_free = tokens.into_iter().flatten().all(|usd| usd == 0.0);
             assert!(is_free || tokens.into_iter().flatten().all(|usd| usd > 0.0), "{case}: free in part");
             assert!(usd.cached.is_none_or(|cached| cached <= usd.input), "{case}: dear from the cache");
-            assert!((0.0..0.1).contains(&usd.search), "{case}: {}", usd.search);
-            assert!(usd.search == 0.0 || capabilities.web_search, "{case}: it does not search");
+            assert!(usd.search.is_none_or(|search| (0.0..0.1).contains(&search)), "{case}: {:?}", usd.search);
+            assert!(usd.search.is_none() || capabilities.web_search, "{case}: it does not search");
         }
     }
 

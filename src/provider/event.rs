@@ -9,7 +9,7 @@ use crate::domain::usage::Usage;
 /// One piece of an answer, in the order the provider sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// This model answers: what follows is its own. Told first, and only where one model stands in for another.
+    /// This model answers: what follows is its own. Told first.
     Answering(ModelName),
     /// More text of the answer.
     TextDelta(String),

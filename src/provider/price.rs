@@ -29,7 +29,7 @@ impl Prices {
             return listed;
         };
         // The owner says what tokens cost; a search costs what the list says.
-        let search = listed.map_or(0, |price| price.search);
+        let search = listed.and_then(|price| price.search);
         Some(Price { input: own.input, cached: own.cached, output: own.output, search })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use futures::future::join_all;
+use futures::StreamExt;
 
 use crate::context::Pictures;
 use crate::domain::conversation::Message;
@@ -20,26 +20,39 @@ const MOST_ASKED: usize = 10;
 /// The most pictures of earlier messages, and among how many of the last these are.
 const MOST_EARLIER: usize = 2;
 const EARLIER_MESSAGES: usize = 6;
+/// The most characters of all of them in base64: what providers take in one request, with room to spare.
+const MOST_TOGETHER: usize = 18 * 1024 * 1024;
+/// So many are fetched at the same time.
+const AT_ONCE: usize = 4;
+const TOO_MANY: &str = "there are too many";
 /// A picture that takes longer is left out.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Fetches them all at once; of each that is not there, why.
+/// Fetches them; of each that is not there, why.
 pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
     let asked = question.iter().flat_map(asked);
     let last = history.iter().rev().take(EARLIER_MESSAGES);
     let earlier = last.flat_map(|message| &message.attachments);
-    let pictures = |of: &mut dyn Iterator<Item = &Attachment>, most: usize| -> Vec<String> {
-        of.filter(|a| a.is_picture()).filter_map(|a| a.file_id.clone()).take(most).collect()
+    let pictures = |of: &mut dyn Iterator<Item = &Attachment>| -> Vec<String> {
+        of.filter(|a| a.is_picture()).filter_map(|a| a.file_id.clone()).collect()
     };
-    let mut wanted = pictures(&mut { asked }, MOST_ASKED);
-    wanted.extend(pictures(&mut { earlier }, MOST_EARLIER));
-    wanted.sort_unstable();
-    wanted.dedup();
+    let mut wanted = pictures(&mut { asked });
+    let mut found: HashMap<String, Result<Image, String>> =
+        wanted.drain(MOST_ASKED.min(wanted.len())..).map(|id| (id, Err(TOO_MANY.to_owned()))).collect();
+    wanted.extend(pictures(&mut { earlier }).into_iter().take(MOST_EARLIER));
     let fetching = wanted.into_iter().map(|id| async move {
         let image = one(files, &id).await;
         (id, image)
     });
-    Pictures(join_all(fetching).await.into_iter().collect::<HashMap<_, _>>())
+    let mut fetching = futures::stream::iter(fetching).buffered(AT_ONCE);
+    let mut room = MOST_TOGETHER;
+    while let Some((id, image)) = fetching.next().await {
+        let size = image.as_ref().map_or(0, |image| image.base64.len());
+        let fits = size <= room;
+        room -= if fits { size } else { 0 };
+        found.insert(id, if fits { image } else { Err(TOO_MANY.to_owned()) });
+    }
+    Pictures(found)
 }
 
 /// All of them, for a model that sees none: it is told so, to be able to say it.

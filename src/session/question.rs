@@ -39,7 +39,7 @@ impl Question {
     }
 
     /// The question that stored messages hold, asked for by this one. Words of someone else are tried with nobody's
-    /// rights but those of an ordinary member: neither theirs nor an owner's who presses a button under them.
+    /// rights: neither theirs nor those of the owner or admin who presses a button under them.
     #[must_use]
     pub fn again(&self, stored: Vec<Message>) -> Self {
         let asker = self.parts.first();
@@ -62,7 +62,7 @@ impl Question {
         let again_by = self.asker().cloned();
         let is_own =
             parts.iter().all(|part| Some(&part.speaker.user) == again_by.as_ref().map(|by| &by.user));
-        let standing = if is_own { self.standing } else { Standing::Member };
+        let standing = if is_own { self.standing } else { Standing::Borrowed };
         Self { parts, standing, again_by }
     }
 }

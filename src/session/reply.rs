@@ -15,7 +15,7 @@ use crate::ids::DeliveryId;
 use crate::ledger::LedgerError;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
-use crate::text::one_line;
+use crate::text::{close_code, one_line};
 
 /// So many sources are listed under an answer.
 const MOST_SOURCES: usize = 5;
@@ -38,13 +38,12 @@ impl Turns {
         let texts = self.texts(question);
         match outcome {
             Outcome::Answered => {
-                let whole = readable(text);
-                let end = if answer.pass.cut_short { " …" } else { "" };
+                let whole = if answer.pass.cut_short { unfinished(text) } else { readable(text) };
                 let actions = if answer.pass.cut_short { vec![Action::GoOn] } else { Vec::new() };
-                Said { markdown: format!("{whole}{end}{}", sources(texts, text, &answer.sources)), actions }
+                Said { markdown: format!("{whole}{}", sources(texts, text, &answer.sources)), actions }
             }
             Outcome::Stopped if !text.is_empty() => Said {
-                markdown: format!("{text}\n\n{}", texts.stopped),
+                markdown: format!("{}\n\n{}", close_code(text), texts.stopped),
                 actions: vec![Action::GoOn, Action::Retry],
             },
             Outcome::Stopped | Outcome::Silent | Outcome::Failed | Outcome::Abandoned => Said::default(),
@@ -65,7 +64,7 @@ impl Turns {
         let so_far = written.pass.text.trim();
         if is_group(question) {
             let stays = !so_far.is_empty() && self.courier.has_shown(run.id).await;
-            let markdown = if stays { format!("{so_far} …") } else { String::new() };
+            let markdown = if stays { unfinished(so_far) } else { String::new() };
             return Said { markdown, actions: Vec::new() };
         }
         let texts = self.texts(question);
@@ -77,7 +76,7 @@ impl Turns {
         let actions = trouble.actions(!so_far.is_empty());
         let markdown = match so_far {
             "" => format!("⚠️ {words}"),
-            text => format!("{text}\n\n⚠️ {words}"),
+            text => format!("{}\n\n⚠️ {words}", close_code(text)),
         };
         Said { markdown, actions }
     }
@@ -148,6 +147,13 @@ impl Turns {
     }
 }
 
+/// What there is of an answer that ended early.
+fn unfinished(text: &str) -> String {
+    let closed = close_code(text);
+    let gap = if closed.ends_with(['`', '~']) { "\n\n" } else { " " };
+    format!("{closed}{gap}…")
+}
+
 /// An answer that is one JSON value, as code: as words its marks would be taken for formatting.
 fn readable(text: &str) -> String {
     let is_json = text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
@@ -196,6 +202,13 @@ mod tests {
         );
         assert_eq!(sources(locales.of(None), text, &all), "");
         assert_eq!(sources(locales.of(None), "As it says.", &[]), "");
+    }
+
+    #[test]
+    fn what_is_put_behind_an_answer_stands_outside_of_its_code() {
+        assert_eq!(unfinished("so far"), "so far …");
+        assert_eq!(unfinished("```rust\nfn main() {"), "```rust\nfn main() {\n```\n\n…");
+        assert_eq!(unfinished("```\nx\n```"), "```\nx\n```\n\n…");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::api::SetMessageReaction;
 use super::commands::action_buttons;
 use super::live::{Live, MESSAGE_UNITS};
-use super::markup::{File, Formatted, Piece, messages, split};
+use super::markup::{Formatted, Piece, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
@@ -129,13 +129,12 @@ impl TelegramCourier {
             }
             None => self.sender.send(place, &message, stop).await,
         };
-        let reply_to = message.reply_to;
-        match (sending, message.file) {
-            (Err(Unsent::Hopeless(words)), Some(file)) => {
+        match sending {
+            Err(Unsent::Hopeless(words)) if message.file.is_some() => {
                 tracing::warn!(run = %delivery.run, words, "Telegram refused a file; sending its code as text");
-                self.as_texts(place, file, reply_to, stop).await
+                self.as_texts(place, message, stop).await
             }
-            (sent, _) => sent,
+            sent => sent,
         }
     }
 
@@ -144,13 +143,15 @@ impl TelegramCourier {
     async fn as_texts(
         &self,
         place: &Place,
-        file: File,
-        mut reply_to: Option<MessageId>,
+        Outgoing { file, mut reply_to, mut buttons, .. }: Outgoing,
         stop: &CancellationToken,
     ) -> Result<MessageId, Unsent> {
+        let mut texts =
+            file.map(|file| file.into_texts(MESSAGE_UNITS)).unwrap_or_default().into_iter().peekable();
         let mut last = Err(Unsent::Hopeless("there is no code".to_owned()));
-        for content in file.into_texts(MESSAGE_UNITS) {
-            let message = Outgoing { content, reply_to: reply_to.take(), ..Outgoing::default() };
+        while let Some(content) = texts.next() {
+            let buttons = if texts.peek().is_none() { std::mem::take(&mut buttons) } else { Vec::new() };
+            let message = Outgoing { content, reply_to: reply_to.take(), buttons, file: None };
             last = Ok(self.sender.send(place, &message, stop).await?);
         }
         last

@@ -14,7 +14,7 @@ use crate::ids::ChatId;
 use crate::store::SettingsStore;
 
 /// Writes to owners by settings and by claim.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TelegramOwners {
     /// Sends.
     pub sender: Sender,
@@ -27,6 +27,14 @@ pub struct TelegramOwners {
 #[async_trait]
 impl Owners for TelegramOwners {
     async fn tell(&self, words: &str) {
+        let (this, words) = (self.clone(), words.to_owned());
+        // Whoever has caused it does not wait for it.
+        self.sender.tasks.spawn("owners", async move { this.write(&words).await });
+    }
+}
+
+impl TelegramOwners {
+    async fn write(&self, words: &str) {
         let claimed = self.settings.access().await.map(|list| list.owners).unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by claim could not be looked up");
             Vec::new()

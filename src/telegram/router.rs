@@ -104,7 +104,7 @@ impl Router {
             return Ok(None);
         };
         if let Some(pressed) = view.callback_query {
-            return Ok(self.commands.question_of(update.id, &pressed).await);
+            return self.commands.question_of(update.id, &pressed).await;
         }
         let Some(view) = view.message else {
             return Ok(None);
@@ -135,9 +135,8 @@ impl Router {
         if let Some(pressed) = view.callback_query {
             let this = Arc::clone(self);
             self.tasks.spawn("button", async move {
-                match this.commands.press(id, &pressed, &this.mailboxes).await {
-                    Some((conversation, job)) => this.mailboxes.post(conversation, job),
-                    None => this.settle(id).await,
+                if this.commands.press(id, &pressed, &this.mailboxes).await {
+                    this.settle(id).await;
                 }
             });
             return Ok(Fate::Pending);

@@ -37,6 +37,10 @@ impl WebSearch for Grounded {
                 let (run, chat, user) = (context.run, context.place.chat, context.speaker.user.clone());
                 let call = self.ledger.call(&model, request, Payer { run, chat, user }).await;
                 let mut call = call.map_err(|error| failed(&error))?;
+                // Dropped before it is made, it costs nothing.
+                if !call.may_search() {
+                    return Err(SearchError::Unavailable("today's budget leaves no room for it".to_owned()));
+                }
                 let mut pass = Pass::default();
                 while let Some(event) = call.next().await {
                     pass.absorb(event.map_err(|error| failed(&error.into()))?);

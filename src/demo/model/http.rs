@@ -20,6 +20,7 @@ use super::dialect::{Call, Dialect, Event, Refusal, Turn};
 use super::reply::{Failure, FaultKind, Kind, Place, Reply};
 use super::request::ModelRequest;
 use super::{OfflineModel, chat, gemini, ollama, openai, responses};
+use crate::demo::at_once;
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
@@ -41,7 +42,7 @@ pub(super) async fn serve(model: OfflineModel, listener: TcpListener) {
         .fallback(unknown)
         .with_state(model);
     let stop = async move { tasks.stopping().await };
-    if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stop).await {
+    if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
         tracing::error!(%error, "the offline model stopped serving");
     }
 }

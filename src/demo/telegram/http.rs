@@ -15,6 +15,7 @@ use super::error::{self, Refusal};
 use super::fault::Failure;
 use super::state::{Call, Uploaded};
 use super::{OfflineTelegram, markup, methods, updates, web};
+use crate::demo::at_once;
 
 /// Serves until the tasks stop.
 pub(super) async fn serve(tg: OfflineTelegram, listener: TcpListener) {
@@ -26,7 +27,7 @@ pub(super) async fn serve(tg: OfflineTelegram, listener: TcpListener) {
         .merge(page.unwrap_or_default());
     let stopped = tg.clone();
     let stop = async move { stopped.tasks().stopping().await };
-    if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stop).await {
+    if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
         tracing::error!(%error, "the offline Telegram stopped serving");
     }
 }

@@ -24,7 +24,8 @@ pub(super) struct Decoder {
     calls: HashSet<String>,
     /// Addresses of the pages that were told.
     pages: HashSet<String>,
-    searched: bool,
+    /// So many searches were told.
+    searches: usize,
     /// The last count; each piece has the tokens up to it.
     usage: Option<Usage>,
 }
@@ -38,7 +39,7 @@ impl Decoder {
             layout: Layout::default(),
             calls: HashSet::new(),
             pages: HashSet::new(),
-            searched: false,
+            searches: 0,
             usage: None,
         }
     }
@@ -57,7 +58,7 @@ impl Decoder {
         }
         self.layout.other(part);
         let tool = part["toolCall"]["toolType"].as_str().unwrap_or_default();
-        tool.starts_with("GOOGLE_SEARCH").then(|| self.search()).flatten()
+        tool.starts_with("GOOGLE_SEARCH").then(|| self.searched(1).pop()).flatten()
     }
 
     fn call(&mut self, part: &Value) -> Option<Event> {
@@ -78,9 +79,8 @@ impl Decoder {
 
     /// What the answer rests on.
     fn grounding(&mut self, metadata: &Value) -> Vec<Event> {
-        let has_queries = metadata["webSearchQueries"].as_array().is_some_and(|queries| !queries.is_empty());
-        let mut events: Vec<Event> =
-            if has_queries { self.search().into_iter().collect() } else { Vec::new() };
+        let queries = metadata["webSearchQueries"].as_array().map_or(0, Vec::len);
+        let mut events = self.searched(queries);
         for page in metadata["groundingChunks"].as_array().into_iter().flatten() {
             let Some(url) = page["web"]["uri"].as_str().filter(|url| !url.is_empty()) else { continue };
             if self.pages.insert(url.to_owned()) {
@@ -91,9 +91,13 @@ impl Decoder {
         events
     }
 
-    fn search(&mut self) -> Option<Event> {
-        let is_news = !std::mem::replace(&mut self.searched, true);
-        is_news.then(|| Event::Hosted("web_search".into()))
+    /// So many searches were made until now: each that is new is told, as it is billed. Before Gemini 3 an answer is
+    /// billed one, however many it made.
+    fn searched(&mut self, so_far: usize) -> Vec<Event> {
+        let billed = if self.model.starts_with("gemini-2") { so_far.min(1) } else { so_far };
+        let news = billed.saturating_sub(self.searches);
+        self.searches += news;
+        vec![Event::Hosted("web_search".into()); news]
     }
 
     /// The last events.

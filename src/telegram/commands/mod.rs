@@ -26,7 +26,6 @@ use super::send::{Button, Outgoing, Sender, Unsent};
 use super::views::CallbackView;
 use crate::config::AccessSettings;
 use crate::domain::chat::Place;
-use crate::domain::conversation::Conversation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::note::Note;
 use crate::ids::{ChatId, MessageId, NoteId, UpdateId};
@@ -34,7 +33,7 @@ use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
 use crate::policy::access::{Admins, Standing, Verdict, judge, may_change};
 use crate::prompts::texts::{Locales, Texts};
-use crate::session::mailbox::{Job, Mailboxes};
+use crate::session::mailbox::Mailboxes;
 use crate::session::question::Question;
 use crate::store::{Store, StoreError};
 use crate::telemetry::vitals::Vitals;
@@ -219,16 +218,12 @@ impl Commands {
         }
     }
 
-    /// Does what a button says; it always gets an answer, a stale one too. Gives what is to be asked, if it asks.
-    pub async fn press(
-        &self,
-        update: UpdateId,
-        view: &CallbackView,
-        mailboxes: &Mailboxes,
-    ) -> Option<(Conversation, Job)> {
-        let Some((asker, card_id)) = self.asker_of(view).await else {
+    /// Does what a button says; it always gets an answer, a stale one too. What asks something goes into its lane;
+    /// `true` if the update is dealt with, and no turn settles it.
+    pub async fn press(&self, update: UpdateId, view: &CallbackView, mailboxes: &Mailboxes) -> bool {
+        let Ok(Some((asker, card_id))) = self.asker_of(view).await else {
             self.answer(&view.id, None).await;
-            return None;
+            return true;
         };
         let data = view.data.as_deref().unwrap_or_default();
         match self.is_current(data, &asker).await {
@@ -236,22 +231,25 @@ impl Commands {
             Ok(false) => return self.gone(view, &asker, card_id).await,
             Err(error) => {
                 self.answer(&view.id, Some(&self.failed(&asker, &error).body)).await;
-                return None;
+                return true;
             }
         }
         let Some(job) = self.job_of(update, data, &asker).await else {
             self.press_card(view, (&asker, card_id), mailboxes).await;
-            return None;
+            return true;
         };
-        if data == EXAMPLE {
-            self.answer(&view.id, Some(&self.texts(&asker).example_question)).await;
-        } else if self.is_first(&asker, card_id) {
-            self.answer(&view.id, None).await;
-            self.without_buttons(&asker, card_id).await;
-        } else {
+        if data != EXAMPLE && !self.is_first(&asker, card_id) {
             return self.gone(view, &asker, card_id).await;
         }
-        Some((asker.place.conversation(), job))
+        // First of all: what is written next must not come before it.
+        mailboxes.post(asker.place.conversation(), job);
+        if data == EXAMPLE {
+            self.answer(&view.id, Some(&self.texts(&asker).example_question)).await;
+        } else {
+            self.answer(&view.id, None).await;
+            self.without_buttons(&asker, card_id).await;
+        }
+        false
     }
 
     /// Does what a button of a card says.
@@ -273,16 +271,23 @@ impl Commands {
     }
 
     /// The question that a press asks, as it was before a restart; of a further try, who asked for it.
-    pub async fn question_of(&self, update: UpdateId, view: &CallbackView) -> Option<Question> {
-        let (asker, _) = self.asker_of(view).await?;
-        self.question_behind(update, view.data.as_deref()?, &asker)
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn question_of(
+        &self,
+        update: UpdateId,
+        view: &CallbackView,
+    ) -> Result<Option<Question>, StoreError> {
+        let Some((asker, _)) = self.asker_of(view).await? else { return Ok(None) };
+        Ok(self.question_behind(update, view.data.as_deref().unwrap_or_default(), &asker).await)
     }
 
     /// Answers a press that comes too late, and takes the buttons off.
-    async fn gone<T>(&self, view: &CallbackView, asker: &Asker, message: MessageId) -> Option<T> {
+    async fn gone(&self, view: &CallbackView, asker: &Asker, message: MessageId) -> bool {
         self.answer(&view.id, Some(&self.texts(asker).gone)).await;
         self.without_buttons(asker, message).await;
-        None
+        true
     }
 
     async fn act(&self, data: &str, asker: &Asker, mailboxes: &Mailboxes) -> Result<Pressed, StoreError> {
@@ -300,22 +305,18 @@ impl Commands {
     }
 
     /// Who pressed, if they may; and the message with the button.
-    async fn asker_of(&self, view: &CallbackView) -> Option<(Asker, MessageId)> {
-        let message = view.message.as_ref()?;
+    async fn asker_of(&self, view: &CallbackView) -> Result<Option<(Asker, MessageId)>, StoreError> {
+        let Some(message) = view.message.as_ref() else { return Ok(None) };
         let (place, speaker) = (place(message), speaker_of(&view.from));
-        let list = match self.store.access().await {
-            Ok(list) => list,
-            Err(error) => {
-                tracing::error!(%error, label = error.label(), "whether someone may press a button could not be looked up");
-                return None;
-            }
-        };
+        let list = self.store.access().await.inspect_err(|error| {
+            tracing::error!(%error, label = error.label(), "whether someone may press a button could not be looked up");
+        })?;
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
-            return None;
+            return Ok(None);
         };
         let id = MessageId(message.message_id);
         let language = view.from.language_code.clone();
-        Some((Asker { place, speaker, language, standing, message: Some(id) }, id))
+        Ok(Some((Asker { place, speaker, language, standing, message: Some(id) }, id)))
     }
 
     async fn answer(&self, callback: &str, toast: Option<&str>) {

@@ -165,10 +165,11 @@ impl Commands {
     }
 
     async fn change_setting(&self, asker: &Asker, name: &str, value: &str) -> Result<Card, StoreError> {
-        let config = self.store.chat_config(asker.place.chat).await?;
-        match config.settings.with(name, Some(value).filter(|value| *value != "clear")) {
-            Ok(settings) => {
-                let change = ConfigPatch { settings: Some(settings), ..ConfigPatch::default() };
+        let value = Some(value).filter(|value| *value != "clear");
+        match Generation::default().with(name, value) {
+            Ok(_) => {
+                let setting = Some((name.to_owned(), value.map(str::to_owned)));
+                let change = ConfigPatch { setting, ..ConfigPatch::default() };
                 self.store.change_chat_config(asker.place.chat, change).await?;
                 self.models_card(asker, SET).await
             }

@@ -9,6 +9,7 @@ use super::{Asker, Card, Commands, EXAMPLE, Pressed};
 use crate::domain::delivery::Action;
 use crate::domain::message::Inbound;
 use crate::ids::{MessageId, RunId, UpdateId};
+use crate::policy::access::Standing;
 use crate::prompts::texts::Texts;
 use crate::session::mailbox::Job;
 use crate::session::question::{Again, Question};
@@ -77,6 +78,21 @@ impl Commands {
         Ok(last.iter().rev().find_map(|message| message.turn).is_some_and(|turn| tag(turn) == wish.turn))
     }
 
+    /// Whether the last question of a conversation is this person's alone; not if that cannot be found out.
+    async fn has_asked(&self, asker: &Asker) -> bool {
+        let messages = async {
+            let session = self.store.session(asker.place.conversation(), self.now()).await?;
+            self.store.recent(session.id, LAST_MESSAGES).await
+        };
+        let Ok(messages) = messages.await else { return false };
+        let turn = messages.iter().rev().find_map(|message| message.turn);
+        let mut writers = messages.iter().filter(|message| message.turn == turn && turn.is_some());
+        turn.is_some()
+            && writers.all(|message| {
+                message.speaker.as_ref().is_some_and(|speaker| speaker.user == asker.speaker.user)
+            })
+    }
+
     /// Whether this is the first press under a message: of two in a moment only one counts.
     pub(super) fn is_first(&self, asker: &Asker, message: MessageId) -> bool {
         let now = self.now();
@@ -86,11 +102,21 @@ impl Commands {
     }
 
     /// What a button says as if the person had typed it; `None` for all that ask nothing.
-    pub(super) fn question_behind(&self, update: UpdateId, data: &str, asker: &Asker) -> Option<Question> {
+    pub(super) async fn question_behind(
+        &self,
+        update: UpdateId,
+        data: &str,
+        asker: &Asker,
+    ) -> Option<Question> {
         let texts = self.texts(asker);
         let words = match wish(data).map(|wish| wish.verb) {
             None if data == EXAMPLE => &texts.example_question,
-            Some("go_on") => &texts.go_on_question,
+            Some("go_on") => {
+                let question = self.spoken(update, asker, &texts.go_on_question);
+                // What goes on is what others have asked for, if they did.
+                let standing = if self.has_asked(asker).await { asker.standing } else { Standing::Borrowed };
+                return Some(Question { standing, ..question });
+            }
             Some("again" | "with") => "",
             _ => return None,
         };
@@ -99,7 +125,7 @@ impl Commands {
 
     /// The question or the further try that a button asks for; `None` for all other buttons.
     pub(super) async fn job_of(&self, update: UpdateId, data: &str, asker: &Asker) -> Option<Job> {
-        let asked = self.question_behind(update, data, asker)?;
+        let asked = self.question_behind(update, data, asker).await?;
         match wish(data) {
             Some(Wish { verb: "again", .. }) => Some(Job::Again(Again { asked, model: None })),
             Some(Wish { verb: "with", model, .. }) => {

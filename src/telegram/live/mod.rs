@@ -67,6 +67,18 @@ struct Sketch {
     status: Option<String>,
 }
 
+/// Takes a drawing off the list when it ends, by a panic too.
+struct Listed {
+    drawings: Arc<Mutex<HashMap<RunId, Arc<Drawing>>>>,
+    run: RunId,
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        lock(&self.drawings).remove(&self.run);
+    }
+}
+
 /// What came of drawing once. A push-back slows the drawing alone, not the answer.
 enum Stroke {
     Drawn,
@@ -102,11 +114,11 @@ impl Live {
         lock(&self.drawings).insert(run, Arc::clone(&drawing));
         let (sender, drawings) = (self.sender.clone(), Arc::clone(&self.drawings));
         self.tasks.spawn("live", async move {
+            let _listed = Listed { drawings, run };
             match drawing.place.is_group() {
                 true => group::draw(&drawing, &sender).await,
                 false => draft::draw(&drawing, &sender).await,
             }
-            lock(&drawings).remove(&run);
         });
     }
 

@@ -54,7 +54,8 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         timezone: Some(config.timezone),
         answer_when: Some(config.answer_when),
         model: Some(config.model.clone()),
-        settings: Some(config.settings),
+        settings: Some(Generation::default()),
+        setting: Some(("temperature".into(), Some("0.5".into()))),
     };
     assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;
