@@ -37,6 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const FIRST_WORDS: usize = 60;
 const CHATS: i64 = 50;
 const ROUNDS: usize = 20;
+/// The model pauses so long before each word, the first too: that is its own time.
+const WORD: Duration = Duration::from_millis(20);
 /// How long a model thinks.
 const THINKS: Duration = Duration::from_millis(600);
 /// At the pace of Telegram a chat asks so seldom that all of them stay below it.
@@ -54,6 +56,7 @@ type Chats = Arc<Mutex<HashMap<i64, mpsc::UnboundedSender<Heard>>>>;
 
 struct World {
     telegram: OfflineTelegram,
+    model: OfflineModel,
     chats: Chats,
     tasks: Tasks,
     bot: std::process::Child,
@@ -87,6 +90,9 @@ async fn main() {
         print(words, turns(&world, pause).await);
     }
     print("a bare fsync on that disk", fsyncs(disk.path()));
+    let world = World::start(&folder(&disk, "checks"), 1, "off").await;
+    print("the offline model's own check of a request, a part of the above", checks(&world).await);
+    drop(world);
     println!("and at a pace below Telegram's, a question every {} s", SELDOM.as_secs());
     for (words, rates) in [("gate lifted", "off"), ("gate at Telegram's pace", "telegram")] {
         let world = World::start(&folder(&disk, words), CHATS, rates).await;
@@ -109,7 +115,7 @@ impl World {
         listen(&telegram, Arc::clone(&heard), &tasks);
         let settings = [("ACCESS", "open"), ("TELEGRAM_RATES", rates)];
         let bot = start_bot_with(&telegram, &model, folder, &settings);
-        Self { telegram, chats: heard, tasks, bot }
+        Self { telegram, model, chats: heard, tasks, bot }
     }
 
     fn join(&self, chat: i64) -> mpsc::UnboundedReceiver<Heard> {
@@ -129,7 +135,7 @@ fn brain(chats: Chats) -> impl Fn(&ModelRequest) -> Reply + Send + Sync {
         tell(&chats, chat.unwrap_or(OWNER), Heard::Asked(asked, gate.clone()));
         let words = "Some words of an answer that grows as it is written. ".repeat(4);
         let reply = Reply::text(&words).behind(&gate);
-        if said.contains("slowly") { reply.paced(0, Duration::from_millis(20)) } else { reply }
+        if said.contains("slowly") { reply.paced(0, WORD) } else { reply }
     }
 }
 
@@ -193,6 +199,7 @@ async fn first_words(world: &World) -> Vec<Duration> {
             }
         }
         let time = seen.expect("a draft with words") - opened.expect("the model was asked");
+        let time = time.saturating_sub(WORD);
         // The first turn opens connections.
         if round > 0 {
             times.push(time);
@@ -238,6 +245,32 @@ async fn turns(world: &World, pause: Duration) -> Vec<Duration> {
     }
     assert_eq!(all.len(), rounds * usize::try_from(CHATS).unwrap(), "every turn ended");
     all
+}
+
+/// How long the offline model takes from a request's arrival until it counts as asked.
+async fn checks(world: &World) -> Vec<Duration> {
+    let mut hears = world.join(OWNER);
+    world.telegram.say(OWNER, OWNER, &format!("a question chat={OWNER} ")).unwrap();
+    let Heard::Asked(_, gate) = next(&mut hears).await else { panic!("nobody was asked") };
+    gate.open();
+    let body = world.model.requests().pop().expect("a request").body;
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let mut times = Vec::new();
+    while times.len() < 100 {
+        let request = http.post(format!("{}/responses", world.model.url())).bearer_auth("sk").json(&body);
+        let began = Instant::now();
+        let sending = tokio::spawn(request.send());
+        let (asked, gate) = loop {
+            if let Heard::Asked(at, gate) = next(&mut hears).await {
+                break (at, gate);
+            }
+        };
+        times.push(asked - began);
+        gate.open();
+        drop(sending.await);
+    }
+    times
 }
 
 fn fsyncs(folder: &Path) -> Vec<Duration> {
