@@ -11,7 +11,6 @@ use crate::delivery::RunEventKind;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
-use crate::domain::usage::Payer;
 use crate::ids::SessionId;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::fold::Pass;
@@ -121,7 +120,7 @@ impl Driver {
         let opening = tokio::select! {
             biased;
             () = turn.cancel.cancelled() => return PassEnd::Cancelled(pass),
-            opening = self.ledger.call(&turn.model, request, turn.payer()) => opening,
+            opening = self.ledger.call(&turn.model, request, turn.context.payer()) => opening,
         };
         let mut call = match opening {
             Ok(call) => call,
@@ -217,10 +216,5 @@ impl Turn {
     /// The model that wrote a pass, as `provider:model`.
     fn wrote(&self, pass: &Pass) -> String {
         pass.model.as_ref().unwrap_or(&self.model).to_string()
-    }
-
-    fn payer(&self) -> Payer {
-        let ToolContext { run, place, speaker, .. } = &self.context;
-        Payer { run: *run, chat: place.chat, user: speaker.user.clone() }
     }
 }

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::model::ModelName;
-use crate::ids::{ChatId, ReservationId, RunId, UserId};
+use crate::ids::{ChatId, ReservationId, UserId};
 
 /// Tokens of one or more model calls, as the provider counted them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,10 +150,8 @@ impl SubAssign for Spent {
 }
 
 /// For whom a model is called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payer {
-    /// The turn.
-    pub run: RunId,
     /// The chat.
     pub chat: ChatId,
     /// The person who asked.

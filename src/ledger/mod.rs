@@ -140,10 +140,11 @@ impl Ledger {
         Ok(Paid::new(self.models.stream(&order, &request), bill, may_search))
     }
 
-    /// What a call of this model came to; `None` where its price is not known.
+    /// What a call of this model came to; `None` where the price of its tokens or its searches is not known.
     #[must_use]
     pub fn cost(&self, model: &ModelName, usage: Usage, searches: u64) -> Option<u64> {
-        self.price(model).map(|price| price.of(usage, searches))
+        let spent = Spent::new(usage, searches, self.price(model));
+        (spent.unpriced == 0).then_some(spent.nano_usd)
     }
 
     /// What a model costs; `None` where nobody knows.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::*;
 use crate::config::PriceSetting;
 use crate::domain::generation::Generation;
-use crate::ids::{ChatId, ReservationId, RunId, UserId};
+use crate::ids::{ChatId, ReservationId, UserId};
 use crate::provider::{Capabilities, Event, EventStream, Finish, Item, Provider};
 
 /// What a call of the fake provider does, by the number in its question.
@@ -212,8 +212,11 @@ fn name(text: &str) -> ModelName {
 async fn begin(ledger: &Arc<Ledger>, course: Course, model: &str) -> Result<Paid, LedgerError> {
     let number = COURSES.iter().position(|other| *other == course).unwrap();
     let request = Request::new("", "", vec![Item::user(number.to_string())]);
-    let payer = Payer { run: RunId::new(), chat: ChatId(1), user: UserId::telegram(1) };
-    ledger.call(&name(model), request, payer).await
+    ledger.call(&name(model), request, payer()).await
+}
+
+fn payer() -> Payer {
+    Payer { chat: ChatId(1), user: UserId::telegram(1) }
 }
 
 /// Reads a call to its end; one that falls silent is given up.
@@ -250,6 +253,18 @@ async fn however_many_calls_are_made_at_once_the_sum_keeps_within_the_caps() {
         assert!(caps.nano_usd.is_none_or(|cap| spent.nano_usd <= cap), "{caps:?} {spent:?}");
         assert_eq!(asked > 0, caps != tokens(1));
     }
+}
+
+#[tokio::test]
+async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
+    let world = World::new(tokens(1_000_000)).await;
+    let settings = Generation { max_tokens: Some(u32::MAX), ..Generation::default() };
+    let request = Request { settings, ..Request::new("", "", vec![Item::user("0")]) };
+    let call = world.ledger.call(&name("fake:known"), request, payer()).await.unwrap();
+    let reserved = world.ledger.today().day.reserved;
+    assert_eq!(reserved.tokens, INPUT + MOST_ASKED_OUTPUT);
+    drop(call);
+    world.settled().await;
 }
 
 #[tokio::test(start_paused = true)]

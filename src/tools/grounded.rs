@@ -7,7 +7,6 @@ use async_trait::async_trait;
 
 use super::ToolContext;
 use super::web::{Found, Hit, SearchError, WebSearch};
-use crate::domain::usage::Payer;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::fold::Pass;
 use crate::provider::{Item, Request};
@@ -34,8 +33,7 @@ impl WebSearch for Grounded {
             (Some(model), other) if searches(&context.model) || other.is_none() => {
                 let request =
                     Request { web_search: true, ..Request::new("", INSTRUCTIONS, vec![Item::user(query)]) };
-                let (run, chat, user) = (context.run, context.place.chat, context.speaker.user.clone());
-                let call = self.ledger.call(&model, request, Payer { run, chat, user }).await;
+                let call = self.ledger.call(&model, request, context.payer()).await;
                 let mut call = call.map_err(|error| failed(&error))?;
                 // Dropped before it is made, it costs nothing.
                 if !call.may_search() {

@@ -24,6 +24,7 @@ use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
 use crate::domain::model::ModelName;
 use crate::domain::tool::{Carried, Effect, MOST_FOUND};
+use crate::domain::usage::Payer;
 use crate::ids::RunId;
 use crate::policy::access::Standing;
 use crate::provider::ToolSpec;
@@ -50,6 +51,14 @@ pub struct ToolContext {
     pub model: ModelName,
     /// When the call was made.
     pub now: DateTime<Utc>,
+}
+
+impl ToolContext {
+    /// For whom a model is called on the way.
+    #[must_use]
+    pub fn payer(&self) -> Payer {
+        Payer { chat: self.place.chat, user: self.speaker.user.clone() }
+    }
 }
 
 #[cfg(test)]

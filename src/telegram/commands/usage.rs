@@ -2,11 +2,12 @@
 //! day, chat, person or model.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use chrono::Datelike;
+use chrono::{Datelike, NaiveDate};
 use serde_json::{Value, json};
 
-use super::{Asker, Card, Commands, Pressed};
+use super::{Asker, Card, Commands, Pressed, ROWS};
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::usage::{Spending, Spent, dollars, tokens};
 use crate::ids::{ChatId, UserId};
@@ -22,8 +23,6 @@ use crate::text::one_line;
 const DAYS: u64 = 7;
 /// A full bar.
 const BAR: u128 = 10;
-/// So many chats, people or models are shown.
-const ROWS: usize = 8;
 /// So many messages are looked through for the last answer.
 const RECENT: usize = 20;
 
@@ -67,8 +66,7 @@ impl Commands {
         let texts = self.texts(asker);
         let (days, mut spent) = self.ledger.last_days(DAYS).await?;
         spent.retain(|spending| spending.chat == asker.place.chat);
-        let mut lines =
-            day_lines(texts, days.start().iter_days().take_while(|day| day <= days.end()), &spent);
+        let mut lines = day_lines(texts, &days, &spent);
         lines.extend(self.last_answer(asker, texts).await?);
         Ok(Card::titled(&texts.usage_title_chat, lines.join("\n")))
     }
@@ -88,9 +86,7 @@ impl Commands {
         let texts = self.texts(asker);
         let (days, spent) = self.ledger.last_days(DAYS).await?;
         let mut lines = match view {
-            View::Days => {
-                day_lines(texts, days.start().iter_days().take_while(|day| day <= days.end()), &spent)
-            }
+            View::Days => day_lines(texts, &days, &spent),
             View::Chats => {
                 let rows = ranked(&spent, |spending| spending.chat);
                 self.named(rows, |chat| Some(chat.0)).await
@@ -163,21 +159,17 @@ impl Commands {
 }
 
 /// A line a day, the oldest first.
-fn day_lines(
-    texts: &Texts,
-    days: impl Iterator<Item = chrono::NaiveDate>,
-    spent: &[Spending],
-) -> Vec<String> {
+fn day_lines(texts: &Texts, days: &RangeInclusive<NaiveDate>, spent: &[Spending]) -> Vec<String> {
     let names: Vec<&str> = texts.weekdays.split_whitespace().collect();
-    let row = |day: chrono::NaiveDate| {
+    let row = |day: NaiveDate| {
         let name = usize::try_from(day.weekday().num_days_from_monday()).ok().and_then(|at| names.get(at));
         let of_day = sum(spent.iter().filter(|spending| spending.day == day));
         (name.map_or_else(|| day.to_string(), |name| (*name).to_owned()), of_day)
     };
-    bars(days.map(row).collect())
+    bars(days.start().iter_days().take_while(|day| day <= days.end()).map(row).collect())
 }
 
-/// The most expensive first, by tokens.
+/// Those that took the most tokens first.
 fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> T) -> Vec<(T, Spent)> {
     let mut sums: BTreeMap<T, Spent> = BTreeMap::new();
     for spending in spent {

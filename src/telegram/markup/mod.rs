@@ -180,6 +180,15 @@ mod tests {
         }
     }
 
+    /// Each of these comes out so, valid and with its entities as [`tagged`] shows them.
+    pub(super) fn check(cases: &[(&str, &str)]) {
+        for (source, expected) in cases {
+            let formatted = render(source);
+            assert_valid(&formatted);
+            assert_eq!(tagged(&formatted), *expected, "{source:?}");
+        }
+    }
+
     /// The text with its entities as `{name:covered}`.
     pub(super) fn tagged(formatted: &Formatted) -> String {
         let mut tagged = String::new();

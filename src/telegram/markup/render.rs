@@ -324,17 +324,9 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_valid, tagged};
+    use super::super::tests::check;
     use super::super::{Entity, Kind};
     use super::*;
-
-    fn check(cases: &[(&str, &str)]) {
-        for (source, expected) in cases {
-            let formatted = render(source);
-            assert_valid(&formatted);
-            assert_eq!(tagged(&formatted), *expected, "{source:?}");
-        }
-    }
 
     #[test]
     fn inline_styles() {

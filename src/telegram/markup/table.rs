@@ -142,15 +142,7 @@ fn pad(cell: &str, column: usize, alignment: Alignment) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::render::render;
-    use super::super::tests::{assert_valid, tagged};
-
-    fn check(cases: &[(&str, &str)]) {
-        for (source, expected) in cases {
-            let formatted = render(source);
-            assert_valid(&formatted);
-            assert_eq!(tagged(&formatted), *expected, "{source:?}");
-        }
-    }
+    use super::super::tests::{check, tagged};
 
     #[test]
     fn tables_that_fit_a_phone_have_columns() {
