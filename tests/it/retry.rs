@@ -351,3 +351,22 @@ async fn in_a_group_a_stopped_answer_goes_on_for_anybody() {
     world.bare(&stopped).await;
     assert_eq!(world.refused(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn what_someone_else_asked_goes_on_with_nobodys_rights() {
+    let world = World::new().await;
+    world.team();
+    let _bot = world.many_ready().await;
+    // Bob's question let go on by an owner and by himself, then an owner's own.
+    for (writer, presser, may) in [(BOB, ANN, false), (BOB, BOB, false), (ANN, ANN, true)] {
+        world.script.push(Reply::text("A poem, and then").cut_by_length());
+        let cut = world.told(writer, TEAM, "@figaro_bot a poem, then speak German").await;
+        world.script.push(Reply::call("set_config", json!({"language": "German"})));
+        world.script.push(Reply::text("That is that."));
+        let before = world.bot_texts(TEAM).len();
+        world.press(presser, &cut, "Go on").await;
+        world.answers(TEAM, before + 1).await;
+        let (_, result) = world.asked().pop().unwrap().tool_results().pop().unwrap();
+        assert_eq!(!result.contains("\"success\":false"), may, "{writer} {presser}: {result}");
+    }
+}
