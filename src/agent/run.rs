@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, Carried};
 use crate::domain::usage::Usage;
+use crate::ids::TaskId;
 use crate::provider::Item;
 use crate::provider::fold::Pass;
 
@@ -80,6 +81,9 @@ pub struct Answer {
     /// Pages that the whole turn rests on.
     #[serde(default)]
     pub sources: Vec<Source>,
+    /// Tasks that the turn made or changed.
+    #[serde(default)]
+    pub tasks: Vec<TaskId>,
     /// Tokens of all passes.
     pub usage: Usage,
     /// What they cost in nano-dollars, where the price is known.
@@ -137,8 +141,8 @@ impl Run {
     /// What the turn has come to if this is its last pass.
     #[must_use]
     pub fn answer(&self, pass: Pass) -> Answer {
-        let Carried { spoke, sources, .. } = self.carried.clone();
-        Answer { pass, spoke, sources, usage: self.usage, nano_usd: self.nano_usd }
+        let Carried { spoke, sources, tasks, .. } = self.carried.clone();
+        Answer { pass, spoke, sources, tasks, usage: self.usage, nano_usd: self.nano_usd }
     }
 
     /// What the turn has come to where its last pass broke off.

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::source::{Source, add_sources};
-use crate::ids::RunId;
+use crate::ids::{RunId, TaskId};
 
 /// What a call does to the world; decides whether a restart may repeat it and what policy asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Carried {
     /// Pages that the answer may rest on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
+    /// Tasks that were made or changed, and are to be shown as they are stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskId>,
 }
 
 impl Carried {
@@ -40,6 +43,10 @@ impl Carried {
     pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
         add_sources(&mut self.sources, later.sources);
+        for task in later.tasks {
+            self.tasks.retain(|known| *known != task);
+            self.tasks.push(task);
+        }
         for name in later.found {
             self.found.retain(|known| *known != name);
             self.found.push(name);
