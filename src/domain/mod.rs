@@ -9,6 +9,7 @@ pub mod message;
 pub mod model;
 pub mod note;
 pub mod run;
+pub mod schedule;
 pub mod source;
 pub mod tool;
 pub mod usage;

@@ -1,0 +1,190 @@
+//! Cron expressions: reads one and finds its runs. Croner reads the fields and finds matching times on the wall; which
+//! instants they are is settled here, for croner takes `0 2,14 * * *` for an interval and passes over it in a gap.
+
+use std::fmt;
+use std::sync::Arc;
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+use croner::CronPattern;
+use croner::parser::CronParser;
+use serde::{Deserialize, Serialize};
+
+use super::error::ScheduleError;
+use super::field::Field;
+use super::wall;
+
+/// How far a search looks, forward or back. 29 February falls on a given weekday every 28 years, or after 40 where a
+/// century has no leap day.
+const REACH: TimeDelta = TimeDelta::days(366 * 40);
+
+/// A cron expression, as it is stored: numbers instead of names, single spaces, seconds only where they are not 0.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Cron {
+    text: String,
+    // Its years alone take 5 KB.
+    cron: Arc<croner::Cron>,
+}
+
+impl Cron {
+    /// Reads an expression of 5 fields, of 6 with seconds first, or an `@name`.
+    ///
+    /// # Errors
+    /// When it is none, or names a day that no year has.
+    pub(super) fn read(text: &str) -> Result<Self, ScheduleError> {
+        let upper = text.trim().to_uppercase();
+        let expression = match upper.strip_prefix('@') {
+            Some(name) => named(name).ok_or(ScheduleError::Nickname(upper.clone()))?,
+            None => &upper,
+        };
+        let mut fields: Vec<&str> = expression.split_whitespace().collect();
+        match fields.len() {
+            5 => fields.insert(0, "0"),
+            6 => {}
+            count => return Err(ScheduleError::Fields(count)),
+        }
+        let fields: Vec<String> = Field::ALL
+            .into_iter()
+            .zip(fields)
+            .map(|(field, text)| field.canonical(text))
+            .collect::<Result<_, _>>()?;
+        if let [_, _, _, days, _, weekdays] = fields.as_slice()
+            && days != "*"
+            && weekdays != "*"
+            && !weekdays.starts_with('+')
+            && (days.contains('*') || weekdays.contains('*'))
+        {
+            return Err(ScheduleError::UnclearDays(upper));
+        }
+        let text = fields.join(" ");
+        let text = text.strip_prefix("0 ").unwrap_or(&text);
+        let cron = CronParser::new()
+            .parse(text)
+            .map_err(|error| ScheduleError::Refused { text: upper.clone(), why: error.to_string() })?;
+        let cron = Self { text: text.to_owned(), cron: Arc::new(cron) };
+        // Any span of that length does: the calendar repeats itself.
+        let start = NaiveDate::from_ymd_opt(2000, 1, 1).unwrap_or_default().and_time(chrono::NaiveTime::MIN);
+        match cron.shown_after(start) {
+            Some(first) if first - start <= REACH => Ok(cron),
+            _ => Err(ScheduleError::Never(upper)),
+        }
+    }
+
+    /// The expression.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Its fields from the minute on; the seconds where they are not 0.
+    pub(super) fn fields(&self) -> (Option<&str>, Vec<&str>) {
+        let mut fields: Vec<&str> = self.text.split(' ').collect();
+        let seconds = (fields.len() == 6).then(|| fields.remove(0));
+        (seconds, fields)
+    }
+
+    /// What croner read.
+    pub(super) fn pattern(&self) -> &CronPattern {
+        &self.cron.pattern
+    }
+
+    /// Whether it follows the clock rather than naming times of day: vixie-cron's rule is that the field of minutes or
+    /// of hours begins with `*`.
+    pub(super) fn follows_clock(&self) -> bool {
+        let (_, fields) = self.fields();
+        fields.iter().take(2).any(|field| field.starts_with('*'))
+    }
+
+    /// The first run after an instant; none within 40 years is none.
+    pub(super) fn next(&self, zone: Tz, after: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let local = wall::shown(zone, after);
+        let end = local.checked_add_signed(REACH)?;
+        let mut next: Option<DateTime<Utc>> = None;
+        // What clocks will show again is behind on the wall, yet ahead in time.
+        let mut at = local.checked_sub_signed(wall::shown_again_after(zone, after))?;
+        while let Some(shown) = self.shown_after(at).filter(|shown| *shown <= end) {
+            next = self.runs(zone, shown).into_iter().flatten().filter(|run| *run > after).chain(next).min();
+            if shown > local && next.is_some() {
+                break;
+            }
+            at = shown;
+        }
+        next
+    }
+
+    /// The latest run until an instant, which counts; none within 40 years is none.
+    pub(super) fn last(&self, zone: Tz, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let local = wall::shown(zone, until);
+        let end = local.checked_sub_signed(REACH)?;
+        let mut last: Option<DateTime<Utc>> = None;
+        // What clocks showed before they went back is ahead on the wall, yet behind in time.
+        let mut at = local.checked_add_signed(wall::shown_before(zone, until))?;
+        while let Some(shown) = self.shown_until(at).filter(|shown| *shown >= end) {
+            last = self.runs(zone, shown).into_iter().flatten().filter(|run| *run <= until).chain(last).max();
+            if shown <= local && last.is_some() {
+                break;
+            }
+            at = shown.checked_sub_signed(TimeDelta::seconds(1))?;
+        }
+        last
+    }
+
+    /// The instants at which it runs for a matching time on the wall.
+    fn runs(&self, zone: Tz, shown: NaiveDateTime) -> [Option<DateTime<Utc>>; 2] {
+        if self.follows_clock() {
+            let readings = wall::readings(zone, shown);
+            [readings.earliest(), readings.latest()]
+        } else {
+            [wall::settled(zone, shown), None]
+        }
+    }
+
+    /// The first matching time on the wall after this one.
+    pub(super) fn shown_after(&self, local: NaiveDateTime) -> Option<NaiveDateTime> {
+        self.cron.find_next_occurrence(&local, false).ok()
+    }
+
+    /// The last matching time on the wall until this one, which counts.
+    fn shown_until(&self, local: NaiveDateTime) -> Option<NaiveDateTime> {
+        self.cron.find_previous_occurrence(&local, true).ok()
+    }
+}
+
+impl fmt::Debug for Cron {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cron").field(&self.text).finish()
+    }
+}
+
+impl fmt::Display for Cron {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl TryFrom<String> for Cron {
+    type Error = ScheduleError;
+
+    fn try_from(text: String) -> Result<Self, ScheduleError> {
+        Self::read(&text)
+    }
+}
+
+impl From<Cron> for String {
+    fn from(cron: Cron) -> Self {
+        cron.text
+    }
+}
+
+/// What an `@name` stands for, as in crontab(5).
+fn named(name: &str) -> Option<&'static str> {
+    match name {
+        "HOURLY" => Some("0 * * * *"),
+        "DAILY" | "MIDNIGHT" => Some("0 0 * * *"),
+        "WEEKLY" => Some("0 0 * * 0"),
+        "MONTHLY" => Some("0 0 1 * *"),
+        "YEARLY" | "ANNUALLY" => Some("0 0 1 1 *"),
+        _ => None,
+    }
+}
