@@ -100,7 +100,8 @@ fn own(folder: &Path) -> std::io::Result<Vec<(String, Result<String, String>)>> 
 }
 
 fn read(file: &str, text: &str) -> Result<Agent, Vec<String>> {
-    let read: File = serde_saphyr::from_str(text).map_err(|error| vec![error.to_string()])?;
+    let read: File =
+        serde_saphyr::from_str(text).map_err(|error| vec![error.without_snippet().to_string()])?;
     let mut faults = shape_faults(&read);
     let Extra { name, version, tools, model, settings, .. } = read.json_schema_extra;
     faults.extend(name_faults(&name, file));
@@ -262,6 +263,7 @@ json_schema_extra:
             ("name: web_search", "name: a\n    - name: a", "tools: a stands twice"),
             ("name: web_search", "name: a\n      server: b", "tools: a names a server"),
             ("type: object", "type: object\ntype: object", "duplicate"),
+            ("tools:\n    - name: web_search", "tools: web_search", "line 11"),
         ];
         for (there, instead, fault) in cases {
             let text = GOOD.replacen(there, instead, 1);
@@ -269,7 +271,7 @@ json_schema_extra:
             let faults = load(Some(folder(&[("brief.yaml", &text)]).path())).unwrap_err();
             assert_eq!(faults.len(), 1, "{faults:?}");
             assert!(faults[0].starts_with("prompts/agents/brief.yaml: "), "{faults:?}");
-            assert!(faults[0].contains(fault), "{fault}: {faults:?}");
+            assert!(faults[0].contains(fault) && faults[0].lines().count() == 1, "{fault}: {faults:?}");
         }
     }
 
