@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use figaro::demo::model::Reply;
 use figaro::demo::tavily::KEY;
 use figaro::prompts::Prompts;
 
@@ -24,6 +25,7 @@ async fn the_scheduled_agent_names_only_tools_that_exist_and_none_that_it_must_n
     let recipe = world.bot().set("TAVILY_API_KEY", KEY).set("TAVILY_BASE_URL", world.tavily.url());
     let bot = recipe.spawn();
     bot.ready().await;
+    world.script.push(Reply::text("Hello."));
     world.ask("hello").await;
     let request = world.asks(1).await;
     let all = request.tool_names();
