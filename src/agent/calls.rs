@@ -26,8 +26,6 @@ const MAX_RESULT_CHARS: usize = 16_000;
 /// Makes calls.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// What can be called.
-    pub tools: Arc<Registry>,
     /// Where calls are recorded.
     pub store: Arc<dyn ConversationStore>,
     /// Who hears of them.
@@ -59,14 +57,14 @@ impl ReadyCall {
     }
 }
 
-impl Caller {
-    /// Finds the tools of a pass's calls, among those that were found on the way too.
-    #[must_use]
-    pub fn ready(&self, planned: Vec<Planned>, found: &[String]) -> Vec<ReadyCall> {
-        let ready = |planned: Planned| ReadyCall { tool: self.tools.get(&planned.call.name, found), planned };
-        planned.into_iter().map(ready).collect()
-    }
+/// Finds the tools of a pass's calls, among those that were found on the way too.
+#[must_use]
+pub fn ready(planned: Vec<Planned>, found: &[String], tools: &Registry) -> Vec<ReadyCall> {
+    let ready = |planned: Planned| ReadyCall { tool: tools.get(&planned.call.name, found), planned };
+    planned.into_iter().map(ready).collect()
+}
 
+impl Caller {
     /// Makes all calls of a pass together; the results stand in the order of the calls.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{Caller, ReadyCall};
+use super::calls::{Caller, ReadyCall, ready};
 use super::run::{Answer, CallResult, Planned, Run, Step};
 use crate::delivery::RunEventKind;
 use crate::domain::conversation::{Message, Role};
@@ -16,7 +16,7 @@ use crate::ledger::{Ledger, LedgerError};
 use crate::provider::fold::Pass;
 use crate::provider::{Event, Request};
 use crate::store::StoreError;
-use crate::tools::ToolContext;
+use crate::tools::{Registry, ToolContext};
 
 /// Runs turns with one model.
 #[derive(Debug, Clone)]
@@ -38,6 +38,8 @@ pub struct Turn {
     pub session: SessionId,
     /// The model that is meant.
     pub model: ModelName,
+    /// What it may call.
+    pub tools: Arc<Registry>,
     /// How it is to write.
     pub settings: Generation,
     /// The system prompt.
@@ -112,8 +114,8 @@ impl Driver {
     async fn pass(&self, run: &Run, with_tools: bool, turn: &Turn) -> PassEnd {
         let mut pass = Pass::default();
         let request = Request {
-            tools: if with_tools { self.caller.tools.specs(run.found()) } else { Vec::new() },
-            web_search: true,
+            tools: if with_tools { turn.tools.specs(run.found()) } else { Vec::new() },
+            web_search: turn.tools.searches(),
             settings: turn.settings,
             ..Request::new("", turn.instructions.as_str(), run.items().to_vec())
         };
@@ -199,7 +201,7 @@ impl Driver {
         found: &[String],
         turn: &Turn,
     ) -> Option<Result<Vec<CallResult>, StoreError>> {
-        let calls = self.caller.ready(planned, found);
+        let calls = ready(planned, found, &turn.tools);
         let acts = calls.iter().any(ReadyCall::acts);
         if acts && !(turn.commit.0)() {
             return None;

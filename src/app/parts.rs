@@ -247,12 +247,8 @@ fn me(user: &Value, bot: BotId) -> Me {
 
 fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
-    let caller = Caller {
-        tools: Arc::new(registry(base, &ledger)),
-        store: base.store.clone(),
-        bus: bus.clone(),
-        clock: base.clock.clone(),
-    };
+    let tools = Arc::new(registry(base, &ledger));
+    let caller = Caller { store: base.store.clone(), bus: bus.clone(), clock: base.clock.clone() };
     let driver = Driver { ledger, caller, max_passes: base.settings.limits.max_passes };
     Turns {
         conversations: base.store.clone(),
@@ -265,6 +261,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Tur
             settings: base.store.clone(),
         }),
         driver,
+        tools,
         prompts: base.prompts.clone(),
         locales: base.locales.clone(),
         bus,

@@ -35,6 +35,8 @@ pub struct BotName {
 pub struct Material<'a> {
     /// What the bot is called.
     pub bot: &'a BotName,
+    /// The instructions of the agent that runs, if it is one.
+    pub agent: Option<&'a str>,
     /// Where the question was asked.
     pub place: &'a Place,
     /// The chat's settings.
@@ -82,6 +84,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
     let instructions = prompts.system(&SystemView {
         bot_name: material.bot.name.clone(),
         bot_username: material.bot.username.clone(),
+        agent: material.agent.map(str::to_owned),
         custom_prompt: material.config.custom_prompt.clone(),
         language: material.config.language.clone(),
         personality: material.config.personality.clone(),

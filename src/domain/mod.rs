@@ -1,6 +1,7 @@
 //! What Figaro talks about: messages, conversations, runs, notes, settings of a chat, access. Data and rules without I/O.
 
 pub mod access;
+pub mod agent;
 pub mod chat;
 pub mod conversation;
 pub mod delivery;

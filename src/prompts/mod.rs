@@ -1,13 +1,18 @@
-//! The prompts: templates in `prompts/`, embedded so that the bot needs no files beside it; a folder `prompts/` with a
-//! file of the same name wins. Used by `context`; the texts for people by whoever writes to a chat.
+//! The prompts: templates in `prompts/` and agents in `prompts/agents/`, embedded so that the bot needs no files beside
+//! it; a folder `prompts/` with a file of the same name wins. Used by `context`; the texts for people by whoever writes
+//! to a chat.
 
+mod agents;
 pub mod texts;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
+
+use crate::domain::agent::Agent;
 
 /// Name and text of each template.
 const TEMPLATES: [(&str, &str); 3] = [
@@ -20,9 +25,12 @@ const TEMPLATES: [(&str, &str); 3] = [
 const ELEMENTS: [&str; 7] =
     ["chat_settings", "message", "replies_to", "quoted_part", "background", "notes", "now"];
 
-/// Compiled templates.
+/// Compiled templates, and the agents.
 #[derive(Debug)]
-pub struct Prompts(Environment<'static>);
+pub struct Prompts {
+    templates: Environment<'static>,
+    agents: BTreeMap<String, Agent>,
+}
 
 /// What `system.md` is made from.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -31,6 +39,8 @@ pub struct SystemView {
     pub bot_name: String,
     /// Its username, without `@`.
     pub bot_username: String,
+    /// The instructions of the agent that runs, if it is one.
+    pub agent: Option<String>,
     /// The chat's own instructions.
     pub custom_prompt: Option<String>,
     /// The language to answer in.
@@ -101,27 +111,24 @@ pub struct TailView {
 }
 
 impl Prompts {
-    /// Compiles the templates, those of the folder before the embedded ones.
+    /// Compiles the templates and reads the agents, those of the folder before the embedded ones.
     ///
     /// # Errors
-    /// A template that cannot be read or does not compile, with its line.
+    /// Every template that cannot be read or does not compile, with its line, and everything that is wrong with an
+    /// agent's file; a line each.
     pub fn load(folder: Option<&Path>) -> Result<Self, String> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-        environment.add_filter("attr", attribute);
-        environment.add_filter("body", body);
-        for (name, embedded) in TEMPLATES {
-            let own = folder.map(|folder| folder.join(name)).filter(|path| path.is_file());
-            let text = match own {
-                Some(path) => std::fs::read_to_string(&path)
-                    .map_err(|error| format!("{} cannot be read: {error}", path.display()))?,
-                None => embedded.to_owned(),
-            };
-            environment
-                .add_template_owned(name, text)
-                .map_err(|error| format!("prompts/{name}: {error:#}"))?;
-        }
-        Ok(Self(environment))
+        let (templates, mut faults) = compile(folder);
+        let agents = agents::load(folder).unwrap_or_else(|wrong| {
+            faults.extend(wrong);
+            BTreeMap::new()
+        });
+        if faults.is_empty() { Ok(Self { templates, agents }) } else { Err(faults.join("\n")) }
+    }
+
+    /// An agent by its name; `None` where no file names it.
+    #[must_use]
+    pub fn agent(&self, name: &str) -> Option<&Agent> {
+        self.agents.get(name)
     }
 
     /// The system prompt.
@@ -149,9 +156,32 @@ impl Prompts {
     }
 
     fn render(&self, name: &str, view: impl Serialize) -> Result<String, String> {
-        let rendered = self.0.get_template(name).and_then(|template| template.render(Serde(view)));
+        let rendered = self.templates.get_template(name).and_then(|template| template.render(Serde(view)));
         rendered.map(|text| text.trim().to_owned()).map_err(|error| format!("prompts/{name}: {error:#}"))
     }
+}
+
+/// The templates, and what is wrong with those that are missing.
+fn compile(folder: Option<&Path>) -> (Environment<'static>, Vec<String>) {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    environment.add_filter("attr", attribute);
+    environment.add_filter("body", body);
+    let mut faults = Vec::new();
+    for (name, embedded) in TEMPLATES {
+        let own = folder.map(|folder| folder.join(name)).filter(|path| path.is_file());
+        let text = match own {
+            Some(path) => std::fs::read_to_string(&path)
+                .map_err(|error| format!("{} cannot be read: {error}", path.display())),
+            None => Ok(embedded.to_owned()),
+        };
+        let added = text.and_then(|text| {
+            let adding = environment.add_template_owned(name, text);
+            adding.map_err(|error| format!("prompts/{name}: {error:#}"))
+        });
+        faults.extend(added.err());
+    }
+    (environment, faults)
 }
 
 /// A value that stays inside its quotation marks.
@@ -252,7 +282,9 @@ mod tests {
         };
         let base = prompts.system(&plain).unwrap();
         insta::assert_snapshot!(base);
+        let agent = prompts.agent("scheduled").unwrap();
         let set = SystemView {
+            agent: Some(agent.instructions.clone()),
             custom_prompt: Some("Be a pirate.".into()),
             language: Some("Latvian".into()),
             personality: Some("dry".into()),

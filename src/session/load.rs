@@ -56,6 +56,7 @@ impl Turns {
         };
         let material = Material {
             bot: &self.bot,
+            agent: None,
             place,
             config,
             default_zone: self.default_zone,

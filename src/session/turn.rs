@@ -27,7 +27,7 @@ use crate::prompts::Prompts;
 use crate::prompts::texts::{Locales, Texts};
 use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError, TurnEnd};
 use crate::telemetry::vitals::Vitals;
-use crate::tools::ToolContext;
+use crate::tools::{Registry, ToolContext};
 
 /// What the model is told about a call that a crash left open.
 const UNKNOWN_OUTCOME: &str = r#"{"success":false,"error":"the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it."}"#;
@@ -45,6 +45,8 @@ pub struct Turns {
     pub files: Arc<dyn Files>,
     /// The agent.
     pub driver: Driver,
+    /// Every tool there is.
+    pub tools: Arc<Registry>,
     /// Prompt templates.
     pub prompts: Arc<Prompts>,
     /// Texts for people.
@@ -205,6 +207,7 @@ impl Turns {
             },
             session: run.session,
             model,
+            tools: self.tools.clone(),
             settings: config.settings,
             instructions: loaded.window.instructions,
             cancel: control.cancel.clone(),

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use figaro_mcp::catalog::FIND;
 use serde_json::Value;
 
 use crate::domain::chat::Place;
@@ -28,6 +29,7 @@ use crate::domain::usage::Payer;
 use crate::ids::RunId;
 use crate::policy::access::Standing;
 use crate::provider::ToolSpec;
+use crate::provider::models::WEB_SEARCH;
 use crate::store::StoreError;
 pub use typed::typed;
 
@@ -128,6 +130,16 @@ pub trait Shelf: Debug + Send + Sync {
     fn tool(&self, name: &str) -> Option<Arc<dyn Tool>>;
 }
 
+/// A shelf for those who find nothing.
+#[derive(Debug)]
+struct Bare;
+
+impl Shelf for Bare {
+    fn tool(&self, _name: &str) -> Option<Arc<dyn Tool>> {
+        None
+    }
+}
+
 /// The tools of a run, by name.
 #[derive(Debug)]
 pub struct Registry {
@@ -158,6 +170,27 @@ impl Registry {
             }
         }
         Self { offered, shelf }
+    }
+
+    /// The same tools reduced to these names. A tool of the shelf is among them where it is named, and can be found where
+    /// the tool that finds is named. A name that no tool has is logged: make it once, not for every turn.
+    #[must_use]
+    pub fn only(&self, names: &[String]) -> Self {
+        let tools = names.iter().filter_map(|name| {
+            let tool = self.offered.get(name).cloned().or_else(|| self.shelf.tool(name));
+            if tool.is_none() {
+                tracing::warn!(name, "an agent names a tool that does not exist; it goes without");
+            }
+            tool
+        });
+        let finds = names.iter().any(|name| name == FIND);
+        Self::new(tools, if finds { self.shelf.clone() } else { Arc::new(Bare) })
+    }
+
+    /// Whether the web may be searched, by the tool for it or by a provider in its place.
+    #[must_use]
+    pub fn searches(&self) -> bool {
+        self.offered.contains_key(WEB_SEARCH)
     }
 
     /// A tool by name, if it is always offered or among those `found`.
@@ -242,6 +275,36 @@ mod tests {
         assert_eq!(description("a").as_deref(), Some("found"));
         assert_eq!(description("b").as_deref(), Some("always"));
         assert_eq!(description("d"), None, "the shelf gives only what was found");
+    }
+
+    #[test]
+    fn an_agent_has_the_tools_it_names_and_no_other() {
+        let tools = ["add_note", "clear_notes", WEB_SEARCH, FIND].map(|name| named(name, "always"));
+        let all = Registry::new(tools, Arc::new(Full));
+        let found = ["clear_notes", "sendDice"].map(str::to_owned);
+        let with = |chosen: &[&str]| {
+            let chosen: Vec<String> = chosen.iter().map(|name| (*name).to_owned()).collect();
+            let some = all.only(&chosen);
+            let specs = some.specs(&found);
+            let callable = specs.iter().all(|spec| some.get(&spec.name, &found).is_some());
+            assert!(callable, "what is offered can be called");
+            let missing = ["add_note", "clear_notes", "sendDice"].map(str::to_owned);
+            for name in missing.iter().filter(|name| specs.iter().all(|spec| spec.name != **name)) {
+                assert!(some.get(name, &found).is_none(), "{name} is not offered, and can be called");
+            }
+            let words = names(&specs).into_iter().map(|(name, from)| format!("{name} {from}"));
+            (words.collect::<Vec<_>>().join(", "), some.searches())
+        };
+        let cases: [(&[&str], &str, bool); 5] = [
+            (&[], "", false),
+            (&["add_note", "missing"], "add_note always", false),
+            (&[WEB_SEARCH, "add_note"], "add_note always, web_search always", true),
+            (&["sendVenue"], "sendVenue found", false),
+            (&[FIND], "find_telegram_methods always, clear_notes found, sendDice found", false),
+        ];
+        for (chosen, offered, searches) in cases {
+            assert_eq!(with(chosen), (offered.to_owned(), searches), "{chosen:?}");
+        }
     }
 
     #[test]
