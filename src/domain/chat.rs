@@ -1,5 +1,6 @@
 //! Chats and their settings.
 
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +112,8 @@ pub struct ChatConfig {
     pub model: Option<ModelName>,
     /// How it is to write.
     pub settings: Generation,
+    /// When its people were asked which time zone they are in.
+    pub zone_asked: Option<DateTime<Utc>>,
 }
 
 /// A change of some of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
@@ -133,6 +136,8 @@ pub struct ConfigPatch {
     /// One setting of how it is to write, by name, as [`Generation::with`] takes it; one that does not take the value
     /// stays as it is.
     pub setting: Option<(String, Option<String>)>,
+    /// When its people were asked for their time zone; a reset does not forget it.
+    pub zone_asked: Option<DateTime<Utc>>,
 }
 
 impl ConfigPatch {
@@ -148,6 +153,7 @@ impl ConfigPatch {
             model: Some(None),
             settings: Some(Generation::default()),
             setting: None,
+            zone_asked: None,
         }
     }
 
@@ -160,6 +166,7 @@ impl ConfigPatch {
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.model, self.model);
         set(&mut config.settings, self.settings);
+        config.zone_asked = self.zone_asked.or(config.zone_asked);
         if let Some((name, value)) = self.setting
             && let Ok(settings) = config.settings.with(&name, value.as_deref())
         {

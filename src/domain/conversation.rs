@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::usage::Usage;
 use crate::domain::tool::Carried;
-use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TopicId};
+use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId, TopicId};
 
 /// Where one turn runs at a time: a chat, or a topic of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -96,6 +96,9 @@ pub struct Message {
     /// A later try at the same question took its place: it is kept, and no prompt shows it.
     #[serde(default)]
     pub replaced: bool,
+    /// The task whose prompt it is: nobody sent it just then.
+    #[serde(default)]
+    pub task: Option<TaskId>,
 }
 
 /// The importance of a message nobody has judged yet.
@@ -126,6 +129,7 @@ impl Message {
             private: Vec::new(),
             turn: None,
             replaced: false,
+            task: None,
         }
     }
 
@@ -136,8 +140,9 @@ impl Message {
             speaker: Some(inbound.speaker.clone()),
             attachments: inbound.attachments.clone(),
             quotes: inbound.quotes.clone(),
-            telegram: vec![inbound.message],
+            telegram: if inbound.task.is_none() { vec![inbound.message] } else { Vec::new() },
             forwarded_from: inbound.forwarded_from.clone(),
+            task: inbound.task,
             ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
         }
     }

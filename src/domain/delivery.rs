@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
-use crate::ids::{ChatId, DeliveryId, EntryId, MessageId, RunId};
+use crate::ids::{ChatId, DeliveryId, EntryId, MessageId, RunId, TaskId};
 
 /// A reply that Telegram has not confirmed in full yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,47 @@ pub struct PendingDelivery {
     /// What the person may do about it: buttons under its end.
     #[serde(default)]
     pub actions: Vec<Action>,
+    /// The task whose run wrote it: the run ends when it is delivered.
+    #[serde(default)]
+    pub task: Option<TaskId>,
+    /// It is a card that is drawn when it is sent; its Markdown is empty.
+    #[serde(default)]
+    pub card: Option<Card>,
+    /// Where it goes instead if Telegram will not take it there.
+    #[serde(default)]
+    pub otherwise: Option<Place>,
+}
+
+impl PendingDelivery {
+    /// Words of a turn for a place, with nothing else.
+    #[must_use]
+    pub fn new(run: RunId, place: Place, markdown: String, created_at: DateTime<Utc>) -> Self {
+        Self {
+            id: DeliveryId::new(),
+            run,
+            entry: None,
+            place,
+            reply_to: None,
+            markdown,
+            created_at,
+            confirmed: Vec::new(),
+            language: None,
+            actions: Vec::new(),
+            task: None,
+            card: None,
+            otherwise: None,
+        }
+    }
+}
+
+/// A message that shows what is stored when it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Card {
+    /// A task, with its next times and buttons.
+    Task(TaskId),
+    /// The question which time zone the chat is in.
+    Zone,
 }
 
 /// Something a person may do about an answer.
@@ -44,6 +85,14 @@ pub enum Action {
     Retry,
     /// Have another model try it.
     OtherModel,
+    /// Run a task now.
+    RunTask(TaskId),
+    /// Leave a missed run out.
+    SkipTask(TaskId),
+    /// Have a paused task run again.
+    ResumeTask(TaskId),
+    /// Cancel a task.
+    CancelTask(TaskId),
 }
 
 /// The message of a group in which an answer grows while it is written. It becomes the first part of the answer.

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
-use crate::ids::{MessageId, UpdateId, UserId};
+use super::task::Task;
+use crate::ids::{MessageId, TaskId, UpdateId, UserId};
 
 /// Who wrote something. A channel or an anonymous admin speaks under its chat's name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,9 +47,34 @@ pub struct Inbound {
     pub joins: Option<Join>,
     /// Where a forwarded message came from.
     pub forwarded_from: Option<String>,
+    /// The task whose prompt it is: nobody sent it just now.
+    #[serde(default)]
+    pub task: Option<TaskId>,
 }
 
 impl Inbound {
+    /// The prompt of a task that is to be carried out now. No update brought it and no message holds it: Telegram gives
+    /// nothing the number 0.
+    #[must_use]
+    pub fn of_task(task: &Task, now: DateTime<Utc>) -> Self {
+        Self {
+            update: UpdateId(0),
+            message: MessageId(0),
+            place: task.place.clone(),
+            speaker: task.creator.clone(),
+            language: task.language.clone(),
+            sent_at: now,
+            text: task.prompt.clone(),
+            attachments: Vec::new(),
+            quotes: None,
+            mentioned: true,
+            reply_to_bot: false,
+            joins: None,
+            forwarded_from: None,
+            task: Some(task.id),
+        }
+    }
+
     /// Whether the bot is meant: always in a private chat, else when named or replied to.
     #[must_use]
     pub fn is_addressed(&self) -> bool {

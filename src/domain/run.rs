@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::conversation::Conversation;
 use super::model::ModelName;
-use crate::ids::{RunId, SessionId, UpdateId};
+use crate::ids::{RunId, SessionId, TaskId, UpdateId};
 
 /// A turn that has begun and not ended. There is at most one in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,4 +28,7 @@ pub struct ActiveRun {
     /// The model that was asked for, for this turn alone.
     #[serde(default)]
     pub model: Option<ModelName>,
+    /// The task that it carries out.
+    #[serde(default)]
+    pub task: Option<TaskId>,
 }

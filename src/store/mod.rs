@@ -9,10 +9,12 @@ pub mod sled;
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
@@ -22,9 +24,10 @@ use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::note::Note;
 use crate::domain::run::ActiveRun;
+use crate::domain::task::{Task, TaskChange, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::usage::{Reservation, Spending};
-use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, UpdateId};
+use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId};
 
 pub use error::StoreError;
 
@@ -61,6 +64,10 @@ pub struct TurnEnd {
     pub messages: Vec<Message>,
     /// The reply on its way to the chat, if one is to be sent.
     pub delivery: Option<PendingDelivery>,
+    /// What is sent behind it.
+    pub cards: Vec<PendingDelivery>,
+    /// What becomes of the task that the turn carried out, and when.
+    pub task: Option<(TaskChange, DateTime<Utc>)>,
 }
 
 /// Sessions, their messages and turns.
@@ -129,8 +136,14 @@ pub trait OutboxStore: Debug + Send + Sync {
     /// Records one more confirmed part, durably.
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
     /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone. The
-    /// message its turn grew in is forgotten in the same write.
-    async fn end_delivery(&self, delivery: DeliveryId) -> Result<()>;
+    /// message its turn grew in is forgotten in the same write, and a task whose words these were has run: it failed if
+    /// they are `undelivered`, for this reason.
+    async fn end_delivery(
+        &self,
+        delivery: DeliveryId,
+        undelivered: Option<String>,
+        now: DateTime<Utc>,
+    ) -> Result<()>;
     /// Remembers that the bot sent this message, for as long as Telegram lets it be deleted (48 hours).
     async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()>;
     /// Whether the bot is known to have sent this message.
@@ -181,7 +194,7 @@ pub trait SettingsStore: Debug + Send + Sync {
     /// then. A reset also mends settings that cannot be read.
     async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig>;
     /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, sessions,
-    /// background, its place in the access list. Where the new id has settings or a current session, its own stay; its
+    /// background, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
     /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be
     /// called again, and moves then what has come to the old id since.
     async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()>;
@@ -208,6 +221,73 @@ pub trait UsageStore: Debug + Send + Sync {
     async fn tell_of_caps(&self, day: NaiveDate) -> Result<bool>;
 }
 
+/// How many tasks there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskLimits {
+    /// In a chat.
+    pub per_chat: usize,
+    /// Of one person, in all chats.
+    pub per_user: usize,
+}
+
+/// What became of a task that was to be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskAdded {
+    /// It is stored.
+    New,
+    /// The chat has one that says the same.
+    Already(TaskId),
+    /// The chat has as many as it may.
+    ChatFull,
+    /// Its creator has as many as they may.
+    UserFull,
+}
+
+/// Scheduled prompts, in the order in which somebody has to look after them.
+#[async_trait]
+pub trait TaskStore: Debug + Send + Sync {
+    /// Adds a task, durably, unless there is the same one already or there are too many; those that will not run any
+    /// more do not count. Of several callers at the same time only so many add theirs.
+    async fn add_task(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded>;
+    /// A task.
+    async fn task(&self, id: TaskId) -> Result<Option<Task>>;
+    /// All tasks of a chat, oldest first, those too that are over and kept for a while.
+    async fn tasks(&self, chat: ChatId) -> Result<Vec<Task>>;
+    /// Makes changes, each task at most once, and puts deliveries on their way, all in one durable write. Gives the
+    /// tasks as they are then, in the order of the changes; `None` for one that is not there or that the change does not
+    /// fit. With none that fits, nothing is delivered either.
+    async fn change_tasks(
+        &self,
+        changes: Vec<(TaskId, TaskChange)>,
+        deliveries: Vec<PendingDelivery>,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Option<Task>>>;
+    /// Forgets a task and its history, durably. Unknown ids are ignored.
+    async fn forget_task(&self, id: TaskId) -> Result<()>;
+    /// The last runs of a task, the newest first; [`KEPT_RUNS`] are kept.
+    async fn task_runs(&self, id: TaskId) -> Result<Vec<TaskRun>>;
+    /// Tasks to look after until this time, those waiting longest first, at most so many.
+    async fn due_tasks(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>>;
+    /// When the first task has to be looked after.
+    async fn next_wake(&self) -> Result<Option<DateTime<Utc>>>;
+    /// Tasks whose run is under way, as far as the store knows.
+    async fn claimed_tasks(&self) -> Result<Vec<Task>>;
+    /// Begins the turn of a claimed task in the current session of its place: its prompt is appended, and the turn
+    /// recorded, in one write. A turn that has begun for this claim is returned as it is; `None` if the claim is not
+    /// there, or its answer is. A turn of another question gives way as in [`ConversationStore::begin_turn`].
+    async fn begin_task(
+        &self,
+        task: TaskId,
+        run: RunId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(ActiveRun, Vec<Message>)>>;
+    /// Told whenever tasks may have to be looked after at another time than before.
+    fn task_news(&self) -> Arc<Notify>;
+}
+
+/// So many runs of a task are kept.
+pub const KEPT_RUNS: u32 = 20;
+
 /// How the store is doing, for `/status` and `figaro check`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreHealth {
@@ -220,7 +300,7 @@ pub struct StoreHealth {
 /// Everything, for the composition root; all others name the trait they need.
 #[async_trait]
 pub trait Store:
-    InboxStore + ConversationStore + OutboxStore + NoteStore + SettingsStore + UsageStore
+    InboxStore + ConversationStore + OutboxStore + NoteStore + SettingsStore + UsageStore + TaskStore
 {
     /// How it is doing.
     async fn health(&self) -> Result<StoreHealth>;

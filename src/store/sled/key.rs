@@ -7,7 +7,10 @@ use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
 use crate::domain::conversation::Conversation;
 use crate::domain::usage::Spending;
-use crate::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, UpdateId};
+use crate::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TaskId, UpdateId, UserId};
+
+/// The length of a ULID as text.
+const ULID_CHARS: usize = 26;
 
 /// An update of a bot.
 pub(super) fn update(bot: BotId, update: UpdateId) -> Vec<u8> {
@@ -106,6 +109,42 @@ pub(super) fn day(day: NaiveDate) -> Vec<u8> {
 pub(super) fn spending(spending: &Spending) -> Vec<u8> {
     let Spending { chat, user, model, .. } = spending;
     Key(day(spending.day)).number(chat.0).id(user).id('\0').id(model).0
+}
+
+/// A task of a chat, among the others of the chat.
+pub(super) fn chat_task(chat: ChatId, task: TaskId) -> Vec<u8> {
+    Key::default().number(chat.0).id(task).0
+}
+
+/// Where the keys of [`user_task`] of a person begin.
+pub(super) fn user(user: &UserId) -> Vec<u8> {
+    Key::default().id(user).id('\0').0
+}
+
+/// A task of a person, among their others.
+pub(super) fn user_task(of: &UserId, task: TaskId) -> Vec<u8> {
+    Key(user(of)).id(task).0
+}
+
+/// A task, among all others by time.
+pub(super) fn wake(at: DateTime<Utc>, task: TaskId) -> Vec<u8> {
+    Key(time(at)).id(task).0
+}
+
+/// The time that a key from [`wake`] begins with.
+pub(super) fn time_of(key: &[u8]) -> Option<DateTime<Utc>> {
+    let number = i64::from_be_bytes(*key.first_chunk()?) ^ i64::MIN;
+    DateTime::from_timestamp_millis(number)
+}
+
+/// The id of the task that a key from [`chat_task`], [`user_task`], [`wake`] or of a table by task ends in.
+pub(super) fn task_of(key: &[u8]) -> Option<TaskId> {
+    std::str::from_utf8(key.last_chunk::<ULID_CHARS>()?).ok()?.parse().ok()
+}
+
+/// A run of a task: the first, the second, …
+pub(super) fn task_run(task: TaskId, index: u32) -> Vec<u8> {
+    Key(id(task)).index(index).0
 }
 
 /// The index that a key from [`message`] or [`call`] ends in.

@@ -3,7 +3,7 @@
 use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
-use super::{key, settings, usage};
+use super::{key, settings, tasks, usage};
 use crate::domain::access::AccessChange;
 use crate::ids::ChatId;
 
@@ -17,6 +17,7 @@ pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: 
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
     usage::migrate(tables, changes, from, to)?;
+    tasks::migrate(tables, changes, from, to)?;
     settings::apply(tables, changes, AccessChange::Migrate { from, to }).map(drop)
 }
 

@@ -17,6 +17,7 @@ mod sessions;
 mod settings;
 mod table;
 mod tables;
+mod tasks;
 mod turns;
 mod usage;
 
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
 use self::changes::Changes;
@@ -45,6 +47,7 @@ struct Shared {
     /// Held by an operation that writes, from its first read to its commit.
     writing: Mutex<()>,
     durable: GroupCommit,
+    task_news: Arc<Notify>,
 }
 
 impl SledStore {
@@ -63,7 +66,14 @@ impl SledStore {
             });
             let (tables, files) = parts.map_err(|fault| fault.into_error(&folder, open::OPEN))?;
             let durable = GroupCommit::new(move || files.sync().map_err(|fault| fault.to_string()));
-            Ok(Self(Arc::new(Shared { path: folder, bot, tables, writing: Mutex::new(()), durable })))
+            Ok(Self(Arc::new(Shared {
+                path: folder,
+                bot,
+                tables,
+                writing: Mutex::new(()),
+                durable,
+                task_news: Arc::default(),
+            })))
         });
         // sled answers some kinds of damage with a panic.
         opened.await.unwrap_or_else(|error| {

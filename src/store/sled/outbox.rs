@@ -6,8 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
-use super::{SledStore, key};
+use super::{SledStore, key, tasks};
 use crate::domain::delivery::{LiveMessage, PendingDelivery};
+use crate::domain::task::{Cost, Ended, TaskChange};
 use crate::ids::{ChatId, DeliveryId, MessageId, RunId};
 use crate::store::{OutboxStore, Result};
 
@@ -35,8 +36,19 @@ impl OutboxStore for SledStore {
         .await
     }
 
-    async fn end_delivery(&self, delivery: DeliveryId) -> Result<()> {
-        self.change_durably("end a delivery", move |tables, changes| end(tables, changes, delivery)).await
+    async fn end_delivery(
+        &self,
+        delivery: DeliveryId,
+        undelivered: Option<String>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let work =
+            move |tables: &Tables, changes: &mut Changes| end(tables, changes, delivery, (undelivered, now));
+        let of_task = self.change_durably("end a delivery", work).await?;
+        if of_task {
+            self.tell_of_tasks();
+        }
+        Ok(())
     }
 
     async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()> {
@@ -93,22 +105,36 @@ fn confirm(
     changes.put(&tables.deliveries, key, &outgoing)
 }
 
-fn end(tables: &Tables, changes: &mut Changes, delivery: DeliveryId) -> Result<(), Fault> {
+/// Ends a delivery; whether a task ends its run with it.
+fn end(
+    tables: &Tables,
+    changes: &mut Changes,
+    delivery: DeliveryId,
+    (undelivered, now): (Option<String>, DateTime<Utc>),
+) -> Result<bool, Fault> {
     let key = key::id(delivery);
     let Some(outgoing) = tables.deliveries.find(&key)? else {
-        return Ok(());
+        return Ok(false);
     };
+    let of_task = outgoing.delivery.task;
+    if let Some(task) = of_task {
+        let ended = match undelivered {
+            None => Ended::Delivered(outgoing.delivery.confirmed.last().copied()),
+            Some(error) => Ended::Failed { error, again: false, cost: Cost::default() },
+        };
+        tasks::change(tables, changes, (task, TaskChange::Settle(outgoing.delivery.run, ended)), now)?;
+    }
     changes.remove(&tables.deliveries, key);
     changes.remove(&tables.live, key::id(outgoing.delivery.run));
     let Some((session, index)) = outgoing.answer else {
-        return Ok(());
+        return Ok(of_task.is_some());
     };
     let answer = key::message(session, index);
-    let Some(mut message) = tables.messages.find(&answer)? else {
-        return Ok(());
-    };
-    message.telegram = outgoing.delivery.confirmed;
-    changes.put(&tables.messages, answer, &message)
+    if let Some(mut message) = tables.messages.find(&answer)? {
+        message.telegram = outgoing.delivery.confirmed;
+        changes.put(&tables.messages, answer, &message)?;
+    }
+    Ok(of_task.is_some())
 }
 
 fn own(

@@ -13,6 +13,7 @@ use crate::domain::delivery::{LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::run::ActiveRun;
+use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{SessionId, UpdateId};
@@ -57,6 +58,18 @@ pub(super) struct Tables {
     pub(super) reserved: Table<Reservation>,
     /// The days of whose caps owners have been told.
     pub(super) told_of_caps: Table<()>,
+    /// Tasks by id.
+    pub(super) tasks: Table<Task>,
+    /// The same tasks by chat.
+    pub(super) tasks_of_chat: Table<()>,
+    /// Those that may still run, by creator.
+    pub(super) tasks_of_user: Table<()>,
+    /// Tasks by the time somebody has to look after them.
+    pub(super) tasks_by_wake: Table<()>,
+    /// Tasks whose run is under way.
+    pub(super) claims: Table<()>,
+    /// How tasks ran, by task and order.
+    pub(super) task_runs: Table<TaskRun>,
     /// Records that cannot be read, by table and key.
     pub(super) quarantine: Tree,
 }
@@ -100,6 +113,12 @@ impl Tables {
             spent: Table::open(db, "spent", &quarantine)?,
             reserved: Table::open(db, "reserved", &quarantine)?,
             told_of_caps: Table::open(db, "told_of_caps", &quarantine)?,
+            tasks: Table::open(db, "tasks", &quarantine)?,
+            tasks_of_chat: Table::open(db, "tasks_of_chat", &quarantine)?,
+            tasks_of_user: Table::open(db, "tasks_of_user", &quarantine)?,
+            tasks_by_wake: Table::open(db, "tasks_by_wake", &quarantine)?,
+            claims: Table::open(db, "claims", &quarantine)?,
+            task_runs: Table::open(db, "task_runs", &quarantine)?,
             quarantine,
         })
     }

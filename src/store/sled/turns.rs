@@ -5,11 +5,12 @@ use chrono::{DateTime, Utc};
 use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::{Outgoing, Tables};
-use super::{inbox, key, sessions};
+use super::{inbox, key, sessions, tasks};
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
+use crate::domain::task::{Ended, TaskChange};
 use crate::domain::tool::ToolCall;
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
 use crate::store::TurnEnd;
@@ -107,14 +108,14 @@ fn last_exchange(tables: &Tables, session: SessionId) -> Result<Vec<Message>, Fa
     Ok(if exchange.first().is_some_and(|first| first.role == Role::User) { exchange } else { Vec::new() })
 }
 
-fn new_run(
+pub(super) fn new_run(
     tables: &Tables,
     conversation: Conversation,
     session: SessionId,
     now: DateTime<Utc>,
 ) -> Result<ActiveRun, Fault> {
     let first_index = tables.messages.next_index(&key::id(session))?;
-    let (updates, again, model) = (Vec::new(), false, None);
+    let (updates, again, model, task) = (Vec::new(), false, None, None);
     Ok(ActiveRun {
         id: RunId::new(),
         conversation,
@@ -124,10 +125,11 @@ fn new_run(
         started_at: now,
         again,
         model,
+        task,
     })
 }
 
-fn put_question(
+pub(super) fn put_question(
     tables: &Tables,
     changes: &mut Changes,
     run: &ActiveRun,
@@ -139,7 +141,7 @@ fn put_question(
 }
 
 /// Lets a turn that never ended count as ended. Its record is about to be overwritten.
-fn give_way(
+pub(super) fn give_way(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
@@ -172,6 +174,15 @@ pub(super) fn end(
         };
         changes.put(&tables.deliveries, key::id(delivery.id), &Outgoing { delivery, answer })?;
     }
+    for card in end.cards {
+        changes.put(&tables.deliveries, key::id(card.id), &Outgoing { delivery: card, answer: None })?;
+    }
+    if let Some((task, (change, now))) = run.task.zip(end.task) {
+        if matches!(change, TaskChange::Settle(_, Ended::Failed { again: true, .. })) {
+            take_back(tables, changes, run)?;
+        }
+        tasks::change(tables, changes, (task, change), now)?;
+    }
     changes.remove(&tables.runs, key::conversation(run.conversation));
     inbox::settle(tables, changes, bot, &run.updates)
 }
@@ -182,6 +193,11 @@ pub(super) fn retract(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -
         return Ok(());
     }
     changes.remove(&tables.runs, key::conversation(run.conversation));
+    take_back(tables, changes, run)
+}
+
+/// Removes the messages of a turn, its question included.
+fn take_back(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -> Result<(), Fault> {
     let session = tables.sessions.find(&key::id(run.session))?;
     if session.is_some_and(|session| session.conversation != run.conversation) {
         // It moved with its chat, and the next turn there may have written to it since.

@@ -129,14 +129,20 @@ async fn what_is_acknowledged_is_in_the_files() {
 
     let answer = words(run.session, "a");
     let delivery = reply(&run, &answer);
-    store.end_turn(&run, TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()) }).await.unwrap();
+    store
+        .end_turn(
+            &run,
+            TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()), ..TurnEnd::default() },
+        )
+        .await
+        .unwrap();
     let image = crash_image(&folder);
     let crashed = image.open().await;
     assert_eq!(crashed.deliveries().await.unwrap(), from_ref(&delivery));
     assert_eq!(crashed.unsettled().await.unwrap(), []);
 
     store.confirm_part(delivery.id, MessageId(5)).await.unwrap();
-    store.end_delivery(delivery.id).await.unwrap();
+    store.end_delivery(delivery.id, None, at(60)).await.unwrap();
     let image = crash_image(&folder);
     let crashed = image.open().await;
     assert_eq!(crashed.deliveries().await.unwrap(), []);

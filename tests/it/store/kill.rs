@@ -59,7 +59,7 @@ async fn one_turn(store: &SledStore, lane: Conversation, id: i64) {
     store.tool_ended(&call, words(run.session, "result")).await.unwrap();
     let answer = words(run.session, &format!("answer {id}"));
     let delivery = Some(reply(&run, &answer));
-    let end = TurnEnd { messages: vec![answer], delivery };
+    let end = TurnEnd { messages: vec![answer], delivery, ..TurnEnd::default() };
     store.end_turn(&run, end).await.unwrap();
 }
 

@@ -134,7 +134,7 @@ pub(super) async fn a_turn_in_progress_goes_on_where_it_began(backend: &dyn Back
     let answered = store.begin_turn(lane(OLD, None), &[said_in(OLD, 1)], at(0)).await.unwrap();
     let answer = words(answered.session, "answer");
     let delivery = reply(&answered, &answer);
-    let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()) };
+    let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()), ..TurnEnd::default() };
     store.end_turn(&answered, end).await.unwrap();
     let run = store.begin_turn(lane(OLD, None), &[said_in(OLD, 2)], at(0)).await.unwrap();
 
@@ -146,7 +146,7 @@ pub(super) async fn a_turn_in_progress_goes_on_where_it_began(backend: &dyn Back
     assert_eq!((next.session, next.conversation), (run.session, lane(NEW, None)));
     assert_eq!(store.active_runs().await.unwrap().len(), 2);
     for run in [&next, &run] {
-        let end = TurnEnd { messages: vec![words(run.session, "end")], delivery: None };
+        let end = TurnEnd { messages: vec![words(run.session, "end")], delivery: None, ..TurnEnd::default() };
         store.end_turn(run, end).await.unwrap();
     }
     assert_eq!(ids(&store.unsettled().await.unwrap()), [0; 0]);

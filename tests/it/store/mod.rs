@@ -26,9 +26,7 @@ use figaro::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speak
 use figaro::domain::note::Note;
 use figaro::domain::run::ActiveRun;
 use figaro::domain::tool::{Call, ToolCall, ToolStatus};
-use figaro::ids::{
-    BotId, ChatId, DeliveryId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId,
-};
+use figaro::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId};
 use figaro::store::{RawUpdate, Store};
 use serde_json::json;
 
@@ -67,6 +65,7 @@ fn raw(id: i64) -> RawUpdate {
 
 fn inbound(id: i64, text: &str) -> Inbound {
     Inbound {
+        task: None,
         update: UpdateId(id),
         message: MessageId(id + 1000),
         place: Place { chat: CHAT, kind: ChatKind::Group, title: Some("Home".into()), topic: None },
@@ -105,16 +104,11 @@ fn tool_call(run: RunId, id: &str, status: ToolStatus) -> ToolCall {
 
 fn reply(run: &ActiveRun, answer: &Message) -> PendingDelivery {
     PendingDelivery {
-        id: DeliveryId::new(),
-        run: run.id,
         entry: Some(answer.id),
-        place: inbound(1, "").place,
         reply_to: Some(MessageId(1001)),
-        markdown: answer.text.clone(),
-        created_at: answer.created_at,
-        confirmed: vec![],
         language: Some("pt".into()),
         actions: vec![Action::GoOn, Action::Retry],
+        ..PendingDelivery::new(run.id, inbound(1, "").place, answer.text.clone(), answer.created_at)
     }
 }
 

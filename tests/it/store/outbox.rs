@@ -16,7 +16,7 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
         let run = store.begin_turn(place, &[inbound(written, "q")], at(0)).await.unwrap();
         let answer = Message { created_at: at(written), ..words(run.session, "answer") };
         pending.push(reply(&run, &answer));
-        let end = TurnEnd { messages: vec![answer], delivery: pending.last().cloned() };
+        let end = TurnEnd { messages: vec![answer], delivery: pending.last().cloned(), ..TurnEnd::default() };
         store.end_turn(&run, end).await.unwrap();
     }
     pending.reverse();
@@ -30,7 +30,7 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
     assert_eq!(store.deliveries().await.unwrap(), pending);
 
     for _ in 0..2 {
-        store.end_delivery(pending[1].id).await.unwrap();
+        store.end_delivery(pending[1].id, None, at(60)).await.unwrap();
     }
     store.confirm_part(pending[1].id, MessageId(32)).await.unwrap();
     let store = backend.reopen(store).await;
@@ -45,10 +45,14 @@ pub(super) async fn an_answer_stored_early_gets_its_ids_too(backend: &dyn Backen
     let answer = words(run.session, "answer");
     store.append(answer.clone()).await.unwrap();
     let delivery = reply(&run, &answer);
-    let end = TurnEnd { messages: vec![words(run.session, "after")], delivery: Some(delivery.clone()) };
+    let end = TurnEnd {
+        messages: vec![words(run.session, "after")],
+        delivery: Some(delivery.clone()),
+        ..TurnEnd::default()
+    };
     store.end_turn(&run, end).await.unwrap();
     store.confirm_part(delivery.id, MessageId(30)).await.unwrap();
-    store.end_delivery(delivery.id).await.unwrap();
+    store.end_delivery(delivery.id, None, at(60)).await.unwrap();
     let messages = store.recent(run.session, 3).await.unwrap();
     let carried: Vec<_> = messages.iter().map(|message| message.telegram.len()).collect();
     assert_eq!(carried, [1, 1, 0]);
@@ -59,11 +63,11 @@ pub(super) async fn words_outside_the_conversation_are_delivered(backend: &dyn B
     let store = backend.open().await;
     let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
     let apology = PendingDelivery { entry: None, ..reply(&run, &words(run.session, "sorry")) };
-    let end = TurnEnd { messages: vec![], delivery: Some(apology.clone()) };
+    let end = TurnEnd { messages: vec![], delivery: Some(apology.clone()), ..TurnEnd::default() };
     store.end_turn(&run, end).await.unwrap();
     assert_eq!(store.deliveries().await.unwrap(), from_ref(&apology));
     store.confirm_part(apology.id, MessageId(30)).await.unwrap();
-    store.end_delivery(apology.id).await.unwrap();
+    store.end_delivery(apology.id, None, at(60)).await.unwrap();
     assert_eq!(store.deliveries().await.unwrap(), []);
     assert_eq!(store.recent(run.session, 9).await.unwrap()[0].telegram, [MessageId(1001)]);
 }
@@ -106,11 +110,11 @@ pub(super) async fn a_turn_has_one_growing_message_until_its_delivery_ends(backe
 
     let answer = words(run.session, "answer");
     let delivery = reply(&run, &answer);
-    let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()) };
+    let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()), ..TurnEnd::default() };
     store.end_turn(&run, end).await.unwrap();
     store.confirm_part(delivery.id, MessageId(41)).await.unwrap();
     assert_eq!(store.live_message(run.id).await.unwrap(), Some(live(run.id, 41)));
-    store.end_delivery(delivery.id).await.unwrap();
+    store.end_delivery(delivery.id, None, at(60)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.live_messages().await.unwrap(), [other]);
     for _ in 0..2 {

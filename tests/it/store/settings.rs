@@ -46,6 +46,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         answer_when: AnswerWhen::Always,
         model: Some("ollama:qwen3:8b".parse().unwrap()),
         settings: Generation { temperature: Some(0.5), ..Generation::default() },
+        zone_asked: Some(at(7)),
     };
     let change = ConfigPatch {
         custom_prompt: Some(config.custom_prompt.clone()),
@@ -56,6 +57,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         model: Some(config.model.clone()),
         settings: Some(Generation::default()),
         setting: Some(("temperature".into(), Some("0.5".into()))),
+        zone_asked: config.zone_asked,
     };
     assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;

@@ -28,6 +28,7 @@ pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
         started_at: at(9),
         again: false,
         model: None,
+        task: None,
     };
     assert_eq!(run, expected);
     assert_eq!(texts(&store, session).await, ["before", "part one", "part two"]);
@@ -54,7 +55,8 @@ pub(super) async fn a_conversation_has_one_turn(backend: &dyn Backend) {
     assert_eq!(active, [elsewhere, next.clone()]);
 
     // The turn that gave way ends without effect, and its update waits for another.
-    let late = TurnEnd { messages: vec![words(left.session, "too late")], delivery: None };
+    let late =
+        TurnEnd { messages: vec![words(left.session, "too late")], delivery: None, ..TurnEnd::default() };
     store.end_turn(&left, late).await.unwrap();
     assert_eq!(texts(&store, left.session).await, ["one", "three"]);
     assert_eq!(ids(&store.unsettled().await.unwrap()), [1, 2, 3]);
@@ -85,7 +87,8 @@ pub(super) async fn a_turn_ends_once_and_at_once(backend: &dyn Backend) {
     let run = store.begin_turn(HERE, &[inbound(1, "why?")], at(0)).await.unwrap();
     let (thought, answer) = (words(run.session, "hm"), words(run.session, "because"));
     let delivery = reply(&run, &answer);
-    let end = TurnEnd { messages: vec![thought, answer], delivery: Some(delivery.clone()) };
+    let end =
+        TurnEnd { messages: vec![thought, answer], delivery: Some(delivery.clone()), ..TurnEnd::default() };
     store.end_turn(&run, end.clone()).await.unwrap();
     let mut store = backend.reopen(store).await;
     for _ in 0..2 {
@@ -129,7 +132,10 @@ pub(super) async fn a_turn_can_be_taken_back(backend: &dyn Backend) {
     assert_ne!(again.id, run.id);
     assert_eq!(store.tool_calls(again.id).await.unwrap(), []);
     store
-        .end_turn(&run, TurnEnd { messages: vec![words(run.session, "late")], delivery: None })
+        .end_turn(
+            &run,
+            TurnEnd { messages: vec![words(run.session, "late")], delivery: None, ..TurnEnd::default() },
+        )
         .await
         .unwrap();
     store.retract_turn(&run).await.unwrap();
@@ -171,7 +177,10 @@ pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
 
 async fn answer(store: &Arc<dyn Store>, run: &ActiveRun, text: &str) {
     let message = Message::new(run.session, Role::Assistant, text.into(), at(2));
-    store.end_turn(run, TurnEnd { messages: vec![message], delivery: None }).await.unwrap();
+    store
+        .end_turn(run, TurnEnd { messages: vec![message], delivery: None, ..TurnEnd::default() })
+        .await
+        .unwrap();
 }
 
 async fn told(store: &Arc<dyn Store>, session: SessionId) -> Vec<String> {

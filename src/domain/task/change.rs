@@ -1,0 +1,321 @@
+//! The transitions of a task.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::missed::{Due, IfMissed, Missed};
+use super::{
+    Claim, Cost, Ended, LEASE, MOST_FAILURES, PAUSES, PauseReason, Retry, RunStatus, State, Task, TaskRun,
+    Tell,
+};
+use crate::domain::model::ModelName;
+use crate::domain::schedule::Schedule;
+use crate::ids::RunId;
+
+/// Something that happens to a task.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TaskChange {
+    /// It runs no more until it is resumed; a run under way goes on.
+    Pause(PauseReason),
+    /// It runs again.
+    Resume,
+    /// It is not wanted any more; a run under way goes on.
+    Cancel,
+    /// It was cancelled by mistake.
+    Revive,
+    /// A person or the model changes it.
+    Edit(TaskEdit),
+    /// This turn takes a due time in hand.
+    Claim(RunId, Due),
+    /// A person wants it run now, as this turn.
+    RunNow(RunId),
+    /// A due time was missed and is not run.
+    Miss(DateTime<Utc>, Missed),
+    /// A person does not want the missed run that they were asked about.
+    Skip,
+    /// The run under way is alive.
+    Renew(RunId),
+    /// The run was left by whoever worked on it, and is taken up again.
+    TakeUp(RunId),
+    /// The run has its answer; only the delivery is missing.
+    Answered(RunId, Cost),
+    /// The run has ended.
+    Settle(RunId, Ended),
+    /// People are being told what they were to be told.
+    Told,
+}
+
+/// What is to be different in a task; the default changes nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TaskEdit {
+    /// What is to be done.
+    pub prompt: Option<String>,
+    /// When; with the zone that it was read in.
+    pub schedule: Option<(Schedule, Tz)>,
+    /// The zone: the same times by its clocks.
+    pub zone: Option<Tz>,
+    /// The model; `Some(None)` for the chat's.
+    pub model: Option<Option<ModelName>>,
+    /// What becomes of missed runs.
+    pub if_missed: Option<IfMissed>,
+}
+
+/// A change that does not fit the state the task is in: somebody was faster, or it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotNow;
+
+impl Task {
+    /// Makes a change; gives the entry that it adds to the history, if any.
+    ///
+    /// # Errors
+    /// When it does not fit; the task is as it was then.
+    pub fn apply(&mut self, change: TaskChange, now: DateTime<Utc>) -> Result<Option<TaskRun>, NotNow> {
+        match change {
+            TaskChange::Pause(reason) => self.pause(reason, now)?,
+            TaskChange::Resume => self.resume(now)?,
+            TaskChange::Cancel => self.cancel(now)?,
+            TaskChange::Revive => self.revive(now)?,
+            TaskChange::Edit(edit) => self.edit(edit, now),
+            TaskChange::Claim(run, due) => self.claim(run, due, now)?,
+            TaskChange::RunNow(run) => self.run_now(run, now)?,
+            TaskChange::Miss(due, missed) => return self.miss(due, missed, now),
+            TaskChange::Skip => {
+                let due = self.asked.take().ok_or(NotNow)?;
+                self.rest(now);
+                return Ok(self.remember(unrun(due, RunStatus::Skipped, now)));
+            }
+            TaskChange::Renew(run) => self.mine(run)?.lease_until = now + LEASE,
+            TaskChange::TakeUp(run) => {
+                let claim = self.mine(run)?;
+                claim.attempt += 1;
+                claim.lease_until = now + LEASE;
+            }
+            TaskChange::Answered(run, cost) => {
+                let claim = self.mine(run)?;
+                claim.answered = Some(cost);
+                claim.lease_until = now + LEASE;
+            }
+            TaskChange::Settle(run, ended) => return self.settle(run, ended, now),
+            TaskChange::Told => drop(self.tell.take().ok_or(NotNow)?),
+        }
+        Ok(None)
+    }
+
+    fn pause(&mut self, reason: PauseReason, now: DateTime<Utc>) -> Result<(), NotNow> {
+        match self.state {
+            State::Active => {}
+            // Whoever put the bot out of the chat does not take back what a person said before.
+            State::Paused(_) | State::Done(_) | State::Cancelled(_) => return Err(NotNow),
+        }
+        self.state = State::Paused(reason);
+        self.retry = None;
+        self.updated_at = now;
+        Ok(())
+    }
+
+    fn resume(&mut self, now: DateTime<Utc>) -> Result<(), NotNow> {
+        let State::Paused(_) = self.state else { return Err(NotNow) };
+        self.state = State::Active;
+        self.failures = 0;
+        self.updated_at = now;
+        // What passed meanwhile was not missed, it was not wanted; a single time is for its policy to decide.
+        if self.schedule.is_recurring() {
+            self.next = self.schedule.next(self.zone, now);
+        }
+        self.rest(now);
+        Ok(())
+    }
+
+    fn cancel(&mut self, now: DateTime<Utc>) -> Result<(), NotNow> {
+        if let State::Cancelled(_) = self.state {
+            return Err(NotNow);
+        }
+        self.state = State::Cancelled(now);
+        (self.retry, self.asked, self.tell) = (None, None, None);
+        self.updated_at = now;
+        Ok(())
+    }
+
+    fn revive(&mut self, now: DateTime<Utc>) -> Result<(), NotNow> {
+        let State::Cancelled(_) = self.state else { return Err(NotNow) };
+        self.state = State::Active;
+        self.updated_at = now;
+        self.rest(now);
+        Ok(())
+    }
+
+    fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
+        if let Some(prompt) = edit.prompt {
+            self.prompt = prompt;
+        }
+        let moved = edit.zone.map(|zone| (self.schedule.moved(self.zone, zone), zone));
+        if let Some((schedule, zone)) = edit.schedule.or(moved) {
+            (self.schedule, self.zone, self.zone_assumed) = (schedule, zone, false);
+            self.next = self.schedule.next(zone, now);
+            (self.retry, self.asked) = (None, None);
+            if let State::Done(_) = self.state {
+                self.state = State::Active;
+            }
+        }
+        if let Some(model) = edit.model {
+            self.model = model;
+        }
+        if let Some(if_missed) = edit.if_missed {
+            self.if_missed = if_missed;
+        }
+        self.failures = 0;
+        self.updated_at = now;
+        self.rest(now);
+    }
+
+    fn claim(&mut self, run: RunId, due: Due, now: DateTime<Utc>) -> Result<(), NotNow> {
+        if self.claim.is_some() || self.state != State::Active {
+            return Err(NotNow);
+        }
+        let Due { at, attempt, late } = due;
+        match self.retry.take() {
+            Some(_) => {}
+            None => self.next = self.schedule.next(self.zone, now.max(at)),
+        }
+        self.claim = Some(Claim { late, ..new_claim(run, (at, attempt), now) });
+        Ok(())
+    }
+
+    fn run_now(&mut self, run: RunId, now: DateTime<Utc>) -> Result<(), NotNow> {
+        if self.claim.is_some() || matches!(self.state, State::Cancelled(_)) {
+            return Err(NotNow);
+        }
+        let asked = self.asked.take();
+        self.retry = None;
+        let due = asked.unwrap_or(now);
+        self.claim = Some(Claim { by_hand: true, ..new_claim(run, (due, 1), now) });
+        Ok(())
+    }
+
+    fn miss(
+        &mut self,
+        due: DateTime<Utc>,
+        missed: Missed,
+        now: DateTime<Utc>,
+    ) -> Result<Option<TaskRun>, NotNow> {
+        if self.claim.is_some() || self.state != State::Active || self.next.is_none_or(|next| next > due) {
+            return Err(NotNow);
+        }
+        self.next = self.schedule.next(self.zone, now.max(due));
+        let status = match missed {
+            Missed::Report => {
+                self.tell = Some(Tell::Missed(due));
+                RunStatus::Missed
+            }
+            Missed::Skip => RunStatus::Skipped,
+            Missed::Ask => {
+                self.tell = Some(Tell::Ask(due));
+                self.asked = Some(due);
+                return Ok(None);
+            }
+        };
+        self.rest(now);
+        Ok(self.remember(unrun(due, status, now)))
+    }
+
+    fn settle(&mut self, run: RunId, ended: Ended, now: DateTime<Utc>) -> Result<Option<TaskRun>, NotNow> {
+        let claim = *self.mine(run)?;
+        self.claim = None;
+        let entry = TaskRun {
+            run: Some(run),
+            due: claim.due,
+            started_at: claim.since,
+            ended_at: now,
+            status: RunStatus::Failed,
+            attempts: claim.attempt,
+            by_hand: claim.by_hand,
+            cost: claim.answered.unwrap_or_default(),
+            error: None,
+            message: None,
+        };
+        let entry = match ended {
+            Ended::Delivered(message) => TaskRun { status: RunStatus::Delivered, message, ..entry },
+            Ended::Spoke(cost) => TaskRun { status: RunStatus::Delivered, cost, ..entry },
+            Ended::Silent(cost) => TaskRun { status: RunStatus::Silent, cost, ..entry },
+            Ended::Stopped(cost) => TaskRun { status: RunStatus::Stopped, cost, ..entry },
+            Ended::Failed { error, again, cost } => {
+                if again && self.will_retry(&claim, now) {
+                    return Ok(None);
+                }
+                self.fail(&error, claim.by_hand);
+                TaskRun { error: Some(error), cost, ..entry }
+            }
+        };
+        if entry.status != RunStatus::Failed {
+            self.failures = 0;
+        }
+        self.rest(now);
+        Ok(self.remember(entry))
+    }
+
+    /// Puts a failed run off to another try, unless there were enough, or the next due time comes first.
+    fn will_retry(&mut self, claim: &Claim, now: DateTime<Utc>) -> bool {
+        let pause = usize::try_from(claim.attempt - 1).ok().and_then(|tried| PAUSES.get(tried));
+        let Some(at) = pause.map(|pause| now + *pause).filter(|_| !claim.by_hand) else { return false };
+        let is_free = self.state == State::Active && self.next.is_none_or(|next| at < next);
+        if is_free {
+            self.retry = Some(Retry { due: claim.due, attempt: claim.attempt + 1, at });
+        }
+        is_free
+    }
+
+    fn fail(&mut self, error: &str, by_hand: bool) {
+        self.failures += u32::from(!by_hand);
+        let is_last = self.failures >= MOST_FAILURES && self.state == State::Active && self.next.is_some();
+        self.tell =
+            Some(if is_last { Tell::Paused(error.to_owned()) } else { Tell::Failed(error.to_owned()) });
+        if is_last {
+            self.state = State::Paused(PauseReason::Failures);
+        }
+    }
+
+    /// Ends for good when nothing is to come.
+    fn rest(&mut self, now: DateTime<Utc>) {
+        let is_over = self.next.is_none() && self.claim.is_none() && self.retry.is_none();
+        if is_over && self.asked.is_none() && self.state == State::Active {
+            self.state = State::Done(now);
+        }
+    }
+
+    fn remember(&mut self, entry: TaskRun) -> Option<TaskRun> {
+        self.last = Some(entry.clone());
+        Some(entry)
+    }
+
+    fn mine(&mut self, run: RunId) -> Result<&mut Claim, NotNow> {
+        self.claim.as_mut().filter(|claim| claim.run == run).ok_or(NotNow)
+    }
+}
+
+fn new_claim(run: RunId, (due, attempt): (DateTime<Utc>, u32), now: DateTime<Utc>) -> Claim {
+    Claim {
+        run,
+        due,
+        attempt,
+        by_hand: false,
+        late: false,
+        since: now,
+        lease_until: now + LEASE,
+        answered: None,
+    }
+}
+
+fn unrun(due: DateTime<Utc>, status: RunStatus, now: DateTime<Utc>) -> TaskRun {
+    TaskRun {
+        run: None,
+        due,
+        started_at: now,
+        ended_at: now,
+        status,
+        attempts: 0,
+        by_hand: false,
+        cost: Cost::default(),
+        error: None,
+        message: None,
+    }
+}

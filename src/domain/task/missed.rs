@@ -1,0 +1,119 @@
+//! What becomes of a due time at which the bot was not running.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{State, Task};
+
+/// A run that begins no later than this counts as on time.
+pub const ON_TIME: TimeDelta = TimeDelta::minutes(2);
+
+/// What becomes of a run that was missed because the bot was not running.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IfMissed {
+    /// The last missed run is made once, unless it is too late for that ([`super::Schedule::grace`]); then it is
+    /// reported as missed.
+    #[default]
+    RunOnce,
+    /// It is left out.
+    Skip,
+    /// A person is asked.
+    Ask,
+}
+
+impl IfMissed {
+    /// All of them, in the order a person is offered them.
+    pub const ALL: [Self; 3] = [Self::RunOnce, Self::Skip, Self::Ask];
+
+    /// Its name in tools and buttons.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RunOnce => "run_once",
+            Self::Skip => "skip",
+            Self::Ask => "ask",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+}
+
+/// What a task needs when it wakes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// People are to be told something.
+    Tell,
+    /// This due time is to be run.
+    Run(Due),
+    /// This due time was missed and is not run now.
+    Miss(DateTime<Utc>, Missed),
+    /// It is over and no longer kept.
+    Forget,
+    /// Nothing, yet.
+    Nothing,
+}
+
+/// A due time that is to be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The due time.
+    pub at: DateTime<Utc>,
+    /// The first try, the second, …
+    pub attempt: u32,
+    /// It was missed and is made up for.
+    pub late: bool,
+}
+
+/// What becomes of a missed due time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missed {
+    /// It is reported.
+    Report,
+    /// It is left out.
+    Skip,
+    /// A person is asked.
+    Ask,
+}
+
+impl Task {
+    /// What it needs now. The bot has been running since `awake`: what came due later was not missed, however long it
+    /// had to wait its turn.
+    #[must_use]
+    pub fn wake(&self, now: DateTime<Utc>, awake: DateTime<Utc>) -> Wake {
+        if self.tell.is_some() {
+            return Wake::Tell;
+        }
+        if self.claim.is_some() || self.wakes_at().is_none_or(|at| at > now) {
+            return Wake::Nothing;
+        }
+        match (self.state, self.retry, self.next) {
+            (State::Done(_) | State::Cancelled(_), ..) => Wake::Forget,
+            (State::Active, Some(retry), _) => {
+                Wake::Run(Due { at: retry.due, attempt: retry.attempt, late: false })
+            }
+            (State::Active, None, Some(next)) => self.due(next, now, awake),
+            (State::Active, None, None) | (State::Paused(_), ..) => Wake::Nothing,
+        }
+    }
+
+    /// Of several due times that have passed, only the last one counts.
+    fn due(&self, next: DateTime<Utc>, now: DateTime<Utc>, awake: DateTime<Utc>) -> Wake {
+        let at = self.schedule.last(self.zone, now).map_or(next, |last| last.max(next));
+        let lateness = now - at;
+        let run = |late| Wake::Run(Due { at, attempt: 1, late });
+        if lateness <= ON_TIME || at >= awake {
+            return run(false);
+        }
+        match self.if_missed {
+            IfMissed::RunOnce if lateness <= self.schedule.grace(self.zone, at) => run(true),
+            IfMissed::RunOnce => Wake::Miss(at, Missed::Report),
+            IfMissed::Skip => Wake::Miss(at, Missed::Skip),
+            IfMissed::Ask => Wake::Miss(at, Missed::Ask),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Tasks: prompts that run by themselves, at a time or again and again. Every transition is here, without I/O; the
+//! store makes each in one write, the scheduler and people's buttons ask for them.
+//!
+//! A due time is claimed before anything is done for it, and the claim moves the task on to its next due time: so
+//! nothing runs twice for one. A claim has a lease; what a crash left behind is seen when it ends, or at the next start.
+
+mod change;
+mod missed;
+#[cfg(test)]
+mod tests;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use super::chat::Place;
+use super::message::Speaker;
+use super::model::ModelName;
+use super::schedule::Schedule;
+use super::usage::Usage;
+use crate::ids::{MessageId, RunId, TaskId};
+use crate::text::one_line;
+
+pub use change::{NotNow, TaskChange, TaskEdit};
+pub use missed::{Due, IfMissed, Missed, ON_TIME, Wake};
+
+/// The agent that carries tasks out.
+pub const SCHEDULED_AGENT: &str = "scheduled";
+/// What its title shows of a prompt.
+const TITLE_CHARS: usize = 60;
+/// A prompt takes at most so many characters.
+pub const MAX_PROMPT_CHARS: usize = 4000;
+/// A due time is tried so often, with these pauses in between.
+pub const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)];
+/// A task that failed at so many due times in a row is paused.
+pub const MOST_FAILURES: u32 = 5;
+/// How long a claim holds without a sign of life.
+pub const LEASE: TimeDelta = TimeDelta::minutes(5);
+/// A task that has run for the last time is kept so long, for its history.
+pub const KEPT: TimeDelta = TimeDelta::days(7);
+
+/// A prompt that runs by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its id.
+    pub id: TaskId,
+    /// The chat and topic it runs in.
+    pub place: Place,
+    /// Who asked for it; its cost is theirs.
+    pub creator: Speaker,
+    /// The IETF tag of the language that the creator's client speaks.
+    pub language: Option<String>,
+    /// What is to be done.
+    pub prompt: String,
+    /// When.
+    pub schedule: Schedule,
+    /// The zone that the schedule's times are in.
+    pub zone: Tz,
+    /// Nobody named the zone: it is the bot's default, until the chat says where it is.
+    pub zone_assumed: bool,
+    /// The agent that does it.
+    pub agent: String,
+    /// The model, if not the chat's.
+    pub model: Option<ModelName>,
+    /// What becomes of a run that was missed.
+    pub if_missed: IfMissed,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When a person last changed it.
+    pub updated_at: DateTime<Utc>,
+    /// Whether it runs.
+    pub state: State,
+    /// The next due time; none when there is none to come.
+    pub next: Option<DateTime<Utc>>,
+    /// The run under way.
+    pub claim: Option<Claim>,
+    /// A failed run that will be tried again.
+    pub retry: Option<Retry>,
+    /// A missed due time about which a person is asked.
+    pub asked: Option<DateTime<Utc>>,
+    /// What people are to be told about it.
+    pub tell: Option<Tell>,
+    /// At so many due times in a row it failed.
+    pub failures: u32,
+    /// How it ended the last time.
+    pub last: Option<TaskRun>,
+}
+
+/// Whether a task runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It does.
+    Active,
+    /// Not until somebody resumes it.
+    Paused(PauseReason),
+    /// It has run for the last time, at this time.
+    Done(DateTime<Utc>),
+    /// Nobody wants it any more, since this time.
+    Cancelled(DateTime<Utc>),
+}
+
+/// Why a task does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseReason {
+    /// A person said so.
+    Person,
+    /// It failed [`MOST_FAILURES`] times in a row.
+    Failures,
+    /// The bot is not in the chat any more, or blocked there.
+    Removed,
+}
+
+/// A run under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The turn that it is, or will be.
+    pub run: RunId,
+    /// The due time it is for; for one that a person asked for, the time they did.
+    pub due: DateTime<Utc>,
+    /// The first try, the second, …
+    pub attempt: u32,
+    /// A person asked for it.
+    pub by_hand: bool,
+    /// Its time had passed already because the bot was not running.
+    pub late: bool,
+    /// When it was claimed.
+    pub since: DateTime<Utc>,
+    /// When somebody has to look after it, unless it has ended.
+    pub lease_until: DateTime<Utc>,
+    /// What its answer has cost, once there is one: then only the delivery is missing.
+    pub answered: Option<Cost>,
+}
+
+/// What a run has taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Tokens.
+    pub usage: Usage,
+    /// Nano-dollars, where the price is known.
+    pub nano_usd: Option<u64>,
+}
+
+/// A failed run that will be tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retry {
+    /// The due time it is for.
+    pub due: DateTime<Utc>,
+    /// The try that comes next.
+    pub attempt: u32,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// What people are to be told about a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tell {
+    /// A run failed, for this reason.
+    Failed(String),
+    /// It is paused after failing so often, the last time for this reason.
+    Paused(String),
+    /// A run was missed and is not made up for.
+    Missed(DateTime<Utc>),
+    /// A run was missed: shall it be made now?
+    Ask(DateTime<Utc>),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// Its words reached the chat, in a message if they needed one.
+    Delivered(Option<MessageId>),
+    /// It sent its words itself.
+    Spoke(Cost),
+    /// It had nothing to say.
+    Silent(Cost),
+    /// A person stopped it.
+    Stopped(Cost),
+    /// It failed, for a reason a person can read.
+    Failed {
+        /// The reason.
+        error: String,
+        /// It may be tried again: nothing was done yet, and it may go better.
+        again: bool,
+        /// What it took.
+        cost: Cost,
+    },
+}
+
+/// An entry of a task's history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskRun {
+    /// The turn; none for a due time at which none was begun.
+    pub run: Option<RunId>,
+    /// The due time.
+    pub due: DateTime<Utc>,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+    /// When it ended.
+    pub ended_at: DateTime<Utc>,
+    /// How.
+    pub status: RunStatus,
+    /// So many tries were made.
+    pub attempts: u32,
+    /// A person asked for it.
+    pub by_hand: bool,
+    /// What the last try took.
+    pub cost: Cost,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// The message that confirms it.
+    pub message: Option<MessageId>,
+}
+
+/// How a due time ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// Telegram confirmed the message.
+    Delivered,
+    /// There was nothing to say.
+    Silent,
+    /// A person stopped it.
+    Stopped,
+    /// It failed.
+    Failed,
+    /// The bot was not running, and it was too late to make up for it.
+    Missed,
+    /// The bot was not running, and it was to be left out then, or a person said so.
+    Skipped,
+}
+
+/// What a new task is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTask {
+    /// The chat and topic.
+    pub place: Place,
+    /// Who asked for it.
+    pub creator: Speaker,
+    /// The IETF tag of the language that their client speaks.
+    pub language: Option<String>,
+    /// What is to be done.
+    pub prompt: String,
+    /// When.
+    pub schedule: Schedule,
+    /// The zone of its times.
+    pub zone: Tz,
+    /// Nobody named the zone.
+    pub zone_assumed: bool,
+}
+
+impl Task {
+    /// A task that nobody has changed yet, made now.
+    #[must_use]
+    pub fn new(new: NewTask, now: DateTime<Utc>) -> Self {
+        let NewTask { place, creator, language, prompt, schedule, zone, zone_assumed } = new;
+        let next = schedule.next(zone, now);
+        Self {
+            id: TaskId::new(),
+            place,
+            creator,
+            language,
+            prompt,
+            schedule,
+            zone,
+            zone_assumed,
+            agent: SCHEDULED_AGENT.to_owned(),
+            model: None,
+            if_missed: IfMissed::default(),
+            created_at: now,
+            updated_at: now,
+            state: State::Active,
+            next,
+            claim: None,
+            retry: None,
+            asked: None,
+            tell: None,
+            failures: 0,
+            last: None,
+        }
+    }
+
+    /// What it is called in lists: the beginning of its prompt.
+    #[must_use]
+    pub fn title(&self) -> String {
+        one_line(&self.prompt, TITLE_CHARS)
+    }
+
+    /// When somebody has to look after it; `None` for never. The store keeps all tasks in this order.
+    #[must_use]
+    pub fn wakes_at(&self) -> Option<DateTime<Utc>> {
+        if self.tell.is_some() {
+            return Some(self.updated_at);
+        }
+        match (&self.claim, self.state) {
+            (Some(claim), _) => Some(claim.lease_until),
+            (None, State::Active) => self.retry.map(|retry| retry.at).or(self.next),
+            (None, State::Paused(_)) => None,
+            (None, State::Done(at) | State::Cancelled(at)) => Some(at + KEPT),
+        }
+    }
+
+    /// Whether it may still run: it counts against the limits.
+    #[must_use]
+    pub const fn is_live(&self) -> bool {
+        !matches!(self.state, State::Done(_) | State::Cancelled(_))
+    }
+
+    /// The next due times, at most so many.
+    #[must_use]
+    pub fn upcoming(&self, count: usize) -> Vec<DateTime<Utc>> {
+        let later = self.next.into_iter().flat_map(|next| self.schedule.upcoming(self.zone, next));
+        self.next.into_iter().chain(later).take(count).collect()
+    }
+
+    /// Whether two tasks ask for the same thing at the same times in the same place.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let is_same_time = self.schedule == other.schedule && self.zone == other.zone;
+        is_same_time
+            && self.place.conversation() == other.place.conversation()
+            && self.prompt == other.prompt
+            && self.is_live()
+            && other.is_live()
+    }
+}

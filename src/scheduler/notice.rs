@@ -1,0 +1,62 @@
+//! What people are told about tasks outside of any turn.
+
+use super::Scheduler;
+use crate::domain::chat::{ChatKind, Place};
+use crate::domain::delivery::{Action, PendingDelivery};
+use crate::domain::task::{Task, Tell};
+use crate::ids::{ChatId, RunId};
+use crate::prompts::texts::fill;
+
+impl Scheduler {
+    /// What one task has to tell: about failures to its creator in private, else in its chat.
+    pub(super) fn notice(&self, task: &Task, tell: &Tell) -> PendingDelivery {
+        let texts = self.locales.of(task.language.as_deref());
+        let name = task.title();
+        let due = |at: chrono::DateTime<chrono::Utc>| texts.moment(&at.with_timezone(&task.zone));
+        let (words, actions, is_private) = match tell {
+            Tell::Failed(error) => {
+                (fill(&texts.task_failed, &[("task", &name), ("error", error)]), vec![Action::RunTask(task.id)], true)
+            }
+            Tell::Paused(error) => (
+                fill(&texts.task_gave_up, &[("task", &name), ("error", error)]),
+                vec![Action::ResumeTask(task.id), Action::CancelTask(task.id)],
+                true,
+            ),
+            Tell::Missed(at) => (fill(&texts.task_missed, &[("task", &name), ("due", &due(*at))]), Vec::new(), false),
+            Tell::Ask(at) => (
+                fill(&texts.task_ask, &[("task", &name), ("due", &due(*at))]),
+                vec![Action::RunTask(task.id), Action::SkipTask(task.id)],
+                false,
+            ),
+        };
+        let own = private_place(task).filter(|_| is_private && task.place.is_group());
+        let otherwise = own.as_ref().map(|_| task.place.clone());
+        let place = own.unwrap_or_else(|| task.place.clone());
+        let words = match (&otherwise, &task.place.title) {
+            (Some(_), Some(title)) => format!("{title}: {words}"),
+            _ => words,
+        };
+        let language = task.language.clone();
+        PendingDelivery {
+            otherwise,
+            actions,
+            language,
+            ..PendingDelivery::new(RunId::new(), place, words, self.clock.now())
+        }
+    }
+
+    /// The runs of one place that were missed and are not made up for; `None` for no task.
+    pub(super) fn missed_notice(&self, tasks: &[&Task]) -> Option<PendingDelivery> {
+        let (first, rest) = tasks.split_first()?;
+        let whole = self.notice(first, first.tell.as_ref()?);
+        let more = rest.iter().filter_map(|task| Some(self.notice(task, task.tell.as_ref()?).markdown));
+        let markdown = std::iter::once(whole.markdown.clone()).chain(more).collect::<Vec<_>>().join("\n\n");
+        Some(PendingDelivery { markdown, ..whole })
+    }
+}
+
+/// The creator's own chat with the bot.
+fn private_place(task: &Task) -> Option<Place> {
+    let chat = ChatId(task.creator.user.telegram_id().filter(|id| *id > 0)?);
+    Some(Place { chat, kind: ChatKind::Private, title: None, topic: None })
+}

@@ -1,0 +1,162 @@
+//! The turn of a task: nobody waits for it, it has the rights of nobody, and how it ends goes to the task.
+
+use super::mailbox::{Control, Job};
+use super::question::Question;
+use super::trouble::Trouble;
+use super::turn::Turns;
+use crate::agent::run::Answer;
+use crate::domain::chat::ConfigPatch;
+use crate::domain::delivery::{Card, PendingDelivery};
+use crate::domain::message::Inbound;
+use crate::domain::run::ActiveRun;
+use crate::domain::task::{Claim, Cost, Ended, Task, TaskChange};
+use crate::domain::tool::Effect;
+use crate::ids::{ChatId, TaskId};
+use crate::policy::access::Standing;
+use crate::prompts::texts::fill;
+use crate::provider::ProviderError;
+
+/// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
+const SILENT: &str = "[silent]";
+
+impl Question {
+    /// The prompt of a task.
+    #[must_use]
+    pub fn of_task(task: Task, since: chrono::DateTime<chrono::Utc>) -> Self {
+        let part = Inbound::of_task(&task, since);
+        Self { task: Some(Box::new(task)), ..Self::new(part, Standing::Borrowed) }
+    }
+
+    /// The run of a task that this is.
+    #[must_use]
+    pub fn claim(&self) -> Option<&Claim> {
+        self.task.as_ref()?.claim.as_ref()
+    }
+}
+
+impl Turns {
+    pub(super) async fn run_task(&self, task: Task, control: Control) -> Option<Job> {
+        let claim = task.claim?;
+        let begun = match self.tasks.begin_task(task.id, claim.run, self.now()).await {
+            Ok(Some((run, _))) => self.settle_open_calls(&run).await.map(|()| Some(run)),
+            other => other.map(|_| None),
+        };
+        match begun {
+            Ok(Some(run)) => self.work(run, Question::of_task(task, claim.since), control).await,
+            // It was cancelled, or has its answer already.
+            Ok(None) => None,
+            Err(error) => {
+                // The claim's lease ends, and the task is tried again.
+                self.report(&error, "a task's turn could not begin");
+                None
+            }
+        }
+    }
+
+    /// What the end of a turn means for the task it carried out.
+    pub(super) async fn settled(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+        (answer, trouble, is_stopped): (&Answer, Option<&Trouble>, bool),
+        is_delivered: bool,
+    ) -> Option<TaskChange> {
+        let run_id = question.claim()?.run;
+        let cost = Cost { usage: answer.usage, nano_usd: answer.nano_usd };
+        let ended = match trouble {
+            Some(trouble) => {
+                let again = is_passing(trouble) && !self.has_acted(run).await;
+                Ended::Failed { error: trouble.words(self.texts(question)), again, cost }
+            }
+            None if is_delivered => return Some(TaskChange::Answered(run_id, cost)),
+            None if is_stopped => Ended::Stopped(cost),
+            None if answer.spoke => Ended::Spoke(cost),
+            None => Ended::Silent(cost),
+        };
+        Some(TaskChange::Settle(run_id, ended))
+    }
+
+    /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
+    async fn has_acted(&self, run: &ActiveRun) -> bool {
+        let tools = &self.driver.caller.tools;
+        let reads = |name: &str| tools.get(name, &[]).is_some_and(|tool| tool.effect() == Effect::Read);
+        match self.conversations.tool_calls(run.id).await {
+            Ok(calls) => calls.iter().any(|call| !reads(&call.call.name)),
+            Err(_) => true,
+        }
+    }
+
+    /// The line under words that come late.
+    pub(super) fn lateness(&self, question: &Question) -> String {
+        let late = question.task.as_ref().zip(question.claim()).filter(|(_, claim)| claim.late);
+        late.map_or_else(String::new, |(task, claim)| {
+            let texts = self.texts(question);
+            let due = texts.moment(&claim.due.with_timezone(&task.zone));
+            format!("\n\n{}", fill(&texts.task_late, &[("due", &due)]))
+        })
+    }
+
+    /// Whether one of these tasks rests on a guess where the chat is, and nobody was asked yet; then they are now.
+    async fn asks_for_zone(&self, chat: ChatId, tasks: &[TaskId]) -> bool {
+        let mut is_assumed = false;
+        for task in tasks {
+            is_assumed |= self.tasks.task(*task).await.is_ok_and(|task| task.is_some_and(|t| t.zone_assumed));
+        }
+        let Ok(config) = self.settings.chat_config(chat).await else { return false };
+        if !is_assumed || config.timezone.is_some() || config.zone_asked.is_some() {
+            return false;
+        }
+        let asked = ConfigPatch { zone_asked: Some(self.now()), ..ConfigPatch::default() };
+        match self.settings.change_chat_config(chat, asked).await {
+            Ok(_) => true,
+            Err(error) => {
+                self.report(&error, "that a chat is asked for its time zone could not be stored");
+                false
+            }
+        }
+    }
+
+    /// The cards of tasks that a turn made or changed, to be sent behind its words; then, once in a chat, the question
+    /// where it is, if one of the tasks rests on a guess.
+    pub(super) async fn cards(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+        tasks: &[TaskId],
+    ) -> Vec<PendingDelivery> {
+        let Some(place) = question.parts.first().map(|part| &part.place).filter(|_| !tasks.is_empty()) else {
+            return Vec::new();
+        };
+        let asks = self.asks_for_zone(place.chat, tasks).await.then_some(Card::Zone);
+        let cards = tasks.iter().copied().map(Card::Task).chain(asks);
+        let now = self.now();
+        let after = |at: usize| now + chrono::TimeDelta::milliseconds(i64::try_from(at).unwrap_or(0) + 1);
+        let delivery = |(at, card)| PendingDelivery {
+            card: Some(card),
+            language: question.parts.first().and_then(|part| part.language.clone()),
+            ..PendingDelivery::new(run.id, place.clone(), String::new(), after(at))
+        };
+        cards.enumerate().map(delivery).collect()
+    }
+}
+
+/// A task that has nothing to say may say so.
+pub(super) fn is_silent(text: &str) -> bool {
+    let text = text.trim();
+    text.is_empty() || text.eq_ignore_ascii_case(SILENT)
+}
+
+/// Whether a failure may be over in some minutes.
+const fn is_passing(trouble: &Trouble) -> bool {
+    match trouble {
+        Trouble::Model(error, _) => matches!(
+            error,
+            ProviderError::RateLimited { .. }
+                | ProviderError::Unavailable(_)
+                | ProviderError::Cut(_)
+                | ProviderError::Stalled(_)
+        ),
+        Trouble::Empty | Trouble::Internal => true,
+        Trouble::Gone { .. } | Trouble::Unpriced(_) | Trouble::OverBudget { .. } | Trouble::Withheld => false,
+    }
+}

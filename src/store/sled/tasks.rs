@@ -1,0 +1,263 @@
+//! Scheduled prompts. A task is found by its id; other tables list the ids by chat, by creator, by the time somebody has
+//! to look after it, and those under way, and are kept in step by [`put`] alone.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::Notify;
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::tables::{Outgoing, Tables};
+use super::{SledStore, key, sessions, turns};
+use crate::domain::conversation::Message;
+use crate::domain::delivery::PendingDelivery;
+use crate::domain::message::Inbound;
+use crate::domain::run::ActiveRun;
+use crate::domain::task::{Task, TaskChange, TaskRun};
+use crate::ids::{BotId, ChatId, RunId, TaskId};
+use crate::store::{KEPT_RUNS, Result, TaskAdded, TaskLimits, TaskStore};
+
+#[async_trait]
+impl TaskStore for SledStore {
+    async fn add_task(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded> {
+        let task = task.clone();
+        let added = self
+            .change_durably("store a task", move |tables, changes| add(tables, changes, &task, limits))
+            .await?;
+        self.tell_of_tasks();
+        Ok(added)
+    }
+
+    async fn task(&self, id: TaskId) -> Result<Option<Task>> {
+        self.read("read a task", move |tables| tables.tasks.get(&key::id(id))).await
+    }
+
+    async fn tasks(&self, chat: ChatId) -> Result<Vec<Task>> {
+        self.read("read the tasks", move |tables| {
+            let keys = tables.tasks_of_chat.tree().scan_prefix(key::chat(chat)).keys();
+            found(tables, keys.map(|key| Ok(key::task_of(&key?))))
+        })
+        .await
+    }
+
+    async fn change_tasks(
+        &self,
+        wanted: Vec<(TaskId, TaskChange)>,
+        deliveries: Vec<PendingDelivery>,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Option<Task>>> {
+        let changed = self
+            .change_durably("change tasks", move |tables, changes| {
+                let each = wanted.into_iter().map(|wanted| change(tables, changes, wanted, now));
+                let tasks = each.collect::<Result<Vec<_>, Fault>>()?;
+                if tasks.iter().any(Option::is_some) {
+                    for delivery in deliveries {
+                        let key = key::id(delivery.id);
+                        changes.put(&tables.deliveries, key, &Outgoing { delivery, answer: None })?;
+                    }
+                }
+                Ok(tasks)
+            })
+            .await?;
+        self.tell_of_tasks();
+        Ok(changed)
+    }
+
+    async fn forget_task(&self, id: TaskId) -> Result<()> {
+        self.change_durably("forget a task", move |tables, changes| {
+            if let Some(task) = tables.tasks.find(&key::id(id))? {
+                put(tables, changes, Some(&task), None)?;
+            }
+            for run in tables.task_runs.tree().scan_prefix(key::id(id)).keys() {
+                changes.remove(&tables.task_runs, run?);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn task_runs(&self, id: TaskId) -> Result<Vec<TaskRun>> {
+        self.read("read the runs of a task", move |tables| {
+            let runs = tables.task_runs.scan(&key::id(id)).rev();
+            runs.map(|item| item.map(|(_, run)| run)).collect()
+        })
+        .await
+    }
+
+    async fn due_tasks(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>> {
+        self.read("read the due tasks", move |tables| {
+            // Times are kept in whole milliseconds: the next one is not due.
+            let end = key::time(until + TimeDelta::milliseconds(1));
+            let keys = tables.tasks_by_wake.tree().range(..end).keys().take(limit);
+            found(tables, keys.map(|key| Ok(key::task_of(&key?))))
+        })
+        .await
+    }
+
+    async fn next_wake(&self) -> Result<Option<DateTime<Utc>>> {
+        self.read("read when a task is due", |tables| {
+            let first = tables.tasks_by_wake.tree().iter().keys().next().transpose()?;
+            Ok(first.and_then(|key| key::time_of(&key)))
+        })
+        .await
+    }
+
+    async fn claimed_tasks(&self) -> Result<Vec<Task>> {
+        self.read("read the tasks under way", |tables| {
+            found(tables, tables.claims.tree().iter().keys().map(|key| Ok(key::task_of(&key?))))
+        })
+        .await
+    }
+
+    async fn begin_task(
+        &self,
+        task: TaskId,
+        run: RunId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(ActiveRun, Vec<Message>)>> {
+        let bot = self.bot();
+        self.change_durably("begin a task's turn", move |tables, changes| {
+            begin(tables, changes, bot, (task, run), now)
+        })
+        .await
+    }
+
+    fn task_news(&self) -> Arc<Notify> {
+        Arc::clone(&self.0.task_news)
+    }
+}
+
+impl SledStore {
+    pub(super) fn tell_of_tasks(&self) {
+        self.0.task_news.notify_one();
+    }
+}
+
+/// The tasks of these ids; one that is gone or cannot be read is passed over.
+fn found(
+    tables: &Tables,
+    ids: impl Iterator<Item = Result<Option<TaskId>, Fault>>,
+) -> Result<Vec<Task>, Fault> {
+    let mut tasks = Vec::new();
+    for id in ids {
+        if let Some(id) = id?
+            && let Some(task) = tables.tasks.find(&key::id(id))?
+        {
+            tasks.push(task);
+        }
+    }
+    Ok(tasks)
+}
+
+fn add(tables: &Tables, changes: &mut Changes, task: &Task, limits: TaskLimits) -> Result<TaskAdded, Fault> {
+    let keys = tables.tasks_of_chat.tree().scan_prefix(key::chat(task.place.chat)).keys();
+    let of_chat = found(tables, keys.map(|key| Ok(key::task_of(&key?))))?;
+    if let Some(same) = of_chat.iter().find(|other| other.says_the_same(task)) {
+        return Ok(TaskAdded::Already(same.id));
+    }
+    if of_chat.iter().filter(|task| task.is_live()).count() >= limits.per_chat {
+        return Ok(TaskAdded::ChatFull);
+    }
+    let of_user = key::user(&task.creator.user);
+    if tables.tasks_of_user.tree().scan_prefix(of_user).take(limits.per_user).count() >= limits.per_user {
+        return Ok(TaskAdded::UserFull);
+    }
+    put(tables, changes, None, Some(task))?;
+    Ok(TaskAdded::New)
+}
+
+/// Makes one change of a task; `None` if there is no such task or the change does not fit it.
+pub(super) fn change(
+    tables: &Tables,
+    changes: &mut Changes,
+    (id, change): (TaskId, TaskChange),
+    now: DateTime<Utc>,
+) -> Result<Option<Task>, Fault> {
+    let Some(before) = tables.tasks.find(&key::id(id))? else {
+        return Ok(None);
+    };
+    let mut after = before.clone();
+    let Ok(entry) = after.apply(change, now) else {
+        return Ok(None);
+    };
+    put(tables, changes, Some(&before), Some(&after))?;
+    if let Some(entry) = entry {
+        let index = tables.task_runs.next_index(&key::id(id))?;
+        changes.put(&tables.task_runs, key::task_run(id, index), &entry)?;
+        if let Some(old) = index.checked_sub(KEPT_RUNS) {
+            changes.remove(&tables.task_runs, key::task_run(id, old));
+        }
+    }
+    Ok(Some(after))
+}
+
+/// Writes a task in place of what it was, in every table that lists it.
+fn put(
+    tables: &Tables,
+    changes: &mut Changes,
+    before: Option<&Task>,
+    after: Option<&Task>,
+) -> Result<(), Fault> {
+    if let Some(task) = before {
+        changes.remove(&tables.tasks, key::id(task.id));
+        changes.remove(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id));
+        changes.remove(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id));
+        changes.remove(&tables.claims, key::id(task.id));
+        if let Some(at) = task.wakes_at() {
+            changes.remove(&tables.tasks_by_wake, key::wake(at, task.id));
+        }
+    }
+    let Some(task) = after else { return Ok(()) };
+    changes.put(&tables.tasks, key::id(task.id), task)?;
+    changes.put(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id), &())?;
+    if task.is_live() {
+        changes.put(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id), &())?;
+    }
+    if task.claim.is_some() {
+        changes.put(&tables.claims, key::id(task.id), &())?;
+    }
+    match task.wakes_at() {
+        Some(at) => changes.put(&tables.tasks_by_wake, key::wake(at, task.id), &()),
+        None => Ok(()),
+    }
+}
+
+fn begin(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    (id, run): (TaskId, RunId),
+    now: DateTime<Utc>,
+) -> Result<Option<(ActiveRun, Vec<Message>)>, Fault> {
+    let claimed = tables.tasks.find(&key::id(id))?.and_then(|task| Some((task.claim?, task)));
+    let Some((_, task)) = claimed.filter(|(claim, _)| claim.run == run && claim.answered.is_none()) else {
+        return Ok(None);
+    };
+    let conversation = task.place.conversation();
+    if let Some(active) = tables.runs.find(&key::conversation(conversation))? {
+        if active.id == run {
+            let question = turns::question(tables, &active)?;
+            return Ok(Some((active, question)));
+        }
+        turns::give_way(tables, changes, bot, (&active, &[]))?;
+    }
+    let session = sessions::current(tables, changes, conversation, now)?.id;
+    let plain = turns::new_run(tables, conversation, session, now)?;
+    let active = ActiveRun { id: run, task: Some(id), ..plain };
+    let mut question = vec![Message::from_inbound(session, &Inbound::of_task(&task, now))];
+    turns::put_question(tables, changes, &active, &mut question)?;
+    Ok(Some((active, question)))
+}
+
+/// Gives a chat's tasks to the id it has from now on. A run under way ends where it began.
+pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {
+    let keys = tables.tasks_of_chat.tree().scan_prefix(key::chat(from)).keys();
+    for task in found(tables, keys.map(|key| Ok(key::task_of(&key?))))? {
+        let mut moved = task.clone();
+        moved.place.chat = to;
+        put(tables, changes, Some(&task), Some(&moved))?;
+    }
+    Ok(())
+}
