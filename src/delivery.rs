@@ -28,8 +28,8 @@ pub enum RunEventKind {
     Started {
         /// Where.
         place: Place,
-        /// The message it answers.
-        message: MessageId,
+        /// The message it answers; none if nobody waits for it, as for a task: then nobody watches it grow, either.
+        message: Option<MessageId>,
         /// The IETF tag of the language that the person's client speaks.
         language: Option<String>,
     },

@@ -13,7 +13,7 @@
 //! | 5 | context | |
 //! | 6 | agent | know Telegram, HTTP, a concrete store |
 //! | 7 | session | |
-//! | 8 | telegram | |
+//! | 8 | telegram scheduler | import each other |
 //! | 9 | demo | |
 //! | 10 | app cli | contain policy |
 
@@ -46,6 +46,7 @@ pub mod agent;
 
 pub mod session;
 
+pub mod scheduler;
 pub mod telegram;
 
 pub mod demo;

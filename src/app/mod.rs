@@ -76,14 +76,15 @@ fn say(line: &str) {
 
 async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {
     let clock = Clock::system();
-    let (parts, poller) = parts::build(settings, groups, &clock).await?;
+    let (parts, (scheduler, poller)) = parts::build(settings, groups, &clock).await?;
     let store = &*parts.store;
-    recover(&parts.router, store, store, (store, &parts.courier))
+    recover(&parts.router, store, (store, store), (store, &parts.courier))
         .await
         .map_err(|error| Refusal(error.to_string()))?;
     claim::offer(settings, &parts, &clock, &groups.back);
     let commands = parts.commands.clone();
     groups.back.spawn("register", async move { commands.register().await });
+    groups.front.spawn("scheduler", scheduler.run());
     groups.front.spawn("poller", poller.run());
     info!(username = parts.router.me.username, model = parts.commands.default_model(), "ready");
     Ok(parts)

@@ -1,6 +1,6 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,6 +33,7 @@ use crate::provider::openai_chat::OpenAiChat;
 use crate::provider::openai_responses::OpenAiResponses;
 use crate::provider::price::Prices;
 use crate::provider::retry::{Retry, RetryPolicy};
+use crate::scheduler::Scheduler;
 use crate::secret::ExposeSecret;
 use crate::session::mailbox::Mailboxes;
 use crate::session::turn::Turns;
@@ -93,7 +94,7 @@ pub(super) async fn build(
     settings: &Settings,
     groups: &Groups,
     clock: &Clock,
-) -> Result<(Parts, Poller), Refusal> {
+) -> Result<(Parts, (Scheduler, Poller)), Refusal> {
     let base = base(settings, groups, clock).await?;
     let models = models(&settings.model, &base.http).with_outside_search(settings.tavily.key.is_some());
     let ledger = ledger(&base, models).await?;
@@ -101,10 +102,12 @@ pub(super) async fn build(
         sender: base.sender.clone(),
         live: base.live.clone(),
         locales: base.locales.clone(),
+        tasks: base.store.clone(),
     });
     let turns = Arc::new(turns(&base, ledger.clone(), courier.clone()));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let commands = Arc::new(commands(&base, ledger));
+    let scheduler = scheduler(&base, &mailboxes);
     let router = Arc::new(Router {
         me: base.me.clone(),
         access: settings.access.clone(),
@@ -124,7 +127,18 @@ pub(super) async fn build(
         clock: clock.clone(),
         tasks: groups.front.clone(),
     };
-    Ok((Parts { store: base.store, router, commands, courier }, poller))
+    Ok((Parts { store: base.store, router, commands, courier }, (scheduler, poller)))
+}
+
+fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes) -> Scheduler {
+    Scheduler {
+        store: base.store.clone(),
+        outbox: base.store.clone(),
+        mailboxes: mailboxes.clone(),
+        locales: base.locales.clone(),
+        clock: base.clock.clone(),
+        tasks: base.groups.front.clone(),
+    }
 }
 
 async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> Result<Base<'a>, Refusal> {
@@ -253,6 +267,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Tur
     Turns {
         conversations: base.store.clone(),
         notes: base.store.clone(),
+        tasks: base.store.clone(),
         settings: base.store.clone(),
         files: Arc::new(TelegramFiles(base.sender.api.clone())),
         owners: Arc::new(TelegramOwners {
@@ -261,6 +276,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Tur
             settings: base.store.clone(),
         }),
         driver,
+        agents: agents(&base.prompts, &tools),
         tools,
         prompts: base.prompts.clone(),
         locales: base.locales.clone(),
@@ -271,6 +287,11 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Tur
         default_zone: base.settings.timezone,
         history_tokens: base.settings.limits.history_tokens,
     }
+}
+
+/// The tools of each agent, chosen once: a name that no tool has is told once.
+fn agents(prompts: &Prompts, tools: &Registry) -> BTreeMap<String, Arc<Registry>> {
+    prompts.agents().map(|agent| (agent.name.clone(), Arc::new(tools.only(&agent.tools)))).collect()
 }
 
 /// Every tool there is: a new one is one file in `tools/` and one line here.

@@ -97,6 +97,7 @@ fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, 
         material.question.iter().map(|part| prompts.message(&inbound_view(part, material.pictures, zone)));
     let now = material.now.with_timezone(&zone);
     prompts.tail(&TailView {
+        task: material.question.iter().any(|part| part.task.is_some()),
         overheard: material.overheard.iter().map(overheard_line).collect(),
         notes: note_lines(material.notes),
         now: format!("{} ({zone})", now.format("%A, %-d %B %Y, %H:%M")),
@@ -118,6 +119,7 @@ fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
     MessageView {
         chat_title: part.place.title.clone(),
         topic_id: part.place.topic.map(|topic| topic.0),
+        task: part.task.is_some(),
         mentioned: part.mentioned,
         reply_to_bot: part.reply_to_bot,
         forwarded_from: part.forwarded_from.clone(),
@@ -137,6 +139,7 @@ fn stored_view(message: &Message, material: &Material<'_>, zone: Tz) -> MessageV
     let id = message.telegram.first().copied().unwrap_or(MessageId(0));
     MessageView {
         group: false,
+        task: message.task.is_some(),
         text: message.text.clone(),
         forwarded_from: message.forwarded_from.clone(),
         quotes: message.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),

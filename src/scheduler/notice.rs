@@ -14,15 +14,19 @@ impl Scheduler {
         let name = task.title();
         let due = |at: chrono::DateTime<chrono::Utc>| texts.moment(&at.with_timezone(&task.zone));
         let (words, actions, is_private) = match tell {
-            Tell::Failed(error) => {
-                (fill(&texts.task_failed, &[("task", &name), ("error", error)]), vec![Action::RunTask(task.id)], true)
-            }
+            Tell::Failed(error) => (
+                fill(&texts.task_failed, &[("task", &name), ("error", error)]),
+                vec![Action::RunTask(task.id)],
+                true,
+            ),
             Tell::Paused(error) => (
                 fill(&texts.task_gave_up, &[("task", &name), ("error", error)]),
                 vec![Action::ResumeTask(task.id), Action::CancelTask(task.id)],
                 true,
             ),
-            Tell::Missed(at) => (fill(&texts.task_missed, &[("task", &name), ("due", &due(*at))]), Vec::new(), false),
+            Tell::Missed(at) => {
+                (fill(&texts.task_missed, &[("task", &name), ("due", &due(*at))]), Vec::new(), false)
+            }
             Tell::Ask(at) => (
                 fill(&texts.task_ask, &[("task", &name), ("due", &due(*at))]),
                 vec![Action::RunTask(task.id), Action::SkipTask(task.id)],

@@ -7,6 +7,7 @@ use super::question::Question;
 use super::trouble::Trouble;
 use super::turn::Turns;
 use crate::context::{Material, Window, build};
+use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::model::ModelName;
@@ -33,7 +34,7 @@ impl Turns {
         &self,
         run: &ActiveRun,
         question: &Question,
-        (config, model): (&ChatConfig, &ModelName),
+        (config, model, agent): (&ChatConfig, &ModelName, Option<&Agent>),
     ) -> Result<Loaded, Trouble> {
         let first = question.parts.first().ok_or(Trouble::Internal)?;
         let (place, now) = (&first.place, self.now());
@@ -56,7 +57,7 @@ impl Turns {
         };
         let material = Material {
             bot: &self.bot,
-            agent: None,
+            agent: agent.map(|agent| agent.instructions.as_str()),
             place,
             config,
             default_zone: self.default_zone,

@@ -17,6 +17,8 @@ use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
+use crate::domain::task::Task;
+use crate::ids::RunId;
 use crate::shutdown::Tasks;
 
 /// So many turns run at the same time.
@@ -33,6 +35,8 @@ pub enum Job {
     Resume(ActiveRun, Question),
     /// Try the last question again.
     Again(Again),
+    /// Carry out a task that has been claimed, or go on with that after a restart.
+    Task(Box<Task>),
     /// Deliver what a restart left undelivered.
     Deliver(PendingDelivery),
 }
@@ -147,14 +151,24 @@ impl Job {
     const fn question(&self) -> Option<&Question> {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::Again(_) | Self::Deliver(_) => None,
+            Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
         }
     }
 
     const fn question_mut(&mut self) -> Option<&mut Question> {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::Again(_) | Self::Deliver(_) => None,
+            Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
+        }
+    }
+
+    /// Whether this turn, or what it left to deliver, is the job.
+    fn is_of(&self, run: RunId) -> bool {
+        match self {
+            Self::Resume(active, _) => active.id == run,
+            Self::Task(task) => task.claim.is_some_and(|claim| claim.run == run),
+            Self::Deliver(delivery) => delivery.run == run,
+            Self::Ask(_) | Self::Again(_) => false,
         }
     }
 }
@@ -243,6 +257,16 @@ impl Mailboxes {
         let lanes = lock(&self.0.lanes);
         let current = lanes.values().filter_map(|lane| lane.current.as_ref());
         current.for_each(|current| current.control.end(CancelReason::Shutdown));
+    }
+
+    /// Whether a turn of this id waits in a lane or runs there.
+    #[must_use]
+    pub fn holds(&self, conversation: Conversation, run: RunId) -> bool {
+        let lanes = lock(&self.0.lanes);
+        lanes.get(&conversation).is_some_and(|lane| {
+            let current = lane.current.as_ref().map(|current| &current.job);
+            current.into_iter().chain(&lane.waiting).any(|job| job.is_of(run))
+        })
     }
 
     /// How many jobs wait in all lanes.
@@ -429,6 +453,7 @@ mod tests {
             reply_to_bot: false,
             joins,
             forwarded_from: None,
+            task: None,
         }
     }
 

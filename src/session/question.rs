@@ -3,6 +3,7 @@
 use crate::domain::conversation::Message;
 use crate::domain::message::{Inbound, Join, Speaker};
 use crate::domain::model::ModelName;
+use crate::domain::task::Task;
 use crate::policy::access::Standing;
 
 /// Messages that make one question, and what their writer may do.
@@ -14,6 +15,8 @@ pub struct Question {
     pub standing: Standing,
     /// Who wants it tried again: then it is done in their name, not in its writer's.
     pub again_by: Option<Speaker>,
+    /// The task whose prompt it is, as it was when its run was claimed.
+    pub task: Option<Box<Task>>,
 }
 
 /// Who wants the last question tried again, and by which model.
@@ -29,7 +32,7 @@ impl Question {
     /// A question of one part.
     #[must_use]
     pub fn new(part: Inbound, standing: Standing) -> Self {
-        Self { parts: vec![part], standing, again_by: None }
+        Self { parts: vec![part], standing, again_by: None, task: None }
     }
 
     /// Who asks.
@@ -54,6 +57,7 @@ impl Question {
                 attachments: message.attachments,
                 quotes: message.quotes,
                 forwarded_from: message.forwarded_from,
+                task: message.task,
                 mentioned: true,
                 ..asker?.clone()
             })
@@ -63,7 +67,7 @@ impl Question {
         let is_own =
             parts.iter().all(|part| Some(&part.speaker.user) == again_by.as_ref().map(|by| &by.user));
         let standing = if is_own { self.standing } else { Standing::Borrowed };
-        Self { parts, standing, again_by }
+        Self { parts, standing, again_by, task: None }
     }
 }
 

@@ -11,7 +11,6 @@ use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::source::Source;
 use crate::domain::usage::tokens;
-use crate::ids::DeliveryId;
 use crate::ledger::LedgerError;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
@@ -40,7 +39,8 @@ impl Turns {
             Outcome::Answered => {
                 let whole = if answer.pass.cut_short { unfinished(text) } else { readable(text) };
                 let actions = if answer.pass.cut_short { vec![Action::GoOn] } else { Vec::new() };
-                Said { markdown: format!("{whole}{}", sources(texts, text, &answer.sources)), actions }
+                let sources = sources(texts, text, &answer.sources);
+                Said { markdown: format!("{whole}{sources}{}", self.lateness(question)), actions }
             }
             Outcome::Stopped if !text.is_empty() => Said {
                 markdown: format!("{}\n\n{}", close_code(text), texts.stopped),
@@ -61,6 +61,9 @@ impl Turns {
         let (label, turn) = (trouble.label(), run.id.to_string());
         tracing::error!(run = turn, label, ?trouble, "a turn failed");
         self.vitals.failed(self.now(), label);
+        if question.task.is_some() {
+            return Said::default();
+        }
         let so_far = written.pass.text.trim();
         if is_group(question) {
             let stays = !so_far.is_empty() && self.courier.has_shown(run.id).await;
@@ -129,20 +132,18 @@ impl Turns {
         run: &ActiveRun,
         question: &Question,
         answer: Option<&Message>,
-        said: Said,
+        said: &Said,
     ) -> Option<PendingDelivery> {
         let first = question.parts.first().filter(|_| !said.markdown.is_empty())?;
+        let task = question.task.as_ref().map(|task| task.id);
         Some(PendingDelivery {
-            id: DeliveryId::new(),
-            run: run.id,
             entry: answer.map(|message| message.id),
-            place: first.place.clone(),
-            reply_to: first.place.is_group().then_some(first.message),
-            markdown: said.markdown,
-            created_at: self.now(),
-            confirmed: Vec::new(),
+            reply_to: Some(first.message).filter(|_| first.place.is_group() && task.is_none()),
             language: first.language.clone(),
-            actions: said.actions,
+            // Nobody is to go on with what nobody asked for just now.
+            actions: if task.is_none() { said.actions.clone() } else { Vec::new() },
+            task,
+            ..PendingDelivery::new(run.id, first.place.clone(), said.markdown.clone(), self.now())
         })
     }
 }

@@ -1,10 +1,13 @@
 //! The turn of a task: nobody waits for it, it has the rights of nobody, and how it ends goes to the task.
 
+use std::sync::Arc;
+
+use super::closing::Closing;
 use super::mailbox::{Control, Job};
 use super::question::Question;
 use super::trouble::Trouble;
 use super::turn::Turns;
-use crate::agent::run::Answer;
+use crate::domain::agent::Agent;
 use crate::domain::chat::ConfigPatch;
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::message::Inbound;
@@ -15,6 +18,7 @@ use crate::ids::{ChatId, TaskId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
 use crate::provider::ProviderError;
+use crate::tools::Registry;
 
 /// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
 const SILENT: &str = "[silent]";
@@ -34,7 +38,26 @@ impl Question {
     }
 }
 
+/// Who does a turn: an agent with its tools, or Figaro with all there are.
+pub(super) struct Part<'a> {
+    pub(super) agent: Option<&'a Agent>,
+    pub(super) tools: Arc<Registry>,
+}
+
 impl Turns {
+    /// Who is to do this.
+    pub(super) fn part(&self, question: &Question) -> Result<Part<'_>, Trouble> {
+        let Some(task) = &question.task else {
+            return Ok(Part { agent: None, tools: self.tools.clone() });
+        };
+        let known = self.prompts.agent(&task.agent).zip(self.agents.get(&task.agent));
+        let (agent, tools) = known.ok_or_else(|| {
+            tracing::error!(task = %task.id, agent = task.agent, "prompts/agents has no agent of this name");
+            Trouble::Internal
+        })?;
+        Ok(Part { agent: Some(agent), tools: tools.clone() })
+    }
+
     pub(super) async fn run_task(&self, task: Task, control: Control) -> Option<Job> {
         let claim = task.claim?;
         let begun = match self.tasks.begin_task(task.id, claim.run, self.now()).await {
@@ -58,10 +81,11 @@ impl Turns {
         &self,
         run: &ActiveRun,
         question: &Question,
-        (answer, trouble, is_stopped): (&Answer, Option<&Trouble>, bool),
+        closing: &Closing,
         is_delivered: bool,
     ) -> Option<TaskChange> {
         let run_id = question.claim()?.run;
+        let Closing { answer, trouble, is_stopped, .. } = closing;
         let cost = Cost { usage: answer.usage, nano_usd: answer.nano_usd };
         let ended = match trouble {
             Some(trouble) => {
@@ -69,7 +93,7 @@ impl Turns {
                 Ended::Failed { error: trouble.words(self.texts(question)), again, cost }
             }
             None if is_delivered => return Some(TaskChange::Answered(run_id, cost)),
-            None if is_stopped => Ended::Stopped(cost),
+            None if *is_stopped => Ended::Stopped(cost),
             None if answer.spoke => Ended::Spoke(cost),
             None => Ended::Silent(cost),
         };
@@ -78,7 +102,7 @@ impl Turns {
 
     /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
     async fn has_acted(&self, run: &ActiveRun) -> bool {
-        let tools = &self.driver.caller.tools;
+        let tools = &self.tools;
         let reads = |name: &str| tools.get(name, &[]).is_some_and(|tool| tool.effect() == Effect::Read);
         match self.conversations.tool_calls(run.id).await {
             Ok(calls) => calls.iter().any(|call| !reads(&call.call.name)),

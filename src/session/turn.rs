@@ -1,6 +1,7 @@
 //! One turn: the question is stored, everything is loaded, the agent runs, and the answer is written once together with
 //! its pending delivery. The lanes of the mailbox call it.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -8,24 +9,26 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use futures::FutureExt;
-use tokio_util::sync::CancellationToken;
 
 use super::mailbox::{CancelReason, Control, Job, Runner};
 use super::question::{Again, Question};
 use super::reply::Said;
+use super::scheduled::is_silent;
 use super::trouble::{Trouble, unreadable};
 use crate::agent::calls::result_message;
 use crate::agent::driver::{Commit, Driven, Driver, Turn};
 use crate::agent::run::{Answer, Run};
 use crate::context::BotName;
 use crate::delivery::{Bus, Courier, Outcome, Owners, RunEventKind};
+use crate::domain::agent::Agent;
+use crate::domain::chat::ChatConfig;
 use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::{Carried, ToolStatus};
 use crate::files::Files;
 use crate::prompts::Prompts;
 use crate::prompts::texts::{Locales, Texts};
-use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError, TurnEnd};
+use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError, TaskStore};
 use crate::telemetry::vitals::Vitals;
 use crate::tools::{Registry, ToolContext};
 
@@ -39,6 +42,8 @@ pub struct Turns {
     pub conversations: Arc<dyn ConversationStore>,
     /// Notes.
     pub notes: Arc<dyn NoteStore>,
+    /// Scheduled prompts.
+    pub tasks: Arc<dyn TaskStore>,
     /// Settings of chats.
     pub settings: Arc<dyn SettingsStore>,
     /// What people sent beside words.
@@ -59,6 +64,8 @@ pub struct Turns {
     pub owners: Arc<dyn Owners>,
     /// What `/status` shows.
     pub vitals: Arc<Vitals>,
+    /// The tools of each agent.
+    pub agents: BTreeMap<String, Arc<Registry>>,
     /// What the bot is called.
     pub bot: BotName,
     /// The zone of chats that set none.
@@ -88,6 +95,7 @@ impl Runner for Turns {
             Job::Ask(question) => self.ask(question, control).await,
             Job::Again(again) => self.ask_again(again, control).await,
             Job::Resume(run, question) => self.resume(run, question, control).await,
+            Job::Task(task) => self.run_task(*task, control).await,
             Job::Deliver(delivery) => {
                 self.courier.deliver(delivery, &control.cancel).await;
                 None
@@ -140,7 +148,7 @@ impl Turns {
     }
 
     /// A call found `running` after a crash may have acted: the model is told so, and it is not made again.
-    async fn settle_open_calls(&self, run: &ActiveRun) -> Result<(), StoreError> {
+    pub(super) async fn settle_open_calls(&self, run: &ActiveRun) -> Result<(), StoreError> {
         let calls = self.conversations.tool_calls(run.id).await?;
         for mut call in calls.into_iter().filter(|call| call.status == ToolStatus::Running) {
             call.status = ToolStatus::Failed;
@@ -151,9 +159,10 @@ impl Turns {
         Ok(())
     }
 
-    async fn work(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
+    pub(super) async fn work(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
         let first = question.parts.first()?;
-        let (place, message, language) = (first.place.clone(), first.message, first.language.clone());
+        let message = question.task.is_none().then_some(first.message);
+        let (place, language) = (first.place.clone(), first.language.clone());
         self.bus.publish(run.id, RunEventKind::Started { place, message, language });
         let cancel = control.cancel.clone();
         let working = AssertUnwindSafe(self.answer(&run, &question, control));
@@ -187,7 +196,8 @@ impl Turns {
     async fn answer(&self, run: &ActiveRun, question: &Question, control: Control) -> Result<End, Trouble> {
         let first = question.parts.first().ok_or(Trouble::Internal)?;
         let config = self.settings.chat_config(first.place.chat).await.map_err(|error| self.lost(&error))?;
-        let model = self.model_of(run, config.model.as_ref());
+        let part = self.part(question)?;
+        let model = self.model_of(run, question, (&config, part.agent));
         let sees = self.driver.ledger.models.capabilities(&model).is_some_and(|can| can.vision);
         if let Some(said) = unreadable(question, self.texts(question), (&model, sees)) {
             // In a group that has it answer everything, nobody asked about every sticker.
@@ -195,20 +205,21 @@ impl Turns {
             return Ok(End::Tell(if is_meant { said } else { Said::default() }));
         }
         let now = self.now();
-        let loaded = self.load(run, question, (&config, &model)).await?;
+        let loaded = self.load(run, question, (&config, &model, part.agent)).await?;
         let turn = Turn {
             context: ToolContext {
                 run: run.id,
                 place: first.place.clone(),
                 speaker: question.asker().unwrap_or(&first.speaker).clone(),
+                language: first.language.clone(),
                 standing: question.standing,
                 model: model.clone(),
                 now,
             },
             session: run.session,
             model,
-            tools: self.tools.clone(),
-            settings: config.settings,
+            tools: part.tools,
+            settings: config.settings.or(part.agent.map(|agent| agent.settings).unwrap_or_default()),
             instructions: loaded.window.instructions,
             cancel: control.cancel.clone(),
             commit: commit_of(&control),
@@ -218,9 +229,16 @@ impl Turns {
         Ok(self.judge(driven, question, (&turn.model, &control)).await)
     }
 
-    /// The model that is to answer: the one asked for this once, else the chat's, else the bot's.
-    fn model_of(&self, run: &ActiveRun, chat: Option<&ModelName>) -> ModelName {
-        let chosen = run.model.as_ref().or(chat);
+    /// The model that is to answer: the one asked for this once, else the task's, the chat's, the agent's, the bot's.
+    fn model_of(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+        (config, agent): (&ChatConfig, Option<&Agent>),
+    ) -> ModelName {
+        let of_task = question.task.as_ref().and_then(|task| task.model.as_ref());
+        let of_agent = agent.and_then(|agent| agent.model.as_ref());
+        let chosen = run.model.as_ref().or(of_task).or(config.model.as_ref()).or(of_agent);
         chosen.unwrap_or_else(|| self.driver.ledger.models.default_model()).clone()
     }
 
@@ -233,6 +251,10 @@ impl Turns {
         match driven {
             Driven::Done(answer) if answer.pass.filtered.is_some() => {
                 End::Trouble { trouble: Trouble::Withheld, written: answer }
+            }
+            Driven::Done(mut answer) if question.task.is_some() && is_silent(&answer.pass.text) => {
+                answer.pass.text.clear();
+                End::Say { answer, outcome: Outcome::Silent }
             }
             Driven::Done(answer) if answer.spoke => End::Say { answer, outcome: Outcome::Silent },
             Driven::Done(answer) if answer.pass.text.trim().is_empty() => match is_group(question) {
@@ -249,64 +271,6 @@ impl Turns {
                 let model = answer.pass.model.as_ref().unwrap_or(model);
                 End::Trouble { trouble: self.trouble(error, model).await, written: answer }
             }
-        }
-    }
-
-    /// Writes the end of the turn, then lets the courier carry the words out.
-    async fn finish(
-        &self,
-        run: &ActiveRun,
-        question: &Question,
-        end: End,
-        cancel: &CancellationToken,
-    ) -> Option<Job> {
-        let (answer, said, is_failure) = match end {
-            End::Abandon => return None,
-            End::Again(question) => {
-                if let Err(error) = self.conversations.retract_turn(run).await {
-                    self.report(&error, "a turn could not be taken back");
-                    return None;
-                }
-                return Some(Job::Ask(question));
-            }
-            End::Say { answer, outcome } => {
-                let said = self.words(&answer, outcome, question);
-                (answer, said, false)
-            }
-            End::Tell(said) => (Answer::default(), said, false),
-            End::Trouble { trouble, written } => {
-                let said = self.apology(run, question, &trouble, &written).await;
-                (written, said, true)
-            }
-        };
-        let message = self.stored(run, &answer);
-        let delivery = self.delivery(run, question, message.as_ref(), said);
-        let end = TurnEnd { messages: message.into_iter().collect(), delivery: delivery.clone() };
-        if let Err(error) = self.conversations.end_turn(run, end).await {
-            // Not written, so not sent either: the next start runs the turn again.
-            self.report(&error, "an answer could not be stored");
-            self.decline(question).await;
-            return None;
-        }
-        let declines = is_failure && (delivery.is_none() || is_group(question));
-        match delivery {
-            // A stop that ended the turn does not stop what it left from being delivered.
-            Some(delivery) if cancel.is_cancelled() => {
-                self.courier.deliver(delivery, &CancellationToken::new()).await;
-            }
-            Some(delivery) => self.courier.deliver(delivery, cancel).await,
-            None => self.courier.withdraw(run.id).await,
-        }
-        if declines {
-            self.decline(question).await;
-        }
-        None
-    }
-
-    async fn decline(&self, question: &Question) {
-        if let Some(part) = question.parts.first() {
-            let words = format!("⚠️ {}", self.texts(question).trouble_internal);
-            self.courier.decline(&part.place, part.message, &words).await;
         }
     }
 

@@ -8,15 +8,16 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::api::SetMessageReaction;
-use super::commands::action_buttons;
+use super::commands::{action_buttons, task_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, Piece, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
-use crate::domain::delivery::{LiveMessage, PendingDelivery};
+use crate::domain::delivery::{Card, LiveMessage, PendingDelivery};
 use crate::ids::{MessageId, RunId};
-use crate::prompts::texts::Locales;
+use crate::prompts::texts::{Locales, Texts};
+use crate::store::TaskStore;
 
 /// Shown on a message in a group that could not be answered; one of the reactions every chat has.
 const SHRUG: &str = "🤷";
@@ -28,21 +29,27 @@ pub struct TelegramCourier {
     pub sender: Sender,
     /// Draws what is in progress; it must be still before the answer is sent.
     pub live: Arc<Live>,
-    /// Words on buttons.
+    /// Words on buttons and cards.
     pub locales: Arc<Locales>,
+    /// What cards show.
+    pub tasks: Arc<dyn TaskStore>,
 }
 
 #[async_trait]
 impl Courier for TelegramCourier {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
-        let live = self.live.settle(delivery.run).await;
-        let pieces = pieces(&delivery.markdown);
-        if pieces.is_empty() {
+        let live = match delivery.card {
+            Some(_) => None,
+            None => self.live.settle(delivery.run).await,
+        };
+        let Some(messages) = self.messages(&delivery).await else {
+            return;
+        };
+        if messages.is_empty() && delivery.card.is_none() {
             self.withdraw(delivery.run).await;
         }
-        let last = pieces.len().saturating_sub(1);
-        for (at, piece) in pieces.into_iter().enumerate().skip(delivery.confirmed.len()) {
-            let message = self.outgoing(&delivery, piece, (at == 0, at == last));
+        let mut undelivered = None;
+        for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
             match self.send(&delivery, message, live.filter(|_| at == 0), stop).await {
                 Ok(id) => self.confirm(&delivery, id).await,
                 Err(Unsent::Stopped) => break,
@@ -54,11 +61,14 @@ impl Courier for TelegramCourier {
                 Err(Unsent::Hopeless(words)) => {
                     let chat = delivery.place.chat;
                     tracing::error!(run = %delivery.run, %chat, words, "Telegram will not take an answer; giving it up");
+                    undelivered = Some(self.texts(&delivery).task_undelivered.clone());
                     break;
                 }
             }
         }
-        if let Err(error) = self.sender.outbox.end_delivery(delivery.id).await {
+        if let Err(error) =
+            self.sender.outbox.end_delivery(delivery.id, undelivered, self.sender.clock.now()).await
+        {
             tracing::error!(%error, run = %delivery.run, "a finished delivery could not be recorded; it may be repeated");
         }
     }
@@ -95,6 +105,35 @@ impl Courier for TelegramCourier {
 }
 
 impl TelegramCourier {
+    /// The messages that a delivery is made of, the first quoting the question, the last with the buttons; `None` if
+    /// that cannot be found out now.
+    async fn messages(&self, delivery: &PendingDelivery) -> Option<Vec<Outgoing>> {
+        let texts = self.texts(delivery);
+        let card = match delivery.card {
+            Some(card) => card,
+            None => {
+                let pieces = pieces(&delivery.markdown);
+                let last = pieces.len().saturating_sub(1);
+                let message = |(at, piece)| self.outgoing(delivery, piece, (at == 0, at == last));
+                return Some(pieces.into_iter().enumerate().map(message).collect());
+            }
+        };
+        match card {
+            Card::Task(task) => match self.tasks.task(task).await {
+                Ok(task) => Some(task.map(|task| task_card(texts, &task).outgoing()).into_iter().collect()),
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "a task could not be shown");
+                    None
+                }
+            },
+            Card::Zone => Some(Vec::new()),
+        }
+    }
+
+    fn texts(&self, delivery: &PendingDelivery) -> &Texts {
+        self.locales.of(delivery.language.as_deref())
+    }
+
     /// A part of an answer: the first quotes the question, the last has the buttons.
     fn outgoing(
         &self,
@@ -102,7 +141,7 @@ impl TelegramCourier {
         piece: Piece,
         (is_first, is_last): (bool, bool),
     ) -> Outgoing {
-        let texts = self.locales.of(delivery.language.as_deref());
+        let texts = self.texts(delivery);
         let actions = if is_last { delivery.actions.as_slice() } else { &[] };
         let (content, file) = match piece {
             Piece::Text(content) => (content, None),
@@ -120,6 +159,15 @@ impl TelegramCourier {
         stop: &CancellationToken,
     ) -> Result<MessageId, Unsent> {
         let place = &delivery.place;
+        if let Some(otherwise) = &delivery.otherwise {
+            return match self.sender.send(place, &message, stop).await {
+                Err(Unsent::Hopeless(words)) => {
+                    tracing::info!(run = %delivery.run, words, "someone cannot be told in private; telling their chat");
+                    self.sender.send(otherwise, &message, stop).await
+                }
+                sent => sent,
+            };
+        }
         let sending = match live {
             Some(live) if message.file.is_none() => self.sender.amend(live, place, &message, stop).await,
             // No message becomes a document.

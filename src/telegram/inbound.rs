@@ -57,6 +57,7 @@ pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
         return None;
     }
     Some(Inbound {
+        task: None,
         update,
         message: MessageId(view.message_id),
         place: place(view),

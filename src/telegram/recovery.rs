@@ -10,7 +10,7 @@ use crate::domain::run::ActiveRun;
 use crate::ids::{RunId, UpdateId};
 use crate::session::mailbox::Job;
 use crate::session::question::Question;
-use crate::store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, TurnEnd};
+use crate::store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, TaskStore, TurnEnd};
 
 /// Puts everything unfinished back into its lane.
 ///
@@ -19,7 +19,7 @@ use crate::store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Result
 pub async fn recover(
     router: &Arc<Router>,
     inbox: &dyn InboxStore,
-    conversations: &dyn ConversationStore,
+    (conversations, tasks): (&dyn ConversationStore, &dyn TaskStore),
     (outbox, courier): (&dyn OutboxStore, &Arc<dyn Courier>),
 ) -> Result<()> {
     let live = outbox.live_messages().await?;
@@ -31,15 +31,11 @@ pub async fn recover(
     }
     let mut open: HashMap<UpdateId, RawUpdate> =
         inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
+    let store = (conversations, tasks);
     for run in conversations.active_runs().await? {
-        let asked = question_of(router, &run, &mut open).await?;
-        match of_earlier(asked, &run, conversations).await? {
-            Some(question) => {
-                taken_up.insert(run.id);
-                router.mailboxes.post(run.conversation, Job::Resume(run, question));
-            }
-            // Its question is gone or its writer may no longer talk.
-            None => conversations.end_turn(&run, TurnEnd::default()).await?,
+        let id = run.id;
+        if resume(router, store, run, &mut open).await? {
+            taken_up.insert(id);
         }
     }
     let left: Vec<RunId> =
@@ -51,6 +47,32 @@ pub async fn recover(
         router.route(update).await;
     }
     Ok(())
+}
+
+/// Has a turn gone on with; one that nobody wants any more is ended, and gives `false`.
+async fn resume(
+    router: &Arc<Router>,
+    (conversations, tasks): (&dyn ConversationStore, &dyn TaskStore),
+    run: ActiveRun,
+    open: &mut HashMap<UpdateId, RawUpdate>,
+) -> Result<bool> {
+    // The scheduler goes on with it, if its task still waits for it.
+    if let Some(task) = run.task {
+        match tasks.task(task).await?.and_then(|task| task.claim) {
+            Some(claim) if claim.run == run.id => return Ok(true),
+            _ => conversations.end_turn(&run, TurnEnd::default()).await?,
+        }
+        return Ok(false);
+    }
+    let asked = question_of(router, &run, open).await?;
+    match of_earlier(asked, &run, conversations).await? {
+        Some(question) => {
+            router.mailboxes.post(run.conversation, Job::Resume(run, question));
+            Ok(true)
+        }
+        // Its question is gone or its writer may no longer talk.
+        None => conversations.end_turn(&run, TurnEnd::default()).await.map(|()| false),
+    }
 }
 
 /// Takes the words of these turns back, while the bot begins to work.

@@ -47,6 +47,8 @@ pub struct ToolContext {
     pub place: Place,
     /// Who asked.
     pub speaker: Speaker,
+    /// The IETF tag of the language that their client speaks.
+    pub language: Option<String>,
     /// What they may do.
     pub standing: Standing,
     /// The model that the turn is for.
@@ -73,6 +75,7 @@ impl ToolContext {
             run: RunId::new(),
             place: Place { chat: ChatId(1), kind: ChatKind::Private, title: None, topic: None },
             speaker: Speaker { user: UserId::telegram(1), name: "Ann".to_owned(), username: None },
+            language: None,
             standing: Standing::Member,
             model: ModelName { provider: "a".to_owned(), model: "x".to_owned() },
             now: DateTime::UNIX_EPOCH,

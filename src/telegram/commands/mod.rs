@@ -7,9 +7,11 @@ mod model;
 mod notes;
 mod retry;
 mod status;
+mod tasks;
 mod usage;
 
 pub use retry::action_buttons;
+pub use tasks::task_card;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -144,6 +146,12 @@ impl Card {
         rows.into_iter().fold(self, Self::row)
     }
 
+    /// As a message.
+    #[must_use]
+    pub fn outgoing(self) -> Outgoing {
+        Outgoing { content: self.content(), buttons: self.buttons, ..Outgoing::default() }
+    }
+
     fn content(&self) -> Formatted {
         let body = utf16_prefix(&self.body, CARD_UNITS);
         let Some(title) = &self.title else {
@@ -202,12 +210,8 @@ impl Commands {
 
     /// Shows a card as a new message; in a group as an answer to the command. `false` if the bot stops meanwhile.
     pub async fn show(&self, asker: &Asker, card: Card) -> bool {
-        let message = Outgoing {
-            content: card.content(),
-            reply_to: asker.message.filter(|_| asker.place.is_group()),
-            buttons: card.buttons,
-            file: None,
-        };
+        let reply_to = asker.message.filter(|_| asker.place.is_group());
+        let message = Outgoing { reply_to, ..card.outgoing() };
         match self.sender.send(&asker.place, &message, &CancellationToken::new()).await {
             Ok(_) => true,
             Err(Unsent::Stopping) => false,

@@ -29,12 +29,17 @@ const TAG_BYTES: usize = 10;
 #[must_use]
 pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<Button>> {
     let button = |action: &Action| {
-        let (label, verb) = match action {
-            Action::GoOn => (&texts.button_go_on, "go_on"),
-            Action::Retry => (&texts.button_retry, "again"),
-            Action::OtherModel => (&texts.button_other_model, "choose"),
-        };
-        Button::new(label, format!("retry:{verb}:{}", tag(run)))
+        let of_turn = |label, verb| Button::new(label, format!("retry:{verb}:{}", tag(run)));
+        let of_task = |label, verb, task| Button::new(label, format!("tasks:{verb}:{task}"));
+        match *action {
+            Action::GoOn => of_turn(&texts.button_go_on, "go_on"),
+            Action::Retry => of_turn(&texts.button_retry, "again"),
+            Action::OtherModel => of_turn(&texts.button_other_model, "choose"),
+            Action::RunTask(task) => of_task(&texts.button_run_now, "run", task),
+            Action::SkipTask(task) => of_task(&texts.button_skip, "skip", task),
+            Action::ResumeTask(task) => of_task(&texts.button_resume, "resume", task),
+            Action::CancelTask(task) => of_task(&texts.button_cancel, "cancel", task),
+        }
     };
     let row: Vec<Button> = actions.iter().map(button).collect();
     if row.is_empty() { Vec::new() } else { vec![row] }
@@ -183,6 +188,7 @@ impl Commands {
             reply_to_bot: false,
             joins: None,
             forwarded_from: None,
+            task: None,
         };
         Question::new(part, asker.standing)
     }

@@ -139,7 +139,10 @@ impl Live {
 impl Listener for Live {
     fn hear(&self, event: &RunEvent) {
         if let RunEventKind::Started { place, message, language } = &event.kind {
-            return self.begin(Drawing::new(event.run, place.clone(), *message, language.clone()));
+            if let Some(message) = message {
+                self.begin(Drawing::new(event.run, place.clone(), *message, language.clone()));
+            }
+            return;
         }
         let Some(drawing) = lock(&self.drawings).get(&event.run).cloned() else {
             return;
