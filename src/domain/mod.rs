@@ -12,3 +12,4 @@ pub mod run;
 pub mod source;
 pub mod tool;
 pub mod usage;
+pub mod zone;
