@@ -15,3 +15,4 @@ pub mod source;
 pub mod task;
 pub mod tool;
 pub mod usage;
+pub mod zone;

@@ -1,0 +1,185 @@
+//! Zones by what clocks show: a distance from UTC ("UTC+3"), or the time of day somebody has now ("it is 14:20 here").
+
+use chrono::{DateTime, Offset, TimeZone, Timelike, Utc};
+use chrono_tz::{TZ_VARIANTS, Tz};
+
+use super::names::{NAMES, fold};
+use super::{Found, MOST};
+
+/// Minutes. All zones of today are whole quarters of an hour away from UTC.
+const QUARTER: i32 = 15;
+const DAY: i32 = 24 * 60;
+const HALF_DAY: i32 = DAY / 2;
+
+/// Words that make a time of the clock one of the afternoon.
+const LATE: [&str; 9] = ["pm", "tarde", "noite", "noche", "abends", "nachmittags", "вечера", "дня", "soir"];
+/// Words without which a number is no hour: "2 pm", "14 Uhr".
+const HOURS: [&str; 9] = ["am", "pm", "h", "uhr", "horas", "heures", "часов", "час", "часа"];
+
+/// Zones that have the told distance from UTC now, and the zone that always has it.
+pub(super) fn by_distance(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Found> {
+    let (at, sign) = text.char_indices().find(|(_, c)| "+-−–".contains(*c))?;
+    let (before, after) = text.split_at(at);
+    let digits = after.strip_prefix(sign)?.trim().trim_end_matches([')', '.', '!']);
+    let base = base(before)?;
+    let distance = base.unwrap_or(0) + if sign == '+' { 1 } else { -1 } * distance(digits)?;
+    if !(-HALF_DAY..=HALF_DAY + 120).contains(&distance) {
+        return None;
+    }
+    let fixed = fixed(distance);
+    let mut zones = ordered(&[distance], now, language);
+    zones.truncate(MOST - usize::from(fixed.is_some()));
+    zones.extend(fixed);
+    // "+1" is said for other things.
+    let sure = base.is_some() || digits.chars().count() > 1;
+    (!zones.is_empty()).then_some(Found { zones, sure })
+}
+
+/// Zones whose clocks show the told time now.
+pub(super) fn by_time(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Found> {
+    let time = time_of_day(text)?;
+    let likely = NAMES.likely(language);
+    let mut zones = ordered(&distances(time.minutes, now), now, language);
+    if time.may_be_late {
+        let late = ordered(&distances(time.minutes + HALF_DAY, now), now, language);
+        let late = late.into_iter().filter(|zone| likely.contains(zone));
+        let known = zones.iter().filter(|zone| likely.contains(zone)).count();
+        zones.splice(known..known, late);
+    }
+    zones.truncate(MOST);
+    (!zones.is_empty()).then_some(Found { zones, sure: true })
+}
+
+/// Minutes that a clock which is the zero of a distance is ahead of UTC; `None` inside for a bare distance.
+fn base(before: &str) -> Option<Option<i32>> {
+    let folded = fold(before);
+    NAMES.bare(&folded).into_iter().find_map(|(_, name)| match name {
+        "" => Some(None),
+        "utc" | "gmt" => Some(Some(0)),
+        // Russians count from Moscow.
+        "msk" | "мск" => Some(Some(180)),
+        _ => None,
+    })
+}
+
+/// Minutes of `3`, `03`, `0530`, `5:30` or `5.5`.
+fn distance(digits: &str) -> Option<i32> {
+    let (hours, minutes) = match digits.split_once([':', '.', ',']) {
+        Some((hours, part)) if !digits.contains(':') => (hours, part_of_hour(part)?),
+        Some((hours, minutes)) => (hours, number(minutes, 2..=2)?),
+        None if digits.len() == 4 => (digits.get(..2)?, number(digits.get(2..)?, 2..=2)?),
+        None => (digits, 0),
+    };
+    let hours = number(hours, 1..=2)?;
+    (hours <= 14 && minutes < 60).then_some(hours * 60 + minutes)
+}
+
+/// Minutes of a part of an hour that is written behind a point.
+fn part_of_hour(part: &str) -> Option<i32> {
+    match part {
+        "0" | "00" => Some(0),
+        "25" => Some(15),
+        "5" | "50" | "30" => Some(30),
+        "75" | "45" => Some(45),
+        _ => None,
+    }
+}
+
+fn number(digits: &str, length: std::ops::RangeInclusive<usize>) -> Option<i32> {
+    let is_number = length.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| digits.parse().ok())?
+}
+
+/// The zone that is always so many minutes ahead of UTC; there are such only for whole hours.
+fn fixed(minutes: i32) -> Option<Tz> {
+    if minutes == 0 {
+        return Some(Tz::UTC);
+    }
+    // In these names the sign is the other way round than everywhere else.
+    let name = || format!("Etc/GMT{:+}", -minutes / 60);
+    if minutes % 60 == 0 { name().parse().ok() } else { None }
+}
+
+struct Time {
+    /// Since midnight.
+    minutes: i32,
+    /// It can be one of the afternoon too, as clocks of twelve hours show it.
+    may_be_late: bool,
+}
+
+/// A time of day with no words around it but such as say that it is now.
+fn time_of_day(text: &str) -> Option<Time> {
+    let lower = text.to_lowercase();
+    let start = lower.find(|c: char| c.is_ascii_digit())?;
+    let (before, rest) = lower.split_at(start);
+    let end = rest.find(|c: char| !c.is_ascii_digit() && !":.h：".contains(c)).unwrap_or(rest.len());
+    let (digits, after) = rest.split_at(end);
+    let words = fold(&format!("{before} {after}")).replace("p m", "pm").replace("a m", "am");
+    let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
+    if !words.iter().all(|word| NAMES.around_a_time.contains(*word) || HOURS.contains(word)) {
+        return None;
+    }
+    let says = |some: &[&str]| words.iter().any(|word| some.contains(word));
+    let (hour, minute) = hour_and_minute(digits, says(&HOURS))?;
+    let is_twelve = (1..=12).contains(&hour);
+    let hour = match hour {
+        _ if says(&["pm"]) && !is_twelve => return None,
+        12 if says(&["am"]) => 0,
+        1..=11 if says(&LATE) => hour + 12,
+        _ => hour,
+    };
+    let may_be_late =
+        (1..=12).contains(&hour) && !digits.starts_with('0') && !says(&["am", "pm", "uhr", "h"]);
+    Some(Time { minutes: hour * 60 + minute, may_be_late })
+}
+
+/// Out of `14:20`, `14.20`, `14h20`, `14:20:59`; of `14h` and, where words say that it is one, `14` the full hour.
+fn hour_and_minute(digits: &str, is_hour: bool) -> Option<(i32, i32)> {
+    let mut parts = digits.trim_end_matches('.').split([':', '.', 'h', '：']);
+    let hour = number(parts.next()?, 1..=2)?;
+    let minute = match parts.next() {
+        Some("") if digits.ends_with('h') => 0,
+        Some(minute) => number(minute, 2..=2)?,
+        None if is_hour => 0,
+        None => return None,
+    };
+    let second = parts.next().map_or(Some(0), |second| number(second, 2..=2))?;
+    (hour < 24 && minute < 60 && second < 60 && parts.next().is_none()).then_some((hour, minute))
+}
+
+/// How many minutes a clock that shows this time can be ahead of UTC. Near the date line there are two ways.
+fn distances(minutes: i32, now: DateTime<Utc>) -> Vec<i32> {
+    let utc = i32::try_from(now.num_seconds_from_midnight() / 60).unwrap_or_default();
+    let ahead = rounded(minutes - utc).rem_euclid(DAY);
+    [ahead, ahead - DAY].into_iter().filter(|ahead| (-HALF_DAY..=HALF_DAY + 120).contains(ahead)).collect()
+}
+
+/// To the nearest quarter of an hour.
+fn rounded(minutes: i32) -> i32 {
+    (minutes + QUARTER / 2).div_euclid(QUARTER) * QUARTER
+}
+
+/// Minutes that the clocks of a zone are ahead of UTC, in quarters of an hour.
+fn ahead(zone: Tz, now: DateTime<Utc>) -> i32 {
+    rounded(zone.offset_from_utc_datetime(&now.naive_utc()).fix().local_minus_utc().div_euclid(60))
+}
+
+/// Zones that are now at one of these distances: the likely ones of the language, then a known one of each distance,
+/// then other known ones, then the rest by name.
+fn ordered(distances: &[i32], now: DateTime<Utc>, language: Option<&str>) -> Vec<Tz> {
+    let fits = |zone: &Tz| distances.contains(&ahead(*zone, now));
+    let mut zones: Vec<Tz> = NAMES.likely(language).into_iter().filter(fits).collect();
+    let known = NAMES.known.iter().copied();
+    let rest = TZ_VARIANTS.iter().copied().filter(|zone| NAMES.is_lived_in(*zone));
+    let others: Vec<Tz> = known.chain(rest).filter(fits).collect();
+    for distance in distances {
+        let is_new = !zones.iter().any(|zone| ahead(*zone, now) == *distance);
+        zones.extend(others.iter().find(|zone| is_new && ahead(**zone, now) == *distance));
+    }
+    for zone in others {
+        if !zones.contains(&zone) {
+            zones.push(zone);
+        }
+    }
+    zones
+}

@@ -1,0 +1,104 @@
+//! How people tell a time zone: by its name, a city or a country in their language, letters, a distance from UTC, or the
+//! time on their clock. Commands, tools and the question for it read with this. What is known stands in `zones.yaml`.
+
+mod clock;
+mod names;
+mod places;
+#[cfg(test)]
+mod tests;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use names::NAMES;
+
+/// The most zones somebody is given to choose from.
+const MOST: usize = 6;
+/// Characters; nobody names a place at more length.
+const LONGEST: usize = 100;
+/// Characters of a message that may be an answer and nothing else.
+const LONGEST_ANSWER: usize = 40;
+
+/// What somebody's words for a time zone mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// This zone.
+    Zone(Tz),
+    /// One of these, 2 to 6, the likeliest first.
+    Several(Vec<Tz>),
+    /// Nothing that is known here.
+    Unknown,
+}
+
+impl Told {
+    fn of(mut zones: Vec<Tz>) -> Self {
+        zones.truncate(MOST);
+        match zones.as_slice() {
+            [] => Self::Unknown,
+            [zone] => Self::Zone(*zone),
+            _ => Self::Several(zones),
+        }
+    }
+}
+
+/// Zones that a text may mean, and whether it hardly means anything else than a zone.
+struct Found {
+    zones: Vec<Tz>,
+    sure: bool,
+}
+
+/// Reads what somebody says when asked for a time zone. `language` is the tag of their client and decides only which of
+/// several zones come first.
+///
+/// - a zone of IANA, in any case and with spaces: `europe/riga`; an older name gives today's
+/// - a city, region or country, also with words around it: `São Paulo`, `moro em Lisboa`, `Portland, Oregon`
+/// - letters: `CET`, `MSK`, `EST`
+/// - a distance from UTC: `UTC+3`, `+05:30`; zones that have it at `now`, then the fixed one
+/// - a time of day: `it is 14:20 here`; zones whose clocks show it at `now`, to the nearest quarter of an hour
+#[must_use]
+pub fn read(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Told {
+    find(text, now, language).map_or(Told::Unknown, |found| Told::of(found.zones))
+}
+
+/// As [`read`], but only if the text is likely meant as a zone at all; `None` for a question, for more than 40
+/// characters, and for names that are ordinary words ("nice", "reading").
+#[must_use]
+pub fn answer(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Told> {
+    let text = text.trim();
+    if text.chars().count() > LONGEST_ANSWER || text.contains(['?', '¿', '？', '؟', '\n']) {
+        return None;
+    }
+    let found = find(text, now, language).filter(|found| found.sure)?;
+    Some(Told::of(found.zones))
+}
+
+/// Zones to offer somebody whose client speaks this language, an IETF tag as Telegram sends it (`pt-br`): one to six, the
+/// likeliest first. For none or an unknown one, well-known zones around the world.
+#[must_use]
+pub fn guesses(language: Option<&str>) -> Vec<Tz> {
+    let mut zones = NAMES.likely(language);
+    zones.truncate(MOST);
+    zones
+}
+
+/// What people call a zone: the place in its name ("Buenos Aires"); `UTC+3` for one that is a fixed distance.
+#[must_use]
+pub fn city(zone: Tz) -> String {
+    let name = zone.name();
+    // In these names the sign is the other way round than everywhere else.
+    if let Some(hours) = name.strip_prefix("Etc/GMT").and_then(|hours| hours.parse::<i32>().ok()) {
+        return if hours == 0 { "GMT".to_owned() } else { format!("UTC{:+}", -hours) };
+    }
+    name.rsplit('/').next().unwrap_or(name).replace('_', " ")
+}
+
+fn find(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Found> {
+    let text = text.trim();
+    if text.chars().count() > LONGEST {
+        return None;
+    }
+    places::by_own_name(text)
+        .or_else(|| clock::by_distance(text, now, language))
+        .or_else(|| clock::by_time(text, now, language))
+        .or_else(|| places::by_place(text))
+}
