@@ -91,6 +91,15 @@ fn names_of_zones_and_places_are_read() {
             ("орел", "Europe/Moscow"),
             ("東京", "Asia/Tokyo"),
             ("Hà Nội", "Asia/Ho_Chi_Minh"),
+        ],
+        read_in_winter,
+    );
+}
+
+#[test]
+fn countries_letters_and_names_of_several_places_are_read() {
+    assert_all(
+        &[
             ("Portugal", "Europe/Lisbon"),
             ("Germany", "Europe/Berlin"),
             ("Deutschland", "Europe/Berlin"),
@@ -299,68 +308,70 @@ fn a_city_is_called_as_people_do() {
     }
 }
 
+const ANSWERS: &[&str] = &[
+    "Riga",
+    "riga!",
+    "I live in Riga",
+    "I'm in Lisbon",
+    "moro em Lisboa",
+    "Nice, France",
+    "I live in Nice",
+    "UTC+3",
+    "+05:30",
+    "14:00",
+    "it is 14:00 here",
+    "2 pm",
+    "EST",
+    "est",
+    "CAT",
+    "Europe/Riga",
+    "Georgia",
+    "Riga, Latvia",
+];
+
+const NO_ANSWERS: &[&str] = &[
+    "is Paris nice?",
+    "Riga?",
+    "nice",
+    "Nice",
+    "Nice, thanks",
+    "reading",
+    "in general",
+    "general",
+    "cat",
+    "wake",
+    "+1",
+    "-3",
+    "14",
+    "ok",
+    "no",
+    "yes",
+    "sim",
+    "да",
+    "hello",
+    "thanks",
+    "para",
+    "remind me at 14:00",
+    "Paris is nice",
+    "what time is it in Riga",
+    "tell me about Lisbon",
+    "boston or",
+    "hello, Paris, my friend",
+    "hello, Paris",
+    "I live in a small town not far from Riga, Latvia",
+    "Riga\nLatvia",
+    "Brazil won!",
+    "?",
+    "¿Madrid?",
+    "",
+];
+
 #[test]
 fn only_what_is_likely_an_answer_is_taken_for_one() {
-    let yes = [
-        "Riga",
-        "riga!",
-        "I live in Riga",
-        "I'm in Lisbon",
-        "moro em Lisboa",
-        "Nice, France",
-        "I live in Nice",
-        "UTC+3",
-        "+05:30",
-        "14:00",
-        "it is 14:00 here",
-        "2 pm",
-        "EST",
-        "est",
-        "CAT",
-        "Europe/Riga",
-        "Georgia",
-        "Riga, Latvia",
-    ];
-    let no = [
-        "is Paris nice?",
-        "Riga?",
-        "nice",
-        "Nice",
-        "Nice, thanks",
-        "reading",
-        "in general",
-        "general",
-        "cat",
-        "wake",
-        "+1",
-        "-3",
-        "14",
-        "ok",
-        "no",
-        "yes",
-        "sim",
-        "да",
-        "hello",
-        "thanks",
-        "para",
-        "remind me at 14:00",
-        "Paris is nice",
-        "what time is it in Riga",
-        "tell me about Lisbon",
-        "boston or",
-        "hello, Paris, my friend",
-        "hello, Paris",
-        "I live in a small town not far from Riga, Latvia",
-        "Riga\nLatvia",
-        "Brazil won!",
-        "?",
-        "¿Madrid?",
-        "",
-    ];
-    for text in yes {
+    for text in ANSWERS {
         assert!(answer(text, winter(), Some("en")).is_some_and(|told| told != Told::Unknown), "{text}");
     }
-    for text in no {
+    for text in NO_ANSWERS {
         assert_eq!(answer(text, winter(), Some("en")), None, "{text}");
     }
 }
