@@ -2,6 +2,8 @@
 //! takes up what a crash left. It sleeps until the store's next task, so that any number of them costs nothing at rest.
 
 mod notice;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

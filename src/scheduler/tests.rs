@@ -1,0 +1,283 @@
+//! The scheduler over a real store, with a clock that only moves when nobody works.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use chrono::TimeZone;
+use chrono_tz::Tz;
+use tokio::time::{Instant, advance, sleep};
+
+use super::*;
+use crate::domain::chat::{ChatKind, Place};
+use crate::domain::message::Speaker;
+use crate::domain::schedule::Schedule;
+use crate::domain::task::{IfMissed, NewTask, RunStatus, State};
+use crate::ids::{BotId, ChatId, UserId};
+use crate::session::mailbox::{Control, Runner};
+use crate::store::sled::SledStore;
+use crate::store::{TaskAdded, TaskLimits};
+
+const LIMITS: TaskLimits = TaskLimits { per_chat: 1000, per_user: 1000 };
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn start() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 23, 8, 0, 0).unwrap()
+}
+
+/// Runs tasks to a good end in ten seconds, and delivers what is to be told.
+#[derive(Debug)]
+struct Worker {
+    store: SledStore,
+    clock: Clock,
+    /// It never comes to an end, as one that a crash took along.
+    hangs: AtomicBool,
+    /// So many runs fail.
+    fails: Mutex<u32>,
+    ran: Mutex<Vec<(DateTime<Utc>, DateTime<Utc>, bool)>>,
+    told: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Runner for Worker {
+    async fn run(&self, job: Job, _control: Control) -> Option<Job> {
+        match job {
+            Job::Task(task) => {
+                let claim = task.claim.unwrap();
+                self.ran.lock().unwrap().push((claim.due, self.clock.now(), claim.late));
+                if self.hangs.load(Ordering::Relaxed) {
+                    std::future::pending::<()>().await;
+                }
+                sleep(Duration::from_secs(10)).await;
+                let fails = {
+                    let mut fails = self.fails.lock().unwrap();
+                    let now = *fails;
+                    *fails = now.saturating_sub(1);
+                    now > 0
+                };
+                let ended = match fails {
+                    true => Ended::Failed { error: "busy".into(), again: true, cost: Cost::default() },
+                    false => Ended::Delivered(None),
+                };
+                let settle = vec![(task.id, TaskChange::Settle(claim.run, ended))];
+                self.store.change_tasks(settle, Vec::new(), self.clock.now()).await.unwrap();
+            }
+            Job::Deliver(delivery) => {
+                self.store.end_delivery(delivery.id, None, self.clock.now()).await.unwrap();
+                self.told.lock().unwrap().push(delivery.markdown);
+            }
+            other => panic!("{other:?}"),
+        }
+        None
+    }
+}
+
+/// A bot that is on, off, and on again.
+struct Bench {
+    _folder: tempfile::TempDir,
+    worker: Arc<Worker>,
+    tasks: Tasks,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SledStore::open(&folder.path().join("store"), BotId(1)).await.unwrap();
+        let base = Instant::now();
+        let clock = Clock::told_by(move || {
+            start() + TimeDelta::from_std(Instant::now().duration_since(base)).unwrap()
+        });
+        let (hangs, fails) = (AtomicBool::default(), Mutex::default());
+        let (ran, told) = (Mutex::default(), Mutex::default());
+        let worker = Arc::new(Worker { store, clock, hangs, fails, ran, told });
+        Self { _folder: folder, worker, tasks: Tasks::new() }
+    }
+
+    fn on(&mut self) {
+        self.tasks = Tasks::new();
+        let scheduler = Scheduler {
+            store: Arc::new(self.worker.store.clone()),
+            outbox: Arc::new(self.worker.store.clone()),
+            mailboxes: Mailboxes::new(self.worker.clone(), self.tasks.clone()),
+            locales: Arc::new(Locales::load().unwrap()),
+            clock: self.worker.clock.clone(),
+            tasks: self.tasks.clone(),
+        };
+        self.tasks.spawn("scheduler", scheduler.run());
+    }
+
+    async fn off(&self, how_long: Duration) {
+        self.tasks.stop();
+        assert!(self.tasks.finish(MINUTE).await);
+        advance(how_long).await;
+    }
+
+    async fn add(&self, chat: i64, schedule: &str, if_missed: IfMissed) -> TaskId {
+        let now = self.worker.clock.now();
+        let schedule = Schedule::recurring(schedule, Tz::UTC, now)
+            .or_else(|_| Schedule::once(schedule, Tz::UTC, now))
+            .unwrap();
+        let place = Place { chat: ChatId(chat), kind: ChatKind::Private, title: None, topic: None };
+        let creator = Speaker { user: UserId::telegram(chat), name: "Ann".into(), username: None };
+        let prompt = format!("task of {chat} {}", if_missed.name());
+        let (language, zone, zone_assumed) = (None, Tz::UTC, false);
+        let new = NewTask { place, creator, language, prompt, schedule, zone, zone_assumed };
+        let task = Task { if_missed, ..Task::new(new, now) };
+        assert_eq!(self.worker.store.add_task(&task, LIMITS).await.unwrap(), TaskAdded::New);
+        task.id
+    }
+
+    async fn task(&self, id: TaskId) -> Task {
+        self.worker.store.task(id).await.unwrap().unwrap()
+    }
+
+    /// The due time, when it ran, and whether that counted as late.
+    fn ran(&self) -> Vec<(String, String, bool)> {
+        let time = |at: DateTime<Utc>| at.format("%d %H:%M").to_string();
+        let mut ran = self.worker.ran.lock().unwrap().clone();
+        ran.sort();
+        ran.into_iter().map(|(due, at, late)| (time(due), time(at), late)).collect()
+    }
+
+    fn told(&self) -> Vec<String> {
+        let mut told = self.worker.told.lock().unwrap().clone();
+        told.sort();
+        told
+    }
+}
+
+fn run(due: &str, at: &str, late: bool) -> (String, String, bool) {
+    (due.into(), at.into(), late)
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_run_at_their_times_and_no_other() {
+    let mut bench = Bench::new().await;
+    bench.on();
+    let once = bench.add(1, "in 20m", IfMissed::RunOnce).await;
+    let daily = bench.add(2, "30 8 * * *", IfMissed::RunOnce).await;
+    sleep(MINUTE * 60 * 26).await;
+    let wanted = [
+        run("23 08:20", "23 08:20", false),
+        run("23 08:30", "23 08:30", false),
+        run("24 08:30", "24 08:30", false),
+    ];
+    assert_eq!(bench.ran(), wanted);
+    assert!(matches!(bench.task(once).await.state, State::Done(_)));
+    assert_eq!(bench.task(daily).await.last.unwrap().status, RunStatus::Delivered);
+    assert_eq!(bench.told(), Vec::<String>::new());
+    bench.off(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn run_once_makes_up_for_the_last_missed_run_while_there_is_time() {
+    let mut bench = Bench::new().await;
+    bench.add(1, "0 9 * * *", IfMissed::RunOnce).await;
+    bench.add(2, "0 * * * *", IfMissed::RunOnce).await;
+    // Back at 11:20: two hours late for the daily one, twenty minutes after the third of the hourly ones.
+    advance(MINUTE * 200).await;
+    bench.on();
+    sleep(MINUTE * 5).await;
+    assert_eq!(bench.ran(), [run("23 09:00", "23 11:20", true), run("23 11:00", "23 11:20", true)]);
+    assert_eq!(bench.told(), Vec::<String>::new());
+    // Off for more than a day, back at 18:40: ten hours late for one, forty minutes for the other.
+    bench.off(MINUTE * 60 * 31 + MINUTE * 15).await;
+    bench.on();
+    sleep(MINUTE).await;
+    assert_eq!(bench.ran().len(), 2, "{:?}", bench.ran());
+    let told = bench.told();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("task of 1") && told[0].contains("Tue 24 Nov 09:00"), "{told:?}");
+    assert!(told[1].contains("task of 2") && told[1].contains("Tue 24 Nov 18:00"), "{told:?}");
+    // And both go on.
+    sleep(MINUTE * 60 * 15).await;
+    assert!(bench.ran().contains(&run("25 09:00", "25 09:00", false)));
+    bench.off(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn skip_leaves_a_missed_run_out_without_a_word() {
+    let mut bench = Bench::new().await;
+    let id = bench.add(1, "0 9 * * *", IfMissed::Skip).await;
+    advance(MINUTE * 70).await;
+    bench.on();
+    sleep(MINUTE * 60).await;
+    assert_eq!((bench.ran(), bench.told()), (Vec::new(), Vec::new()));
+    let task = bench.task(id).await;
+    assert_eq!(task.last.unwrap().status, RunStatus::Skipped);
+    assert_eq!(task.next, Some(start() + TimeDelta::hours(25)));
+    bench.off(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn ask_asks_once_and_waits() {
+    let mut bench = Bench::new().await;
+    let id = bench.add(1, "2026-11-23T09:00", IfMissed::Ask).await;
+    advance(MINUTE * 70).await;
+    bench.on();
+    sleep(MINUTE * 60).await;
+    assert_eq!(bench.ran(), Vec::new());
+    let told = bench.told();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("Mon 23 Nov 09:00") && told[0].ends_with("Run it now?"), "{told:?}");
+    // Asked it stays, also over a restart.
+    bench.off(MINUTE * 60 * 24).await;
+    bench.on();
+    sleep(MINUTE * 60).await;
+    assert_eq!((bench.ran(), bench.told().len()), (Vec::new(), 1));
+    assert!(bench.task(id).await.asked.is_some());
+    bench.off(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_is_tried_again_and_then_told() {
+    let mut bench = Bench::new().await;
+    bench.add(1, "0 9 * * *", IfMissed::RunOnce).await;
+    *bench.worker.fails.lock().unwrap() = 3;
+    bench.on();
+    sleep(MINUTE * 120).await;
+    let wanted = ["23 09:00", "23 09:01", "23 09:06"].map(|at| run("23 09:00", at, false));
+    assert_eq!(bench.ran(), wanted);
+    assert_eq!(bench.told(), ["⏰ “task of 1 run_once” did not run: busy"]);
+    bench.off(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_again_and_again() {
+    let mut bench = Bench::new().await;
+    let id = bench.add(1, "0 9 * * *", IfMissed::Skip).await;
+    let claim = TaskChange::Claim(
+        RunId::new(),
+        crate::domain::task::Due { at: start() + TimeDelta::hours(1), attempt: 1, late: false },
+    );
+    bench.worker.store.change_tasks(vec![(id, claim)], Vec::new(), start()).await.unwrap();
+    advance(MINUTE * 90).await;
+    bench.worker.hangs.store(true, Ordering::Relaxed);
+    let mut crashed = Vec::new();
+    for _ in 0..3 {
+        bench.on();
+        // It dies in the middle of the run.
+        sleep(Duration::from_secs(5)).await;
+        crashed.push(bench.ran().len());
+        bench.tasks.stop();
+    }
+    assert_eq!(crashed, [1, 2, 2], "the third time it is given up");
+    let last = bench.task(id).await.last.unwrap();
+    assert_eq!((last.status, last.attempts), (RunStatus::Failed, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_tasks_of_one_instant_run_a_bounded_number_at_a_time() {
+    let mut bench = Bench::new().await;
+    for chat in 1..=100 {
+        bench.add(chat, "0 9 * * *", IfMissed::Skip).await;
+    }
+    bench.on();
+    sleep(MINUTE * 60 + Duration::from_secs(5)).await;
+    assert_eq!(bench.ran().len(), MOST_RUNNING);
+    sleep(MINUTE * 3).await;
+    let ran = bench.ran();
+    assert_eq!(ran.len(), 100);
+    assert!(ran.iter().all(|(_, _, late)| !late), "the bot was there");
+    bench.off(Duration::ZERO).await;
+}
