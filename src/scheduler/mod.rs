@@ -14,7 +14,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::clock::Clock;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::task::{Cost, Ended, ON_TIME, PAUSES, Task, TaskChange, Tell, Wake};
+use crate::domain::task::{Cost, Ended, MOST_TAKEN_UP, ON_TIME, Task, TaskChange, Tell, Wake};
 use crate::ids::{RunId, TaskId};
 use crate::prompts::texts::Locales;
 use crate::session::mailbox::{Job, Mailboxes};
@@ -119,9 +119,8 @@ impl Scheduler {
             Some(_) => self.undelivered(task.id).await?.map(Job::Deliver),
             None => Some(Job::Task(Box::new(task.clone()))),
         };
-        let tries = u32::try_from(PAUSES.len()).unwrap_or(u32::MAX) + 1;
-        tracing::warn!(task = %task.id, run = %claim.run, tries = claim.attempt, "a task's run was left; taking it up");
-        match job.filter(|_| claim.attempt < tries) {
+        tracing::warn!(task = %task.id, run = %claim.run, before = claim.taken_up, "a task's run was left; taking it up");
+        match job.filter(|_| claim.taken_up < MOST_TAKEN_UP) {
             Some(job) => {
                 if self.change(task.id, TaskChange::TakeUp(claim.run), now).await?.is_some() {
                     self.mailboxes.post(lane, job);

@@ -87,7 +87,7 @@ impl Task {
             TaskChange::Renew(run) => self.mine(run)?.lease_until = now + LEASE,
             TaskChange::TakeUp(run) => {
                 let claim = self.mine(run)?;
-                claim.attempt += 1;
+                claim.taken_up += 1;
                 claim.lease_until = now + LEASE;
             }
             TaskChange::Answered(run, cost) => {
@@ -297,6 +297,7 @@ fn new_claim(run: RunId, (due, attempt): (DateTime<Utc>, u32), now: DateTime<Utc
         run,
         due,
         attempt,
+        taken_up: 0,
         by_hand: false,
         late: false,
         since: now,

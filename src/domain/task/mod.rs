@@ -34,6 +34,8 @@ pub const MAX_PROMPT_CHARS: usize = 4000;
 pub const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)];
 /// A task that failed at so many due times in a row is paused.
 pub const MOST_FAILURES: u32 = 5;
+/// A run that was lost so often, with the process each time perhaps because of it, has failed.
+pub const MOST_TAKEN_UP: u32 = 10;
 /// How long a claim holds without a sign of life.
 pub const LEASE: TimeDelta = TimeDelta::minutes(5);
 /// A task that has run for the last time is kept so long, for its history.
@@ -121,6 +123,8 @@ pub struct Claim {
     pub due: DateTime<Utc>,
     /// The first try, the second, …
     pub attempt: u32,
+    /// So often it was taken up after whoever worked on it had gone.
+    pub taken_up: u32,
     /// A person asked for it.
     pub by_hand: bool,
     /// Its time had passed already because the bot was not running.
