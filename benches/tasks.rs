@@ -35,7 +35,7 @@ use support::{OWNER, Sizes, listener, start_bot_with};
 
 const TASKS: i64 = 100_000;
 /// They lie in so many chats.
-const CHATS: i64 = 5_000;
+const CHATS: i64 = 20_000;
 const STARTS: usize = 5;
 /// So many tasks are due at one instant, each in a chat of its own.
 const AT_ONCE: i64 = 300;

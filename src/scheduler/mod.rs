@@ -27,6 +27,8 @@ pub const MOST_RUNNING: usize = 16;
 const BATCH: usize = 64;
 /// However far away the next task is: the machine's clock may be set, or the machine may have slept.
 const LOOK_EVERY: TimeDelta = TimeDelta::seconds(60);
+/// Times are kept in milliseconds and compared in full: the next task may be due a moment after the store says so.
+const SHORTEST: TimeDelta = TimeDelta::milliseconds(5);
 /// The pause after the store failed.
 const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(10);
 
@@ -72,7 +74,7 @@ impl Scheduler {
                 biased;
                 () = self.tasks.stopping() => return,
                 () = news.notified() => {}
-                () = tokio::time::sleep(pause.to_std().unwrap_or(Duration::ZERO)) => {}
+                () = tokio::time::sleep(pause.max(SHORTEST).to_std().unwrap_or(Duration::ZERO)) => {}
             }
         }
     }
@@ -108,8 +110,7 @@ impl Scheduler {
     /// begun. A run that was lost too often has failed.
     async fn take_up(&self, task: &Task, now: DateTime<Utc>) -> Result<()> {
         let Some(claim) = &task.claim else { return Ok(()) };
-        let lane = task.place.conversation();
-        if self.mailboxes.holds(lane, claim.run) {
+        if self.mailboxes.holds(claim.run) {
             if claim.lease_until <= now {
                 self.change(task.id, TaskChange::Renew(claim.run), now).await?;
             }
@@ -123,11 +124,11 @@ impl Scheduler {
         match job.filter(|_| claim.taken_up < MOST_TAKEN_UP) {
             Some(job) => {
                 if self.change(task.id, TaskChange::TakeUp(claim.run), now).await?.is_some() {
-                    self.mailboxes.post(lane, job);
+                    self.mailboxes.post(task.place.conversation(), job);
                 }
             }
             None => {
-                let error = self.locales.of(task.language.as_deref()).trouble_internal.clone();
+                let error = self.locales.of(task.language.as_deref()).reason_internal.clone();
                 let ended = Ended::Failed { error, again: false, cost: Cost::default() };
                 self.change(task.id, TaskChange::Settle(claim.run, ended), now).await?;
             }

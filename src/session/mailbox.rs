@@ -261,9 +261,9 @@ impl Mailboxes {
 
     /// Whether a turn of this id waits in a lane or runs there.
     #[must_use]
-    pub fn holds(&self, conversation: Conversation, run: RunId) -> bool {
-        let lanes = lock(&self.0.lanes);
-        lanes.get(&conversation).is_some_and(|lane| {
+    pub fn holds(&self, run: RunId) -> bool {
+        // In any lane: the chat may have got another id meanwhile.
+        lock(&self.0.lanes).values().any(|lane| {
             let current = lane.current.as_ref().map(|current| &current.job);
             current.into_iter().chain(&lane.waiting).any(|job| job.is_of(run))
         })

@@ -90,7 +90,7 @@ impl Turns {
         let ended = match trouble {
             Some(trouble) => {
                 let again = is_passing(trouble) && !self.has_acted(run).await;
-                Ended::Failed { error: trouble.words(self.texts(question)), again, cost }
+                Ended::Failed { error: trouble.reason(self.texts(question)), again, cost }
             }
             None if is_delivered => return Some(TaskChange::Answered(run_id, cost)),
             None if *is_stopped => Ended::Stopped(cost),

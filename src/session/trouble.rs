@@ -104,6 +104,28 @@ impl Trouble {
         text.clone()
     }
 
+    /// Why a task did not run, as the rest of a sentence: nobody waits who could try again.
+    #[must_use]
+    pub(super) fn reason(&self, texts: &Texts) -> String {
+        match self {
+            Self::OverBudget { time, zone } => fill(&texts.reason_budget, &[("time", time), ("zone", zone)]),
+            Self::Model(error, _) => match error {
+                ProviderError::Unauthorized(_)
+                | ProviderError::UnknownModel(_)
+                | ProviderError::NoQuota(_) => texts.reason_model.clone(),
+                ProviderError::RateLimited { .. }
+                | ProviderError::Unavailable(_)
+                | ProviderError::Cut(_)
+                | ProviderError::Stalled(_) => texts.reason_busy.clone(),
+                ProviderError::TooLong(_) | ProviderError::Refused(_) => texts.reason_refused.clone(),
+            },
+            Self::Gone { .. } | Self::Unpriced(_) => texts.reason_model.clone(),
+            Self::Withheld => texts.reason_refused.clone(),
+            Self::Empty => texts.reason_empty.clone(),
+            Self::Internal => texts.reason_internal.clone(),
+        }
+    }
+
     /// What the person may do about it; an answer of which something was shown may go on.
     #[must_use]
     pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {

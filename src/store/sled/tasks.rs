@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use sled::IVec;
 use tokio::sync::Notify;
 
 use super::changes::Changes;
 use super::fault::Fault;
+use super::table::Table;
 use super::tables::{Outgoing, Tables};
 use super::{SledStore, key, sessions, turns};
 use crate::domain::conversation::Message;
@@ -87,11 +89,11 @@ impl TaskStore for SledStore {
     }
 
     async fn due_tasks(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>> {
-        self.read("read the due tasks", move |tables| {
+        self.change("read the due tasks", move |tables, changes| {
             // Times are kept in whole milliseconds: the next one is not due.
             let end = key::time(until + TimeDelta::milliseconds(1));
             let keys = tables.tasks_by_wake.tree().range(..end).keys().take(limit);
-            found(tables, keys.map(|key| Ok(key::task_of(&key?))))
+            kept(tables, changes, &tables.tasks_by_wake, keys)
         })
         .await
     }
@@ -105,8 +107,8 @@ impl TaskStore for SledStore {
     }
 
     async fn claimed_tasks(&self) -> Result<Vec<Task>> {
-        self.read("read the tasks under way", |tables| {
-            found(tables, tables.claims.tree().iter().keys().map(|key| Ok(key::task_of(&key?))))
+        self.change("read the tasks under way", |tables, changes| {
+            kept(tables, changes, &tables.claims, tables.claims.tree().iter().keys())
         })
         .await
     }
@@ -146,6 +148,26 @@ fn found(
             && let Some(task) = tables.tasks.find(&key::id(id))?
         {
             tasks.push(task);
+        }
+    }
+    Ok(tasks)
+}
+
+/// The tasks that a table lists. An entry whose task is gone, or cannot be read and was set aside, goes: it would come up
+/// first again and again.
+fn kept(
+    tables: &Tables,
+    changes: &mut Changes,
+    list: &Table<()>,
+    keys: impl Iterator<Item = sled::Result<IVec>>,
+) -> Result<Vec<Task>, Fault> {
+    let mut tasks = Vec::new();
+    for key in keys {
+        let key = key?;
+        let task = key::task_of(&key).map(|id| tables.tasks.find(&key::id(id))).transpose()?.flatten();
+        match task {
+            Some(task) => tasks.push(task),
+            None => changes.remove(list, key),
         }
     }
     Ok(tasks)
