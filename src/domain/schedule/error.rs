@@ -34,7 +34,9 @@ pub enum ScheduleError {
     )]
     UnclearDays(String),
     /// No such day within years.
-    #[error("`{0}` never comes within the next years: check that the month has that day (30 February does not exist)")]
+    #[error(
+        "`{0}` never comes within the next years: check that the month has that day (30 February does not exist)"
+    )]
     Never(String),
     /// What the library refuses.
     #[error("`{text}` is no cron expression: {why}")]
@@ -74,7 +76,9 @@ pub enum ScheduleError {
         now: String,
     },
     /// Months and years as a duration.
-    #[error("`{0}` has months or years, which have no fixed length: give the date and time, or weeks and days")]
+    #[error(
+        "`{0}` has months or years, which have no fixed length: give the date and time, or weeks and days"
+    )]
     NoFixedLength(String),
     /// None of the forms.
     #[error(

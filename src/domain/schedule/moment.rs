@@ -77,7 +77,8 @@ fn duration(text: &str) -> Result<Option<TimeDelta>, ScheduleError> {
             Some((days, _)) if days.iter().any(|(_, unit)| matches!(*unit, "Y" | "M")) => Err(long()),
             Some((days, times)) if !(days.is_empty() && times.is_empty()) => {
                 let days = total(&days, |unit| unit_seconds(unit).filter(|_| matches!(unit, "W" | "D")));
-                let times = total(&times, |unit| unit_seconds(unit).filter(|_| matches!(unit, "H" | "M" | "S")));
+                let times =
+                    total(&times, |unit| unit_seconds(unit).filter(|_| matches!(unit, "H" | "M" | "S")));
                 Ok(days.zip(times).and_then(|(days, times)| days.checked_add(&times)))
             }
             _ => Ok(None),

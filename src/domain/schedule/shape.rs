@@ -113,10 +113,12 @@ fn timed(cron: &Cron) -> Option<Shape> {
             let days = values(&pattern.days);
             (days.len() <= MAX_TOLD).then_some(Shape::Monthly { days, times })
         }
-        (_, _, "*") if plain => match (values(&pattern.months).as_slice(), values(&pattern.days).as_slice()) {
-            ([month], [day]) => Some(Shape::Yearly { month: *month, day: *day, times }),
-            _ => None,
-        },
+        (_, _, "*") if plain => {
+            match (values(&pattern.months).as_slice(), values(&pattern.days).as_slice()) {
+                ([month], [day]) => Some(Shape::Yearly { month: *month, day: *day, times }),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
