@@ -26,7 +26,7 @@ MINUTE = timedelta(minutes=1)
 ZONES = ["Europe/Lisbon", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Santiago"]
 CRONS = [
     "0 9 * * *", "30 2 * * *", "30 1 * * *", "0 0 * * *", "30 23 * * *", "0 2,14 * * *", "45 1-3 * * *",
-    "0 * * * *", "*/15 * * 3,4,9-11 *", "*/40 * * * 0", "10 */2 * * *", "0 */6 * * *", "*/10 2 * * *", "0 9 * * 1-5",
+    "0 * * * *", "*/15 * * 3,4,9-11 0", "*/40 * * * 0", "10 */2 * * *", "0 */6 * * *", "*/10 2 * * *", "0 9 * * 1-5",
     "0 9 * * MON,WED,FRI", "0 10 * * 7", "0 10 * * SAT-SUN", "0 9 1 * *", "0 9 1,15 * *", "0 9 31 * *", "0 9 L * *",
     "0 12 * * 1#1", "0 12 * * 5L", "0 9 13 * 5", "0 9 1-7 * 1", "0 0 29 2 *", "0 0 1 1 *", "15,45 8-18/2 * * 1-5",
     "0 6 * JUN-AUG *", "59 23 31 12 *", "0,30 22-23,0-3 * * 0", "0 9 15W * *", "15,45 0 9 * * 6",
@@ -87,6 +87,11 @@ def exists(local, zone):
     return local.replace(tzinfo=zone).astimezone(timezone.utc).astimezone(zone).replace(tzinfo=None) == local
 
 
+def follows_clock(expression):
+    minute, hour = expression.split()[-5:-3]
+    return minute.startswith("*") or hour.startswith("*")
+
+
 @functools.cache
 def real_minutes(zone):
     """What clocks show, and each minute in which they show it."""
@@ -102,15 +107,14 @@ def wall(expression, zone):
     fields = expression.split()
     seconds, minute, hour, *days = fields if len(fields) == 6 else ["0", *fields]
     seconds, minutes, hours = values(seconds, 0, 59), values(minute, 0, 59), values(hour, 0, 23)
-    follows_clock = minute.startswith("*") or hour.startswith("*")
     # Each minute is one of real time for what follows the clock, else one on the wall.
-    shown = real_minutes(zone) if follows_clock else {}
+    shown = real_minutes(zone) if follows_clock(expression) else {}
     start = (START - timedelta(days=2)).replace(tzinfo=None)
     dates = [start + timedelta(days=n) for n in range((END - START).days + 4)]
     runs = set()
     for date in (date for date in dates if on_day(days, date.date())):
         for local in (date + timedelta(hours=h, minutes=m) for h in hours for m in minutes):
-            if follows_clock:
+            if follows_clock(expression):
                 moments = shown.get(local, [])
             elif exists(local, zone):
                 moments = [local.replace(tzinfo=zone)]
@@ -174,8 +178,7 @@ def main():
                 assert other == sorted(set(other)), f"{name} {expression}: croniter is out of order"
                 assert set(ours) <= set(other), f"{name} {expression}: croniter leaves a run out"
                 # Followers of the clock it also runs after a gap, named times also when clocks show them again.
-                follows_clock = "*" in (expression[0], expression.split()[1][0])
-                kind = "gap" if follows_clock else "again"
+                kind = "gap" if follows_clock(expression) else "again"
                 differences += [(kind, name, expression, run) for run in sorted(set(other) - set(ours))]
     for kind, name, expression, run in differences:
         local = run.astimezone(zoneinfo.ZoneInfo(name))
