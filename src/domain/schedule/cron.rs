@@ -23,6 +23,7 @@ const REACH: TimeDelta = TimeDelta::days(366 * 40);
 #[serde(try_from = "String", into = "String")]
 pub struct Cron {
     text: String,
+    follows_clock: bool,
     // Its years alone take 5 KB.
     cron: Arc<croner::Cron>,
 }
@@ -57,12 +58,13 @@ impl Cron {
         {
             return Err(ScheduleError::UnclearDays(upper));
         }
+        let follows_clock = fields.iter().skip(1).take(2).any(|field| field.starts_with('*'));
         let text = fields.join(" ");
         let text = text.strip_prefix("0 ").unwrap_or(&text);
         let cron = CronParser::new()
             .parse(text)
             .map_err(|error| ScheduleError::Refused { text: upper.clone(), why: error.to_string() })?;
-        let cron = Self { text: text.to_owned(), cron: Arc::new(cron) };
+        let cron = Self { text: text.to_owned(), follows_clock, cron: Arc::new(cron) };
         // Any span of that length does: the calendar repeats itself.
         let start = NaiveDate::from_ymd_opt(2000, 1, 1).unwrap_or_default().and_time(chrono::NaiveTime::MIN);
         match cron.shown_after(start) {
@@ -91,9 +93,8 @@ impl Cron {
 
     /// Whether it follows the clock rather than naming times of day: vixie-cron's rule is that the field of minutes or
     /// of hours begins with `*`.
-    pub(super) fn follows_clock(&self) -> bool {
-        let (_, fields) = self.fields();
-        fields.iter().take(2).any(|field| field.starts_with('*'))
+    pub(super) const fn follows_clock(&self) -> bool {
+        self.follows_clock
     }
 
     /// The first run after an instant; none within 40 years is none.
@@ -132,7 +133,7 @@ impl Cron {
 
     /// The instants at which it runs for a matching time on the wall.
     fn runs(&self, zone: Tz, shown: NaiveDateTime) -> [Option<DateTime<Utc>>; 2] {
-        if self.follows_clock() {
+        if self.follows_clock {
             let readings = wall::readings(zone, shown);
             [readings.earliest(), readings.latest()]
         } else {
