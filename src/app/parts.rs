@@ -133,6 +133,8 @@ pub(super) async fn build(
 fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes) -> Scheduler {
     Scheduler {
         store: base.store.clone(),
+        access: base.settings.access.clone(),
+        settings: base.store.clone(),
         outbox: base.store.clone(),
         mailboxes: mailboxes.clone(),
         locales: base.locales.clone(),

@@ -12,14 +12,17 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::clock::Clock;
+use crate::config::AccessSettings;
+use crate::domain::access::AccessList;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::task::{Cost, Ended, MOST_TAKEN_UP, ON_TIME, Task, TaskChange, Tell, Wake};
+use crate::domain::task::{Cost, Ended, MOST_TAKEN_UP, ON_TIME, PauseReason, Task, TaskChange, Tell, Wake};
 use crate::ids::{RunId, TaskId};
+use crate::policy::access::{Verdict, judge};
 use crate::prompts::texts::Locales;
 use crate::session::mailbox::{Job, Mailboxes};
 use crate::shutdown::Tasks;
-use crate::store::{OutboxStore, Result, TaskStore};
+use crate::store::{OutboxStore, Result, SettingsStore, TaskStore};
 
 /// So many tasks run at the same time; the other lanes are for people.
 pub const MOST_RUNNING: usize = 16;
@@ -37,6 +40,10 @@ const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(10);
 pub struct Scheduler {
     /// The tasks.
     pub store: Arc<dyn TaskStore>,
+    /// Who may talk to the bot, by settings.
+    pub access: AccessSettings,
+    /// Who may talk to it, by what owners said.
+    pub settings: Arc<dyn SettingsStore>,
     /// Answers on their way.
     pub outbox: Arc<dyn OutboxStore>,
     /// The lanes that tasks run in.
@@ -158,8 +165,13 @@ impl Scheduler {
         (now, awake): (DateTime<Utc>, DateTime<Utc>),
     ) -> Result<bool> {
         let mut changes: Vec<(TaskId, TaskChange)> = Vec::new();
+        let list = self.settings.access().await?;
         for task in due {
             match task.wake(now, awake) {
+                Wake::Run(_) if !self.may_run(task, &list) => {
+                    tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
+                    changes.push((task.id, TaskChange::Pause(PauseReason::Denied)));
+                }
                 Wake::Run(due) if room > 0 => {
                     room -= 1;
                     changes.push((task.id, TaskChange::Claim(RunId::new(), due)));
@@ -177,6 +189,12 @@ impl Scheduler {
             self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
         }
         Ok(true)
+    }
+
+    /// A task has no more rights than whoever made it.
+    fn may_run(&self, task: &Task, list: &AccessList) -> bool {
+        let verdict = judge(&self.access, list, &task.place, &task.creator.user);
+        matches!(verdict, Verdict::Allow(_))
     }
 
     /// Tells people what they are to know. Several missed runs of a place make one message.

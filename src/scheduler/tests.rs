@@ -9,6 +9,8 @@ use chrono_tz::Tz;
 use tokio::time::{Instant, advance, sleep};
 
 use super::*;
+use crate::config::{AccessMode, AccessSettings};
+use crate::domain::access::AccessChange;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::message::Speaker;
 use crate::domain::schedule::Schedule;
@@ -97,6 +99,8 @@ impl Bench {
         self.tasks = Tasks::new();
         let scheduler = Scheduler {
             store: Arc::new(self.worker.store.clone()),
+            access: AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist },
+            settings: Arc::new(self.worker.store.clone()),
             outbox: Arc::new(self.worker.store.clone()),
             mailboxes: Mailboxes::new(self.worker.clone(), self.tasks.clone()),
             locales: Arc::new(Locales::load().unwrap()),
@@ -123,6 +127,8 @@ impl Bench {
         let (language, zone, zone_assumed) = (None, Tz::UTC, false);
         let new = NewTask { place, creator, language, prompt, schedule, zone, zone_assumed };
         let task = Task { if_missed, ..Task::new(new, now) };
+        let allow = AccessChange::AllowUser(UserId::telegram(chat));
+        self.worker.store.change_access(allow).await.unwrap();
         assert_eq!(self.worker.store.add_task(&task, LIMITS).await.unwrap(), TaskAdded::New);
         task.id
     }
@@ -281,5 +287,20 @@ async fn many_tasks_of_one_instant_run_a_bounded_number_at_a_time() {
     let ran = bench.ran();
     assert_eq!(ran.len(), 100);
     assert!(ran.iter().all(|(_, _, late)| !late), "the bot was there");
+    bench.off(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_task_of_someone_who_may_not_talk_any_more_is_paused() {
+    let mut bench = Bench::new().await;
+    let id = bench.add(7, "0 9 * * *", IfMissed::RunOnce).await;
+    bench.on();
+    sleep(MINUTE * 61).await;
+    assert_eq!(bench.ran().len(), 1);
+    let deny = AccessChange::DenyUser(UserId::telegram(7));
+    bench.worker.store.change_access(deny).await.unwrap();
+    sleep(MINUTE * 60 * 48).await;
+    assert_eq!(bench.ran().len(), 1);
+    assert_eq!(bench.task(id).await.state, State::Paused(PauseReason::Denied));
     bench.off(Duration::ZERO).await;
 }

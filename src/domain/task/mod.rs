@@ -112,6 +112,8 @@ pub enum PauseReason {
     Failures,
     /// The bot is not in the chat any more, or blocked there.
     Removed,
+    /// Whoever made it may not talk to the bot any more.
+    Denied,
 }
 
 /// A run under way.
