@@ -89,7 +89,7 @@ impl Driver {
                     PassEnd::Whole(mut pass) => {
                         pass.nano_usd = self.cost(&pass, turn);
                         self.record_pass(&pass, with_tools, turn).await?;
-                        run.model_answered(pass)
+                        self.answered(run, pass, turn)
                     }
                     PassEnd::Cancelled(mut pass) => {
                         pass.nano_usd = self.cost(&pass, turn);
@@ -97,7 +97,13 @@ impl Driver {
                     }
                     PassEnd::Failed(error, mut pass) => {
                         pass.nano_usd = self.cost(&pass, turn);
-                        return Ok(Driven::Failed(error, run.broken_off(pass)));
+                        return Ok(match run.fallen_back(pass) {
+                            Ok(first) => {
+                                tracing::warn!(%error, run = %turn.context.run, "an answer could not be written anew");
+                                Driven::Done(first)
+                            }
+                            Err(written) => Driven::Failed(error, written),
+                        });
                     }
                 },
                 Step::CallTools(planned) => match self.call(planned, run.found(), turn).await {
@@ -148,6 +154,16 @@ impl Driver {
                 }
             }
         }
+    }
+
+    /// Tells the machine; an answer that it has written anew is none, and nothing of it is stored.
+    fn answered(&self, run: Run, pass: Pass, turn: &Turn) -> Run {
+        let run = run.model_answered(pass);
+        if matches!(run.next(), Step::CallModel { .. }) {
+            tracing::info!(run = %turn.context.run, "an answer promised what no task was stored for");
+            self.caller.bus.publish(turn.context.run, RunEventKind::PassEnded);
+        }
+        run
     }
 
     fn cost(&self, pass: &Pass, turn: &Turn) -> Option<u64> {

@@ -38,7 +38,7 @@ texts! {
     tool_notes, tool_config, tool_telegram, tool_search, unsupported, kind_photo,
     kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
     trouble_model, trouble_quota, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
-    trouble_refused, trouble_empty, trouble_internal, trouble_turn, sources, button_retry, button_other_model, button_go_on, go_on_question, retry_nothing, blind, trouble_budget, trouble_unpriced, trouble_gone, caps_reached, command_model, command_usage, command_retry, model_title, model_here, model_bots, model_settings, model_ignored, model_missing, model_unreachable, model_usage, model_more, model_default, model_served, model_not_named, model_unknown, model_several, model_range, model_no_value, usage_title, usage_title_chat, usage_days, usage_chats, usage_people, usage_models, usage_cap, usage_last, weekdays, status_today,
+    trouble_refused, trouble_empty, trouble_internal, trouble_turn, sources, button_retry, button_other_model, button_go_on, go_on_question, retry_nothing, blind, trouble_budget, trouble_unpriced, trouble_gone, caps_reached, command_model, command_usage, command_retry, model_title, model_here, model_bots, model_settings, model_ignored, model_missing, model_unreachable, model_usage, model_more, model_default, model_served, model_not_named, model_unknown, model_several, model_range, model_no_value, usage_title, usage_title_chat, usage_days, usage_chats, usage_people, usage_models, usage_cap, usage_last, weekdays, status_today, promise_unkept,
 }
 
 /// The languages there are, by IETF tag; the first one serves everybody else.

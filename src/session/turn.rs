@@ -32,6 +32,9 @@ use crate::tools::ToolContext;
 /// What the model is told about a call that a crash left open.
 const UNKNOWN_OUTCOME: &str = r#"{"success":false,"error":"the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it."}"#;
 
+/// The tool that stores what is to happen later. Only where it is offered can a promise be kept, and is it looked at.
+const SCHEDULE: &str = "schedule_task";
+
 /// What turns are made with.
 #[derive(Debug, Clone)]
 pub struct Turns {
@@ -210,7 +213,10 @@ impl Turns {
             cancel: control.cancel.clone(),
             commit: commit_of(&control),
         };
-        let work = Run::new(loaded.window.items, self.driver.max_passes).carrying(loaded.carried);
+        let can_schedule = self.driver.caller.tools.get(SCHEDULE, &[]).is_some();
+        let work = Run::new(loaded.window.items, self.driver.max_passes)
+            .carrying(loaded.carried)
+            .keeping_promises(can_schedule);
         let driven = self.driver.drive(work, &turn).await.map_err(|error| self.lost(&error))?;
         Ok(self.judge(driven, question, (&turn.model, &control)).await)
     }
