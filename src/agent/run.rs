@@ -17,6 +17,9 @@ use crate::provider::fold::Pass;
 /// The same call is made at most so often in a turn; the next time it is refused with an explanation.
 const SAME_CALL_LIMIT: u32 = 2;
 
+/// The tool that shows what is stored: a turn that has called it may well speak of that.
+const SHOWS_TASKS: &str = "list_tasks";
+
 /// What the model is told when its answer promises something for later and nothing was stored.
 const UNKEPT: &str = "(Not from a person.) Your answer promises something for later, but this turn has stored no task: \
     as it stands, nothing will happen. What you wrote is still on the screen and is replaced by what you write next. If \
@@ -167,7 +170,7 @@ impl Run {
     /// What the turn has come to if this is its last pass.
     #[must_use]
     pub fn answer(&self, pass: Pass) -> Answer {
-        let unkept = self.is_unkept(&pass);
+        let unkept = self.is_unkept(&pass) && !self.has_called(SHOWS_TASKS);
         let Carried { spoke, sources, tasks, .. } = self.carried.clone();
         Answer { pass, spoke, sources, tasks, unkept, usage: self.usage, nano_usd: self.nano_usd }
     }
@@ -265,6 +268,10 @@ impl Run {
         }
         self.phase = Phase::Asking;
         self
+    }
+
+    fn has_called(&self, tool: &str) -> bool {
+        self.made.keys().any(|made| made.split(' ').next() == Some(tool))
     }
 
     /// Tools are offered on every pass but the last.
@@ -494,6 +501,16 @@ mod tests {
         let answer = keeping(10, &[PROMISE]).fallen_back(broken.clone()).unwrap();
         assert_eq!((answer.pass.text.as_str(), answer.unkept, answer.usage.input), (PROMISE, true, 2));
         assert_eq!(keeping(10, &[]).fallen_back(broken).unwrap_err().pass.text, "No");
+    }
+
+    #[test]
+    fn a_turn_that_has_looked_at_what_is_stored_may_speak_of_it_twice() {
+        let list = Call { name: SHOWS_TASKS.into(), ..call("l", "{}") };
+        let run =
+            keeping(10, &[]).model_answered(wants(vec![list.clone()])).tools_answered(vec![done(&list)]);
+        let run = run.model_answered(says(PROMISE));
+        assert_eq!(run.next(), Step::CallModel { with_tools: true });
+        assert!(!answer_of(&run.model_answered(says(PROMISE))).unkept);
     }
 
     #[test]

@@ -30,7 +30,7 @@ const SIGNS: [&str; 5] = [
      alarm|alert|amanha| todo | toda | todos | todas |assim que",
     " te | os | les | le | me | voy |vuelvo|recib|record|avis|program|alarm|alert|agend|\
      pendiente|manana| cada | todos | todas |en cuanto",
-    " ich | wir |erinner|wecker|timer|geplant|bekomm|erhalt|von mir",
+    " ich | wir |erinner|wecker|timer|alarm|geplant|eingestellt|benachrichtig|bekomm|erhalt|von mir| mich ",
     "а|е|о",
 ];
 

@@ -65,7 +65,7 @@ fn promises_are_told_from_other_sentences() {
     let development = score("development", DEVELOPMENT);
     let held_out = score("held out", HELD_OUT);
     assert!(development.precision() >= 0.95 && development.recall() >= 0.9, "{development:?}");
-    assert!(held_out.precision() >= 0.99 && held_out.recall() >= 0.97, "{held_out:?}");
+    assert!(held_out.precision() >= 0.99 && held_out.recall() >= 0.98, "{held_out:?}");
 }
 
 #[test]
