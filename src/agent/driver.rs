@@ -97,13 +97,11 @@ impl Driver {
                     }
                     PassEnd::Failed(error, mut pass) => {
                         pass.nano_usd = self.cost(&pass, turn);
-                        return Ok(match run.fallen_back(pass) {
-                            Ok(first) => {
-                                tracing::warn!(%error, run = %turn.context.run, "an answer could not be written anew");
-                                Driven::Done(first)
-                            }
-                            Err(written) => Driven::Failed(error, written),
-                        });
+                        let Some(first) = run.fallen_back(&pass) else {
+                            return Ok(Driven::Failed(error, run.broken_off(pass)));
+                        };
+                        tracing::warn!(%error, run = %turn.context.run, "an answer could not be written anew");
+                        return Ok(Driven::Done(first));
                     }
                 },
                 Step::CallTools(planned) => match self.call(planned, run.found(), turn).await {
