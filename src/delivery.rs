@@ -35,7 +35,7 @@ pub enum RunEventKind {
     },
     /// `stream:delta`: more text of the pass in progress.
     Delta(String),
-    /// The pass ended with calls: its text so far was no answer.
+    /// The pass ended with calls, or is written anew: its text so far was no answer.
     PassEnded,
     /// `tool:start`.
     ToolStarted {

@@ -91,7 +91,7 @@ impl Driver {
                     PassEnd::Whole(mut pass) => {
                         pass.nano_usd = self.cost(&pass, turn);
                         self.record_pass(&pass, with_tools, turn).await?;
-                        run.model_answered(pass)
+                        self.answered(run, pass, turn)
                     }
                     PassEnd::Cancelled(mut pass) => {
                         pass.nano_usd = self.cost(&pass, turn);
@@ -99,7 +99,11 @@ impl Driver {
                     }
                     PassEnd::Failed(error, mut pass) => {
                         pass.nano_usd = self.cost(&pass, turn);
-                        return Ok(Driven::Failed(error, run.broken_off(pass)));
+                        let Some(first) = run.fallen_back(&pass) else {
+                            return Ok(Driven::Failed(error, run.broken_off(pass)));
+                        };
+                        tracing::warn!(%error, run = %turn.context.run, "an answer could not be written anew");
+                        return Ok(Driven::Done(first));
                     }
                 },
                 Step::CallTools(planned) => match self.call(planned, run.found(), turn).await {
@@ -150,6 +154,16 @@ impl Driver {
                 }
             }
         }
+    }
+
+    /// Tells the machine; an answer that it has written anew is none, and nothing of it is stored.
+    fn answered(&self, run: Run, pass: Pass, turn: &Turn) -> Run {
+        let run = run.model_answered(pass);
+        if matches!(run.next(), Step::CallModel { .. }) {
+            tracing::info!(run = %turn.context.run, "an answer promised what no task was stored for");
+            self.caller.bus.publish(turn.context.run, RunEventKind::PassEnded);
+        }
+        run
     }
 
     fn cost(&self, pass: &Pass, turn: &Turn) -> Option<u64> {

@@ -10,11 +10,22 @@ use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, Carried};
 use crate::domain::usage::Usage;
 use crate::ids::TaskId;
+use crate::policy::promise::promises;
 use crate::provider::Item;
 use crate::provider::fold::Pass;
 
 /// The same call is made at most so often in a turn; the next time it is refused with an explanation.
 const SAME_CALL_LIMIT: u32 = 2;
+
+/// The tool that shows what is stored: a turn that has called it may well speak of that.
+const SHOWS_TASKS: &str = "list_tasks";
+
+/// What the model is told when its answer promises something for later and nothing was stored.
+const UNKEPT: &str = "(Not from a person.) Your answer promises something for later, but this turn has stored no task: \
+    as it stands, nothing will happen. What you wrote is still on the screen and is replaced by what you write next. If \
+    the person asked for it, call schedule_task now, and answer once it has confirmed. If they did not, or it cannot be \
+    done, write the whole answer anew and say plainly that nothing is scheduled. If you only spoke of a task that was \
+    stored before, make that clear. Do not mention this note.";
 
 /// A turn's reasoning, from the question to the answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +39,12 @@ pub struct Run {
     nano_usd: Option<u64>,
     carried: Carried,
     phase: Phase,
+    /// Whether an answer may promise only what a task was stored for.
+    #[serde(default)]
+    keeps_promises: bool,
+    /// The answer that promised what nothing was stored for, once it is to be written anew.
+    #[serde(default)]
+    taken_back: Option<Box<Pass>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,6 +101,9 @@ pub struct Answer {
     /// Tasks that the turn made or changed.
     #[serde(default)]
     pub tasks: Vec<TaskId>,
+    /// The words promise something for later, and nothing was stored for it.
+    #[serde(default)]
+    pub unkept: bool,
     /// Tokens of all passes.
     pub usage: Usage,
     /// What they cost in nano-dollars, where the price is known.
@@ -106,7 +126,16 @@ impl Run {
             nano_usd: Some(0),
             carried: Carried::default(),
             phase,
+            keeps_promises: false,
+            taken_back: None,
         }
+    }
+
+    /// The same turn, which can store tasks: an answer that promises something for later and stored none is written
+    /// anew, once.
+    #[must_use]
+    pub fn keeping_promises(self, keeps_promises: bool) -> Self {
+        Self { keeps_promises, ..self }
     }
 
     /// The same turn with what its calls left behind before a restart, in their order.
@@ -141,8 +170,9 @@ impl Run {
     /// What the turn has come to if this is its last pass.
     #[must_use]
     pub fn answer(&self, pass: Pass) -> Answer {
+        let unkept = self.is_unkept(&pass) && !self.has_called(SHOWS_TASKS);
         let Carried { spoke, sources, tasks, .. } = self.carried.clone();
-        Answer { pass, spoke, sources, tasks, usage: self.usage, nano_usd: self.nano_usd }
+        Answer { pass, spoke, sources, tasks, unkept, usage: self.usage, nano_usd: self.nano_usd }
     }
 
     /// What the turn has come to where its last pass broke off.
@@ -152,12 +182,23 @@ impl Run {
         self.answer(pass)
     }
 
+    /// What there is of the turn where a pass that was to write its answer anew failed: that answer. `None` where no
+    /// answer was to be written anew.
+    #[must_use]
+    pub fn fallen_back(&self, failed: &Pass) -> Option<Answer> {
+        let first = self.taken_back.clone()?;
+        let mut run = self.clone();
+        run.count(failed);
+        Some(run.answer(*first))
+    }
+
     fn count(&mut self, pass: &Pass) {
         self.usage += pass.usage.unwrap_or_default();
         self.nano_usd = self.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
 
-    /// The model has answered: either it wants tools, or this is the end. Ignored in any other phase.
+    /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew. Ignored in
+    /// any other phase.
     #[must_use]
     pub fn model_answered(mut self, pass: Pass) -> Self {
         if self.phase != Phase::Asking {
@@ -168,13 +209,40 @@ impl Run {
         self.count(&pass);
         add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
         if pass.calls.is_empty() || !may_call {
-            self.phase = Phase::Done(Box::new(self.answer(pass)));
-            return self;
+            return self.conclude(pass);
         }
         let planned = pass.calls.iter().map(|call| self.plan(call)).collect();
         self.items.push(Item::Assistant { text: pass.text, calls: pass.calls, private: pass.private });
         self.phase = Phase::Calling(planned);
         self
+    }
+
+    /// Ends the turn with this pass, or has it written anew.
+    fn conclude(mut self, pass: Pass) -> Self {
+        let is_whole = pass.filtered.is_none() && !pass.cut_short;
+        if self.taken_back.is_none() && is_whole && self.is_unkept(&pass) {
+            // One pass may call, one more may tell what came of it.
+            self.max_passes = self.max_passes.max(self.passes + 1);
+            // What belongs to calls that were not made cannot go back without them.
+            let private = if pass.calls.is_empty() { pass.private.clone() } else { Vec::new() };
+            self.items.push(Item::Assistant { text: pass.text.clone(), calls: Vec::new(), private });
+            self.items.push(Item::user(UNKEPT));
+            self.taken_back = Some(Box::new(pass));
+            return self;
+        }
+        let says_nothing = pass.text.trim().is_empty() && pass.filtered.is_none() && !self.carried.spoke;
+        let pass = match self.taken_back.take() {
+            Some(first) if says_nothing => *first,
+            Some(_) | None => pass,
+        };
+        self.phase = Phase::Done(Box::new(self.answer(pass)));
+        self
+    }
+
+    /// Whether people would read a promise in it that nothing was stored for.
+    fn is_unkept(&self, pass: &Pass) -> bool {
+        let stored = !self.carried.tasks.is_empty();
+        self.keeps_promises && !stored && !self.carried.spoke && promises(&pass.text)
     }
 
     /// The calls have been made: their results go to the model in the order of the calls. Ignored in any other phase.
@@ -196,6 +264,10 @@ impl Run {
         }
         self.phase = Phase::Asking;
         self
+    }
+
+    fn has_called(&self, tool: &str) -> bool {
+        self.made.keys().any(|made| made.split(' ').next() == Some(tool))
     }
 
     /// Tools are offered on every pass but the last.
@@ -236,6 +308,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::conversation::PrivatePart;
 
     fn call(id: &str, arguments: &str) -> Call {
         Call { id: id.into(), name: "look".into(), arguments: arguments.into() }
@@ -333,14 +406,136 @@ mod tests {
         assert_eq!(run.found(), ["t3", "t4", "t5", "t1", "t6", "t7", "t8", "t9"]);
     }
 
+    const PROMISE: &str = "I'll remind you tomorrow at 9.";
+
+    /// A turn that can store tasks, with the answers it was given so far.
+    fn keeping(max_passes: u32, answers: &[&str]) -> Run {
+        let run = Run::new(vec![Item::user("hi")], max_passes).keeping_promises(true);
+        answers
+            .iter()
+            .fold(run, |run, answer| run.model_answered(Pass { usage: Some(one()), ..says(answer) }))
+    }
+
+    fn one() -> Usage {
+        Usage { input: 1, output: 1, ..Usage::default() }
+    }
+
+    fn answer_of(run: &Run) -> Answer {
+        let Step::Done(answer) = run.next() else { panic!("not done: {run:?}") };
+        *answer
+    }
+
+    fn stored(call: &Call) -> CallResult {
+        CallResult { carried: Carried { tasks: vec![TaskId::new()], ..Carried::default() }, ..done(call) }
+    }
+
+    #[test]
+    fn an_answer_that_promises_what_is_not_stored_is_written_anew() {
+        let run = keeping(10, &[PROMISE]);
+        let run: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+        assert_eq!(run.next(), Step::CallModel { with_tools: true });
+        let [_, Item::Assistant { text, calls, .. }, Item::User { text: note, .. }] = run.items() else {
+            panic!("{:?}", run.items())
+        };
+        assert_eq!((text.as_str(), calls.len(), note.as_str()), (PROMISE, 0, UNKEPT));
+        let answer = answer_of(&run.model_answered(Pass { usage: Some(one()), ..says("I cannot, sorry.") }));
+        assert_eq!((answer.pass.text.as_str(), answer.unkept), ("I cannot, sorry.", false));
+        assert_eq!((answer.usage.input, answer.usage.output), (2, 2), "both passes count");
+    }
+
+    #[test]
+    fn it_is_written_anew_once_only() {
+        let answer = answer_of(&keeping(10, &[PROMISE, "Reminder set!"]));
+        assert_eq!((answer.pass.text.as_str(), answer.unkept), ("Reminder set!", true));
+    }
+
+    #[test]
+    fn a_promise_whose_task_is_stored_stands() {
+        let make = call("s", "{}");
+        let before =
+            keeping(10, &[]).model_answered(wants(vec![make.clone()])).tools_answered(vec![stored(&make)]);
+        let after = keeping(10, &[PROMISE])
+            .model_answered(wants(vec![make.clone()]))
+            .tools_answered(vec![stored(&make)]);
+        let carried = keeping(10, &[]).carrying([stored(&make).carried]);
+        for run in [before, after, carried] {
+            let answer = answer_of(&run.model_answered(says(PROMISE)));
+            assert_eq!((answer.pass.text.as_str(), answer.unkept, answer.tasks.len()), (PROMISE, false, 1));
+        }
+    }
+
+    #[test]
+    fn passes_that_are_used_up_leave_one_with_tools_and_one_without() {
+        let (look, make) = (call("l", "{}"), call("s", r#"{"a":1}"#));
+        let run = keeping(1, &[]).model_answered(wants(vec![look.clone()])).tools_answered(vec![done(&look)]);
+        assert_eq!(run.next(), Step::CallModel { with_tools: false });
+        let run = run.model_answered(says(PROMISE));
+        assert_eq!(run.next(), Step::CallModel { with_tools: true });
+        let run = run.model_answered(wants(vec![make.clone()])).tools_answered(vec![done(&make)]);
+        assert_eq!(run.next(), Step::CallModel { with_tools: false });
+        assert!(answer_of(&run.model_answered(says(PROMISE))).unkept);
+    }
+
+    #[test]
+    fn what_nobody_reads_or_nothing_could_keep_is_left_alone() {
+        let make = call("s", "{}");
+        let spoke = CallResult { carried: Carried { spoke: true, ..Carried::default() }, ..done(&make) };
+        let spoken = keeping(10, &[]).model_answered(wants(vec![make])).tools_answered(vec![spoke]);
+        assert!(!answer_of(&spoken.model_answered(says(PROMISE))).unkept);
+        let withheld = Pass { filtered: Some("safety".into()), ..says(PROMISE) };
+        assert_eq!(answer_of(&keeping(10, &[]).model_answered(withheld)).pass.text, PROMISE);
+        assert!(!answer_of(&Run::new(Vec::new(), 10).model_answered(says(PROMISE))).unkept);
+        let cut = Pass { cut_short: true, ..says(PROMISE) };
+        assert!(answer_of(&keeping(10, &[]).model_answered(cut)).unkept, "but it is told");
+    }
+
+    #[test]
+    fn writing_anew_costs_nobody_the_answer() {
+        let answer = answer_of(&keeping(10, &[PROMISE, " "]));
+        assert_eq!((answer.pass.text.as_str(), answer.unkept), (PROMISE, true));
+        let broken = Pass { usage: Some(one()), ..says("No") };
+        let answer = keeping(10, &[PROMISE]).fallen_back(&broken).unwrap();
+        assert_eq!((answer.pass.text.as_str(), answer.unkept, answer.usage.input), (PROMISE, true, 2));
+        assert_eq!(keeping(10, &[]).fallen_back(&broken), None);
+    }
+
+    #[test]
+    fn a_turn_that_has_looked_at_what_is_stored_may_speak_of_it_twice() {
+        let list = Call { name: SHOWS_TASKS.into(), ..call("l", "{}") };
+        let run =
+            keeping(10, &[]).model_answered(wants(vec![list.clone()])).tools_answered(vec![done(&list)]);
+        let run = run.model_answered(says(PROMISE));
+        assert_eq!(run.next(), Step::CallModel { with_tools: true });
+        assert!(!answer_of(&run.model_answered(says(PROMISE))).unkept);
+    }
+
+    #[test]
+    fn calls_that_may_not_be_made_do_not_go_back_with_the_words() {
+        let private = vec![PrivatePart { provider: "p".into(), data: Value::Null }];
+        let pass = Pass { calls: vec![call("x", "{}")], private, ..says(PROMISE) };
+        let run = keeping(0, &[]).model_answered(pass);
+        assert!(
+            matches!(&run.items()[1], Item::Assistant { calls, private, .. } if calls.is_empty() && private.is_empty())
+        );
+    }
+
+    #[test]
+    fn a_turn_stored_by_an_older_version_is_read() {
+        let mut stored = serde_json::to_value(Run::new(Vec::new(), 3)).unwrap();
+        let fields = stored.as_object_mut().unwrap();
+        assert!(fields.remove("keeps_promises").is_some() && fields.remove("taken_back").is_some());
+        assert_eq!(serde_json::from_value::<Run>(stored).unwrap(), Run::new(Vec::new(), 3));
+    }
+
     proptest! {
         /// Whatever the model and the tools do: the turn ends, each call gets one result, and storing changes nothing.
         #[test]
         fn every_turn_ends_and_each_call_has_one_result(
             passes in proptest::collection::vec(proptest::collection::vec(0..3_u8, 0..4), 1..20),
             lose in proptest::bool::ANY,
+            keeps in proptest::bool::ANY,
         ) {
-            let mut run = Run::new(Vec::new(), 5);
+            let mut run = Run::new(Vec::new(), 5).keeping_promises(keeps);
             let mut calls = 0;
             for (at, pass) in passes.iter().enumerate() {
                 run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
@@ -349,7 +544,7 @@ mod tests {
                 }
                 let wanted: Vec<Call> =
                     pass.iter().enumerate().map(|(n, x)| call(&format!("{at}-{n}"), &format!("{{\"x\":{x}}}"))).collect();
-                run = run.model_answered(wants(wanted.clone()));
+                run = run.model_answered(Pass { calls: wanted.clone(), ..says(PROMISE) });
                 if let Step::CallTools(planned) = run.next() {
                     calls += planned.len();
                     let results = if lose { Vec::new() } else { wanted.iter().map(done).collect() };
@@ -358,7 +553,8 @@ mod tests {
             }
             let results = run.items().iter().filter(|item| matches!(item, Item::ToolResult { .. })).count();
             prop_assert_eq!(results, calls);
-            prop_assert!(run.passes <= 6);
+            let most = if keeps { 8 } else { 6 };
+            prop_assert!(run.passes <= most);
         }
     }
 }

@@ -1,5 +1,7 @@
-//! What is allowed: who may talk to the bot, what the model may do, and what may be spent. Pure functions that fail closed.
+//! What is allowed: who may talk to the bot, what the model may do and promise, and what may be spent. Pure functions
+//! that fail closed.
 
 pub mod access;
 pub mod budget;
+pub mod promise;
 pub mod tools;

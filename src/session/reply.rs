@@ -39,11 +39,12 @@ impl Turns {
             Outcome::Answered => {
                 let whole = if answer.pass.cut_short { unfinished(text) } else { readable(text) };
                 let actions = if answer.pass.cut_short { vec![Action::GoOn] } else { Vec::new() };
+                let whole = honest(whole, answer, texts);
                 let sources = sources(texts, text, &answer.sources);
                 Said { markdown: format!("{whole}{sources}{}", self.lateness(question)), actions }
             }
             Outcome::Stopped if !text.is_empty() => Said {
-                markdown: format!("{}\n\n{}", close_code(text), texts.stopped),
+                markdown: format!("{}\n\n{}", honest(close_code(text), answer, texts), texts.stopped),
                 actions: vec![Action::GoOn, Action::Retry],
             },
             Outcome::Stopped | Outcome::Silent | Outcome::Failed | Outcome::Abandoned => Said::default(),
@@ -65,12 +66,12 @@ impl Turns {
             return Said::default();
         }
         let so_far = written.pass.text.trim();
+        let texts = self.texts(question);
         if is_group(question) {
             let stays = !so_far.is_empty() && self.courier.has_shown(run.id).await;
-            let markdown = if stays { unfinished(so_far) } else { String::new() };
+            let markdown = if stays { honest(unfinished(so_far), written, texts) } else { String::new() };
             return Said { markdown, actions: Vec::new() };
         }
-        let texts = self.texts(question);
         let mut words = trouble.words(texts);
         if question.standing == Standing::Owner {
             let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", label)]);
@@ -79,7 +80,7 @@ impl Turns {
         let actions = trouble.actions(!so_far.is_empty());
         let markdown = match so_far {
             "" => format!("⚠️ {words}"),
-            text => format!("{}\n\n⚠️ {words}", close_code(text)),
+            text => format!("{}\n\n⚠️ {words}", honest(close_code(text), written, texts)),
         };
         Said { markdown, actions }
     }
@@ -145,6 +146,14 @@ impl Turns {
             task,
             ..PendingDelivery::new(run.id, first.place.clone(), said.markdown.clone(), self.now())
         })
+    }
+}
+
+/// The words, and that nothing came of it where they promise something for later.
+fn honest(markdown: String, answer: &Answer, texts: &Texts) -> String {
+    match answer.unkept {
+        true => format!("{}\n\n{}", close_code(&markdown), texts.promise_unkept),
+        false => markdown,
     }
 }
 

@@ -35,6 +35,9 @@ use crate::tools::{Registry, ToolContext};
 /// What the model is told about a call that a crash left open.
 const UNKNOWN_OUTCOME: &str = r#"{"success":false,"error":"the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it."}"#;
 
+/// The tool that stores what is to happen later. Only where it is offered can a promise be kept, and is it looked at.
+const SCHEDULE: &str = "schedule_task";
+
 /// What turns are made with.
 #[derive(Debug, Clone)]
 pub struct Turns {
@@ -224,7 +227,10 @@ impl Turns {
             cancel: control.cancel.clone(),
             commit: commit_of(&control),
         };
-        let work = Run::new(loaded.window.items, self.driver.max_passes).carrying(loaded.carried);
+        let can_schedule = turn.tools.get(SCHEDULE, &[]).is_some();
+        let work = Run::new(loaded.window.items, self.driver.max_passes)
+            .carrying(loaded.carried)
+            .keeping_promises(can_schedule);
         let driven = self.driver.drive(work, &turn).await.map_err(|error| self.lost(&error))?;
         Ok(self.judge(driven, question, (&turn.model, &control)).await)
     }
