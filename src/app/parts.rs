@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, Choice};
 use serde_json::{Value, json};
 
@@ -37,8 +38,8 @@ use crate::scheduler::Scheduler;
 use crate::secret::ExposeSecret;
 use crate::session::mailbox::Mailboxes;
 use crate::session::turn::Turns;
-use crate::store::Store;
 use crate::store::sled::SledStore;
+use crate::store::{Store, TaskLimits};
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::{Api, ApiError, GetMe};
 use crate::telegram::commands::Commands;
@@ -53,6 +54,7 @@ use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::config::ConfigTools;
 use crate::tools::grounded::Grounded;
+use crate::tools::tasks::TaskTools;
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
@@ -312,7 +314,21 @@ fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
     let web = web::tool(Arc::new(search));
     let tools = notes::tools(&note_store).into_iter().chain(config.tools()).chain([web]);
+    let tools = tools.chain(task_tools(base, ledger).tools());
     Registry::new(tools.chain(telegram.core()).chain(find::tool(catalog)), Arc::new(telegram))
+}
+
+fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
+    let settings = base.settings.tasks;
+    TaskTools {
+        store: base.store.clone(),
+        settings: base.store.clone(),
+        admins: base.admins.clone(),
+        models: ledger.models.clone(),
+        limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
+        min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),
+        default_zone: base.settings.timezone,
+    }
 }
 
 fn commands(base: &Base<'_>, ledger: Arc<Ledger>) -> Commands {

@@ -4,6 +4,7 @@
 mod models;
 mod reader;
 mod spending;
+mod tasks;
 mod variables;
 
 use std::collections::HashMap;
@@ -18,6 +19,7 @@ use crate::secret::{Redactor, SecretString};
 pub use models::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings};
 use reader::Reader;
 pub use spending::{PriceSetting, SpendingSettings};
+pub use tasks::TaskSettings;
 pub use variables::{VARIABLES, Variable, example, table};
 
 /// Everything the bot is told from outside.
@@ -39,6 +41,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// Bounds of a day.
     pub spending: SpendingSettings,
+    /// Bounds of scheduled prompts.
+    pub tasks: TaskSettings,
     /// The zone of chats that set none.
     pub timezone: Tz,
     /// How to log.
@@ -175,6 +179,7 @@ impl Settings {
             access: AccessSettings::read(&mut reader),
             limits: LimitSettings::read(&mut reader),
             spending: SpendingSettings::read(&mut reader),
+            tasks: TaskSettings::read(&mut reader),
             timezone: read_timezone(&mut reader),
             log: LogSettings::read(&mut reader),
         };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use super::Faults;
 use super::variables::default_of;
@@ -65,6 +66,21 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A time such as `90s`, `10m` or `2h`, within bounds; a number alone is seconds.
+    pub(super) fn duration(&mut self, name: &str, bounds: RangeInclusive<Duration>) -> Duration {
+        let value = self.text(name);
+        match duration(&value).filter(|duration| bounds.contains(duration)) {
+            Some(duration) => duration,
+            None => {
+                let (low, high) = (bounds.start().as_secs(), bounds.end().as_secs());
+                self.fault(format!(
+                    "{name} `{value}` is not a time from {low}s to {high}s, such as 90s, 10m or 2h"
+                ));
+                *bounds.start()
+            }
+        }
+    }
+
     /// One of a closed list.
     pub(super) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> T {
         let value = self.text(name);
@@ -80,6 +96,16 @@ impl<'a> Reader<'a> {
     pub(super) fn finish<T>(self, settings: T) -> Result<T, Faults> {
         if self.faults.is_empty() { Ok(settings) } else { Err(Faults(self.faults)) }
     }
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let (number, seconds) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) if text.ends_with('m') => (number, 60),
+        Some(number) if text.ends_with('h') => (number, 3600),
+        Some(number) => (number, 1),
+        None => (text, 1),
+    };
+    number.trim().parse::<u64>().ok()?.checked_mul(seconds).map(Duration::from_secs)
 }
 
 fn join(words: impl Iterator<Item = impl Display>) -> String {

@@ -105,6 +105,13 @@ pub const VARIABLES: &[Variable] = &[
         "",
         "Prices that the list does not have or has wrong, as provider:model=sent/cached/written in US dollars for a million tokens, such as compatible:my-model=0.20/0.05/0.80; a * ends the name of a family.",
     ),
+    variable("TASKS_PER_CHAT", "50", "The most scheduled tasks of a chat (1 to 10000)."),
+    variable("TASKS_PER_USER", "50", "The most scheduled tasks of one person, in all chats (1 to 10000)."),
+    variable(
+        "TASKS_MIN_INTERVAL",
+        "10m",
+        "The least time between two runs of a task (1m to 24h, such as 90s, 10m or 2h).",
+    ),
     variable("TELEGRAM_API_URL", "https://api.telegram.org", "The Bot API server, if you run your own."),
     variable(
         "TELEGRAM_RATES",

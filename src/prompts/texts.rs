@@ -36,7 +36,7 @@ texts! {
     config_ask_personality, config_ask_instructions, config_ask_answers, config_ask_timezone, config_saved,
     config_bad_timezone, config_too_long, config_usage, tone_friendly, tone_formal, tone_playful,
     tone_terse, privacy_hint, joined, status_member, status_owner, status_no_error, status_model, status_store,
-    tool_notes, tool_config, tool_telegram, tool_search, unsupported, kind_photo,
+    tool_notes, tool_config, tool_tasks, tool_telegram, tool_search, unsupported, kind_photo,
     kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
     trouble_model, trouble_quota, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
     trouble_refused, trouble_empty, trouble_internal, trouble_turn, sources, button_retry, button_other_model, button_go_on, go_on_question, retry_nothing, blind, trouble_budget, trouble_unpriced, trouble_gone, caps_reached, command_model, command_usage, command_retry, model_title, model_here, model_bots, model_settings, model_ignored, model_missing, model_unreachable, model_usage, model_more, model_default, model_served, model_not_named, model_unknown, model_several, model_range, model_no_value, usage_title, usage_title_chat, usage_days, usage_chats, usage_people, usage_models, usage_cap, usage_last, weekdays, status_today, months, task_late, task_failed, task_gave_up, task_missed, task_ask, task_undelivered, task_next, task_zone, button_run_now, button_skip, button_resume, button_pause, button_edit, button_cancel, reason_budget, reason_model, reason_busy, reason_refused, reason_empty, reason_internal, promise_unkept,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolContext, ToolError, typed};
+use super::typed::{present, typed};
+use super::{Tool, ToolContext, ToolError};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::domain::tool::Effect;
 use crate::policy::access::{Admins, may_change};
@@ -95,11 +96,6 @@ struct Change {
     /// When to answer in a group.
     #[serde(default, deserialize_with = "present")]
     answer_when: Option<Option<AnswerWhen>>,
-}
-
-/// Tells `null`, which clears, from a key that is not there.
-fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(from).map(Some)
 }
 
 impl Change {

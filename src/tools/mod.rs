@@ -6,6 +6,7 @@ pub mod find;
 pub mod grounded;
 pub mod notes;
 mod schema;
+pub mod tasks;
 pub mod tavily;
 pub mod telegram;
 mod typed;

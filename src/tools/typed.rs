@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{Tool, ToolContext, ToolError, ToolOutput, schema};
@@ -71,6 +72,13 @@ where
         }
     };
     Arc::new(Typed { spec, effect, body: Box::new(body) })
+}
+
+/// Tells `null`, which clears, from a key that is not there: `#[serde(default, deserialize_with = "present")]`.
+pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(from).map(Some)
 }
 
 impl fmt::Debug for Typed {

@@ -33,7 +33,18 @@ async fn the_scheduled_agent_names_only_tools_that_exist_and_none_that_it_must_n
     let scheduled = &prompts.agent("scheduled").unwrap().tools;
     let missing: Vec<_> = scheduled.iter().filter(|name| !all.contains(&name.as_str())).collect();
     assert!(missing.is_empty(), "{missing:?} of {all:?}");
-    for name in ["clear_notes", "deleteMessage", "editMessageText", "find_telegram_methods", "set_config"] {
+    let barred = [
+        "cancel_task",
+        "clear_notes",
+        "deleteMessage",
+        "editMessageText",
+        "find_telegram_methods",
+        "list_tasks",
+        "schedule_task",
+        "set_config",
+        "update_task",
+    ];
+    for name in barred {
         assert!(all.contains(&name), "{name} is no tool any more: {all:?}");
         assert!(!scheduled.iter().any(|named| named == name), "{name}");
     }

@@ -21,6 +21,7 @@ mod models;
 mod pictures;
 mod policy;
 mod process;
+mod promise;
 mod providers;
 mod retry;
 mod spending;

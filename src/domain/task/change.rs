@@ -52,8 +52,10 @@ pub struct TaskEdit {
     pub prompt: Option<String>,
     /// When; with the zone that it was read in.
     pub schedule: Option<(Schedule, Tz)>,
-    /// The zone: the same times by its clocks.
+    /// The zone, by someone who named it; without a schedule, the same times by its clocks.
     pub zone: Option<Tz>,
+    /// Nobody named the zone that the schedule was read in.
+    pub zone_assumed: bool,
     /// The model; `Some(None)` for the chat's.
     pub model: Option<Option<ModelName>>,
     /// What becomes of missed runs.
@@ -150,7 +152,11 @@ impl Task {
         }
         let moved = edit.zone.map(|zone| (self.schedule.moved(self.zone, zone), zone));
         if let Some((schedule, zone)) = edit.schedule.or(moved) {
-            (self.schedule, self.zone, self.zone_assumed) = (schedule, zone, false);
+            // Other times by the same clocks are no word on where the chat is.
+            let is_guess =
+                edit.zone_assumed || (self.zone_assumed && edit.zone.is_none() && zone == self.zone);
+            self.zone_assumed = is_guess && schedule.uses_zone();
+            (self.schedule, self.zone) = (schedule, zone);
             self.next = self.schedule.next(zone, now);
             (self.retry, self.asked) = (None, None);
             if let State::Done(_) = self.state {

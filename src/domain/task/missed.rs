@@ -12,8 +12,7 @@ pub const ON_TIME: TimeDelta = TimeDelta::minutes(2);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IfMissed {
-    /// The last missed run is made once, unless it is too late for that ([`super::Schedule::grace`]); then it is
-    /// reported as missed.
+    /// The last missed run is made once, unless it is too late for that; then it is reported as missed.
     #[default]
     RunOnce,
     /// It is left out.

@@ -211,6 +211,28 @@ fn an_edit_gives_new_times_and_a_zone_keeps_those_of_the_clock() {
     assert_eq!(task.next, Some(Utc.with_ymd_and_hms(2026, 11, 27, 16, 30, 0).unwrap()));
 }
 
+#[test]
+fn a_guessed_zone_stays_a_guess_until_somebody_names_one() {
+    let riga = Tz::Europe__Riga;
+    let now = at(8, 0);
+    let daily = Schedule::recurring("0 9 * * *", riga, now).unwrap();
+    let soon = Schedule::once("in 20m", riga, now).unwrap();
+    let cases = [
+        (TaskEdit { prompt: Some("Sing.".to_owned()), ..TaskEdit::default() }, true),
+        (TaskEdit { schedule: Some((daily.clone(), riga)), ..TaskEdit::default() }, true),
+        (TaskEdit { schedule: Some((daily.clone(), riga)), zone: Some(riga), ..TaskEdit::default() }, false),
+        (TaskEdit { schedule: Some((daily.clone(), Tz::UTC)), ..TaskEdit::default() }, false),
+        (TaskEdit { schedule: Some((daily, Tz::UTC)), zone_assumed: true, ..TaskEdit::default() }, true),
+        (TaskEdit { schedule: Some((soon, riga)), zone_assumed: true, ..TaskEdit::default() }, false),
+        (TaskEdit { zone: Some(riga), ..TaskEdit::default() }, false),
+    ];
+    for (edit, wanted) in cases {
+        let mut task = Task { zone: riga, zone_assumed: true, ..task("0 9 * * *", now) };
+        task.apply(TaskChange::Edit(edit.clone()), now).unwrap();
+        assert_eq!(task.zone_assumed, wanted, "{edit:?}");
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Pass(i64),

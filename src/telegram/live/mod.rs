@@ -130,6 +130,8 @@ impl Live {
             texts.tool_notes.clone()
         } else if tool.contains("config") {
             texts.tool_config.clone()
+        } else if tool.contains("task") {
+            texts.tool_tasks.clone()
         } else {
             texts.tool_telegram.clone()
         }

@@ -1,0 +1,262 @@
+//! The tools by which the model schedules: `schedule_task`, `list_tasks`, `cancel_task`, `update_task`. What they give
+//! comes from the stored task, and the turn shows the person a card drawn from the same.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use chrono_tz::Tz;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::typed::{present, typed};
+use super::{Tool, ToolContext, ToolError, ToolOutput};
+use crate::domain::task::{IfMissed, NewTask, PauseReason, State, Task, TaskChange, TaskEdit};
+use crate::domain::tool::Effect;
+use crate::ids::TaskId;
+use crate::policy::access::{Admins, Standing, may_change};
+use crate::provider::models::Models;
+use crate::store::{SettingsStore, TaskAdded, TaskLimits, TaskStore};
+
+/// The fewest characters that stand for an id.
+const LEAST_PREFIX: usize = 8;
+const GONE: &str =
+    "the task has just been changed or removed by someone else; list_tasks shows what there is";
+
+/// What the task tools work on.
+#[derive(Debug, Clone)]
+pub struct TaskTools {
+    /// The tasks.
+    pub store: Arc<dyn TaskStore>,
+    /// Where a chat's zone and model are kept.
+    pub settings: Arc<dyn SettingsStore>,
+    /// Who may change other people's tasks in a group.
+    pub admins: Arc<dyn Admins>,
+    /// The models that a task may be given.
+    pub models: Arc<Models>,
+    /// How many tasks there may be.
+    pub limits: TaskLimits,
+    /// The least time between two runs of one.
+    pub min_interval: TimeDelta,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// What is to be done then: an instruction to yourself that can be carried out without this conversation. Say all it
+    /// needs, for whom it is and in which language, such as "Remind Ann, in English, to take the medicine." Leave out
+    /// when and how often.
+    prompt: String,
+    /// If recurring: a cron expression of 5 fields (minute hour day-of-month month day-of-week) or 6 with seconds first,
+    /// or @hourly, @daily, @weekly, @monthly, @yearly. If not: a date and time in ISO 8601, local unless it ends in an
+    /// offset ("2026-11-23T09:00"), or a duration from now ("in 20m").
+    schedule: String,
+    /// true for again and again, false for once.
+    recurring: bool,
+    /// An IANA time zone; only if the person named a place other than this chat's. Never guess it.
+    #[serde(default)]
+    timezone: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    /// The id that `schedule_task` or `list_tasks` gave.
+    task_id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    /// The id that `schedule_task` or `list_tasks` gave.
+    task_id: String,
+    /// What is to be done instead, in full, as for `schedule_task`.
+    #[serde(default)]
+    prompt: Option<String>,
+    /// When instead, as for `schedule_task`.
+    #[serde(default)]
+    schedule: Option<String>,
+    /// Only if a recurring task becomes a single run or the reverse.
+    #[serde(default)]
+    recurring: Option<bool>,
+    /// Another IANA time zone; the clock times stay.
+    #[serde(default)]
+    timezone: Option<String>,
+    /// The model that carries it out, as provider:model; null for the chat's own.
+    #[serde(default, deserialize_with = "present")]
+    model: Option<Option<String>>,
+    /// What becomes of a run that is missed because the bot is not running.
+    #[serde(default)]
+    if_missed: Option<IfMissed>,
+    /// true pauses it, false lets it run again.
+    #[serde(default)]
+    paused: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+impl TaskTools {
+    /// All of them.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        vec![
+            self.clone().schedule_tool(),
+            self.clone().list_tool(),
+            self.clone().cancel_tool(),
+            self.clone().update_tool(),
+        ]
+    }
+
+    fn schedule_tool(self) -> Arc<dyn Tool> {
+        let about = "Has something done later in this chat, once or again and again: reminders, regular news, checks. \
+                     It is sure only if this says success; the person then sees a card with the next times.";
+        typed("schedule_task", about, Effect::Write, move |context: ToolContext, wanted: Wanted| {
+            let this = self.clone();
+            async move { this.schedule(&context, wanted).await }
+        })
+    }
+
+    fn list_tool(self) -> Arc<dyn Tool> {
+        let about = "Lists what is scheduled in this chat, with ids, next times and how the last run ended.";
+        typed("list_tasks", about, Effect::Read, move |context: ToolContext, Nothing {}| {
+            let this = self.clone();
+            async move {
+                let tasks = this.store.tasks(context.place.chat).await?;
+                Ok(view::list(tasks.iter().filter(|task| task.is_live()).collect()))
+            }
+        })
+    }
+
+    fn cancel_tool(self) -> Arc<dyn Tool> {
+        let about =
+            "Cancels a scheduled task of this chat for good. To leave it out for a while, pause it instead.";
+        typed("cancel_task", about, Effect::Destructive, move |context: ToolContext, which: Which| {
+            let this = self.clone();
+            async move { this.cancel(&context, &which.task_id).await }
+        })
+    }
+
+    fn update_tool(self) -> Arc<dyn Tool> {
+        let about = "Changes a scheduled task of this chat, pauses it or lets it run again. Give only what is to change.";
+        typed("update_task", about, Effect::Write, move |context: ToolContext, change: Change| {
+            let this = self.clone();
+            async move { this.update(&context, change).await }
+        })
+    }
+
+    async fn schedule(&self, context: &ToolContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
+        own_words(context)?;
+        let prompt = read::prompt(&wanted.prompt)?;
+        let (zone, is_guess) = self.zone(context, wanted.timezone.as_deref()).await?;
+        let schedule = self.when(&wanted.schedule, wanted.recurring, zone, context.now)?;
+        let new = NewTask {
+            place: context.place.clone(),
+            creator: context.speaker.clone(),
+            language: context.language.clone(),
+            prompt,
+            zone,
+            zone_assumed: is_guess && schedule.uses_zone(),
+            schedule,
+        };
+        let task = Task::new(new, context.now);
+        let full = |whose: &str, count: usize| {
+            ToolError::ForModel(format!(
+                "{whose} {count} scheduled tasks already, and that is the most there may be; ask which of them to \
+                 cancel: list_tasks shows those of this chat"
+            ))
+        };
+        match self.store.add_task(&task, self.limits).await? {
+            TaskAdded::New => Ok(view::shown(&task)),
+            TaskAdded::Already(id) => {
+                let same = self.store.task(id).await?.ok_or_else(gone)?;
+                let mut shown = view::shown(&same);
+                shown.value["already_there"] = true.into();
+                Ok(shown)
+            }
+            TaskAdded::ChatFull => Err(full("this chat has", self.limits.per_chat)),
+            TaskAdded::UserFull => Err(full("this person has, in all chats,", self.limits.per_user)),
+        }
+    }
+
+    async fn cancel(&self, context: &ToolContext, id: &str) -> Result<Value, ToolError> {
+        let task = self.task_to_change(context, id).await?;
+        let task = self.change(task.id, TaskChange::Cancel, context).await?;
+        Ok(json!({"success": true, "cancelled": {"task_id": task.id, "title": task.title()}}))
+    }
+
+    async fn update(&self, context: &ToolContext, change: Change) -> Result<ToolOutput, ToolError> {
+        let mut task = self.task_to_change(context, &change.task_id).await?;
+        let edit = self.edit(context, &task, &change).await?;
+        let is_edit = edit != TaskEdit::default();
+        if !is_edit && change.paused.is_none() {
+            return Err(ToolError::ForModel("nothing is to change: give what is to be different".to_owned()));
+        }
+        if is_edit {
+            task = self.change(task.id, TaskChange::Edit(edit), context).await?;
+        }
+        let is_paused = matches!(task.state, State::Paused(_));
+        task = match change.paused {
+            Some(true) if !is_paused => {
+                self.change(task.id, TaskChange::Pause(PauseReason::Person), context).await?
+            }
+            Some(false) if is_paused => self.change(task.id, TaskChange::Resume, context).await?,
+            _ => task,
+        };
+        Ok(view::shown(&task))
+    }
+
+    async fn change(&self, id: TaskId, change: TaskChange, context: &ToolContext) -> Result<Task, ToolError> {
+        let changed = self.store.change_tasks(vec![(id, change)], Vec::new(), context.now).await?;
+        changed.into_iter().next().flatten().ok_or_else(gone)
+    }
+
+    /// A live task of this chat by its id, or by the beginning of it, for someone who may change it.
+    async fn task_to_change(&self, context: &ToolContext, id: &str) -> Result<Task, ToolError> {
+        own_words(context)?;
+        let id = id.trim().to_uppercase();
+        let is_meant = |task: &Task| {
+            let whole = task.id.to_string();
+            whole == id || id.len() >= LEAST_PREFIX && whole.starts_with(&id)
+        };
+        let tasks = self.store.tasks(context.place.chat).await?;
+        let mut meant = tasks.into_iter().filter(|task| task.is_live() && is_meant(task));
+        let (Some(task), None) = (meant.next(), meant.next()) else {
+            return Err(ToolError::ForModel(format!(
+                "no task of this chat that is still to run has the id {id}; list_tasks shows the ids"
+            )));
+        };
+        let (place, user) = (&context.place, &context.speaker.user);
+        if task.creator.user == *user || may_change(&*self.admins, context.standing, place, user).await {
+            return Ok(task);
+        }
+        Err(ToolError::Denied(format!(
+            "only {}, who asked for this task, an admin of this chat or the bot's owner may change or cancel it",
+            task.creator.name
+        )))
+    }
+}
+
+/// Refuses whoever's words are not their own: what someone wrote does not get the rights of whoever has it tried again.
+fn own_words(context: &ToolContext) -> Result<(), ToolError> {
+    match context.standing {
+        Standing::Owner | Standing::Member => Ok(()),
+        Standing::Borrowed => Err(ToolError::Denied(
+            "these are the words of someone else: only who wrote them can have something scheduled, changed or \
+             cancelled, by saying so again"
+                .to_owned(),
+        )),
+    }
+}
+
+fn gone() -> ToolError {
+    ToolError::ForModel(GONE.to_owned())
+}

@@ -1,0 +1,172 @@
+//! What the model wrote, read and held to the bounds: prompts, times, zones, models.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use super::{Change, TaskTools};
+use crate::domain::model::{ModelName, list};
+use crate::domain::schedule::{Schedule, ScheduleError};
+use crate::domain::task::{MAX_PROMPT_CHARS, Task, TaskEdit};
+use crate::domain::zone::{self, Told};
+use crate::policy::access::Standing;
+use crate::tools::{ToolContext, ToolError};
+
+/// A prompt that is not empty and not too long.
+pub(super) fn prompt(text: &str) -> Result<String, ToolError> {
+    let text = text.trim();
+    let count = text.chars().count();
+    if (1..=MAX_PROMPT_CHARS).contains(&count) {
+        return Ok(text.to_owned());
+    }
+    Err(ToolError::ForModel(format!("prompt takes 1 to {MAX_PROMPT_CHARS} characters; this has {count}")))
+}
+
+impl TaskTools {
+    /// The zone that local times are in: the one named, else the chat's, else the default, which is a guess.
+    pub(super) async fn zone(
+        &self,
+        context: &ToolContext,
+        named: Option<&str>,
+    ) -> Result<(Tz, bool), ToolError> {
+        if let Some(zone) = named_zone(context, named)? {
+            return Ok((zone, false));
+        }
+        let config = self.settings.chat_config(context.place.chat).await?;
+        Ok(config.timezone.map_or((self.default_zone, true), |zone| (zone, false)))
+    }
+
+    /// When a task is to run, not more often than it may.
+    pub(super) fn when(
+        &self,
+        text: &str,
+        recurring: bool,
+        zone: Tz,
+        now: DateTime<Utc>,
+    ) -> Result<Schedule, ToolError> {
+        let schedule = if recurring { cron(text, zone, now) } else { once(text, zone, now) }?;
+        let gap = schedule.shortest_gap(zone, now);
+        match gap.filter(|gap| *gap < self.min_interval) {
+            None => Ok(schedule),
+            Some(gap) => Err(ToolError::ForModel(format!(
+                "`{text}` has runs only {} apart; a task may run every {} at most. Choose longer intervals, or tell \
+                 the person that the bot's owner can allow shorter ones",
+                span(gap),
+                span(self.min_interval)
+            ))),
+        }
+    }
+
+    /// What is to be different in a task, apart from whether it is paused.
+    pub(super) async fn edit(
+        &self,
+        context: &ToolContext,
+        task: &Task,
+        change: &Change,
+    ) -> Result<TaskEdit, ToolError> {
+        let named = named_zone(context, change.timezone.as_deref())?;
+        let is_recurring = task.schedule.is_recurring();
+        let mut edit = TaskEdit { zone: named, if_missed: change.if_missed, ..TaskEdit::default() };
+        edit.prompt = change.prompt.as_deref().map(prompt).transpose()?;
+        match (&change.schedule, change.recurring, named) {
+            (Some(text), recurring, _) => {
+                let (zone, is_guess) = match named {
+                    None if task.schedule.uses_zone() => (task.zone, task.zone_assumed),
+                    _ => self.zone(context, change.timezone.as_deref()).await?,
+                };
+                let schedule = self.when(text, recurring.unwrap_or(is_recurring), zone, context.now)?;
+                edit.schedule = Some((schedule, zone));
+                edit.zone_assumed = is_guess;
+            }
+            (None, Some(recurring), _) if recurring != is_recurring => {
+                let words = "to make a recurring task a single run or the reverse, give the new schedule too";
+                return Err(ToolError::ForModel(words.to_owned()));
+            }
+            (None, _, Some(zone)) => still_to_come(task, zone, context.now)?,
+            (None, _, None) => {}
+        }
+        if let Some(model) = &change.model {
+            let model = model.as_deref().map(str::trim).filter(|name| !name.is_empty());
+            edit.model = Some(match model {
+                Some(name) => Some(self.model(context, name).await?),
+                None => None,
+            });
+        }
+        Ok(edit)
+    }
+
+    /// A model that the person could choose for the chat.
+    async fn model(&self, context: &ToolContext, name: &str) -> Result<ModelName, ToolError> {
+        let model: ModelName = name.parse().map_err(ToolError::ForModel)?;
+        let mut named = self.models.named();
+        named.extend(self.settings.chat_config(context.place.chat).await?.model);
+        let is_served =
+            context.standing == Standing::Owner && self.models.providers().any(|name| name == model.provider);
+        if is_served || named.contains(&model) {
+            return Ok(model);
+        }
+        named.dedup();
+        Err(ToolError::ForModel(format!("{model} cannot be chosen here; there are: {}", list(&named))))
+    }
+}
+
+fn cron(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Schedule, ToolError> {
+    Schedule::recurring(text, zone, now).map_err(|error| {
+        let is_time = !matches!(Schedule::once(text, zone, now), Err(ScheduleError::Unreadable { .. }));
+        let words = if is_time {
+            format!(
+                "`{text}` is a single time or a duration: set recurring to false to run once then, or give a cron \
+                 expression, such as `0 9 * * 1-5` for weekdays at 9:00 or `0 */2 * * *` for every two hours"
+            )
+        } else {
+            error.to_string()
+        };
+        ToolError::ForModel(words)
+    })
+}
+
+fn once(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Schedule, ToolError> {
+    Schedule::once(text, zone, now).map_err(|error| {
+        let is_cron = Schedule::recurring(text, zone, now).is_ok();
+        let words = if is_cron {
+            format!("`{text}` is a cron expression: set recurring to true, or give a single time. {error}")
+        } else {
+            error.to_string()
+        };
+        ToolError::ForModel(words)
+    })
+}
+
+/// The zone that somebody named; none where nobody did.
+fn named_zone(context: &ToolContext, named: Option<&str>) -> Result<Option<Tz>, ToolError> {
+    let Some(name) = named.map(str::trim).filter(|name| !name.is_empty()) else { return Ok(None) };
+    let words = match zone::read(name, context.now, context.language.as_deref()) {
+        Told::Zone(zone) => return Ok(Some(zone)),
+        Told::Several(zones) => {
+            let names: Vec<&str> = zones.iter().map(|zone| zone.name()).collect();
+            format!("`{name}` may be several time zones: give one of {}", names.join(", "))
+        }
+        Told::Unknown => format!(
+            "`{name}` is not a time zone that is known: give one of the IANA list, such as Europe/Riga, or leave it \
+             out for the chat's own"
+        ),
+    };
+    Err(ToolError::ForModel(words))
+}
+
+/// A single run may have passed already by the clocks of another zone.
+fn still_to_come(task: &Task, zone: Tz, now: DateTime<Utc>) -> Result<(), ToolError> {
+    if task.next.is_none() || task.schedule.moved(task.zone, zone).next(zone, now).is_some() {
+        return Ok(());
+    }
+    let words = format!("by the clocks of {} this time has passed: give the new schedule too", zone.name());
+    Err(ToolError::ForModel(words))
+}
+
+/// A time between runs, such as `1h30m`.
+pub(super) fn span(span: TimeDelta) -> String {
+    let seconds = span.num_seconds();
+    let parts =
+        [(seconds / 86_400, 'd'), (seconds / 3600 % 24, 'h'), (seconds / 60 % 60, 'm'), (seconds % 60, 's')];
+    let told = parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count}{unit}"));
+    told.collect()
+}
