@@ -33,14 +33,15 @@ texts! {
     admin_only, notes_empty, notes_title, notes_done, notes_removed, notes_restored, gone, config_title,
     config_language, config_personality, config_instructions, config_answers, config_timezone, config_auto,
     config_none, config_default, config_mention, config_always, config_off, config_ask_language,
-    config_ask_personality, config_ask_instructions, config_ask_answers, config_ask_timezone, config_saved,
-    config_bad_timezone, config_too_long, config_usage, tone_friendly, tone_formal, tone_playful,
+    config_ask_personality, config_ask_instructions, config_ask_answers, config_saved, config_too_long, config_usage, tone_friendly, tone_formal, tone_playful,
     tone_terse, privacy_hint, joined, status_member, status_owner, status_no_error, status_model, status_store,
     tool_notes, tool_config, tool_telegram, tool_search, unsupported, kind_photo,
     kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
     trouble_model, trouble_quota, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
     trouble_refused, trouble_empty, trouble_internal, trouble_turn, sources, button_retry, button_other_model, button_go_on, go_on_question, retry_nothing, blind, trouble_budget, trouble_unpriced, trouble_gone, caps_reached, command_model, command_usage, command_retry, model_title, model_here, model_bots, model_settings, model_ignored, model_missing, model_unreachable, model_usage, model_more, model_default, model_served, model_not_named, model_unknown, model_several, model_range, model_no_value, usage_title, usage_title_chat, usage_days, usage_chats, usage_people, usage_models, usage_cap, usage_last, weekdays, status_today,
     months, task_late, task_failed, task_gave_up, task_missed, task_ask, task_undelivered, task_next, task_zone, button_run_now, button_skip, button_resume, button_pause, button_edit, button_cancel,
+    command_timezone, zone_question, zone_answer, zone_answer_group, zone_here, zone_default, zone_type, zone_which, zone_unknown,
+    zone_set, zone_moved, zone_kept, zone_others, zone_task, zone_task_kept, zone_task_there, button_move, button_leave,
 }
 
 /// The languages there are, by IETF tag; the first one serves everybody else.
