@@ -105,6 +105,8 @@ pub(super) async fn build(
         live: base.live.clone(),
         locales: base.locales.clone(),
         tasks: base.store.clone(),
+        settings: base.store.clone(),
+        default_zone: settings.timezone,
     });
     let turns = Arc::new(turns(&base, ledger.clone(), courier.clone()));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
@@ -301,7 +303,8 @@ fn agents(prompts: &Prompts, tools: &Registry) -> BTreeMap<String, Arc<Registry>
 /// Every tool there is: a new one is one file in `tools/` and one line here.
 fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let note_store: Arc<dyn crate::store::NoteStore> = base.store.clone();
-    let config = ConfigTools { store: base.store.clone(), admins: base.admins.clone() };
+    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.admins.clone());
+    let config = ConfigTools { store, tasks, admins };
     let catalog = Arc::new(Catalog::new(&Choice::default()));
     let telegram = TelegramTools {
         catalog: catalog.clone(),

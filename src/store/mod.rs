@@ -6,6 +6,7 @@
 
 mod error;
 pub mod sled;
+mod zone;
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -30,6 +31,7 @@ use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId};
 
 pub use error::StoreError;
+pub use zone::{Followed, change_chat, move_tasks};
 
 /// What every call here can fail with.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono_tz::Tz;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::api::SetMessageReaction;
-use super::commands::{action_buttons, task_card};
+use super::commands::{Clocks, action_buttons, task_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, Piece, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
@@ -17,7 +18,7 @@ use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, LiveMessage, PendingDelivery};
 use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::{Locales, Texts};
-use crate::store::TaskStore;
+use crate::store::{SettingsStore, TaskStore};
 
 /// Shown on a message in a group that could not be answered; one of the reactions every chat has.
 const SHRUG: &str = "🤷";
@@ -33,6 +34,10 @@ pub struct TelegramCourier {
     pub locales: Arc<Locales>,
     /// What cards show.
     pub tasks: Arc<dyn TaskStore>,
+    /// Where chats are.
+    pub settings: Arc<dyn SettingsStore>,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
 }
 
 #[async_trait]
@@ -126,7 +131,19 @@ impl TelegramCourier {
                     None
                 }
             },
-            Card::Zone => Some(Vec::new()),
+            Card::Zone => match self.settings.chat_config(delivery.place.chat).await {
+                // It has been said meanwhile.
+                Ok(config) if config.timezone.is_some() => Some(Vec::new()),
+                Ok(_) => {
+                    let (language, now) = (delivery.language.as_deref(), self.sender.clock.now());
+                    let clocks = Clocks { texts, language, now };
+                    Some(vec![clocks.question(&delivery.place, self.default_zone).outgoing()])
+                }
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "a chat could not be asked for its time zone");
+                    None
+                }
+            },
         }
     }
 

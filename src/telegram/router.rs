@@ -218,9 +218,10 @@ impl Router {
         });
     }
 
-    /// A message that is no command: a question, or background.
-    async fn talk(&self, part: Inbound, standing: Standing) -> Result<Fate, StoreError> {
-        let is_meant = match self.settings.chat_config(part.place.chat).await?.answer_when {
+    /// A message that is no command: a question, what was asked of its writer, or background.
+    async fn talk(self: &Arc<Self>, part: Inbound, standing: Standing) -> Result<Fate, StoreError> {
+        let config = self.settings.chat_config(part.place.chat).await?;
+        let is_meant = match config.answer_when {
             _ if !part.place.is_group() => true,
             AnswerWhen::Always => true,
             AnswerWhen::Mention => part.is_addressed(),
@@ -228,8 +229,14 @@ impl Router {
         };
         let is_flood =
             part.place.is_group() && self.mailboxes.waiting_in(part.place.conversation()) >= MAX_LANE;
-        if is_flood || !(is_meant || self.mailboxes.continues(&part)) {
+        let continues = self.mailboxes.continues(&part);
+        if is_flood || !(is_meant || continues) {
             return self.overhear(&part).await;
+        }
+        if !continues && let Some(card) = self.commands.zone_answered(&config, &part, standing).await {
+            let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
+            self.tasks.spawn("answer", async move { this.show(id, &asker, card).await });
+            return Ok(Fate::Pending);
         }
         self.ask(Question::new(part, standing));
         Ok(Fate::Pending)

@@ -12,14 +12,17 @@ use super::typed::{present, typed};
 use super::{Tool, ToolContext, ToolError};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::domain::tool::Effect;
+use crate::domain::zone::{self, Told};
 use crate::policy::access::{Admins, may_change};
-use crate::store::SettingsStore;
+use crate::store::{SettingsStore, TaskStore, change_chat};
 
 /// What the settings tools work on.
 #[derive(Debug, Clone)]
 pub struct ConfigTools {
     /// Where settings are kept.
     pub store: Arc<dyn SettingsStore>,
+    /// What follows the chat's time zone.
+    pub tasks: Arc<dyn TaskStore>,
     /// Who may change them in a group.
     pub admins: Arc<dyn Admins>,
 }
@@ -46,7 +49,16 @@ impl ConfigTools {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;
-                Ok(view(&this.store.change_chat_config(context.place.chat, change.patch()?).await?))
+                let (chat, now) = (context.place.chat, context.now);
+                let patch = change.patch(&context)?;
+                let is_zone = matches!(patch.timezone, Some(Some(_)));
+                let (config, followed) = change_chat((&*this.store, &*this.tasks), chat, patch, now).await?;
+                let mut view = view(&config);
+                if is_zone {
+                    view["tasks_moved"] = json!(followed.moved.len());
+                    view["tasks_in_another_zone"] = json!(followed.others.len());
+                }
+                Ok(view)
             }
         })
     }
@@ -90,7 +102,7 @@ struct Change {
     /// How to sound, in a few words.
     #[serde(default, deserialize_with = "present")]
     personality: Option<Option<String>>,
-    /// The chat's IANA time zone, such as "Europe/Riga".
+    /// Where the chat is: a city, an IANA time zone such as "Europe/Riga", or the time that it is there now.
     #[serde(default, deserialize_with = "present")]
     timezone: Option<Option<String>>,
     /// When to answer in a group.
@@ -99,8 +111,8 @@ struct Change {
 }
 
 impl Change {
-    fn patch(self) -> Result<ConfigPatch, ToolError> {
-        let read_zone = |zone: Option<String>| zone.as_deref().map(read_zone).transpose();
+    fn patch(self, context: &ToolContext) -> Result<ConfigPatch, ToolError> {
+        let read_zone = |zone: Option<String>| zone.map(|zone| read_zone(&zone, context)).transpose();
         Ok(ConfigPatch {
             custom_prompt: read_text(self.custom_prompt, "custom_prompt")?,
             language: read_text(self.language, "language")?,
@@ -121,10 +133,18 @@ fn read_text(change: Option<Option<String>>, name: &str) -> Result<Option<Option
     Ok(Some(value))
 }
 
-fn read_zone(name: &str) -> Result<Tz, ToolError> {
-    Tz::from_str_insensitive(name.trim()).map_err(|_unknown| {
-        ToolError::ForModel(format!("{name} is not an IANA time zone such as Europe/Riga"))
-    })
+fn read_zone(text: &str, context: &ToolContext) -> Result<Tz, ToolError> {
+    match zone::read(text, context.now, context.language.as_deref()) {
+        Told::Zone(zone) => Ok(zone),
+        Told::Several(zones) => {
+            let names: Vec<&str> = zones.iter().map(|zone| zone.name()).collect();
+            let names = names.join(", ");
+            Err(ToolError::ForModel(format!("timezone {text} can be {names}: ask which, and give its name")))
+        }
+        Told::Unknown => Err(ToolError::ForModel(format!(
+            "timezone {text} is not known: give a larger city nearby or an IANA time zone such as Europe/Riga"
+        ))),
+    }
 }
 
 fn view(config: &ChatConfig) -> Value {

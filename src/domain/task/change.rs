@@ -52,7 +52,8 @@ pub struct TaskEdit {
     pub prompt: Option<String>,
     /// When; with the zone that it was read in.
     pub schedule: Option<(Schedule, Tz)>,
-    /// The zone, by someone who named it; without a schedule, the same times by its clocks.
+    /// The zone, by someone who named it; without a schedule, the same times by its clocks. A single time that has passed
+    /// there stays the instant that it is.
     pub zone: Option<Tz>,
     /// Nobody named the zone that the schedule was read in.
     pub zone_assumed: bool,
@@ -150,7 +151,7 @@ impl Task {
         if let Some(prompt) = edit.prompt {
             self.prompt = prompt;
         }
-        let moved = edit.zone.map(|zone| (self.schedule.moved(self.zone, zone), zone));
+        let moved = edit.zone.map(|zone| (self.by_clocks_of(zone, now), zone));
         if let Some((schedule, zone)) = edit.schedule.or(moved) {
             // Other times by the same clocks are no word on where the chat is.
             let is_guess =
@@ -172,6 +173,12 @@ impl Task {
         self.failures = 0;
         self.updated_at = now;
         self.rest(now);
+    }
+
+    /// The same times by the clocks of another zone; a single one that is over there stays the instant that it is.
+    fn by_clocks_of(&self, zone: Tz, now: DateTime<Utc>) -> Schedule {
+        let moved = self.schedule.moved(self.zone, zone);
+        if moved.next(zone, now).is_some() { moved } else { self.schedule.clone() }
     }
 
     fn claim(&mut self, run: RunId, due: Due, now: DateTime<Utc>) -> Result<(), NotNow> {

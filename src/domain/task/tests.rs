@@ -199,6 +199,22 @@ fn pausing_and_cancelling_keep_what_is_under_way_and_can_be_taken_back() {
 }
 
 #[test]
+fn a_single_time_that_is_over_by_the_clocks_of_another_zone_is_not_lost() {
+    let now = at(13, 0);
+    let moved = |zone| {
+        let mut task = task("2026-11-23T14:00", now);
+        task.apply(TaskChange::Edit(TaskEdit { zone: Some(zone), ..TaskEdit::default() }), now).unwrap();
+        (task.state, task.next, task.zone)
+    };
+    assert_eq!(
+        moved(Tz::America__Sao_Paulo),
+        (State::Active, Some(at(17, 0)), Tz::America__Sao_Paulo),
+        "the same time by the clock"
+    );
+    assert_eq!(moved(Tz::Asia__Tokyo), (State::Active, Some(at(14, 0)), Tz::Asia__Tokyo), "the same instant");
+}
+
+#[test]
 fn an_edit_gives_new_times_and_a_zone_keeps_those_of_the_clock() {
     let now = at(8, 0);
     let mut task = task("0 9 * * *", now);

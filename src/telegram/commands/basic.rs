@@ -41,6 +41,7 @@ impl Commands {
             &[
                 ("model", &texts.command_model),
                 ("config", &texts.command_config),
+                ("timezone", &texts.command_timezone),
                 ("usage", &texts.command_usage),
                 ("status", &texts.command_status),
             ],

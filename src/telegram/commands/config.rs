@@ -1,8 +1,6 @@
 //! `/config`: a card of the chat's settings, each a button to choose, change or clear; or changed by words behind the
 //! command. In a group only admins and owners change them.
 
-use chrono_tz::Tz;
-
 use super::{Asker, Card, Commands, Pressed};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::ids::{ChatId, UserId};
@@ -13,16 +11,6 @@ use crate::text::one_line;
 
 /// Languages offered as buttons, by their own names; any other can be typed.
 const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "Русский", "Français"];
-/// Zones offered as buttons; any other can be typed.
-const ZONES: [&str; 6] = [
-    "Europe/London",
-    "Europe/Berlin",
-    "Europe/Moscow",
-    "America/New_York",
-    "America/Sao_Paulo",
-    "Asia/Tokyo",
-];
-
 /// A setting that can be changed here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
@@ -30,11 +18,10 @@ enum Field {
     Tone,
     Instructions,
     Answers,
-    Timezone,
 }
 
 impl Field {
-    const ALL: [Self; 5] = [Self::Language, Self::Tone, Self::Instructions, Self::Answers, Self::Timezone];
+    const ALL: [Self; 4] = [Self::Language, Self::Tone, Self::Instructions, Self::Answers];
 
     const fn name(self) -> &'static str {
         match self {
@@ -42,7 +29,6 @@ impl Field {
             Self::Tone => "tone",
             Self::Instructions => "instructions",
             Self::Answers => "answers",
-            Self::Timezone => "timezone",
         }
     }
 
@@ -56,7 +42,6 @@ impl Field {
             Self::Tone => &texts.config_personality,
             Self::Instructions => &texts.config_instructions,
             Self::Answers => &texts.config_answers,
-            Self::Timezone => &texts.config_timezone,
         }
     }
 
@@ -72,6 +57,9 @@ impl Commands {
             return self.config_card(asker).await;
         }
         let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+        if name.eq_ignore_ascii_case("timezone") {
+            return self.timezone_command(asker, value).await;
+        }
         let Some(field) = Field::named(name).filter(|field| field.applies(asker)) else {
             return Ok(Card::text(&self.texts(asker).config_usage));
         };
@@ -121,32 +109,22 @@ impl Commands {
         let texts = self.texts(asker);
         let config = self.store.chat_config(asker.place.chat).await?;
         let fields = || Field::ALL.into_iter().filter(|field| field.applies(asker));
-        let line = |field: Field| format!("{}: {}", field.label(texts), self.value(texts, &config, field));
+        let line = |field: Field| format!("{}: {}", field.label(texts), value(texts, &config, field));
+        let zone = match config.timezone {
+            Some(zone) => zone.name().to_owned(),
+            None => fill(&texts.config_default, &[("zone", self.default_zone.name())]),
+        };
         let model = config.model.as_ref().map_or_else(|| self.default_model(), ToString::to_string);
         let mut body: Vec<String> = fields().map(line).collect();
+        body.push(format!("{}: {zone}", texts.config_timezone));
         body.push(format!("{}: {model}", texts.model_title));
         let mut buttons: Vec<Button> = fields()
             .map(|field| Button::new(field.label(texts), format!("config:ask:{}", field.name())))
             .collect();
+        buttons.push(Button::new(&texts.config_timezone, "zone:show"));
         buttons.push(Button::new(&texts.model_title, "model:show"));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);
         Ok(Card::titled(&texts.config_title, body.join("\n")).rows(rows))
-    }
-
-    fn value(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
-        let none = |value: &Option<String>, or: &str| {
-            value.as_deref().map_or(or.to_owned(), |text| one_line(text, 80))
-        };
-        match field {
-            Field::Language => none(&config.language, &texts.config_auto),
-            Field::Tone => none(&config.personality, &texts.config_none),
-            Field::Instructions => none(&config.custom_prompt, &texts.config_none),
-            Field::Answers => when_words(texts, config.answer_when).to_owned(),
-            Field::Timezone => match config.timezone {
-                Some(zone) => zone.name().to_owned(),
-                None => fill(&texts.config_default, &[("zone", self.default_zone.name())]),
-            },
-        }
     }
 
     /// The card of one setting: what it asks, choices, clear, back.
@@ -170,9 +148,6 @@ impl Commands {
             Field::Answers => {
                 let choices = AnswerWhen::ALL.map(|when| choice(when_words(texts, when), when.name()));
                 (texts.config_ask_answers.clone(), choices.to_vec())
-            }
-            Field::Timezone => {
-                (texts.config_ask_timezone.clone(), ZONES.map(|zone| choice(zone, zone)).to_vec())
             }
         };
         let clear = Button::new(&texts.button_clear, format!("config:clear:{}", field.name()));
@@ -208,6 +183,17 @@ impl Commands {
     }
 }
 
+fn value(texts: &Texts, config: &ChatConfig, field: Field) -> String {
+    let none =
+        |value: &Option<String>, or: &str| value.as_deref().map_or(or.to_owned(), |text| one_line(text, 80));
+    match field {
+        Field::Language => none(&config.language, &texts.config_auto),
+        Field::Tone => none(&config.personality, &texts.config_none),
+        Field::Instructions => none(&config.custom_prompt, &texts.config_none),
+        Field::Answers => when_words(texts, config.answer_when).to_owned(),
+    }
+}
+
 /// The change of one setting to this value, or back to none; or a complaint.
 fn patch(texts: &Texts, field: Field, value: Option<&str>) -> Result<ConfigPatch, String> {
     let none = ConfigPatch::default();
@@ -220,13 +206,6 @@ fn patch(texts: &Texts, field: Field, value: Option<&str>) -> Result<ConfigPatch
             let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
             let when = when.ok_or_else(|| texts.config_usage.clone())?;
             ConfigPatch { answer_when: Some(when), ..none }
-        }
-        Field::Timezone => {
-            let read = |name: &str| {
-                Tz::from_str_insensitive(name)
-                    .map_err(|_unknown| fill(&texts.config_bad_timezone, &[("value", name)]))
-            };
-            ConfigPatch { timezone: Some(value.map(read).transpose()?), ..none }
         }
     })
 }

@@ -9,9 +9,11 @@ mod retry;
 mod status;
 mod tasks;
 mod usage;
+mod zone;
 
 pub use retry::action_buttons;
 pub use tasks::task_card;
+pub use zone::Clocks;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -42,8 +44,8 @@ use crate::telemetry::vitals::Vitals;
 use crate::text::{utf16_len, utf16_prefix};
 
 /// The commands everybody gets listed, in this order.
-const LISTED: [&str; 10] =
-    ["start", "help", "new", "retry", "stop", "notes", "model", "config", "usage", "status"];
+const LISTED: [&str; 11] =
+    ["start", "help", "new", "retry", "stop", "notes", "model", "config", "timezone", "usage", "status"];
 /// Commands for owners, listed by `/help` alone.
 const UNLISTED: [&str; 2] = ["allow", "deny"];
 /// What the button that asks the example sends.
@@ -194,6 +196,7 @@ impl Commands {
             "notes" => self.notes_card(asker, 0).await,
             "config" => self.config_command(asker, &command.argument).await,
             "model" => self.model_command(asker, &command.argument).await,
+            "timezone" => self.timezone_command(asker, &command.argument).await,
             "usage" => self.usage(asker).await,
             "status" => self.status(asker, mailboxes).await,
             "allow" | "deny" => self.change_access(asker, &command.name, &command.argument).await,
@@ -300,6 +303,7 @@ impl Commands {
             "start" => self.press_start(rest, asker).await,
             "notes" => self.press_notes(rest, asker).await,
             "config" => self.press_config(rest, asker).await,
+            "zone" => self.press_zone(rest, asker).await,
             "model" => self.press_model(rest, asker).await,
             "retry" => Ok(self.press_retry(data, asker).await),
             "usage" => self.press_usage(rest, asker).await,

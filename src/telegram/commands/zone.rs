@@ -1,0 +1,268 @@
+//! `/timezone`: where a chat is, said with a button, behind the command, or as an answer to the question that follows a
+//! task made on a guess. `/config` and the courier show the same card. In a group only admins and owners change it.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use super::{Asker, Card, Commands, Pressed, ROWS};
+use crate::domain::chat::{ChatConfig, ConfigPatch, Place};
+use crate::domain::message::Inbound;
+use crate::domain::task::{State, Task};
+use crate::domain::zone::{self, Told};
+use crate::policy::access::Standing;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::{Followed, StoreError, change_chat, move_tasks};
+use crate::telegram::send::Button;
+use crate::text::one_line;
+
+/// So long after the question a message may be its answer.
+const OPEN: TimeDelta = TimeDelta::hours(1);
+/// What an answer repeats of somebody's words.
+const WORDS_CHARS: usize = 80;
+
+/// For whom and when zones are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Clocks<'a> {
+    /// The words.
+    pub texts: &'a Texts,
+    /// The IETF tag of the language that the person's client speaks.
+    pub language: Option<&'a str>,
+    /// When.
+    pub now: DateTime<Utc>,
+}
+
+impl Clocks<'_> {
+    /// Asks where a chat is; until it says so, this zone is assumed.
+    #[must_use]
+    pub fn question(&self, place: &Place, assumed: Tz) -> Card {
+        let how = if place.is_group() { &self.texts.zone_answer_group } else { &self.texts.zone_answer };
+        let body = format!("{}\n\n{how}", self.here(&self.texts.zone_question, assumed));
+        Card::text(body).rows(self.choices(&zone::guesses(self.language)))
+    }
+
+    /// Where a chat is, and how that can be changed.
+    fn card(&self, config: &ChatConfig, default: Tz) -> Card {
+        let texts = self.texts;
+        let here = match config.timezone {
+            Some(zone) => self.here(&texts.zone_here, zone),
+            None => self.here(&texts.zone_default, default),
+        };
+        let clear = config.timezone.map(|_| Button::new(&texts.button_clear, "zone:clear"));
+        let settings = Button::new(&texts.button_settings, "config:show");
+        Card::titled(&texts.config_timezone, format!("{here}\n\n{}", texts.zone_type))
+            .rows(self.choices(&zone::guesses(self.language)))
+            .row(clear.into_iter().chain([settings]).collect())
+    }
+
+    /// Zones to choose from, for words that leave it open.
+    fn which(&self, zones: &[Tz]) -> Card {
+        Card::text(&self.texts.zone_which).rows(self.choices(zones))
+    }
+
+    /// What became of a chat's tasks now that it is here.
+    fn done(&self, zone: Tz, followed: &Followed) -> Card {
+        let texts = self.texts;
+        let line = |words: &str, task: &Task, shown: Tz| {
+            let time = task.next.map(|next| texts.moment(&next.with_timezone(&shown))).unwrap_or_default();
+            fill(words, &[("task", &task.title()), ("time", &time), ("zone", shown.name())])
+        };
+        let next = |task: &Task, words: &str, shown: Tz| match task.state {
+            State::Active => line(words, task, shown),
+            _ => format!("• {}", task.title()),
+        };
+        let moved = followed.moved.iter().map(|task| next(task, &texts.zone_task, zone));
+        let kept = followed.kept.iter().map(|task| line(&texts.zone_task_kept, task, zone));
+        let others = followed.others.iter().map(|task| next(task, &texts.zone_task_there, task.zone));
+        let lists = [
+            list(&texts.zone_moved, moved.collect()),
+            list(&texts.zone_kept, kept.collect()),
+            list(&texts.zone_others, others.collect()),
+        ];
+        let first = self.here(&texts.zone_set, zone);
+        let body: Vec<String> = std::iter::once(first).chain(lists.into_iter().flatten()).collect();
+        let count = followed.others.len().to_string();
+        let offer = vec![
+            Button::new(fill(&texts.button_move, &[("count", &count)]), format!("zone:move:{zone}")),
+            Button::new(&texts.button_leave, "zone:show"),
+        ];
+        let back = vec![Button::new(&texts.button_back, "zone:show")];
+        Card::text(body.join("\n\n")).row(if followed.others.is_empty() { back } else { offer })
+    }
+
+    fn time(&self, zone: Tz) -> String {
+        self.now.with_timezone(&zone).format("%H:%M").to_string()
+    }
+
+    fn here(&self, words: &str, zone: Tz) -> String {
+        let values = [("zone", zone.name()), ("city", &zone::city(zone)), ("time", &self.time(zone))];
+        fill(words, &values)
+    }
+
+    /// A button each, two a row.
+    fn choices(&self, zones: &[Tz]) -> Vec<Vec<Button>> {
+        let button = |zone: &Tz| {
+            Button::new(format!("{} {}", zone::city(*zone), self.time(*zone)), format!("zone:set:{zone}"))
+        };
+        zones.chunks(2).map(|row| row.iter().map(button).collect()).collect()
+    }
+}
+
+impl Commands {
+    /// `/timezone`, with what is behind it.
+    pub(super) async fn timezone_command(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
+        let argument = argument.trim();
+        if argument.is_empty() {
+            return self.zone_card(asker).await;
+        }
+        let texts = self.texts(asker);
+        if !self.may_change(asker).await {
+            return Ok(Card::text(&texts.admin_only));
+        }
+        if argument.eq_ignore_ascii_case("clear") {
+            self.clear_zone(asker).await?;
+            return self.zone_card(asker).await;
+        }
+        match zone::read(argument, self.now(), asker.language.as_deref()) {
+            Told::Zone(zone) => self.set_zone(asker, zone).await,
+            Told::Several(zones) => Ok(self.clocks(asker).which(&zones)),
+            Told::Unknown => {
+                let words = one_line(argument, WORDS_CHARS);
+                let complaint = fill(&texts.zone_unknown, &[("value", &words)]);
+                let card = Card::text(format!("{complaint} {}", texts.zone_type));
+                let clocks = self.clocks(asker);
+                Ok(card.rows(clocks.choices(&zone::guesses(clocks.language))))
+            }
+        }
+    }
+
+    pub(super) async fn press_zone(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
+        let texts = self.texts(asker);
+        let (verb, name) = what.split_once(':').unwrap_or((what, ""));
+        if verb == "show" {
+            return Ok(Pressed::card(self.zone_card(asker).await?));
+        }
+        if !self.may_change(asker).await {
+            return Ok(Pressed::toast(&texts.admin_only));
+        }
+        match (verb, name.parse::<Tz>()) {
+            ("set", Ok(zone)) => {
+                let card = self.set_zone(asker, zone).await?;
+                Ok(Pressed::both(&texts.config_saved, card))
+            }
+            ("move", Ok(zone)) => self.move_others(asker, zone).await,
+            ("clear", _) => {
+                self.clear_zone(asker).await?;
+                Ok(Pressed::both(&texts.config_saved, self.zone_card(asker).await?))
+            }
+            _ => Ok(Pressed::toast(&texts.gone)),
+        }
+    }
+
+    /// What is shown for a message that answers the question where its chat is, written by somebody who may say so;
+    /// `None` for any other message.
+    pub async fn zone_answered(
+        &self,
+        config: &ChatConfig,
+        part: &Inbound,
+        standing: Standing,
+    ) -> Option<Card> {
+        let is_open = config.zone_asked.is_some_and(|asked| part.sent_at - asked < OPEN);
+        let is_own = part.attachments.is_empty() && part.forwarded_from.is_none() && part.is_addressed();
+        if !is_open || config.timezone.is_some() || !is_own {
+            return None;
+        }
+        let words = without_name(&part.text, &self.me.username);
+        let told = zone::answer(&words, part.sent_at, part.language.as_deref())?;
+        let asker = Asker::new(part, standing);
+        if !self.may_change(&asker).await {
+            return None;
+        }
+        match told {
+            Told::Zone(zone) => {
+                let set = self.set_zone(&asker, zone).await;
+                Some(set.unwrap_or_else(|error| self.failed(&asker, &error)))
+            }
+            Told::Several(zones) => Some(self.clocks(&asker).which(&zones)),
+            Told::Unknown => None,
+        }
+    }
+
+    async fn zone_card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let config = self.store.chat_config(asker.place.chat).await?;
+        Ok(self.clocks(asker).card(&config, self.default_zone))
+    }
+
+    async fn set_zone(&self, asker: &Asker, zone: Tz) -> Result<Card, StoreError> {
+        let change = ConfigPatch { timezone: Some(Some(zone)), ..ConfigPatch::default() };
+        let store = (&*self.store as _, &*self.store as _);
+        let (_, followed) = change_chat(store, asker.place.chat, change, self.now()).await?;
+        Ok(self.clocks(asker).done(zone, &followed))
+    }
+
+    async fn clear_zone(&self, asker: &Asker) -> Result<(), StoreError> {
+        let change = ConfigPatch { timezone: Some(None), ..ConfigPatch::default() };
+        self.store.change_chat_config(asker.place.chat, change).await.map(|_| ())
+    }
+
+    /// Has the other tasks follow too, unless the chat has moved on since that was offered.
+    async fn move_others(&self, asker: &Asker, zone: Tz) -> Result<Pressed, StoreError> {
+        let chat = asker.place.chat;
+        if self.store.chat_config(chat).await?.timezone != Some(zone) {
+            return Ok(Pressed::both(&self.texts(asker).gone, self.zone_card(asker).await?));
+        }
+        let followed = move_tasks(&*self.store, chat, zone, self.now()).await?;
+        Ok(Pressed::card(self.clocks(asker).done(zone, &followed)))
+    }
+
+    fn clocks<'a>(&'a self, asker: &'a Asker) -> Clocks<'a> {
+        Clocks { texts: self.texts(asker), language: asker.language.as_deref(), now: self.now() }
+    }
+}
+
+/// A heading with so many, and the first of them; nothing for none.
+fn list(heading: &str, mut lines: Vec<String>) -> Option<String> {
+    let count = lines.len();
+    lines.truncate(ROWS);
+    if lines.len() < count {
+        lines.push("…".to_owned());
+    }
+    let heading = fill(heading, &[("count", &count.to_string())]);
+    (count > 0).then(|| format!("{heading}\n{}", lines.join("\n")))
+}
+
+/// A message without the name by which it calls the bot.
+fn without_name(text: &str, username: &str) -> String {
+    let is_name = |word: &&str| {
+        let name = word.trim_end_matches([',', ':', '.', '!']).strip_prefix('@');
+        name.is_some_and(|name| name.eq_ignore_ascii_case(username))
+    };
+    // Lines stay lines.
+    text.split(' ').filter(|word| !is_name(word)).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono_tz::TZ_VARIANTS;
+
+    use super::*;
+
+    #[test]
+    fn every_zone_fits_into_a_button() {
+        for zone in TZ_VARIANTS {
+            assert!(format!("zone:move:{zone}").len() <= 64, "{zone}");
+        }
+    }
+
+    #[test]
+    fn the_bots_name_is_left_out_of_an_answer_and_nothing_else() {
+        for (text, words) in [
+            ("@figaro_bot Riga", "Riga"),
+            ("@Figaro_Bot, São Paulo", "São Paulo"),
+            ("Riga @figaro_bot!", "Riga"),
+            ("@figaro_bots Riga", "@figaro_bots Riga"),
+            ("@figaro_bot\nRiga", "@figaro_bot\nRiga"),
+        ] {
+            assert_eq!(without_name(text, "figaro_bot"), words);
+        }
+    }
+}
