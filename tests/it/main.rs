@@ -28,6 +28,7 @@ mod stdio;
 mod store;
 mod support;
 mod talk;
+mod tasks_ui;
 mod trouble;
 mod usage;
 mod web;
