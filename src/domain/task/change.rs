@@ -130,9 +130,11 @@ impl Task {
     }
 
     fn cancel(&mut self, now: DateTime<Utc>) -> Result<(), NotNow> {
-        if let State::Cancelled(_) = self.state {
-            return Err(NotNow);
-        }
+        self.was_paused = match self.state {
+            State::Cancelled(_) => return Err(NotNow),
+            State::Paused(reason) => Some(reason),
+            State::Active | State::Done(_) => None,
+        };
         self.state = State::Cancelled(now);
         (self.retry, self.asked, self.tell) = (None, None, None);
         self.updated_at = now;
@@ -141,7 +143,7 @@ impl Task {
 
     fn revive(&mut self, now: DateTime<Utc>) -> Result<(), NotNow> {
         let State::Cancelled(_) = self.state else { return Err(NotNow) };
-        self.state = State::Active;
+        self.state = self.was_paused.take().map_or(State::Active, State::Paused);
         self.updated_at = now;
         self.rest(now);
         Ok(())

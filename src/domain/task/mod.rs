@@ -72,6 +72,9 @@ pub struct Task {
     pub updated_at: DateTime<Utc>,
     /// Whether it runs.
     pub state: State,
+    /// Why it was paused when it was cancelled: it is paused again if nobody meant that.
+    #[serde(default)]
+    pub was_paused: Option<PauseReason>,
     /// The next due time; none when there is none to come.
     pub next: Option<DateTime<Utc>>,
     /// The run under way.
@@ -278,6 +281,7 @@ impl Task {
             created_at: now,
             updated_at: now,
             state: State::Active,
+            was_paused: None,
             next,
             claim: None,
             retry: None,

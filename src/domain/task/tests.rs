@@ -215,6 +215,20 @@ fn a_single_time_that_is_over_by_the_clocks_of_another_zone_is_not_lost() {
 }
 
 #[test]
+fn a_paused_task_that_was_cancelled_by_mistake_is_paused_again() {
+    let mut task = task("0 9 * * *", at(8, 0));
+    task.apply(TaskChange::Pause(PauseReason::Failures), at(8, 1)).unwrap();
+    task.apply(TaskChange::Cancel, at(10, 0)).unwrap();
+    task.apply(TaskChange::Revive, at(10, 1)).unwrap();
+    assert_eq!(task.state, State::Paused(PauseReason::Failures));
+    assert_eq!(task.wake(at(10, 1), at(8, 0)), Wake::Nothing, "what passed meanwhile is not run");
+    task.apply(TaskChange::Resume, at(10, 2)).unwrap();
+    task.apply(TaskChange::Cancel, at(10, 3)).unwrap();
+    task.apply(TaskChange::Revive, at(10, 4)).unwrap();
+    assert_eq!(task.state, State::Active);
+}
+
+#[test]
 fn an_edit_gives_new_times_and_a_zone_keeps_those_of_the_clock() {
     let now = at(8, 0);
     let mut task = task("0 9 * * *", now);
