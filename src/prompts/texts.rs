@@ -39,6 +39,8 @@ texts! {
     kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
     trouble_model, trouble_quota, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
     trouble_refused, trouble_empty, trouble_internal, trouble_turn, sources, button_retry, button_other_model, button_go_on, go_on_question, retry_nothing, blind, trouble_budget, trouble_unpriced, trouble_gone, caps_reached, command_model, command_usage, command_retry, model_title, model_here, model_bots, model_settings, model_ignored, model_missing, model_unreachable, model_usage, model_more, model_default, model_served, model_not_named, model_unknown, model_several, model_range, model_no_value, usage_title, usage_title_chat, usage_days, usage_chats, usage_people, usage_models, usage_cap, usage_last, weekdays, status_today, months, task_late, task_failed, task_gave_up, task_missed, task_ask, task_undelivered, task_next, task_zone, button_run_now, button_skip, button_resume, button_pause, button_edit, button_cancel, reason_budget, reason_model, reason_busy, reason_refused, reason_empty, reason_internal, promise_unkept, command_timezone, zone_question, zone_answer, zone_answer_group, zone_here, zone_default, zone_type, zone_which, zone_unknown, zone_set, zone_moved, zone_kept, zone_others, zone_task, zone_task_kept, zone_task_there, button_move, button_leave,
+    month_days, when_once, when_minute, when_minutes, when_hour, when_hours, when_daily, when_weekdays, when_weekly, when_monthly, when_yearly,
+    tasks_empty, tasks_title, command_tasks, help_schedule, task_running, task_runs_already, task_paused, task_paused_failures, task_paused_removed, task_paused_denied, task_resumed, task_cancelled, task_cancelled_at, task_revived, task_skipped, task_done_at, task_again_at, task_asked, task_last, task_by, task_by_in, task_not_yours, task_edit, task_edit_missed, task_edit_help, missed_run_once, missed_skip, missed_ask, run_delivered, run_silent, run_stopped, run_failed, run_missed, run_skipped, tasks_removed, tasks_back, tasks_stay, button_history, button_resume_all, button_stay,
 }
 
 /// The languages there are, by IETF tag; the first one serves everybody else.
@@ -87,14 +89,24 @@ impl Texts {
     /// A day and a time by the clock, such as `Mon 23 Nov 09:00`.
     #[must_use]
     pub fn moment<Z: TimeZone>(&self, at: &DateTime<Z>) -> String {
-        let word = |list: &str, index: u32| {
-            let index = usize::try_from(index).unwrap_or_default();
-            list.split_whitespace().nth(index).unwrap_or_default().to_owned()
-        };
-        let weekday = word(&self.weekdays, at.weekday().num_days_from_monday());
-        let month = word(&self.months, at.month0());
-        format!("{weekday} {} {month} {:02}:{:02}", at.day(), at.hour(), at.minute())
+        self.dated(at, at.year())
     }
+
+    /// The same with the year, such as `Mon 4 Jan 2027 09:00`, unless it is this one.
+    #[must_use]
+    pub fn dated<Z: TimeZone>(&self, at: &DateTime<Z>, this_year: i32) -> String {
+        let weekday = nth(&self.weekdays, at.weekday().num_days_from_monday());
+        let month = nth(&self.months, at.month0());
+        let year = if at.year() == this_year { String::new() } else { format!(" {}", at.year()) };
+        format!("{weekday} {} {month}{year} {:02}:{:02}", at.day(), at.hour(), at.minute())
+    }
+}
+
+/// A word of a list such as [`Texts::months`], from 0 on; nothing if there are fewer.
+#[must_use]
+pub fn nth(list: &str, index: u32) -> &str {
+    let index = usize::try_from(index).unwrap_or(usize::MAX);
+    list.split_whitespace().nth(index).unwrap_or_default()
 }
 
 /// Puts values into the places of a text.

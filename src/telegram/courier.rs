@@ -125,7 +125,10 @@ impl TelegramCourier {
         };
         match card {
             Card::Task(task) => match self.tasks.task(task).await {
-                Ok(task) => Some(task.map(|task| task_card(texts, &task).outgoing()).into_iter().collect()),
+                Ok(task) => {
+                    let now = self.sender.clock.now();
+                    Some(task.map(|task| task_card(texts, &task, now).outgoing()).into_iter().collect())
+                }
                 Err(error) => {
                     tracing::error!(%error, label = error.label(), "a task could not be shown");
                     None

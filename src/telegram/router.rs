@@ -13,7 +13,7 @@ use super::views::{MemberUpdateView, MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::{AccessMode, AccessSettings};
 use crate::domain::access::AccessChange;
-use crate::domain::chat::{AnswerWhen, ChatKind};
+use crate::domain::chat::{AnswerWhen, ChatKind, Place};
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
@@ -294,19 +294,55 @@ impl Router {
         if stopped { Fate::Settled } else { Fate::Dropped("nothing_to_stop") }
     }
 
-    /// The bot was added to a group: by an owner, the group may talk to it from now on. It says so where it may talk.
+    /// The bot was put out of a chat, or is in it again. A private chat is left by blocking the bot.
     async fn membership(
         self: &Arc<Self>,
         id: UpdateId,
         member: MemberUpdateView,
     ) -> Result<Fate, StoreError> {
-        let was_out = ["left", "kicked", ""].contains(&member.old_chat_member.status.as_str());
-        let is_admin = member.new_chat_member.status == "administrator";
-        let is_in = is_admin || member.new_chat_member.status == "member";
+        let is_out = |status: &str| ["left", "kicked", ""].contains(&status);
+        let is_in = |status: &str| ["administrator", "member"].contains(&status);
+        let (old, new) = (member.old_chat_member.status.as_str(), member.new_chat_member.status.as_str());
         let place = inbound::place_of_chat(&member.chat);
-        if !(place.kind == ChatKind::Group && was_out && is_in) {
-            return Ok(Fate::Dropped("membership"));
+        if !new.is_empty() && is_out(new) {
+            self.commands.leave(place.chat).await?;
+            return Ok(Fate::Settled);
         }
+        match place.kind {
+            ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member).await,
+            ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member).await,
+            _ => Ok(Fate::Dropped("membership")),
+        }
+    }
+
+    /// Somebody takes the bot back: tasks that rest since they blocked it are offered.
+    async fn unblocked(
+        self: &Arc<Self>,
+        id: UpdateId,
+        place: Place,
+        member: MemberUpdateView,
+    ) -> Result<Fate, StoreError> {
+        let speaker = inbound::speaker_of(&member.from);
+        let list = self.settings.access().await?;
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
+            return Ok(Fate::Dropped("membership"));
+        };
+        let language = member.from.language_code;
+        let asker = Asker { place, speaker, language, standing, message: None };
+        let Some(card) = self.commands.returned(&asker).await? else { return Ok(Fate::Settled) };
+        let this = Arc::clone(self);
+        self.tasks.spawn("unblocked", async move { this.show(id, &asker, card).await });
+        Ok(Fate::Pending)
+    }
+
+    /// The bot was added to a group: by an owner, the group may talk to it from now on. It says so where it may talk, and
+    /// offers tasks that rest since it was put out of the group.
+    async fn joined(
+        self: &Arc<Self>,
+        id: UpdateId,
+        place: Place,
+        member: MemberUpdateView,
+    ) -> Result<Fate, StoreError> {
         let adder = inbound::speaker_of(&member.from);
         let list = self.settings.access().await?;
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &adder.user) else {
@@ -318,12 +354,17 @@ impl Router {
         } else if self.access.mode != AccessMode::Open && !list.chats.contains(&place.chat) {
             return Ok(Fate::Settled);
         }
+        let language = member.from.language_code;
+        let is_admin = member.new_chat_member.status == "administrator";
+        let asker = Asker { place, speaker: adder, language, standing, message: None };
+        let offer = self.commands.returned(&asker).await?;
         let this = Arc::clone(self);
         self.tasks.spawn("joined", async move {
-            let asker =
-                Asker { place, speaker: adder, language: member.from.language_code, standing, message: None };
             let card = this.commands.joined(&asker, is_admin);
-            this.show(id, &asker, card).await;
+            let Some(offer) = offer else { return this.show(id, &asker, card).await };
+            if this.commands.show(&asker, card).await {
+                this.show(id, &asker, offer).await;
+            }
         });
         Ok(Fate::Pending)
     }

@@ -36,6 +36,7 @@ impl Commands {
             &[("new", &texts.command_new), ("retry", &texts.command_retry), ("stop", &texts.command_stop)],
         );
         body += &group(&texts.help_remember, &[("notes", &texts.command_notes)]);
+        body += &group(&texts.help_schedule, &[("tasks", &texts.command_tasks)]);
         body += &group(
             &texts.help_settings,
             &[

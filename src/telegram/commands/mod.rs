@@ -44,8 +44,10 @@ use crate::telemetry::vitals::Vitals;
 use crate::text::{utf16_len, utf16_prefix};
 
 /// The commands everybody gets listed, in this order.
-const LISTED: [&str; 11] =
-    ["start", "help", "new", "retry", "stop", "notes", "model", "config", "timezone", "usage", "status"];
+const LISTED: [&str; 12] = [
+    "start", "help", "new", "retry", "stop", "notes", "tasks", "model", "config", "timezone", "usage",
+    "status",
+];
 /// Commands for owners, listed by `/help` alone.
 const UNLISTED: [&str; 2] = ["allow", "deny"];
 /// What the button that asks the example sends.
@@ -194,6 +196,7 @@ impl Commands {
             "new" => self.new_session(asker).await,
             "stop" => Ok(self.stop(asker, mailboxes)),
             "notes" => self.notes_card(asker, 0).await,
+            "tasks" => self.tasks_card(asker, 0).await,
             "config" => self.config_command(asker, &command.argument).await,
             "model" => self.model_command(asker, &command.argument).await,
             "timezone" => self.timezone_command(asker, &command.argument).await,
@@ -302,6 +305,7 @@ impl Commands {
         match family {
             "start" => self.press_start(rest, asker).await,
             "notes" => self.press_notes(rest, asker).await,
+            "tasks" => self.press_tasks(rest, asker, mailboxes).await,
             "config" => self.press_config(rest, asker).await,
             "zone" => self.press_zone(rest, asker).await,
             "model" => self.press_model(rest, asker).await,

@@ -1,0 +1,73 @@
+//! A chat that the bot was put out of, or that blocked it: its tasks rest until somebody there wants them again. The
+//! router calls this when it learns of either.
+
+use super::super::{Asker, Card, Commands, Pressed};
+use crate::domain::task::{PauseReason, State, Task, TaskChange};
+use crate::ids::{ChatId, TaskId};
+use crate::prompts::texts::fill;
+use crate::store::StoreError;
+use crate::telegram::send::Button;
+
+const REMOVED: State = State::Paused(PauseReason::Removed);
+
+impl Commands {
+    /// Pauses all tasks of a chat that the bot is not in any more.
+    ///
+    /// # Errors
+    /// When the store fails; nothing is paused then.
+    pub async fn leave(&self, chat: ChatId) -> Result<(), StoreError> {
+        let live = self.tasks_of(chat, |task| task.state == State::Active).await?;
+        let paused = self.change_each(live, &TaskChange::Pause(PauseReason::Removed)).await?;
+        if paused > 0 {
+            tracing::info!(%chat, tasks = paused, "tasks are paused: the bot is not in their chat any more");
+        }
+        Ok(())
+    }
+
+    /// What to ask in a chat that the bot is in again; `None` if no task rests because it was not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn returned(&self, asker: &Asker) -> Result<Option<Card>, StoreError> {
+        let texts = self.texts(asker);
+        let count = self.removed_tasks(asker.place.chat).await?.len();
+        let buttons = vec![
+            Button::new(&texts.button_resume_all, "tasks:back:yes"),
+            Button::new(&texts.button_stay, "tasks:back:no"),
+        ];
+        let words = fill(&texts.tasks_removed, &[("count", &count.to_string())]);
+        Ok((count > 0).then(|| Card::text(words).row(buttons)))
+    }
+
+    pub(super) async fn press_back(&self, choice: &str, asker: &Asker) -> Result<Pressed, StoreError> {
+        let texts = self.texts(asker);
+        if !self.may_change(asker).await {
+            return Ok(Pressed::toast(&texts.admin_only));
+        }
+        let resting = self.removed_tasks(asker.place.chat).await?;
+        if resting.is_empty() {
+            return Ok(Pressed::both(&texts.gone, self.tasks_card(asker, 0).await?));
+        }
+        if choice != "yes" {
+            return Ok(Pressed::card(Card::text(&texts.tasks_stay)));
+        }
+        let resumed = self.change_each(resting, &TaskChange::Resume).await?;
+        Ok(Pressed::card(Card::text(fill(&texts.tasks_back, &[("count", &resumed.to_string())]))))
+    }
+
+    async fn removed_tasks(&self, chat: ChatId) -> Result<Vec<TaskId>, StoreError> {
+        self.tasks_of(chat, |task| task.state == REMOVED).await
+    }
+
+    async fn tasks_of(&self, chat: ChatId, fits: fn(&Task) -> bool) -> Result<Vec<TaskId>, StoreError> {
+        let tasks = self.store.tasks(chat).await?;
+        Ok(tasks.iter().filter(|task| fits(task)).map(|task| task.id).collect())
+    }
+
+    /// Makes the same change of several tasks in one write; gives how many it fitted.
+    async fn change_each(&self, tasks: Vec<TaskId>, change: &TaskChange) -> Result<usize, StoreError> {
+        let changes = tasks.into_iter().map(|task| (task, change.clone())).collect();
+        let changed = self.store.change_tasks(changes, Vec::new(), self.now()).await?;
+        Ok(changed.iter().flatten().count())
+    }
+}

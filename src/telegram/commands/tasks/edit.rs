@@ -1,0 +1,92 @@
+//! The card that changes a task: its time by steps, what becomes of missed runs; all else is said to the model.
+
+use chrono::TimeDelta;
+
+use super::super::{Card, Commands, Pressed};
+use super::Wish;
+use super::card::View;
+use crate::domain::schedule::Schedule;
+use crate::domain::task::{IfMissed, State, Task, TaskChange, TaskEdit};
+use crate::prompts::texts::{Texts, fill};
+use crate::store::StoreError;
+use crate::telegram::send::Button;
+
+/// Steps in minutes for what runs again and again.
+const STEPS: [(&str, i64); 4] = [("−1 h", -60), ("−15 min", -15), ("+15 min", 15), ("+1 h", 60)];
+/// Steps for a single run, from now on if its time has passed.
+const LATER: [(&str, i64); 3] = [("+10 min", 10), ("+1 h", 60), ("+1 d", 24 * 60)];
+/// So much of a task's id stands in the card. That is its time in milliseconds, which tells it from the chat's others,
+/// and what tools that change tasks take for the id.
+const TAG_BYTES: usize = 10;
+
+impl Commands {
+    pub(super) async fn press_edit(
+        &self,
+        view: View<'_>,
+        task: Task,
+        wish: Wish<'_>,
+    ) -> Result<Pressed, StoreError> {
+        let edit = match (wish.verb, task.state) {
+            (_, State::Cancelled(_)) => None,
+            ("edit", _) => return Ok(Pressed::card(view.edit_card(&task))),
+            ("shift", _) => wish.more.parse().ok().and_then(|minutes| view.shifted(&task, minutes)),
+            _ => IfMissed::named(wish.more)
+                .map(|policy| TaskEdit { if_missed: Some(policy), ..TaskEdit::default() }),
+        };
+        let changed = match edit {
+            Some(edit) => self.change_task(task.id, TaskChange::Edit(edit)).await?,
+            None => None,
+        };
+        Ok(match changed {
+            Some(task) => Pressed::both(&view.texts.config_saved, view.edit_card(&task)),
+            None => Pressed::both(&view.texts.gone, view.card(&task)),
+        })
+    }
+}
+
+impl View<'_> {
+    fn edit_card(&self, task: &Task) -> Card {
+        let texts = self.texts;
+        let choice = missed_words(texts, task.if_missed);
+        let id = task.id.to_string();
+        let lines = [
+            fill(&texts.task_edit_missed, &[("choice", choice)]),
+            fill(&texts.task_edit_help, &[]),
+            format!("#{}", id.get(..TAG_BYTES).unwrap_or(&id)),
+        ];
+        let steps = if task.schedule.is_recurring() { &STEPS[..] } else { &LATER[..] };
+        let fitting = steps.iter().filter(|(_, minutes)| self.shifted(task, *minutes).is_some());
+        let step = |(label, minutes): &(&str, i64)| {
+            Button::new(*label, format!("tasks:shift:{}:{minutes}", self.target(task)))
+        };
+        let policies = IfMissed::ALL.into_iter().map(|policy| {
+            let mark = if policy == task.if_missed { "✓ " } else { "" };
+            let data = format!("tasks:missed:{}:{}", self.target(task), policy.name());
+            Button::new(format!("{mark}{}", missed_words(texts, policy)), data)
+        });
+        Card::titled(&fill(&texts.task_edit, &[("task", &self.title(task))]), lines.join("\n"))
+            .row(fitting.map(step).collect())
+            .row(policies.collect())
+            .row(vec![self.button(&texts.button_back, "open", task)])
+    }
+
+    /// The edit that moves a task's times; `None` where that has no meaning.
+    fn shifted(&self, task: &Task, minutes: i64) -> Option<TaskEdit> {
+        let late = match task.schedule {
+            Schedule::Once { at, .. } => (self.now - at).max(TimeDelta::zero()),
+            Schedule::Cron(_) => TimeDelta::zero(),
+        };
+        let by = TimeDelta::try_minutes(minutes)?.checked_add(&late)?;
+        let schedule = task.schedule.shifted(by)?;
+        schedule.next(task.zone, self.now)?;
+        Some(TaskEdit { schedule: Some((schedule, task.zone)), ..TaskEdit::default() })
+    }
+}
+
+const fn missed_words(texts: &Texts, policy: IfMissed) -> &str {
+    match policy {
+        IfMissed::RunOnce => texts.missed_run_once.as_str(),
+        IfMissed::Skip => texts.missed_skip.as_str(),
+        IfMissed::Ask => texts.missed_ask.as_str(),
+    }
+}
