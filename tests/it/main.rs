@@ -30,6 +30,7 @@ mod store;
 mod support;
 mod talk;
 mod task_kills;
+mod tasks_ui;
 mod trouble;
 mod usage;
 mod web;
