@@ -61,7 +61,10 @@ async fn commands_are_registered_in_each_language() {
     };
     assert_eq!(
         names(&lists.0),
-        ["start", "help", "new", "retry", "stop", "notes", "tasks", "model", "config", "usage", "status"]
+        [
+            "start", "help", "new", "retry", "stop", "notes", "tasks", "model", "config", "timezone",
+            "usage", "status"
+        ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));
     assert_eq!(lists.0[5]["description"], "your lists");

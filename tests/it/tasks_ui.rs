@@ -248,10 +248,10 @@ async fn pausing_and_cancelling_can_be_taken_back_and_a_stale_button_says_so() {
     world.change(news.id, TaskChange::Cancel, long_ago).await;
     let _bot = world.start().await;
     assert_eq!(world.press(ANN, &cancelled, "Undo").await, GONE);
+    assert_eq!(world.refused(), Vec::<String>::new());
     assert_eq!(world.forged(ANN, &card, "tasks:run:nonsense").await, GONE);
     assert_eq!(world.forged(ANN, &card, &format!("tasks:run:{}", TaskId::new())).await, GONE);
     assert_eq!(world.forged(ANN, &card, &format!("tasks:dance:{}", news.id)).await, GONE);
-    assert_eq!(world.refused(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -95,11 +95,15 @@ impl ConversationStore for SledStore {
     }
 
     async fn end_turn(&self, run: &ActiveRun, end: TurnEnd) -> Result<()> {
-        let (bot, run) = (self.bot(), run.clone());
+        let (bot, run, is_of_task) = (self.bot(), run.clone(), end.task.is_some());
         self.change_durably("end a turn", move |tables, changes| {
             turns::end(tables, changes, bot, (&run, end))
         })
-        .await
+        .await?;
+        if is_of_task {
+            self.tell_of_tasks();
+        }
+        Ok(())
     }
 
     async fn retract_turn(&self, run: &ActiveRun) -> Result<()> {
