@@ -171,7 +171,6 @@ async fn settings_are_changed_and_cleared_by_words() {
         ("language", "Latvian", "Language: Latvian", "Language: as you write"),
         ("Tone", "like a sports reporter", "Tone: like a sports reporter", "Tone: none"),
         ("instructions", "we live in Riga", "Instructions: we live in Riga", "Instructions: none"),
-        ("timezone", "europe/riga", "Time zone: Europe/Riga", "Time zone: UTC (default)"),
     ];
     for at in 0..cases.len() {
         world.person(100 + i64::try_from(at).unwrap(), "Someone", "en");
@@ -185,14 +184,12 @@ async fn settings_are_changed_and_cleared_by_words() {
     });
     join_all(trying).await;
 
-    let complaint = world.told(ANN, ANN, "/config timezone Mars/Base").await;
-    assert!(text(&complaint).starts_with("I do not know the time zone “Mars/Base”."), "{complaint}");
     let complaint = world.told(ANN, ANN, &format!("/config instructions {}", "x".repeat(2001))).await;
     assert_eq!(text(&complaint), "That is too long: 2000 characters at most.");
     let usage = world.told(ANN, ANN, "/config colour blue").await;
     assert!(text(&usage).starts_with("/config alone shows the settings."), "{usage}");
-    let question = world.told(BOB, BOB, "/config timezone").await;
-    assert!(text(&question).starts_with("Time zone\nWhich time zone"), "{question}");
+    let question = world.told(BOB, BOB, "/config language").await;
+    assert!(text(&question).starts_with("Language\nWhich language"), "{question}");
     let usage = world.told(BOB, BOB, "/config answers always").await;
     assert!(text(&usage).starts_with("/config alone shows"), "in a private chat every message is answered");
 }
@@ -203,7 +200,6 @@ async fn settings_are_changed_and_cleared_by_buttons() {
     let cases = [
         ("Language", "Português", "Language: Português", "Language: as you write"),
         ("Tone", "as short as possible", "Tone: as short as possible", "Tone: none"),
-        ("Time zone", "Asia/Tokyo", "Time zone: Asia/Tokyo", "Time zone: UTC (default)"),
         (
             "Answers when",
             "only to commands",
@@ -212,7 +208,7 @@ async fn settings_are_changed_and_cleared_by_buttons() {
         ),
     ];
     let bot = world.start_open().await;
-    for n in 0..4 {
+    for n in 0..3 {
         world.telegram.add_supergroup(-100 - n, "Team");
         world.join(-100 - n);
     }

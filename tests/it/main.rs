@@ -31,6 +31,7 @@ mod support;
 mod talk;
 mod task_kills;
 mod tasks_ui;
+mod timezone;
 mod trouble;
 mod usage;
 mod web;

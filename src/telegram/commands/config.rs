@@ -11,6 +11,7 @@ use crate::text::one_line;
 
 /// Languages offered as buttons, by their own names; any other can be typed.
 const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "Русский", "Français"];
+
 /// A setting that can be changed here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
