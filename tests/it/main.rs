@@ -28,6 +28,7 @@ mod stdio;
 mod store;
 mod support;
 mod talk;
+mod tasks;
 mod trouble;
 mod usage;
 mod web;
