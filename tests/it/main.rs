@@ -32,6 +32,7 @@ mod talk;
 mod task_kills;
 mod tasks_ui;
 mod timezone;
+mod tasks;
 mod trouble;
 mod usage;
 mod web;

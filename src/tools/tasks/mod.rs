@@ -168,10 +168,10 @@ impl TaskTools {
             schedule,
         };
         let task = Task::new(new, context.now);
-        let full = |whose: &str, count: usize| {
+        let full = |whose: &str, most: usize| {
             ToolError::ForModel(format!(
-                "{whose} {count} scheduled tasks already, and that is the most there may be; ask which of them to \
-                 cancel: list_tasks shows those of this chat"
+                "{whose} as many scheduled tasks as there may be: {most}. Ask the person which of them to cancel; \
+                 list_tasks shows those of this chat"
             ))
         };
         match self.store.add_task(&task, self.limits).await? {
