@@ -12,6 +12,7 @@ mod outbox;
 mod sessions;
 mod settings;
 mod sled;
+mod tasks;
 mod turns;
 mod usage;
 
@@ -195,6 +196,16 @@ conformance! {
         what_is_booked_adds_up
         what_a_stop_left_open_counts_as_spent
         owners_are_told_once_a_day
+    }
+    tasks {
+        tasks_are_kept_once_and_within_limits
+        of_many_that_are_added_at_once_only_so_many_are
+        a_change_is_made_if_it_fits_and_takes_its_words_along
+        tasks_are_found_by_when_they_wake
+        the_last_runs_are_kept_and_all_is_forgotten_together
+        the_turn_of_a_task_begins_once
+        an_answered_run_is_not_begun_again_and_a_failed_one_leaves_no_words
+        a_group_that_moves_takes_its_tasks_along
     }
     migration {
         what_was_spent_moves_with_its_chat
