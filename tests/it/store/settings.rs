@@ -67,8 +67,10 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let clear = ConfigPatch { custom_prompt: Some(None), ..ConfigPatch::default() };
     let without = ChatConfig { custom_prompt: None, ..config };
     assert_eq!(store.change_chat_config(CHAT, clear).await.unwrap(), without);
-    assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), ChatConfig::default());
-    assert_eq!(store.chat_config(CHAT).await.unwrap(), ChatConfig::default());
+    // Nobody is asked twice where they are.
+    let cleared = ChatConfig { zone_asked: Some(at(7)), ..ChatConfig::default() };
+    assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), cleared);
+    assert_eq!(store.chat_config(CHAT).await.unwrap(), cleared);
 }
 
 pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
