@@ -54,6 +54,8 @@ async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
     let talk = [
         ("the barber of Seville", "the barber of Seville"),
         ("search the web for wigs", "All about wigs (made up)"),
+        ("remind me in 1 second to drink water", "⏰ Drink water!"),
+        ("what is scheduled?", "Nothing is scheduled."),
     ];
     for (said, answer) in talk {
         let message = json!({"chat_id": 1001, "from": 1001, "text": said});

@@ -92,7 +92,7 @@ async fn a_reminder_is_shown_as_it_is_stored_and_comes_by_itself() {
     assert_eq!(tools, wanted);
     let prompt = request.user_text();
     let (_, task) = prompt.split_once("<scheduled_task ").unwrap();
-    assert!(task.contains("user_id=\"tg:11\"") || task.contains("user_id=\"11\""), "{task}");
+    assert!(task.contains("user_id=\"11\""), "{task}");
     assert!(task.contains("Remind Ann, in English, to drink water.\n</scheduled_task>"), "{task}");
 
     let list = world.tool((ANN, ANN), "what is left?", ("list_tasks", json!({}))).await;

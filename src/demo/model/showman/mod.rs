@@ -1,6 +1,8 @@
 //! The brain of `figaro demo`: a few keyword rules that show off formatting, tools and streaming without a network.
 //! It says what it is, and calls only tools the request offers.
 
+mod schedule;
+
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -19,6 +21,7 @@ rules. What you see around me is real. Try:
 - `poll Where shall we eat? Pizza, soup, salad`
 - `like this`: I react to your message
 - `buy milk`, then `notes`: I remember things
+- `remind me in 1 minute to drink water`, then `what is scheduled?`: I come back by myself
 - `photo`: I send a picture
 - `file`: I write a table and send it as a file
 - `dice`: I look for the method that rolls one, then roll it
@@ -74,6 +77,8 @@ enum Trick {
     React,
     ListNotes,
     AddNote,
+    Schedule,
+    ListTasks,
     Photo,
     File,
     Dice,
@@ -89,6 +94,9 @@ impl Brain for Showman {
         let said = request.user_text();
         let message = tagged(&said);
         let results = request.tool_results();
+        if let Some(prompt) = schedule::due(&said) {
+            return due(request, prompt, &results);
+        }
         let trick = Trick::of(message.text);
         let has_found = results.last().is_some_and(|(tool, _)| *tool == "find_telegram_methods");
         if has_found && trick == Trick::Dice {
@@ -109,12 +117,29 @@ impl Brain for Showman {
             },
             Trick::Dice => offered(request, "find_telegram_methods", json!({"query": "roll a dice"})),
             Trick::Search => offered(request, "web_search", json!({"query": query(message.text)})),
+            Trick::Schedule => {
+                let from = message.attribute("from").unwrap_or("you");
+                let name = from.split(" (").next().unwrap_or(from);
+                offered(request, "schedule_task", schedule::asked(message.text, name).unwrap_or_default())
+            }
+            Trick::ListTasks => offered(request, "list_tasks", json!({})),
             Trick::Poll | Trick::React | Trick::ListNotes | Trick::AddNote | Trick::Photo | Trick::File => {
                 let (tool, arguments) = call(trick, &message);
                 offered(request, tool, arguments)
             }
         }
     }
+}
+
+/// Carries a task out: news are looked up, everything else is said.
+fn due(request: &ModelRequest, prompt: &str, results: &[(&str, String)]) -> Reply {
+    if !results.is_empty() {
+        return spoken(&conclusion(results));
+    }
+    if prompt.contains("news") && request.tool_names().contains(&"web_search") {
+        return offered(request, "web_search", json!({"query": "news"}));
+    }
+    spoken(&schedule::carried_out(prompt))
 }
 
 /// A call, if the request offers its tool.
@@ -131,7 +156,11 @@ impl Trick {
         let words: Vec<&str> =
             text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let says = |any: &[&str]| words.iter().any(|word| any.contains(word));
-        let rules: [(&[&str], Self); 13] = [
+        if schedule::asked(&text, "").is_some() {
+            return Self::Schedule;
+        }
+        let rules: [(&[&str], Self); 14] = [
+            (&["scheduled", "schedule", "tasks", "reminders"], Self::ListTasks),
             (&["search", "google"], Self::Search),
             (&["poll", "vote"], Self::Poll),
             (&["format", "formatting", "markdown"], Self::Format),
@@ -258,6 +287,8 @@ fn conclusion(results: &[(&str, String)]) -> String {
         "sendDice" => rolled(&result),
         "add_note" => "Noted. Say `notes` to hear everything I keep for you.".to_owned(),
         "list_notes" => notes(&result),
+        "schedule_task" => schedule::set(&result),
+        "list_tasks" => schedule::list(&result),
         "web_search" => pages(&result),
         _ => format!("The tool `{tool}` answered: {output}"),
     }
@@ -368,6 +399,9 @@ mod tests {
             ("Search the web for news", Trick::Search),
             ("go slow", Trick::Slow),
             ("denotes belong", Trick::Echo),
+            ("remind me in 1 minute to buy milk", Trick::Schedule),
+            ("every weekday at 9 tell me the news", Trick::Schedule),
+            ("What is scheduled?", Trick::ListTasks),
         ];
         for (text, wanted) in cases {
             assert_eq!(Trick::of(text), wanted, "{text}");
