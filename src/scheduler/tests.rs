@@ -27,6 +27,8 @@ fn start() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 23, 8, 0, 0).unwrap()
 }
 
+type Ran = (DateTime<Utc>, DateTime<Utc>, bool);
+
 /// Runs tasks to a good end in ten seconds, and delivers what is to be told.
 #[derive(Debug)]
 struct Worker {
@@ -36,7 +38,8 @@ struct Worker {
     hangs: AtomicBool,
     /// So many runs fail.
     fails: Mutex<u32>,
-    ran: Mutex<Vec<(DateTime<Utc>, DateTime<Utc>, bool)>>,
+    /// For which due time, when, and whether that counted as late.
+    ran: Mutex<Vec<Ran>>,
     told: Mutex<Vec<String>>,
 }
 

@@ -64,8 +64,10 @@ impl Question {
         });
         let parts: Vec<Inbound> = parts.collect();
         let again_by = self.asker().cloned();
-        let is_own =
-            parts.iter().all(|part| Some(&part.speaker.user) == again_by.as_ref().map(|by| &by.user));
+        // The prompt of a task is the model's wording of what somebody wanted then.
+        let is_own = parts.iter().all(|part| {
+            part.task.is_none() && Some(&part.speaker.user) == again_by.as_ref().map(|by| &by.user)
+        });
         let standing = if is_own { self.standing } else { Standing::Borrowed };
         Self { parts, standing, again_by, task: None }
     }

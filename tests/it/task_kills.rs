@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use chrono_tz::Tz;
 use figaro::clock::Clock;
 use figaro::demo::model::{Gate, ModelRequest, OfflineModel, Reply};
@@ -28,8 +28,7 @@ async fn store(world: &World) -> SledStore {
 
 /// A task of one time, due so soon after now.
 async fn due_in(world: &World, chat: i64, prompt: &str, after: TimeDelta) -> TaskId {
-    #[allow(clippy::disallowed_methods, reason = "the bot under test lives in real time")]
-    let now = Utc::now();
+    let now = Clock::system().now();
     let place = Place { chat: ChatId(chat), kind: ChatKind::Private, title: None, topic: None };
     let creator = Speaker { user: UserId::telegram(chat), name: "Ann".into(), username: None };
     let (zone, prompt) = (Tz::UTC, prompt.to_owned());

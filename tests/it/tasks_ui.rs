@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
+use figaro::clock::Clock;
 use figaro::demo::model::{Gate, Reply};
 use figaro::demo::telegram::{Say, Standing};
 use figaro::domain::chat::{ChatKind, Place};
@@ -29,8 +30,8 @@ fn place(chat: i64) -> Place {
 
 /// A task of someone's that is due every day, in so many hours for the first time.
 fn daily(by: i64, chat: i64, prompt: &str, hours: i64) -> Task {
-    let hour = (Utc::now() + TimeDelta::hours(hours)).hour();
-    task(by, chat, prompt, &format!("0 {hour} * * *"), Utc::now())
+    let hour = (Clock::system().now() + TimeDelta::hours(hours)).hour();
+    task(by, chat, prompt, &format!("0 {hour} * * *"), Clock::system().now())
 }
 
 fn task(by: i64, chat: i64, prompt: &str, when: &str, now: DateTime<Utc>) -> Task {
@@ -110,7 +111,7 @@ async fn an_empty_list_tells_how_to_fill_it() {
 #[tokio::test]
 async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled() {
     let world = World::new().await;
-    let long_ago = Utc::now() - TimeDelta::days(2);
+    let long_ago = Clock::system().now() - TimeDelta::days(2);
     let [later, soon, paused, gone, elsewhere] = [
         daily(ANN, ANN, "later", 4),
         daily(ANN, ANN, "soon", 2),
@@ -121,8 +122,8 @@ async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled()
     let (done, failed) =
         (task(ANN, ANN, "done", "in 1 hour", long_ago), task(ANN, ANN, "failed", "in 2 hours", long_ago));
     world.keep(&[&later, &soon, &paused, &gone, &elsewhere, &done, &failed]).await;
-    world.change(paused.id, TaskChange::Pause(PauseReason::Person), Utc::now()).await;
-    world.change(gone.id, TaskChange::Cancel, Utc::now()).await;
+    world.change(paused.id, TaskChange::Pause(PauseReason::Person), Clock::system().now()).await;
+    world.change(gone.id, TaskChange::Cancel, Clock::system().now()).await;
     for (task, error) in [(&done, None), (&failed, Some("Nobody was there."))] {
         let (at, run) = (task.next.unwrap(), RunId::new());
         let due = figaro::domain::task::Due { at, attempt: 1, late: false };
@@ -137,7 +138,7 @@ async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled()
         };
         world.change(task.id, TaskChange::Settle(run, ended), at + TimeDelta::seconds(3)).await;
     }
-    world.change(failed.id, TaskChange::Told, Utc::now()).await;
+    world.change(failed.id, TaskChange::Told, Clock::system().now()).await;
     let _bot = world.start().await;
     let list = world.told(ANN, ANN, "/tasks").await;
     let clock = |task: &Task| task.next.unwrap().format("⏰ %H:%M %a · ").to_string();
@@ -243,7 +244,7 @@ async fn pausing_and_cancelling_can_be_taken_back_and_a_stale_button_says_so() {
 
     // The clock of the store goes on while the bot is away.
     bot.stop();
-    let long_ago = Utc::now() - TimeDelta::seconds(61);
+    let long_ago = Clock::system().now() - TimeDelta::seconds(61);
     world.change(news.id, TaskChange::Revive, long_ago).await;
     world.change(news.id, TaskChange::Cancel, long_ago).await;
     let _bot = world.start().await;
@@ -308,7 +309,8 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
 #[tokio::test]
 async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
     let world = World::new().await;
-    let (news, call) = (daily(ANN, ANN, "News", 3), task(ANN, ANN, "Call mum", "in 2 hours", Utc::now()));
+    let (news, call) =
+        (daily(ANN, ANN, "News", 3), task(ANN, ANN, "Call mum", "in 2 hours", Clock::system().now()));
     world.keep(&[&news, &call]).await;
     let bot = world.start().await;
     let card = world.opened(ANN, ANN, "News").await;
@@ -361,7 +363,7 @@ async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
 #[tokio::test]
 async fn a_single_run_that_has_passed_is_put_off_from_now() {
     let world = World::new().await;
-    let call = task(ANN, ANN, "Call mum", "in 1 hour", Utc::now() - TimeDelta::hours(5));
+    let call = task(ANN, ANN, "Call mum", "in 1 hour", Clock::system().now() - TimeDelta::hours(5));
     world.keep(&[&call]).await;
     let (at, run) = (call.next.unwrap(), RunId::new());
     let due = figaro::domain::task::Due { at, attempt: 1, late: false };
@@ -371,13 +373,16 @@ async fn a_single_run_that_has_passed_is_put_off_from_now() {
     let card = world.opened(ANN, ANN, "Call mum").await;
     world.press(ANN, &card, "Edit").await;
     world.card(&card, "Edit: ⏰ Call mum", "+10 min").await;
-    let before = Utc::now();
+    let before = Clock::system().now();
     assert_eq!(world.press(ANN, &card, "+10 min").await, "Saved.");
     bot.stop();
     let put_off = world.tasks().await.task(call.id).await.unwrap().unwrap();
     let next = put_off.next.unwrap();
     assert_eq!(put_off.state, State::Active);
-    assert!(next >= before + TimeDelta::minutes(10) && next <= Utc::now() + TimeDelta::minutes(10), "{next}");
+    assert!(
+        next >= before + TimeDelta::minutes(10) && next <= Clock::system().now() + TimeDelta::minutes(10),
+        "{next}"
+    );
 }
 
 #[tokio::test]
@@ -390,7 +395,7 @@ async fn tasks_of_a_group_rest_while_the_bot_is_not_in_it() {
         daily(BOB, TEAM, "paused by Bob", 5),
     ];
     world.keep(&[&news, &water, &own]).await;
-    world.change(own.id, TaskChange::Pause(PauseReason::Person), Utc::now()).await;
+    world.change(own.id, TaskChange::Pause(PauseReason::Person), Clock::system().now()).await;
     let bot = world.start_open().await;
     world.telegram.bot_removed(TEAM, BOB).unwrap();
     bot.logged("tasks are paused: the bot is not in their chat any more").await;

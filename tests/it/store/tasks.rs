@@ -110,12 +110,10 @@ pub(super) async fn of_many_that_are_added_at_once_only_so_many_are(backend: &dy
     let store = backend.open().await;
     let adding = (0..12).map(|n| {
         let (store, task) = (Arc::clone(&store), once(4, CHAT, &format!("task {n}"), 1));
-        tokio::spawn(async move { store.add_task(&task, LIMITS).await.unwrap() })
+        async move { store.add_task(&task, LIMITS).await.unwrap() }
     });
-    let mut added = 0;
-    for one in adding.collect::<Vec<_>>() {
-        added += usize::from(one.await.unwrap() == TaskAdded::New);
-    }
+    let outcomes = futures::future::join_all(adding).await;
+    let added = outcomes.into_iter().filter(|outcome| *outcome == TaskAdded::New).count();
     assert_eq!((added, store.tasks(CHAT).await.unwrap().len()), (3, 3));
 }
 
