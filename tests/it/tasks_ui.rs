@@ -8,17 +8,21 @@ use figaro::demo::telegram::{Say, Standing};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{Ended, IfMissed, NewTask, PauseReason, State, Task, TaskChange};
+use figaro::domain::task::{Cost, Due, Ended, IfMissed, NewTask, PauseReason, State, Task, TaskChange};
 use figaro::ids::{BotId, ChatId, RunId, TaskId, UserId};
 use figaro::store::sled::SledStore;
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
-use crate::support::{ANN, BOB, World};
+use crate::support::{ANN, BOB, PATIENCE, World};
 
 const RUI: i64 = 13;
 const GONE: &str = "This is no longer up to date.";
+
+fn now() -> DateTime<Utc> {
+    Clock::system().now()
+}
 
 fn place(chat: i64) -> Place {
     let (kind, title) = match chat {
@@ -30,8 +34,8 @@ fn place(chat: i64) -> Place {
 
 /// A task of someone's that is due every day, in so many hours for the first time.
 fn daily(by: i64, chat: i64, prompt: &str, hours: i64) -> Task {
-    let hour = (Clock::system().now() + TimeDelta::hours(hours)).hour();
-    task(by, chat, prompt, &format!("0 {hour} * * *"), Clock::system().now())
+    let hour = (now() + TimeDelta::hours(hours)).hour();
+    task(by, chat, prompt, &format!("0 {hour} * * *"), now())
 }
 
 fn task(by: i64, chat: i64, prompt: &str, when: &str, now: DateTime<Utc>) -> Task {
@@ -83,7 +87,7 @@ impl World {
         let (chat, id) = (number(&card["chat"]["id"]), &card["message_id"]);
         let found = self
             .telegram
-            .wait_until(crate::support::PATIENCE, |view| {
+            .wait_until(PATIENCE, |view| {
                 let card = view.messages(chat).into_iter().find(|m| m["message_id"] == *id)?;
                 (text(card).contains(words) && labels(card).iter().any(|l| l == label)).then(|| card.clone())
             })
@@ -111,7 +115,7 @@ async fn an_empty_list_tells_how_to_fill_it() {
 #[tokio::test]
 async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled() {
     let world = World::new().await;
-    let long_ago = Clock::system().now() - TimeDelta::days(2);
+    let long_ago = now() - TimeDelta::days(2);
     let [later, soon, paused, gone, elsewhere] = [
         daily(ANN, ANN, "later", 4),
         daily(ANN, ANN, "soon", 2),
@@ -122,23 +126,19 @@ async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled()
     let (done, failed) =
         (task(ANN, ANN, "done", "in 1 hour", long_ago), task(ANN, ANN, "failed", "in 2 hours", long_ago));
     world.keep(&[&later, &soon, &paused, &gone, &elsewhere, &done, &failed]).await;
-    world.change(paused.id, TaskChange::Pause(PauseReason::Person), Clock::system().now()).await;
-    world.change(gone.id, TaskChange::Cancel, Clock::system().now()).await;
+    world.change(paused.id, TaskChange::Pause(PauseReason::Person), now()).await;
+    world.change(gone.id, TaskChange::Cancel, now()).await;
     for (task, error) in [(&done, None), (&failed, Some("Nobody was there."))] {
         let (at, run) = (task.next.unwrap(), RunId::new());
-        let due = figaro::domain::task::Due { at, attempt: 1, late: false };
+        let due = Due { at, attempt: 1, late: false };
         world.change(task.id, TaskChange::Claim(run, due), at).await;
         let ended = match error {
-            Some(error) => Ended::Failed {
-                error: error.to_owned(),
-                again: false,
-                cost: figaro::domain::task::Cost::default(),
-            },
+            Some(error) => Ended::Failed { error: error.to_owned(), again: false, cost: Cost::default() },
             None => Ended::Delivered(None),
         };
         world.change(task.id, TaskChange::Settle(run, ended), at + TimeDelta::seconds(3)).await;
     }
-    world.change(failed.id, TaskChange::Told, Clock::system().now()).await;
+    world.change(failed.id, TaskChange::Told, now()).await;
     let _bot = world.start().await;
     let list = world.told(ANN, ANN, "/tasks").await;
     let clock = |task: &Task| task.next.unwrap().format("⏰ %H:%M %a · ").to_string();
@@ -244,7 +244,7 @@ async fn pausing_and_cancelling_can_be_taken_back_and_a_stale_button_says_so() {
 
     // The clock of the store goes on while the bot is away.
     bot.stop();
-    let long_ago = Clock::system().now() - TimeDelta::seconds(61);
+    let long_ago = now() - TimeDelta::seconds(61);
     world.change(news.id, TaskChange::Revive, long_ago).await;
     world.change(news.id, TaskChange::Cancel, long_ago).await;
     let _bot = world.start().await;
@@ -309,8 +309,7 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
 #[tokio::test]
 async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
     let world = World::new().await;
-    let (news, call) =
-        (daily(ANN, ANN, "News", 3), task(ANN, ANN, "Call mum", "in 2 hours", Clock::system().now()));
+    let (news, call) = (daily(ANN, ANN, "News", 3), task(ANN, ANN, "Call mum", "in 2 hours", now()));
     world.keep(&[&news, &call]).await;
     let bot = world.start().await;
     let card = world.opened(ANN, ANN, "News").await;
@@ -363,26 +362,23 @@ async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
 #[tokio::test]
 async fn a_single_run_that_has_passed_is_put_off_from_now() {
     let world = World::new().await;
-    let call = task(ANN, ANN, "Call mum", "in 1 hour", Clock::system().now() - TimeDelta::hours(5));
+    let call = task(ANN, ANN, "Call mum", "in 1 hour", now() - TimeDelta::hours(5));
     world.keep(&[&call]).await;
     let (at, run) = (call.next.unwrap(), RunId::new());
-    let due = figaro::domain::task::Due { at, attempt: 1, late: false };
+    let due = Due { at, attempt: 1, late: false };
     world.change(call.id, TaskChange::Claim(run, due), at).await;
     world.change(call.id, TaskChange::Settle(run, Ended::Delivered(None)), at).await;
     let bot = world.start().await;
     let card = world.opened(ANN, ANN, "Call mum").await;
     world.press(ANN, &card, "Edit").await;
     world.card(&card, "Edit: ⏰ Call mum", "+10 min").await;
-    let before = Clock::system().now();
+    let before = now();
     assert_eq!(world.press(ANN, &card, "+10 min").await, "Saved.");
     bot.stop();
     let put_off = world.tasks().await.task(call.id).await.unwrap().unwrap();
     let next = put_off.next.unwrap();
     assert_eq!(put_off.state, State::Active);
-    assert!(
-        next >= before + TimeDelta::minutes(10) && next <= Clock::system().now() + TimeDelta::minutes(10),
-        "{next}"
-    );
+    assert!(next >= before + TimeDelta::minutes(10) && next <= now() + TimeDelta::minutes(10), "{next}");
 }
 
 #[tokio::test]
@@ -395,7 +391,7 @@ async fn tasks_of_a_group_rest_while_the_bot_is_not_in_it() {
         daily(BOB, TEAM, "paused by Bob", 5),
     ];
     world.keep(&[&news, &water, &own]).await;
-    world.change(own.id, TaskChange::Pause(PauseReason::Person), Clock::system().now()).await;
+    world.change(own.id, TaskChange::Pause(PauseReason::Person), now()).await;
     let bot = world.start_open().await;
     world.telegram.bot_removed(TEAM, BOB).unwrap();
     bot.logged("tasks are paused: the bot is not in their chat any more").await;
@@ -449,4 +445,30 @@ async fn tasks_of_a_person_rest_while_they_block_the_bot() {
     world.telegram.bot_joined(ANN, ANN).unwrap();
     world.caught_up().await;
     assert_eq!(world.bot_texts(ANN), ["I have."]);
+}
+
+#[tokio::test]
+async fn the_card_that_proves_a_task_acts_where_it_stands() {
+    let world = World::new().await;
+    let arguments = json!({"prompt": "Tell me the weather in Riga", "schedule": "0 8 * * 1-5", "recurring": true, "timezone": "Europe/Riga"});
+    world.script.push(Reply::call("schedule_task", arguments));
+    world.script.push(Reply::text("Every weekday at eight."));
+    let _bot = world.start().await;
+    world.say(ANN, ANN, "Every weekday at 8:00, tell me the weather in Riga");
+    let card = world.answers(ANN, 2).await.remove(1);
+    let title = "⏰ Tell me the weather in Riga — every weekday 08:00 (Europe/Riga)";
+    assert!(text(&card).starts_with(&format!("{title}\nNext: ")), "{card}");
+    assert_eq!(labels(&card), ["Run now", "Pause", "Edit", "Cancel"]);
+    assert_eq!(world.press(ANN, &card, "Pause").await, "Paused");
+    world.card(&card, &format!("{title}\nPaused"), "Resume").await;
+    assert_eq!(world.press(ANN, &card, "Edit").await, "");
+    world.card(&card, &format!("Edit: {title}"), "+15 min").await;
+    world.press(ANN, &card, "‹ Back").await;
+    world.card(&card, title, "Resume").await;
+    assert_eq!(world.press(ANN, &card, "Cancel").await, "Cancelled");
+    world.card(&card, "Cancelled ", "Undo").await;
+    assert_eq!(world.press(ANN, &card, "Undo").await, "It is back.");
+    let back = world.card(&card, "\nPaused", "Resume").await;
+    assert_eq!(labels(&back), ["Run now", "Resume", "Edit", "Cancel"]);
+    assert_eq!(world.refused(), Vec::<String>::new());
 }

@@ -17,7 +17,7 @@ use crate::domain::conversation::Message;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
-use crate::domain::task::{Task, TaskChange, TaskRun};
+use crate::domain::task::{PauseReason, State, Task, TaskChange, TaskRun};
 use crate::ids::{BotId, ChatId, RunId, TaskId};
 use crate::store::{KEPT_RUNS, Result, TaskAdded, TaskLimits, TaskStore};
 
@@ -279,6 +279,10 @@ pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: 
     for task in found(tables, keys.map(|key| Ok(key::task_of(&key?))))? {
         let mut moved = task.clone();
         moved.place.chat = to;
+        // Telegram may have told first that the bot has left the old group.
+        if moved.state == State::Paused(PauseReason::Removed) {
+            moved.state = State::Active;
+        }
         put(tables, changes, Some(&task), Some(&moved))?;
     }
     Ok(())

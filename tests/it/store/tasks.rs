@@ -16,6 +16,8 @@ use figaro::domain::task::{
 use figaro::ids::{ChatId, MessageId, RunId, TaskId, UserId};
 use figaro::store::{KEPT_RUNS, Store, TaskAdded, TaskLimits, TurnEnd};
 
+use futures::future::join_all;
+
 use super::{Backend, CHAT, HERE, accept, at, inbound, texts};
 
 const LIMITS: TaskLimits = TaskLimits { per_chat: 3, per_user: 4 };
@@ -108,12 +110,10 @@ pub(super) async fn tasks_are_kept_once_and_within_limits(backend: &dyn Backend)
 
 pub(super) async fn of_many_that_are_added_at_once_only_so_many_are(backend: &dyn Backend) {
     let store = backend.open().await;
-    let adding = (0..12).map(|n| {
-        let (store, task) = (Arc::clone(&store), once(4, CHAT, &format!("task {n}"), 1));
-        async move { store.add_task(&task, LIMITS).await.unwrap() }
-    });
-    let outcomes = futures::future::join_all(adding).await;
-    let added = outcomes.into_iter().filter(|outcome| *outcome == TaskAdded::New).count();
+    let tasks: Vec<Task> = (0..12).map(|n| once(4, CHAT, &format!("task {n}"), 1)).collect();
+    let adding = tasks.iter().map(|task| store.add_task(task, LIMITS));
+    let added =
+        join_all(adding).await.into_iter().filter(|one| *one.as_ref().unwrap() == TaskAdded::New).count();
     assert_eq!((added, store.tasks(CHAT).await.unwrap().len()), (3, 3));
 }
 

@@ -49,11 +49,12 @@ impl View<'_> {
         let texts = self.texts;
         let choice = missed_words(texts, task.if_missed);
         let id = task.id.to_string();
-        let lines = [
-            fill(&texts.task_edit_missed, &[("choice", choice)]),
-            fill(&texts.task_edit_help, &[]),
-            format!("#{}", id.get(..TAG_BYTES).unwrap_or(&id)),
-        ];
+        let mut lines = vec![fill(&texts.task_edit_missed, &[("choice", choice)])];
+        // What is over is changed by steps alone: the model is given live tasks.
+        if task.is_live() {
+            lines.push(texts.task_edit_help.clone());
+            lines.push(format!("#{}", id.get(..TAG_BYTES).unwrap_or(&id)));
+        }
         let steps = if task.schedule.is_recurring() { &STEPS[..] } else { &LATER[..] };
         let fitting = steps.iter().filter(|(_, minutes)| self.shifted(task, *minutes).is_some());
         let step = |(label, minutes): &(&str, i64)| {
