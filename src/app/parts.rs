@@ -139,7 +139,7 @@ fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes) -> Scheduler {
         store: base.store.clone(),
         access: base.settings.access.clone(),
         settings: base.store.clone(),
-        outbox: base.store.clone(),
+        conversations: base.store.clone(),
         mailboxes: mailboxes.clone(),
         locales: base.locales.clone(),
         clock: base.clock.clone(),

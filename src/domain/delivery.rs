@@ -65,6 +65,17 @@ impl PendingDelivery {
     }
 }
 
+/// How a delivery ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeliveryEnd {
+    /// Telegram has confirmed all of it.
+    Whole,
+    /// A person stopped it.
+    Stopped,
+    /// Telegram did not take it, or nobody knows; in words for whoever waits for it.
+    Undelivered(String),
+}
+
 /// A message that shows what is stored when it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -5,29 +5,33 @@ mod notice;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures::FutureExt;
 
 use crate::clock::Clock;
 use crate::config::AccessSettings;
 use crate::domain::access::AccessList;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::task::{Cost, Ended, MOST_TAKEN_UP, ON_TIME, PauseReason, Task, TaskChange, Tell, Wake};
+use crate::domain::task::{
+    Claim, Cost, Ended, MOST_TAKEN_UP, ON_TIME, PauseReason, Task, TaskChange, Tell, Wake,
+};
 use crate::ids::{RunId, TaskId};
 use crate::policy::access::{Verdict, judge};
 use crate::prompts::texts::Locales;
 use crate::session::mailbox::{Job, Mailboxes};
 use crate::shutdown::Tasks;
-use crate::store::{OutboxStore, Result, SettingsStore, TaskStore};
+use crate::store::{ConversationStore, Result, SettingsStore, StoreError, TaskStore};
 
 /// So many tasks run at the same time; the other lanes are for people.
 pub const MOST_RUNNING: usize = 16;
 /// So many are looked at together.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 /// However far away the next task is: the machine's clock may be set, or the machine may have slept.
 const LOOK_EVERY: TimeDelta = TimeDelta::seconds(60);
 /// Times are kept in milliseconds and compared in full: the next task may be due a moment after the store says so.
@@ -44,8 +48,8 @@ pub struct Scheduler {
     pub access: AccessSettings,
     /// Who may talk to it, by what owners said.
     pub settings: Arc<dyn SettingsStore>,
-    /// Answers on their way.
-    pub outbox: Arc<dyn OutboxStore>,
+    /// Turns that have begun.
+    pub conversations: Arc<dyn ConversationStore>,
     /// The lanes that tasks run in.
     pub mailboxes: Mailboxes,
     /// Words.
@@ -63,6 +67,9 @@ impl Scheduler {
         let mut seen = self.clock.now();
         // What came due before was missed: nobody was there.
         let mut awake = seen;
+        if let Err(error) = self.take_up_all(seen).await {
+            tracing::error!(%error, label = error.label(), "runs that a stop left could not be taken up");
+        }
         loop {
             let now = self.clock.now();
             if now - seen > LOOK_EVERY + ON_TIME {
@@ -70,7 +77,13 @@ impl Scheduler {
                 awake = now;
             }
             seen = now;
-            let pause = match self.look(now, awake).await {
+            let looked = AssertUnwindSafe(self.look(now, awake)).catch_unwind().await;
+            let pause = match looked.unwrap_or_else(|_panic| {
+                Err(StoreError::Failed {
+                    operation: "look after tasks",
+                    reason: "a task broke the code that looks after it".to_owned(),
+                })
+            }) {
                 Ok(next) => next.map_or(LOOK_EVERY, |next| (next - self.clock.now()).min(LOOK_EVERY)),
                 Err(error) => {
                     tracing::error!(%error, label = error.label(), "tasks could not be looked after");
@@ -89,11 +102,11 @@ impl Scheduler {
     /// Does what is due; gives the time of what comes next. With all places taken that is when one becomes free.
     async fn look(&self, now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
         loop {
-            let room = self.room(now).await?;
+            let under_way = self.under_way(now).await?;
             let due = self.store.due_tasks(now, BATCH).await?;
             let did = self.forget(&due, (now, awake)).await?
                 | self.tell(&due, (now, awake)).await?
-                | self.begin(&due, room, (now, awake)).await?;
+                | self.begin(&due, &under_way, (now, awake)).await?;
             if self.tasks.is_stopping() {
                 return Ok(None);
             }
@@ -104,47 +117,51 @@ impl Scheduler {
         }
     }
 
-    /// How many more may run. A run that has gone from its lane without an end is taken up again on the way.
-    async fn room(&self, now: DateTime<Utc>) -> Result<usize> {
+    /// What is under way. A run that has gone from its lane without an end is taken up again on the way, once its lease
+    /// has ended.
+    async fn under_way(&self, now: DateTime<Utc>) -> Result<Vec<Task>> {
         let claimed = self.store.claimed_tasks().await?;
         for task in &claimed {
-            self.take_up(task, now).await?;
+            let is_lost = |claim: &Claim| claim.lease_until <= now && !self.mailboxes.holds(claim.run);
+            if let Some(claim) = task.claim.filter(is_lost) {
+                self.take_up(task, claim, Some(claim.late), now).await?;
+            }
         }
-        Ok(MOST_RUNNING.saturating_sub(claimed.len()))
+        Ok(claimed)
     }
 
-    /// Puts a run that nobody works on back into its lane: its answer to be delivered, its turn to be gone on with or
-    /// begun. A run that was lost too often has failed.
-    async fn take_up(&self, task: &Task, now: DateTime<Utc>) -> Result<()> {
-        let Some(claim) = &task.claim else { return Ok(()) };
-        if self.mailboxes.holds(claim.run) {
-            if claim.lease_until <= now {
-                self.change(task.id, TaskChange::Renew(claim.run), now).await?;
-            }
-            return Ok(());
-        }
-        let job = match claim.answered {
-            Some(_) => self.undelivered(task.id).await?.map(Job::Deliver),
-            None => Some(Job::Task(Box::new(task.clone()))),
-        };
-        tracing::warn!(task = %task.id, run = %claim.run, before = claim.taken_up, "a task's run was left; taking it up");
-        match job.filter(|_| claim.taken_up < MOST_TAKEN_UP) {
-            Some(job) => {
-                if self.change(task.id, TaskChange::TakeUp(claim.run), now).await?.is_some() {
-                    self.mailboxes.post(task.place.conversation(), job);
-                }
-            }
-            None => {
-                let error = self.locales.of(task.language.as_deref()).reason_internal.clone();
-                let ended = Ended::Failed { error, again: false, cost: Cost::default() };
-                self.change(task.id, TaskChange::Settle(claim.run, ended), now).await?;
-            }
+    /// Takes up the runs that the last stop left, as far as it is not too late for them. Nobody else works on them: the
+    /// store is this process's own.
+    async fn take_up_all(&self, now: DateTime<Utc>) -> Result<()> {
+        let begun: HashSet<RunId> =
+            self.conversations.active_runs().await?.into_iter().map(|run| run.id).collect();
+        for task in self.store.claimed_tasks().await? {
+            let Some(claim) = task.claim.filter(|claim| !self.mailboxes.holds(claim.run)) else { continue };
+            let has_begun = claim.by_hand || begun.contains(&claim.run);
+            self.take_up(&task, claim, task.after_absence(claim.due, now, has_begun), now).await?;
         }
         Ok(())
     }
 
-    async fn undelivered(&self, task: TaskId) -> Result<Option<PendingDelivery>> {
-        Ok(self.outbox.deliveries().await?.into_iter().find(|delivery| delivery.task == Some(task)))
+    /// Puts a run that nobody works on back into its lane, marked as late or not; without that, it is too late for it. A
+    /// run that was lost too often has failed, and so has one whose answer is neither delivered nor waits for that.
+    async fn take_up(&self, task: &Task, claim: Claim, late: Option<bool>, now: DateTime<Utc>) -> Result<()> {
+        tracing::warn!(task = %task.id, run = %claim.run, before = claim.taken_up, "a task's run was left");
+        let is_hopeless = claim.answered.is_some() || claim.taken_up >= MOST_TAKEN_UP;
+        let change = match late {
+            _ if is_hopeless => {
+                let error = self.locales.of(task.language.as_deref()).reason_internal.clone();
+                let ended = Ended::Failed { error, again: false, counts: true, cost: Cost::default() };
+                TaskChange::Settle(claim.run, ended)
+            }
+            None => TaskChange::Settle(claim.run, Ended::Overdue),
+            Some(late) => TaskChange::TakeUp(claim.run, late),
+        };
+        let changed = self.change(task.id, change, now).await?;
+        if let Some(task) = changed.filter(|task| task.claim.is_some()) {
+            self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
+        }
+        Ok(())
     }
 
     async fn forget(&self, due: &[Task], when: (DateTime<Utc>, DateTime<Utc>)) -> Result<bool> {
@@ -161,10 +178,14 @@ impl Scheduler {
     async fn begin(
         &self,
         due: &[Task],
-        mut room: usize,
+        under_way: &[Task],
         (now, awake): (DateTime<Utc>, DateTime<Utc>),
     ) -> Result<bool> {
         let mut changes: Vec<(TaskId, TaskChange)> = Vec::new();
+        // One of a chat at a time: the next would only wait in its lane, in the place of somebody else's.
+        let mut taken: HashSet<Conversation> =
+            under_way.iter().map(|task| task.place.conversation()).collect();
+        let mut room = MOST_RUNNING.saturating_sub(under_way.len());
         let list = self.settings.access().await?;
         for task in due {
             match task.wake(now, awake) {
@@ -172,11 +193,12 @@ impl Scheduler {
                     tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
                     changes.push((task.id, TaskChange::Pause(PauseReason::Denied)));
                 }
-                Wake::Run(due) if room > 0 => {
+                Wake::Run(due) if room > 0 && taken.insert(task.place.conversation()) => {
                     room -= 1;
                     changes.push((task.id, TaskChange::Claim(RunId::new(), due)));
                 }
                 Wake::Miss(at, missed) => changes.push((task.id, TaskChange::Miss(at, missed))),
+                Wake::Lapse => changes.push((task.id, TaskChange::Skip)),
                 Wake::Run(_) | Wake::Tell | Wake::Forget | Wake::Nothing => {}
             }
         }

@@ -12,13 +12,14 @@ use super::*;
 use crate::config::{AccessMode, AccessSettings};
 use crate::domain::access::AccessChange;
 use crate::domain::chat::{ChatKind, Place};
+use crate::domain::delivery::DeliveryEnd;
 use crate::domain::message::Speaker;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, NewTask, RunStatus, State};
 use crate::ids::{BotId, ChatId, UserId};
 use crate::session::mailbox::{Control, Runner};
 use crate::store::sled::SledStore;
-use crate::store::{TaskAdded, TaskLimits};
+use crate::store::{OutboxStore, TaskAdded, TaskLimits};
 
 const LIMITS: TaskLimits = TaskLimits { per_chat: 1000, per_user: 1000 };
 const MINUTE: Duration = Duration::from_secs(60);
@@ -61,14 +62,19 @@ impl Runner for Worker {
                     now > 0
                 };
                 let ended = match fails {
-                    true => Ended::Failed { error: "busy".into(), again: true, cost: Cost::default() },
+                    true => Ended::Failed {
+                        error: "busy".into(),
+                        again: true,
+                        counts: true,
+                        cost: Cost::default(),
+                    },
                     false => Ended::Delivered(None),
                 };
                 let settle = vec![(task.id, TaskChange::Settle(claim.run, ended))];
                 self.store.change_tasks(settle, Vec::new(), self.clock.now()).await.unwrap();
             }
             Job::Deliver(delivery) => {
-                self.store.end_delivery(delivery.id, None, self.clock.now()).await.unwrap();
+                self.store.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now()).await.unwrap();
                 self.told.lock().unwrap().push(delivery.markdown);
             }
             other => panic!("{other:?}"),
@@ -104,7 +110,7 @@ impl Bench {
             store: Arc::new(self.worker.store.clone()),
             access: AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist },
             settings: Arc::new(self.worker.store.clone()),
-            outbox: Arc::new(self.worker.store.clone()),
+            conversations: Arc::new(self.worker.store.clone()),
             mailboxes: Mailboxes::new(self.worker.clone(), self.tasks.clone()),
             locales: Arc::new(Locales::load().unwrap()),
             clock: self.worker.clock.clone(),
@@ -254,7 +260,7 @@ async fn a_failure_is_tried_again_and_then_told() {
 #[tokio::test(start_paused = true)]
 async fn a_claim_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_again_and_again() {
     let mut bench = Bench::new().await;
-    let id = bench.add(1, "0 9 * * *", IfMissed::Skip).await;
+    let id = bench.add(1, "0 9 * * *", IfMissed::RunOnce).await;
     let claim = TaskChange::Claim(
         RunId::new(),
         crate::domain::task::Due { at: start() + TimeDelta::hours(1), attempt: 1, late: false },
@@ -306,4 +312,42 @@ async fn the_task_of_someone_who_may_not_talk_any_more_is_paused() {
     assert_eq!(bench.ran().len(), 1);
     assert_eq!(bench.task(id).await.state, State::Paused(PauseReason::Denied));
     bench.off(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_crash_left_is_not_run_when_it_is_too_late_for_it() {
+    let mut bench = Bench::new().await;
+    let due = |at| crate::domain::task::Due { at, attempt: 1, late: false };
+    let nine = start() + TimeDelta::hours(1);
+    let mut ids = Vec::new();
+    for (chat, if_missed) in [(1, IfMissed::RunOnce), (2, IfMissed::Skip), (3, IfMissed::Ask)] {
+        let id = bench.add(chat, "0 9 * * *", if_missed).await;
+        let claim = TaskChange::Claim(RunId::new(), due(nine));
+        bench.worker.store.change_tasks(vec![(id, claim)], Vec::new(), start()).await.unwrap();
+        ids.push(id);
+    }
+    advance(MINUTE * 60 * 10).await;
+    bench.on();
+    sleep(MINUTE * 5).await;
+    assert_eq!(bench.ran(), Vec::new());
+    assert_eq!(bench.told().len(), 2, "{:?}", bench.told());
+    assert_eq!(bench.task(ids[0]).await.last.unwrap().status, RunStatus::Missed);
+    assert_eq!(bench.task(ids[1]).await.last.unwrap().status, RunStatus::Skipped);
+    assert_eq!(bench.task(ids[2]).await.asked, Some(nine));
+    bench.off(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_tasks_of_one_chat_do_not_hold_up_those_of_others() {
+    let mut bench = Bench::new().await;
+    for minute in 0..40 {
+        bench.add(1, &format!("{minute} 9 * * *"), IfMissed::Ask).await;
+    }
+    bench.add(2, "40 9 * * *", IfMissed::Ask).await;
+    bench.worker.hangs.store(true, Ordering::Relaxed);
+    bench.on();
+    sleep(MINUTE * 101).await;
+    let ran = bench.ran();
+    assert_eq!(ran, [run("23 09:00", "23 09:00", false), run("23 09:40", "23 09:40", false)]);
+    bench.tasks.stop();
 }

@@ -60,16 +60,21 @@ impl Turns {
 
     pub(super) async fn run_task(&self, task: Task, control: Control) -> Option<Job> {
         let claim = task.claim?;
-        let begun = match self.tasks.begin_task(task.id, claim.run, self.now()).await {
-            Ok(Some((run, _))) => self.settle_open_calls(&run).await.map(|()| Some(run)),
-            other => other.map(|_| None),
+        let place = task.place;
+        let begun = match self.tasks.begin_task(task.id, claim.run, place.conversation(), self.now()).await {
+            Ok(Some((run, task))) => self.settle_open_calls(&run).await.map(|()| Some((run, task))),
+            other => other,
         };
         match begun {
-            Ok(Some(run)) => self.work(run, Question::of_task(task, claim.since), control).await,
-            // It was cancelled, or has its answer already.
+            // It runs where it was claimed, also if the chat has got another id since.
+            Ok(Some((run, task))) => {
+                let task = Task { place, ..task };
+                self.work(run, Question::of_task(task, claim.since), control).await
+            }
+            // It is not wanted any more, or has its answer already.
             Ok(None) => None,
             Err(error) => {
-                // The claim's lease ends, and the task is tried again.
+                // When the claim's lease has ended, the scheduler takes it up again.
                 self.report(&error, "a task's turn could not begin");
                 None
             }
@@ -90,7 +95,8 @@ impl Turns {
         let ended = match trouble {
             Some(trouble) => {
                 let again = is_passing(trouble) && !self.has_acted(run).await;
-                Ended::Failed { error: trouble.reason(self.texts(question)), again, cost }
+                let counts = !matches!(trouble, Trouble::OverBudget { .. });
+                Ended::Failed { error: trouble.reason(self.texts(question)), again, counts, cost }
             }
             None if is_delivered => return Some(TaskChange::Answered(run_id, cost)),
             None if *is_stopped => Ended::Stopped(cost),
@@ -164,10 +170,9 @@ impl Turns {
     }
 }
 
-/// A task that has nothing to say may say so.
+/// A task that has nothing to say says so; an answer without words is a failure.
 pub(super) fn is_silent(text: &str) -> bool {
-    let text = text.trim();
-    text.is_empty() || text.eq_ignore_ascii_case(SILENT)
+    text.trim_matches(|c: char| c.is_whitespace() || "`*_.\"'".contains(c)).eq_ignore_ascii_case(SILENT)
 }
 
 /// Whether a failure may be over in some minutes.

@@ -263,10 +263,12 @@ impl Turns {
                 End::Say { answer, outcome: Outcome::Silent }
             }
             Driven::Done(answer) if answer.spoke => End::Say { answer, outcome: Outcome::Silent },
-            Driven::Done(answer) if answer.pass.text.trim().is_empty() => match is_group(question) {
-                true => End::Say { answer, outcome: Outcome::Silent },
-                false => End::Trouble { trouble: Trouble::Empty, written: answer },
-            },
+            Driven::Done(answer) if answer.pass.text.trim().is_empty() => {
+                match is_group(question) && question.task.is_none() {
+                    true => End::Say { answer, outcome: Outcome::Silent },
+                    false => End::Trouble { trouble: Trouble::Empty, written: answer },
+                }
+            }
             Driven::Done(answer) => End::Say { answer, outcome: Outcome::Answered },
             Driven::Cancelled(answer) => match control.reason() {
                 CancelReason::Stopped => End::Say { answer, outcome: Outcome::Stopped },

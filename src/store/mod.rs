@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::conversation::{Conversation, Message, Session};
-use crate::domain::delivery::{LiveMessage, PendingDelivery};
+use crate::domain::delivery::{DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::note::Note;
@@ -138,14 +138,8 @@ pub trait OutboxStore: Debug + Send + Sync {
     /// Records one more confirmed part, durably.
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
     /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone. The
-    /// message its turn grew in is forgotten in the same write, and a task whose words these were has run: it failed if
-    /// they are `undelivered`, for this reason.
-    async fn end_delivery(
-        &self,
-        delivery: DeliveryId,
-        undelivered: Option<String>,
-        now: DateTime<Utc>,
-    ) -> Result<()>;
+    /// message its turn grew in is forgotten in the same write, and a task whose words these were has run.
+    async fn end_delivery(&self, delivery: DeliveryId, end: DeliveryEnd, now: DateTime<Utc>) -> Result<()>;
     /// Remembers that the bot sent this message, for as long as Telegram lets it be deleted (48 hours).
     async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()>;
     /// Whether the bot is known to have sent this message.
@@ -274,15 +268,18 @@ pub trait TaskStore: Debug + Send + Sync {
     async fn next_wake(&self) -> Result<Option<DateTime<Utc>>>;
     /// Tasks whose run is under way, as far as the store knows.
     async fn claimed_tasks(&self) -> Result<Vec<Task>>;
-    /// Begins the turn of a claimed task in the current session of its place: its prompt is appended, and the turn
-    /// recorded, in one write. A turn that has begun for this claim is returned as it is; `None` if the claim is not
-    /// there, or its answer is. A turn of another question gives way as in [`ConversationStore::begin_turn`].
+    /// Begins the turn of a claimed task in the current session of a conversation, the task's own unless its chat has got
+    /// another id meanwhile: its prompt is appended, and the turn recorded, in one write. Gives the task as it is now, too.
+    /// A turn that has begun for this claim is returned as it is; `None` if the claim is not there, or its answer is, or
+    /// if nobody wants the run any more: then the claim ends. A turn of another question gives way as in
+    /// [`ConversationStore::begin_turn`].
     async fn begin_task(
         &self,
         task: TaskId,
         run: RunId,
+        conversation: Conversation,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveRun, Vec<Message>)>>;
+    ) -> Result<Option<(ActiveRun, Task)>>;
     /// Told whenever tasks may have to be looked after at another time than before.
     fn task_news(&self) -> Arc<Notify>;
 }

@@ -15,7 +15,7 @@ use super::markup::{Formatted, Piece, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
-use crate::domain::delivery::{Card, LiveMessage, PendingDelivery};
+use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::{Locales, Texts};
 use crate::store::{SettingsStore, TaskStore};
@@ -53,12 +53,22 @@ impl Courier for TelegramCourier {
         if messages.is_empty() && delivery.card.is_none() {
             self.withdraw(delivery.run).await;
         }
-        let mut undelivered = None;
+        let mut end = DeliveryEnd::Whole;
         for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
             match self.send(&delivery, message, live.filter(|_| at == 0), stop).await {
                 Ok(id) => self.confirm(&delivery, id).await,
-                Err(Unsent::Stopped) => break,
+                Err(Unsent::Stopped) => {
+                    end = DeliveryEnd::Stopped;
+                    break;
+                }
                 Err(Unsent::Stopping) => return,
+                // Nobody waits for a task's words: whoever made it is told that they may be missing, and they are not sent
+                // a third time.
+                Err(Unsent::Unclear(words)) if delivery.task.is_some() => {
+                    tracing::error!(run = %delivery.run, words, "the words of a task may not have arrived; giving them up");
+                    end = DeliveryEnd::Undelivered(self.texts(&delivery).task_unclear.clone());
+                    break;
+                }
                 Err(Unsent::Unclear(words)) => {
                     tracing::error!(run = %delivery.run, words, "an answer may not have arrived; trying at the next start");
                     return;
@@ -66,14 +76,12 @@ impl Courier for TelegramCourier {
                 Err(Unsent::Hopeless(words)) => {
                     let chat = delivery.place.chat;
                     tracing::error!(run = %delivery.run, %chat, words, "Telegram will not take an answer; giving it up");
-                    undelivered = Some(self.texts(&delivery).task_undelivered.clone());
+                    end = DeliveryEnd::Undelivered(self.texts(&delivery).task_undelivered.clone());
                     break;
                 }
             }
         }
-        if let Err(error) =
-            self.sender.outbox.end_delivery(delivery.id, undelivered, self.sender.clock.now()).await
-        {
+        if let Err(error) = self.sender.outbox.end_delivery(delivery.id, end, self.sender.clock.now()).await {
             tracing::error!(%error, run = %delivery.run, "a finished delivery could not be recorded; it may be repeated");
         }
     }

@@ -109,6 +109,25 @@ async fn where_telegrams_answer_was_lost_it_is_repeated_once_at_most() {
     assert_eq!(runs.len(), 1, "{runs:?}");
 }
 
+#[tokio::test]
+async fn where_telegrams_answer_is_lost_twice_it_is_given_up_and_told() {
+    let world = World::new().await;
+    let task = due_in(&world, ANN, "Say hello", TimeDelta::milliseconds(300)).await;
+    world.telegram.fail("sendMessage", Failure::AppliedButDropped, 2);
+    world.script.push(Reply::text("Hello!"));
+    let bot = world.start().await;
+    let texts: Vec<String> =
+        world.answers(ANN, 3).await.iter().map(|m| m["text"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(texts[..2], ["Hello!", "Hello!"]);
+    assert!(texts[2].contains("nobody knows whether its message arrived"), "{texts:?}");
+    assert!(bot.stop().success());
+    let bot = world.start().await;
+    assert!(bot.stop().success());
+    assert_eq!(world.bot_texts(ANN), texts);
+    let last = store(&world).await.task(task).await.unwrap().unwrap().last.unwrap();
+    assert_eq!(last.status, RunStatus::Failed);
+}
+
 /// What a run has to do with the world is not done again: after a crash the model is told that it is not known.
 #[tokio::test]
 async fn a_call_of_a_run_that_was_killed_is_not_made_again() {

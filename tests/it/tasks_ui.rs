@@ -133,7 +133,9 @@ async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled()
         let due = Due { at, attempt: 1, late: false };
         world.change(task.id, TaskChange::Claim(run, due), at).await;
         let ended = match error {
-            Some(error) => Ended::Failed { error: error.to_owned(), again: false, cost: Cost::default() },
+            Some(error) => {
+                Ended::Failed { error: error.to_owned(), again: false, counts: true, cost: Cost::default() }
+            }
             None => Ended::Delivered(None),
         };
         world.change(task.id, TaskChange::Settle(run, ended), at + TimeDelta::seconds(3)).await;

@@ -33,10 +33,8 @@ pub enum TaskChange {
     Miss(DateTime<Utc>, Missed),
     /// A person does not want the missed run that they were asked about.
     Skip,
-    /// The run under way is alive.
-    Renew(RunId),
-    /// The run was left by whoever worked on it, and is taken up again.
-    TakeUp(RunId),
+    /// The run was left by whoever worked on it, and is taken up again; late, if the bot was not running.
+    TakeUp(RunId, bool),
     /// The run has its answer; only the delivery is missing.
     Answered(RunId, Cost),
     /// The run has ended.
@@ -87,10 +85,10 @@ impl Task {
                 self.rest(now);
                 return Ok(self.remember(unrun(due, RunStatus::Skipped, now)));
             }
-            TaskChange::Renew(run) => self.mine(run)?.lease_until = now + LEASE,
-            TaskChange::TakeUp(run) => {
+            TaskChange::TakeUp(run, late) => {
                 let claim = self.mine(run)?;
                 claim.taken_up += 1;
+                claim.late |= late;
                 claim.lease_until = now + LEASE;
             }
             TaskChange::Answered(run, cost) => {
@@ -111,8 +109,8 @@ impl Task {
             State::Paused(_) | State::Done(_) | State::Cancelled(_) => return Err(NotNow),
         }
         self.state = State::Paused(reason);
-        self.retry = None;
         self.updated_at = now;
+        self.rest(now);
         Ok(())
     }
 
@@ -121,9 +119,14 @@ impl Task {
         self.state = State::Active;
         self.failures = 0;
         self.updated_at = now;
-        // What passed meanwhile was not missed, it was not wanted; a single time is for its policy to decide.
+        // What passed meanwhile was not missed, it was not wanted. Only of a single time nobody knows that: it waits for
+        // a word, as does a run that was to be tried again.
+        let open = self.retry.take().map(|retry| retry.due);
         if self.schedule.is_recurring() {
             self.next = self.schedule.next(self.zone, now);
+        } else {
+            let passed = self.next.take_if(|next| *next <= now);
+            self.asked = self.asked.or(passed).or(open);
         }
         self.rest(now);
         Ok(())
@@ -136,7 +139,7 @@ impl Task {
             State::Active | State::Done(_) => None,
         };
         self.state = State::Cancelled(now);
-        (self.retry, self.asked, self.tell) = (None, None, None);
+        self.tell = None;
         self.updated_at = now;
         Ok(())
     }
@@ -154,16 +157,22 @@ impl Task {
             self.prompt = prompt;
         }
         let moved = edit.zone.map(|zone| (self.by_clocks_of(zone, now), zone));
+        let is_new = edit.schedule.is_some();
         if let Some((schedule, zone)) = edit.schedule.or(moved) {
             // Other times by the same clocks are no word on where the chat is.
             let is_guess =
                 edit.zone_assumed || (self.zone_assumed && edit.zone.is_none() && zone == self.zone);
             self.zone_assumed = is_guess && schedule.uses_zone();
             (self.schedule, self.zone) = (schedule, zone);
-            self.next = self.schedule.next(zone, now);
-            (self.retry, self.asked) = (None, None);
-            if let State::Done(_) = self.state {
-                self.state = State::Active;
+            // Another clock changes nothing about what is due already.
+            if is_new || self.next.is_some_and(|next| next > now) {
+                self.next = self.schedule.next(zone, now);
+            }
+            if is_new {
+                (self.retry, self.asked) = (None, None);
+                if let State::Done(_) = self.state {
+                    self.state = State::Active;
+                }
             }
         }
         if let Some(model) = edit.model {
@@ -188,11 +197,14 @@ impl Task {
             return Err(NotNow);
         }
         let Due { at, attempt, late } = due;
-        match self.retry.take() {
-            Some(_) => {}
-            None => self.next = self.schedule.next(self.zone, now.max(at)),
-        }
-        self.claim = Some(Claim { late, ..new_claim(run, (at, attempt), now) });
+        let before = match self.retry.take() {
+            Some(retry) => retry.cost,
+            None => {
+                self.next = self.schedule.next(self.zone, now.max(at));
+                Cost::default()
+            }
+        };
+        self.claim = Some(Claim { late, before, ..new_claim(run, (at, attempt), now) });
         Ok(())
     }
 
@@ -213,24 +225,33 @@ impl Task {
         missed: Missed,
         now: DateTime<Utc>,
     ) -> Result<Option<TaskRun>, NotNow> {
-        if self.claim.is_some() || self.state != State::Active || self.next.is_none_or(|next| next > due) {
+        if self.claim.is_some() || self.state != State::Active {
             return Err(NotNow);
         }
-        self.next = self.schedule.next(self.zone, now.max(due));
-        let status = match missed {
+        if self.retry.take_if(|retry| retry.due == due).is_none() {
+            self.next.filter(|next| *next <= due).ok_or(NotNow)?;
+            self.next = self.schedule.next(self.zone, now.max(due));
+        }
+        Ok(self.left_out(due, missed).and_then(|status| {
+            self.rest(now);
+            self.remember(unrun(due, status, now))
+        }))
+    }
+
+    /// What is said of a due time that is not run, and how that stands in the history, if it does.
+    fn left_out(&mut self, due: DateTime<Utc>, missed: Missed) -> Option<RunStatus> {
+        match missed {
             Missed::Report => {
                 self.tell = Some(Tell::Missed(due));
-                RunStatus::Missed
+                Some(RunStatus::Missed)
             }
-            Missed::Skip => RunStatus::Skipped,
+            Missed::Skip => Some(RunStatus::Skipped),
             Missed::Ask => {
                 self.tell = Some(Tell::Ask(due));
                 self.asked = Some(due);
-                return Ok(None);
+                None
             }
-        };
-        self.rest(now);
-        Ok(self.remember(unrun(due, status, now)))
+        }
     }
 
     fn settle(&mut self, run: RunId, ended: Ended, now: DateTime<Utc>) -> Result<Option<TaskRun>, NotNow> {
@@ -244,21 +265,29 @@ impl Task {
             status: RunStatus::Failed,
             attempts: claim.attempt,
             by_hand: claim.by_hand,
-            cost: claim.answered.unwrap_or_default(),
+            cost: claim.before + claim.answered.unwrap_or_default(),
             error: None,
             message: None,
         };
+        let with = |cost: Cost| entry.cost + cost;
         let entry = match ended {
             Ended::Delivered(message) => TaskRun { status: RunStatus::Delivered, message, ..entry },
-            Ended::Spoke(cost) => TaskRun { status: RunStatus::Delivered, cost, ..entry },
-            Ended::Silent(cost) => TaskRun { status: RunStatus::Silent, cost, ..entry },
-            Ended::Stopped(cost) => TaskRun { status: RunStatus::Stopped, cost, ..entry },
-            Ended::Failed { error, again, cost } => {
-                if again && self.will_retry(&claim, now) {
+            Ended::Spoke(cost) => TaskRun { status: RunStatus::Delivered, cost: with(cost), ..entry },
+            Ended::Silent(cost) => TaskRun { status: RunStatus::Silent, cost: with(cost), ..entry },
+            Ended::Stopped(cost) => TaskRun { status: RunStatus::Stopped, cost: with(cost), ..entry },
+            Ended::Withdrawn => TaskRun { status: RunStatus::Skipped, ..entry },
+            Ended::Overdue => {
+                let Some(status) = self.left_out(claim.due, self.if_missed.into()) else {
+                    return Ok(None);
+                };
+                TaskRun { status, ..entry }
+            }
+            Ended::Failed { error, again, counts, cost } => {
+                if again && self.will_retry(&claim, with(cost), now) {
                     return Ok(None);
                 }
-                self.fail(&error, claim.by_hand);
-                TaskRun { error: Some(error), cost, ..entry }
+                self.fail(&error, counts, claim.by_hand);
+                TaskRun { error: Some(error), cost: with(cost), ..entry }
             }
         };
         if entry.status != RunStatus::Failed {
@@ -269,30 +298,38 @@ impl Task {
     }
 
     /// Puts a failed run off to another try, unless there were enough, or the next due time comes first.
-    fn will_retry(&mut self, claim: &Claim, now: DateTime<Utc>) -> bool {
+    fn will_retry(&mut self, claim: &Claim, cost: Cost, now: DateTime<Utc>) -> bool {
         let pause = usize::try_from(claim.attempt - 1).ok().and_then(|tried| PAUSES.get(tried));
         let Some(at) = pause.map(|pause| now + *pause).filter(|_| !claim.by_hand) else { return false };
         let is_free = self.state == State::Active && self.next.is_none_or(|next| at < next);
         if is_free {
-            self.retry = Some(Retry { due: claim.due, attempt: claim.attempt + 1, at });
+            self.retry = Some(Retry { due: claim.due, attempt: claim.attempt + 1, at, cost });
         }
         is_free
     }
 
-    fn fail(&mut self, error: &str, by_hand: bool) {
-        self.failures += u32::from(!by_hand);
+    /// Of failures in a row the first and the last is told: those in between say nothing new.
+    fn fail(&mut self, error: &str, counts: bool, by_hand: bool) {
+        if let State::Cancelled(_) = self.state {
+            return;
+        }
+        let before = self.last.as_ref().filter(|last| last.status == RunStatus::Failed);
+        let is_new = before.is_none_or(|last| !counts && last.error.as_deref() != Some(error));
+        self.failures += u32::from(counts && !by_hand);
         let is_last = self.failures >= MOST_FAILURES && self.state == State::Active && self.next.is_some();
-        self.tell =
-            Some(if is_last { Tell::Paused(error.to_owned()) } else { Tell::Failed(error.to_owned()) });
         if is_last {
             self.state = State::Paused(PauseReason::Failures);
+            self.tell = Some(Tell::Paused(error.to_owned()));
+        } else if is_new || by_hand {
+            self.tell = Some(Tell::Failed(error.to_owned()));
         }
     }
 
     /// Ends for good when nothing is to come.
     fn rest(&mut self, now: DateTime<Utc>) {
         let is_over = self.next.is_none() && self.claim.is_none() && self.retry.is_none();
-        if is_over && self.asked.is_none() && self.state == State::Active {
+        let may_end = matches!(self.state, State::Active | State::Paused(_));
+        if is_over && self.asked.is_none() && may_end {
             self.state = State::Done(now);
         }
     }
@@ -315,6 +352,7 @@ fn new_claim(run: RunId, (due, attempt): (DateTime<Utc>, u32), now: DateTime<Utc
         taken_up: 0,
         by_hand: false,
         late: false,
+        before: Cost::default(),
         since: now,
         lease_until: now + LEASE,
         answered: None,

@@ -51,6 +51,8 @@ pub enum Wake {
     Run(Due),
     /// This due time was missed and is not run now.
     Miss(DateTime<Utc>, Missed),
+    /// Nobody has answered whether a missed run is to be made.
+    Lapse,
     /// It is over and no longer kept.
     Forget,
     /// Nothing, yet.
@@ -79,6 +81,17 @@ pub enum Missed {
     Ask,
 }
 
+impl From<IfMissed> for Missed {
+    /// What becomes of a due time that is too late to be run.
+    fn from(policy: IfMissed) -> Self {
+        match policy {
+            IfMissed::RunOnce => Self::Report,
+            IfMissed::Skip => Self::Skip,
+            IfMissed::Ask => Self::Ask,
+        }
+    }
+}
+
 impl Task {
     /// What it needs now. The bot has been running since `awake`: what came due later was not missed, however long it
     /// had to wait its turn.
@@ -93,26 +106,39 @@ impl Task {
         match (self.state, self.retry, self.next) {
             (State::Done(_) | State::Cancelled(_), ..) => Wake::Forget,
             (State::Active, Some(retry), _) => {
-                Wake::Run(Due { at: retry.due, attempt: retry.attempt, late: false })
+                if retry.at >= awake {
+                    return Wake::Run(Due { at: retry.due, attempt: retry.attempt, late: false });
+                }
+                match self.after_absence(retry.due, now, true) {
+                    Some(late) => Wake::Run(Due { at: retry.due, attempt: retry.attempt, late }),
+                    None => Wake::Miss(retry.due, self.if_missed.into()),
+                }
             }
             (State::Active, None, Some(next)) => self.due(next, now, awake),
-            (State::Active, None, None) | (State::Paused(_), ..) => Wake::Nothing,
+            (State::Active, None, None) => Wake::Lapse,
+            (State::Paused(_), ..) => Wake::Nothing,
         }
     }
 
     /// Of several due times that have passed, only the last one counts.
     fn due(&self, next: DateTime<Utc>, now: DateTime<Utc>, awake: DateTime<Utc>) -> Wake {
         let at = self.schedule.last(self.zone, now).map_or(next, |last| last.max(next));
-        let lateness = now - at;
         let run = |late| Wake::Run(Due { at, attempt: 1, late });
-        if lateness <= ON_TIME || at >= awake {
+        if at >= awake {
             return run(false);
         }
-        match self.if_missed {
-            IfMissed::RunOnce if lateness <= self.schedule.grace(self.zone, at) => run(true),
-            IfMissed::RunOnce => Wake::Miss(at, Missed::Report),
-            IfMissed::Skip => Wake::Miss(at, Missed::Skip),
-            IfMissed::Ask => Wake::Miss(at, Missed::Ask),
+        self.after_absence(at, now, false).map_or_else(|| Wake::Miss(at, self.if_missed.into()), run)
+    }
+
+    /// Whether a due time at which the bot was not running is run now, and if so, whether that is late. What had begun
+    /// is gone on with whatever the policy, as long as it makes sense.
+    #[must_use]
+    pub fn after_absence(&self, due: DateTime<Utc>, now: DateTime<Utc>, has_begun: bool) -> Option<bool> {
+        let lateness = now - due;
+        if lateness <= ON_TIME {
+            return Some(false);
         }
+        let is_wanted = has_begun || self.if_missed == IfMissed::RunOnce;
+        (is_wanted && lateness <= self.schedule.grace(self.zone, due)).then_some(true)
     }
 }

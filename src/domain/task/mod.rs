@@ -9,6 +9,8 @@ mod missed;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Add;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
@@ -134,6 +136,9 @@ pub struct Claim {
     pub by_hand: bool,
     /// Its time had passed already because the bot was not running.
     pub late: bool,
+    /// What earlier tries for the same due time have taken.
+    #[serde(default)]
+    pub before: Cost,
     /// When it was claimed.
     pub since: DateTime<Utc>,
     /// When somebody has to look after it, unless it has ended.
@@ -144,11 +149,30 @@ pub struct Claim {
 
 /// What a run has taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cost {
     /// Tokens.
     pub usage: Usage,
     /// Nano-dollars, where the price is known.
     pub nano_usd: Option<u64>,
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    /// Both together; unknown if one is, unless it came to nothing.
+    fn add(self, other: Self) -> Self {
+        if self == Self::default() {
+            return other;
+        }
+        if other == Self::default() {
+            return self;
+        }
+        let nano_usd = self.nano_usd.zip(other.nano_usd).map(|(one, two)| one.saturating_add(two));
+        let mut usage = self.usage;
+        usage += other.usage;
+        Self { usage, nano_usd }
+    }
 }
 
 /// A failed run that will be tried again.
@@ -160,6 +184,9 @@ pub struct Retry {
     pub attempt: u32,
     /// When.
     pub at: DateTime<Utc>,
+    /// What the tries so far have taken.
+    #[serde(default)]
+    pub cost: Cost,
 }
 
 /// What people are to be told about a task.
@@ -187,12 +214,18 @@ pub enum Ended {
     Silent(Cost),
     /// A person stopped it.
     Stopped(Cost),
+    /// It was not wanted any more before it had begun.
+    Withdrawn,
+    /// It was left by a crash, and now it is too late for it.
+    Overdue,
     /// It failed, for a reason a person can read.
     Failed {
         /// The reason.
         error: String,
         /// It may be tried again: nothing was done yet, and it may go better.
         again: bool,
+        /// It counts towards [`MOST_FAILURES`]: the task itself may be at fault.
+        counts: bool,
         /// What it took.
         cost: Cost,
     },
@@ -301,18 +334,29 @@ impl Task {
     /// When somebody has to look after it; `None` for never. The store keeps all tasks in this order.
     #[must_use]
     pub fn wakes_at(&self) -> Option<DateTime<Utc>> {
+        // Before anything that is due.
         if self.tell.is_some() {
-            return Some(self.updated_at);
+            return Some(DateTime::UNIX_EPOCH);
         }
         match (&self.claim, self.state) {
-            (Some(claim), _) => Some(claim.lease_until),
-            (None, State::Active) => self.retry.map(|retry| retry.at).or(self.next),
+            // Those under way are looked after by themselves.
+            (Some(_), _) => None,
+            (None, State::Active) => {
+                let asked = self.asked.map(|due| due + KEPT);
+                self.retry.map(|retry| retry.at).or(self.next).or(asked)
+            }
             (None, State::Paused(_)) => None,
             (None, State::Done(at) | State::Cancelled(at)) => Some(at + KEPT),
         }
     }
 
-    /// Whether it may still run: it counts against the limits.
+    /// Whether it counts against the limit of its creator: not where they cannot reach it.
+    #[must_use]
+    pub const fn counts(&self) -> bool {
+        self.is_live() && !matches!(self.state, State::Paused(PauseReason::Removed))
+    }
+
+    /// Whether it may still run.
     #[must_use]
     pub const fn is_live(&self) -> bool {
         !matches!(self.state, State::Done(_) | State::Cancelled(_))

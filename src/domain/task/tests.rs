@@ -39,7 +39,7 @@ fn claimed(task: &mut Task, now: DateTime<Utc>) -> RunId {
 }
 
 fn failed(error: &str, again: bool) -> Ended {
-    Ended::Failed { error: error.to_owned(), again, cost: Cost::default() }
+    Ended::Failed { error: error.to_owned(), again, counts: true, cost: Cost::default() }
 }
 
 #[test]
@@ -157,10 +157,14 @@ fn a_failed_run_is_tried_again_then_told_and_the_fifth_in_a_row_pauses() {
             (entry.status, entry.attempts, entry.error.as_deref()),
             (RunStatus::Failed, 3, Some("busy"))
         );
-        let tell =
-            if day < MOST_FAILURES { Tell::Failed("busy".into()) } else { Tell::Paused("busy".into()) };
-        assert_eq!(task.tell, Some(tell));
-        task.apply(TaskChange::Told, now).unwrap();
+        // The first is told, and the one that pauses it.
+        let tell = match day {
+            1 => Some(Tell::Failed("busy".into())),
+            MOST_FAILURES => Some(Tell::Paused("busy".into())),
+            _ => None,
+        };
+        assert_eq!(task.tell, tell);
+        drop(task.apply(TaskChange::Told, now));
         now = at(9, 0) + TimeDelta::days(i64::from(day));
     }
     assert_eq!(task.state, State::Paused(PauseReason::Failures));
@@ -195,7 +199,7 @@ fn pausing_and_cancelling_keep_what_is_under_way_and_can_be_taken_back() {
     assert_eq!(task.apply(TaskChange::Cancel, at(9, 2)), Err(NotNow));
     assert!(!task.is_live());
     task.apply(TaskChange::Revive, at(9, 3)).unwrap();
-    assert_eq!(task.state, State::Active);
+    assert_eq!(task.state, State::Paused(PauseReason::Person));
 }
 
 #[test]
@@ -263,6 +267,87 @@ fn a_guessed_zone_stays_a_guess_until_somebody_names_one() {
     }
 }
 
+#[test]
+fn a_used_up_budget_is_no_fault_of_the_task_and_told_once() {
+    let mut task = task("0 9 * * *", at(8, 0));
+    for day in 0..10 {
+        let now = at(9, 0) + TimeDelta::days(day);
+        let run = claimed(&mut task, now);
+        let ended =
+            Ended::Failed { error: "budget".into(), again: false, counts: false, cost: Cost::default() };
+        task.apply(TaskChange::Settle(run, ended), now).unwrap();
+        assert_eq!(task.tell.take().is_some(), day == 0, "{day}");
+    }
+    assert_eq!((task.state, task.failures), (State::Active, 0));
+}
+
+#[test]
+fn a_single_time_that_passed_while_paused_waits_for_a_word() {
+    let mut task = task("2026-11-23T09:00", at(8, 0));
+    task.apply(TaskChange::Pause(PauseReason::Person), at(8, 30)).unwrap();
+    let later = at(9, 0) + TimeDelta::days(3);
+    task.apply(TaskChange::Resume, later).unwrap();
+    assert_eq!((task.asked, task.state), (Some(at(9, 0)), State::Active));
+    assert_eq!(task.wake(later, at(8, 0)), Wake::Nothing);
+    // Nobody answers: it is over.
+    let last = at(9, 0) + KEPT;
+    assert_eq!(task.wake(last, last), Wake::Lapse);
+    task.apply(TaskChange::Skip, last).unwrap();
+    assert_eq!(task.state, State::Done(last));
+}
+
+#[test]
+fn what_was_to_be_tried_again_is_not_lost_by_a_pause_a_cancel_or_an_edit() {
+    let failed_once = || {
+        let mut task = task("2026-11-23T09:00", at(8, 0));
+        let run = claimed(&mut task, at(9, 0));
+        task.apply(TaskChange::Settle(run, failed("busy", true)), at(9, 0)).unwrap();
+        assert_eq!(task.retry.unwrap().at, at(9, 1));
+        task
+    };
+    let mut paused = failed_once();
+    paused.apply(TaskChange::Pause(PauseReason::Person), at(9, 0)).unwrap();
+    paused.apply(TaskChange::Resume, at(9, 30)).unwrap();
+    assert_eq!((paused.asked, paused.state), (Some(at(9, 0)), State::Active));
+    let mut cancelled = failed_once();
+    cancelled.apply(TaskChange::Cancel, at(9, 0)).unwrap();
+    cancelled.apply(TaskChange::Revive, at(9, 0)).unwrap();
+    assert!(matches!(cancelled.wake(at(9, 1), at(8, 0)), Wake::Run(Due { attempt: 2, .. })));
+    let mut moved = failed_once();
+    let edit = TaskEdit { zone: Some(Tz::America__Sao_Paulo), ..TaskEdit::default() };
+    moved.apply(TaskChange::Edit(edit), at(9, 0)).unwrap();
+    assert!(matches!(moved.wake(at(9, 1), at(8, 0)), Wake::Run(Due { attempt: 2, .. })));
+    // After an absence it is as late as any other run.
+    let waits = failed_once();
+    assert_eq!(waits.wake(at(9, 20), at(9, 20)), Wake::Run(Due { at: at(9, 0), attempt: 2, late: true }));
+    let late = at(9, 0) + TimeDelta::hours(42);
+    assert_eq!(waits.wake(late, late), Wake::Miss(at(9, 0), Missed::Report));
+    let mut missed = waits;
+    missed.apply(TaskChange::Miss(at(9, 0), Missed::Report), late).unwrap();
+    assert_eq!((missed.state, &missed.tell), (State::Done(late), &Some(Tell::Missed(at(9, 0)))));
+}
+
+#[test]
+fn a_due_time_that_waits_its_turn_is_not_lost_to_another_zone() {
+    let mut task = task("0 9 * * *", at(8, 0));
+    let edit = TaskEdit { zone: Some(Tz::Europe__Riga), ..TaskEdit::default() };
+    task.apply(TaskChange::Edit(edit), at(9, 0)).unwrap();
+    assert_eq!(task.next, Some(at(9, 0)));
+}
+
+#[test]
+fn a_run_takes_what_all_its_tries_took() {
+    let mut task = task("0 9 * * *", at(8, 0));
+    let cost = |nano_usd| Cost { nano_usd: Some(nano_usd), ..Cost::default() };
+    let run = claimed(&mut task, at(9, 0));
+    let failed = Ended::Failed { error: "busy".into(), again: true, counts: true, cost: cost(2) };
+    task.apply(TaskChange::Settle(run, failed), at(9, 0)).unwrap();
+    let run = claimed(&mut task, at(9, 1));
+    task.apply(TaskChange::Answered(run, cost(3)), at(9, 1)).unwrap();
+    task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(9, 2)).unwrap();
+    assert_eq!(task.last.unwrap().cost, cost(5));
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Pass(i64),
@@ -306,7 +391,7 @@ proptest! {
                         3 => TaskChange::Settle(run, failed("x", true)),
                         4 => TaskChange::Settle(run, failed("x", false)),
                         5 => TaskChange::RunNow(run),
-                        6 => TaskChange::TakeUp(run),
+                        6 => TaskChange::TakeUp(run, false),
                         7 => TaskChange::Skip,
                         8 => TaskChange::Told,
                         9 => TaskChange::Cancel,
@@ -331,6 +416,7 @@ proptest! {
                     prop_assert!(begun.insert((at, 0)));
                 }
                 Wake::Tell => drop(task.apply(TaskChange::Told, now)),
+                Wake::Lapse => drop(task.apply(TaskChange::Skip, now)),
                 Wake::Forget | Wake::Nothing => break,
             } }
             let waits = task.next.is_none_or(|next| next > now) || task.claim.is_some() || task.retry.is_some();

@@ -7,7 +7,7 @@ use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
 use super::{SledStore, key, tasks};
-use crate::domain::delivery::{LiveMessage, PendingDelivery};
+use crate::domain::delivery::{DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::task::{Cost, Ended, TaskChange};
 use crate::ids::{ChatId, DeliveryId, MessageId, RunId};
 use crate::store::{OutboxStore, Result};
@@ -36,14 +36,8 @@ impl OutboxStore for SledStore {
         .await
     }
 
-    async fn end_delivery(
-        &self,
-        delivery: DeliveryId,
-        undelivered: Option<String>,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
-        let work =
-            move |tables: &Tables, changes: &mut Changes| end(tables, changes, delivery, (undelivered, now));
+    async fn end_delivery(&self, delivery: DeliveryId, ended: DeliveryEnd, now: DateTime<Utc>) -> Result<()> {
+        let work = move |tables: &Tables, changes: &mut Changes| end(tables, changes, delivery, (ended, now));
         let of_task = self.change_durably("end a delivery", work).await?;
         if of_task {
             self.tell_of_tasks();
@@ -110,7 +104,7 @@ fn end(
     tables: &Tables,
     changes: &mut Changes,
     delivery: DeliveryId,
-    (undelivered, now): (Option<String>, DateTime<Utc>),
+    (ended, now): (DeliveryEnd, DateTime<Utc>),
 ) -> Result<bool, Fault> {
     let key = key::id(delivery);
     let Some(outgoing) = tables.deliveries.find(&key)? else {
@@ -118,9 +112,12 @@ fn end(
     };
     let of_task = outgoing.delivery.task;
     if let Some(task) = of_task {
-        let ended = match undelivered {
-            None => Ended::Delivered(outgoing.delivery.confirmed.last().copied()),
-            Some(error) => Ended::Failed { error, again: false, cost: Cost::default() },
+        let ended = match ended {
+            DeliveryEnd::Whole => Ended::Delivered(outgoing.delivery.confirmed.last().copied()),
+            DeliveryEnd::Stopped => Ended::Stopped(Cost::default()),
+            DeliveryEnd::Undelivered(error) => {
+                Ended::Failed { error, again: false, counts: true, cost: Cost::default() }
+            }
         };
         tasks::change(tables, changes, (task, TaskChange::Settle(outgoing.delivery.run, ended)), now)?;
     }

@@ -13,11 +13,11 @@ use super::fault::Fault;
 use super::table::Table;
 use super::tables::{Outgoing, Tables};
 use super::{SledStore, key, sessions, turns};
-use crate::domain::conversation::Message;
+use crate::domain::conversation::{Conversation, Message};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
-use crate::domain::task::{PauseReason, State, Task, TaskChange, TaskRun};
+use crate::domain::task::{Ended, PauseReason, State, Task, TaskChange, TaskRun};
 use crate::ids::{BotId, ChatId, RunId, TaskId};
 use crate::store::{KEPT_RUNS, Result, TaskAdded, TaskLimits, TaskStore};
 
@@ -117,13 +117,19 @@ impl TaskStore for SledStore {
         &self,
         task: TaskId,
         run: RunId,
+        conversation: Conversation,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveRun, Vec<Message>)>> {
+    ) -> Result<Option<(ActiveRun, Task)>> {
         let bot = self.bot();
-        self.change_durably("begin a task's turn", move |tables, changes| {
-            begin(tables, changes, bot, (task, run), now)
-        })
-        .await
+        let begun = self
+            .change_durably("begin a task's turn", move |tables, changes| {
+                begin(tables, changes, bot, (task, run, conversation), now)
+            })
+            .await?;
+        if begun.is_none() {
+            self.tell_of_tasks();
+        }
+        Ok(begun)
     }
 
     fn task_news(&self) -> Arc<Notify> {
@@ -234,7 +240,7 @@ fn put(
     let Some(task) = after else { return Ok(()) };
     changes.put(&tables.tasks, key::id(task.id), task)?;
     changes.put(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id), &())?;
-    if task.is_live() {
+    if task.counts() {
         changes.put(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id), &())?;
     }
     if task.claim.is_some() {
@@ -250,27 +256,35 @@ fn begin(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
-    (id, run): (TaskId, RunId),
+    (id, run, conversation): (TaskId, RunId, Conversation),
     now: DateTime<Utc>,
-) -> Result<Option<(ActiveRun, Vec<Message>)>, Fault> {
+) -> Result<Option<(ActiveRun, Task)>, Fault> {
     let claimed = tables.tasks.find(&key::id(id))?.and_then(|task| Some((task.claim?, task)));
-    let Some((_, task)) = claimed.filter(|(claim, _)| claim.run == run && claim.answered.is_none()) else {
+    let Some((claim, task)) = claimed.filter(|(claim, _)| claim.run == run && claim.answered.is_none())
+    else {
         return Ok(None);
     };
-    let conversation = task.place.conversation();
-    if let Some(active) = tables.runs.find(&key::conversation(conversation))? {
-        if active.id == run {
-            let question = turns::question(tables, &active)?;
-            return Ok(Some((active, question)));
-        }
-        turns::give_way(tables, changes, bot, (&active, &[]))?;
+    let active = tables.runs.find(&key::conversation(conversation))?;
+    if let Some(active) = &active
+        && active.id == run
+    {
+        return Ok(Some((active.clone(), task)));
+    }
+    let is_wanted =
+        task.state == State::Active || (claim.by_hand && !matches!(task.state, State::Cancelled(_)));
+    if !is_wanted {
+        change(tables, changes, (id, TaskChange::Settle(run, Ended::Withdrawn)), now)?;
+        return Ok(None);
+    }
+    if let Some(active) = active {
+        turns::give_way(tables, changes, bot, (&active, &[]), now)?;
     }
     let session = sessions::current(tables, changes, conversation, now)?.id;
     let plain = turns::new_run(tables, conversation, session, now)?;
     let active = ActiveRun { id: run, task: Some(id), ..plain };
-    let mut question = vec![Message::from_inbound(session, &Inbound::of_task(&task, now))];
+    let mut question = [Message::from_inbound(session, &Inbound::of_task(&task, now))];
     turns::put_question(tables, changes, &active, &mut question)?;
-    Ok(Some((active, question)))
+    Ok(Some((active, task)))
 }
 
 /// Gives a chat's tasks to the id it has from now on. A run under way ends where it began.

@@ -10,7 +10,7 @@ use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
-use crate::domain::task::{Ended, TaskChange};
+use crate::domain::task::{Cost, Ended, TaskChange};
 use crate::domain::tool::ToolCall;
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
 use crate::store::TurnEnd;
@@ -29,7 +29,7 @@ pub(super) fn begin(
         if updates.first().is_some_and(|first| run.updates.contains(first)) {
             return Ok(run);
         }
-        give_way(tables, changes, bot, (&run, &updates))?;
+        give_way(tables, changes, bot, (&run, &updates), now)?;
     }
     let session = sessions::current(tables, changes, conversation, now)?.id;
     let mut messages: Vec<_> = question.iter().map(|part| Message::from_inbound(session, part)).collect();
@@ -51,7 +51,7 @@ pub(super) fn begin_again(
             let question = question(tables, &run)?;
             return Ok(Some((run, question)));
         }
-        give_way(tables, changes, bot, (&run, &[update]))?;
+        give_way(tables, changes, bot, (&run, &[update]), now)?;
     }
     let session = sessions::current(tables, changes, conversation, now)?.id;
     let replaced = last_exchange(tables, session)?;
@@ -146,11 +146,17 @@ pub(super) fn give_way(
     changes: &mut Changes,
     bot: BotId,
     (left, asked): (&ActiveRun, &[UpdateId]),
+    now: DateTime<Utc>,
 ) -> Result<(), Fault> {
     let acted = tables.calls.next_index(&key::id(left.id))? > 0;
     tracing::warn!(run = %left.id, acted, "a turn that never ended gives way to the next one");
     if !acted {
         return Ok(());
+    }
+    if let Some(task) = left.task {
+        // What it did is not to be done again, and without its record nobody knows.
+        let ended = Ended::Failed { error: String::new(), again: false, counts: true, cost: Cost::default() };
+        tasks::change(tables, changes, (task, TaskChange::Settle(left.id, ended)), now)?;
     }
     let done: Vec<_> = left.updates.iter().copied().filter(|id| !asked.contains(id)).collect();
     inbox::settle(tables, changes, bot, &done)

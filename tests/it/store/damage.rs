@@ -6,6 +6,7 @@ use std::time::Duration;
 use figaro::domain::access::AccessChange;
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
 use figaro::domain::conversation::Message;
+use figaro::domain::delivery::DeliveryEnd;
 use figaro::domain::note::Note;
 use figaro::domain::tool::ToolStatus;
 use figaro::ids::{ChatId, MessageId, NoteId, SessionId, UserId};
@@ -142,7 +143,7 @@ async fn what_is_acknowledged_is_in_the_files() {
     assert_eq!(crashed.unsettled().await.unwrap(), []);
 
     store.confirm_part(delivery.id, MessageId(5)).await.unwrap();
-    store.end_delivery(delivery.id, None, at(60)).await.unwrap();
+    store.end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     let image = crash_image(&folder);
     let crashed = image.open().await;
     assert_eq!(crashed.deliveries().await.unwrap(), []);

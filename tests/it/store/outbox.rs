@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use figaro::domain::conversation::Message;
-use figaro::domain::delivery::{LiveMessage, PendingDelivery};
+use figaro::domain::delivery::{DeliveryEnd, LiveMessage, PendingDelivery};
 use figaro::ids::{ChatId, MessageId, RunId};
 use figaro::store::TurnEnd;
 
@@ -30,7 +30,7 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
     assert_eq!(store.deliveries().await.unwrap(), pending);
 
     for _ in 0..2 {
-        store.end_delivery(pending[1].id, None, at(60)).await.unwrap();
+        store.end_delivery(pending[1].id, DeliveryEnd::Whole, at(60)).await.unwrap();
     }
     store.confirm_part(pending[1].id, MessageId(32)).await.unwrap();
     let store = backend.reopen(store).await;
@@ -52,7 +52,7 @@ pub(super) async fn an_answer_stored_early_gets_its_ids_too(backend: &dyn Backen
     };
     store.end_turn(&run, end).await.unwrap();
     store.confirm_part(delivery.id, MessageId(30)).await.unwrap();
-    store.end_delivery(delivery.id, None, at(60)).await.unwrap();
+    store.end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     let messages = store.recent(run.session, 3).await.unwrap();
     let carried: Vec<_> = messages.iter().map(|message| message.telegram.len()).collect();
     assert_eq!(carried, [1, 1, 0]);
@@ -67,7 +67,7 @@ pub(super) async fn words_outside_the_conversation_are_delivered(backend: &dyn B
     store.end_turn(&run, end).await.unwrap();
     assert_eq!(store.deliveries().await.unwrap(), from_ref(&apology));
     store.confirm_part(apology.id, MessageId(30)).await.unwrap();
-    store.end_delivery(apology.id, None, at(60)).await.unwrap();
+    store.end_delivery(apology.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     assert_eq!(store.deliveries().await.unwrap(), []);
     assert_eq!(store.recent(run.session, 9).await.unwrap()[0].telegram, [MessageId(1001)]);
 }
@@ -114,7 +114,7 @@ pub(super) async fn a_turn_has_one_growing_message_until_its_delivery_ends(backe
     store.end_turn(&run, end).await.unwrap();
     store.confirm_part(delivery.id, MessageId(41)).await.unwrap();
     assert_eq!(store.live_message(run.id).await.unwrap(), Some(live(run.id, 41)));
-    store.end_delivery(delivery.id, None, at(60)).await.unwrap();
+    store.end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.live_messages().await.unwrap(), [other]);
     for _ in 0..2 {

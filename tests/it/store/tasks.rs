@@ -74,7 +74,7 @@ fn names(tasks: &[Task]) -> Vec<&str> {
 }
 
 fn failed(again: bool) -> Ended {
-    Ended::Failed { error: "no".to_owned(), again, cost: Cost::default() }
+    Ended::Failed { error: "no".to_owned(), again, counts: true, cost: Cost::default() }
 }
 
 pub(super) async fn tasks_are_kept_once_and_within_limits(backend: &dyn Backend) {
@@ -160,17 +160,18 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     assert_eq!(due(&store, hour(9), 9).await, "123");
     assert_eq!(due(&store, hour(9), 2).await, "12");
 
-    // One under way is looked after when its lease ends; a paused one never; one that is over when it is forgotten.
+    // One under way is looked after by itself; a paused one never; one that is over when it is forgotten.
     claimed(&store, &tasks[1]).await;
     change(&store, tasks[2].id, TaskChange::Pause(PauseReason::Person), hour(1)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(names(&store.claimed_tasks().await.unwrap()), ["1"]);
-    assert_eq!(store.next_wake().await.unwrap(), Some(hour(1) + LEASE));
-    assert_eq!(due(&store, hour(9), 9).await, "13");
+    assert_eq!(store.next_wake().await.unwrap(), Some(hour(1)));
+    assert_eq!(due(&store, hour(9), 9).await, "1");
     change(&store, tasks[0].id, TaskChange::Cancel, hour(2)).await.unwrap();
     let renewed = store.task(tasks[1].id).await.unwrap().unwrap().claim.unwrap().run;
-    change(&store, tasks[1].id, TaskChange::Renew(renewed), hour(2)).await.unwrap();
-    assert_eq!(store.next_wake().await.unwrap(), Some(hour(2) + LEASE));
+    change(&store, tasks[1].id, TaskChange::TakeUp(renewed, true), hour(2)).await.unwrap();
+    let claim = store.task(tasks[1].id).await.unwrap().unwrap().claim.unwrap();
+    assert_eq!((claim.lease_until, claim.late, claim.taken_up), (hour(2) + LEASE, true, 1));
     change(&store, tasks[1].id, TaskChange::Settle(renewed, Ended::Delivered(None)), hour(2)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.claimed_tasks().await.unwrap(), []);
@@ -216,23 +217,33 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
     let store = backend.open().await;
     let task = once(4, CHAT, "Water the plants", 1);
     kept(&store, from_ref(&&task)).await;
-    assert_eq!(store.begin_task(task.id, RunId::new(), at(0)).await.unwrap(), None, "nobody claimed it");
+    assert_eq!(
+        store.begin_task(task.id, RunId::new(), HERE, at(0)).await.unwrap(),
+        None,
+        "nobody claimed it"
+    );
     let (run, claim) = claimed(&store, &task).await;
-    assert_eq!(store.begin_task(task.id, RunId::new(), at(3600)).await.unwrap(), None, "not by this one");
+    assert_eq!(
+        store.begin_task(task.id, RunId::new(), HERE, at(3600)).await.unwrap(),
+        None,
+        "not by this one"
+    );
     // A question that was being answered gives way, and is asked again.
     accept(&store, &[7], 0).await;
     let before = store.begin_turn(HERE, &[inbound(7, "why?")], at(0)).await.unwrap();
-    let (active, question) = store.begin_task(task.id, run, at(3600)).await.unwrap().unwrap();
+    let (active, begun) = store.begin_task(task.id, run, HERE, at(3600)).await.unwrap().unwrap();
     assert_eq!((active.id, active.task, active.conversation), (run, Some(task.id), HERE));
     assert_eq!((active.session, active.updates.len()), (before.session, 0));
-    let said: Vec<(&str, Option<TaskId>)> = question.iter().map(|m| (m.text.as_str(), m.task)).collect();
+    assert_eq!((begun.id, begun.claim), (task.id, claim.claim));
+    let asked = store.question(&active).await.unwrap();
+    let said: Vec<(&str, Option<TaskId>)> = asked.iter().map(|m| (m.text.as_str(), m.task)).collect();
     assert_eq!(said, [("Water the plants", Some(task.id))]);
 
     let store = backend.reopen(store).await;
     assert_eq!(store.unsettled().await.unwrap().len(), 1);
     assert_eq!(store.active_runs().await.unwrap(), from_ref(&active));
-    let again = store.begin_task(task.id, run, at(3700)).await.unwrap();
-    assert_eq!(again, Some((active.clone(), question)), "as it is");
+    let again = store.begin_task(task.id, run, HERE, at(3700)).await.unwrap();
+    assert_eq!(again, Some((active.clone(), begun)), "as it is");
     assert_eq!(texts(&store, active.session).await, ["why?", "Water the plants"]);
 
     // Cancelled meanwhile, it still ends as what it is: a run under way.
@@ -241,7 +252,7 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
     let end = TurnEnd { task: Some((change, at(3701))), ..TurnEnd::default() };
     store.end_turn(&active, end).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.begin_task(task.id, run, at(3800)).await.unwrap(), None, "it has ended");
+    assert_eq!(store.begin_task(task.id, run, HERE, at(3800)).await.unwrap(), None, "it has ended");
     let ended = store.task(task.id).await.unwrap().unwrap();
     assert_eq!((ended.claim, ended.state), (None, State::Cancelled(at(3700))));
     assert_eq!(ended.last.unwrap().status, RunStatus::Silent);
@@ -255,7 +266,7 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
     let task = hourly("Sing");
     kept(&store, from_ref(&&task)).await;
     let (run, _) = claimed(&store, &task).await;
-    let (active, _) = store.begin_task(task.id, run, at(3600)).await.unwrap().unwrap();
+    let (active, _) = store.begin_task(task.id, run, HERE, at(3600)).await.unwrap().unwrap();
     let settle = TaskChange::Settle(run, failed(true));
     let end = TurnEnd { task: Some((settle, at(3601))), ..TurnEnd::default() };
     store.end_turn(&active, end).await.unwrap();
@@ -266,13 +277,13 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
     let second = RunId::new();
     let claim = TaskChange::Claim(second, Due { at: retry.due, attempt: retry.attempt, late: false });
     change(&store, task.id, claim, retry.at).await.unwrap();
-    let (active, _) = store.begin_task(task.id, second, retry.at).await.unwrap().unwrap();
+    let (active, _) = store.begin_task(task.id, second, HERE, retry.at).await.unwrap().unwrap();
     let answered = TaskChange::Answered(second, Cost::default());
     let end = TurnEnd { task: Some((answered, retry.at)), ..TurnEnd::default() };
     store.end_turn(&active, end).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(
-        store.begin_task(task.id, second, retry.at).await.unwrap(),
+        store.begin_task(task.id, second, HERE, retry.at).await.unwrap(),
         None,
         "only its delivery is missing"
     );
@@ -286,7 +297,7 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
         [once(4, old, "quiet", 2), once(4, old, "running", 1), once(4, other, "theirs", 3)];
     kept(&store, &[&quiet, &running, &theirs]).await;
     let (run, claim) = claimed(&store, &running).await;
-    let (active, _) = store.begin_task(running.id, run, at(3600)).await.unwrap().unwrap();
+    let (active, _) = store.begin_task(running.id, run, HERE, at(3600)).await.unwrap().unwrap();
     store.migrate_chat(old, CHAT).await.unwrap();
     let mut store = backend.reopen(store).await;
     for _ in 0..2 {
@@ -304,7 +315,7 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
         store = backend.reopen(store).await;
     }
     // Its run goes on where it began, and ends there.
-    let again = store.begin_task(running.id, run, at(3700)).await.unwrap().map(|(run, _)| run);
+    let again = store.begin_task(running.id, run, HERE, at(3700)).await.unwrap().map(|(run, _)| run);
     let was = Conversation { chat: old, topic: None };
     assert_eq!((active.conversation, again.as_ref().map(|run| run.id)), (was, Some(run)));
     let settle = TaskChange::Settle(run, Ended::Silent(Cost::default()));

@@ -262,7 +262,7 @@ pub(super) mod tests {
         let cost = Cost { usage: Usage { input: 1_100, cached: 0, output: 134 }, nano_usd: Some(9_000_000) };
         let failed = |again| {
             let error = "My model is overloaded right now.".to_owned();
-            C::Settle(run, Ended::Failed { error, again, cost: Cost::default() })
+            C::Settle(run, Ended::Failed { error, again, counts: true, cost: Cost::default() })
         };
         let told = || {
             let end = C::Settle(run, Ended::Delivered(None));
