@@ -307,6 +307,36 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
 }
 
 #[tokio::test]
+async fn a_persons_question_is_tried_again_though_a_task_ran_since() {
+    let world = World::new().await;
+    world.keep(&[&daily(BOB, BOB, "Read the news", 3)]).await;
+    world.when("Read the news", Reply::text("No news."));
+    world.when("my question", Reply::status(400, "no"));
+    let _bot = world.start_open().await;
+    let failed = world.told(BOB, BOB, "my question").await;
+    assert_eq!(labels(&failed), ["Try again", "Another model"]);
+    let card = world.opened(BOB, BOB, "Read the news").await;
+    assert_eq!(world.press(BOB, &card, "Run now").await, "⏳ Running now");
+    world
+        .see("the news", |view| view.messages(BOB).iter().any(|m| text(m) == "No news.").then_some(()))
+        .await;
+    world.when("my question", Reply::text("Now I know."));
+    assert_eq!(world.press(BOB, &failed, "Try again").await, "");
+    world
+        .see("its answer", |view| view.messages(BOB).iter().any(|m| text(m) == "Now I know.").then_some(()))
+        .await;
+    world.when("my question", Reply::text("Better."));
+    assert_eq!(text(&world.told(BOB, BOB, "/retry").await), "Better.");
+    let last = world.asked().pop().unwrap();
+    assert!(
+        last.user_text().contains("my question") && !last.user_text().contains("Read the news"),
+        "{last:?}"
+    );
+    let all = last.body.to_string();
+    assert!(all.contains("No news.") && !all.contains("Now I know."), "{all}");
+}
+
+#[tokio::test]
 async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
     let world = World::new().await;
     let (news, call) = (daily(ANN, ANN, "News", 3), task(ANN, ANN, "Call mum", "in 2 hours", now()));
