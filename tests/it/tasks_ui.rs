@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 use figaro::clock::Clock;
 use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::{Say, Standing};
+use figaro::demo::telegram::{Failure, Say, Standing};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
@@ -304,6 +304,35 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
     assert!(!labels(&shown).contains(&"‹ Back".to_owned()), "{shown}");
     let said = world.answers(TEAM, 2).await;
     assert_eq!(text(&said[1]), "Stand up!");
+}
+
+#[tokio::test]
+async fn who_has_left_a_group_can_only_stop_the_task_there() {
+    let world = World::new().await;
+    world.team();
+    world.when("Call the stand-up", Reply::status(401, "no"));
+    let stand_up = daily(BOB, TEAM, "Call the stand-up", 3);
+    world.keep(&[&stand_up]).await;
+    let _bot = world.start_open().await;
+    let card = world.opened(BOB, TEAM, "Call the stand-up").await;
+    world.press(BOB, &card, "Run now").await;
+    let notice = world.answers(BOB, 1).await.remove(0);
+    world.when("Call the stand-up", Reply::text("Stand up!"));
+    world.telegram.set_member(TEAM, BOB, Standing::Left).unwrap();
+    let not_there = "I could not find you in this task's chat.";
+    for verb in ["run", "resume", "edit", "shift", "missed", "undo"] {
+        let data = format!("tasks:{verb}:{}", stand_up.id);
+        assert_eq!(world.forged(BOB, &notice, &data).await, not_there, "{verb}");
+    }
+    assert_eq!(world.forged(BOB, &notice, &format!("tasks:cancel:{}", stand_up.id)).await, "Cancelled");
+    let card = world.card(&notice, "Cancelled", "Undo").await;
+    assert_eq!(world.press(BOB, &card, "Undo").await, not_there);
+    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    let failure = Failure::Status { status: 400, description: "Bad Request: no".to_owned() };
+    world.telegram.fail("getChatMember", failure, 1);
+    assert_eq!(world.press(BOB, &card, "Undo").await, not_there, "what cannot be found out counts as no");
+    assert_eq!(world.press(BOB, &card, "Undo").await, "It is back.");
+    assert_eq!(world.bot_texts(TEAM).iter().filter(|said| said.contains("Stand up!")).count(), 0);
 }
 
 #[tokio::test]
