@@ -296,7 +296,7 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
     let card = world.opened(BOB, TEAM, "Call the stand-up").await;
     world.press(BOB, &card, "Run now").await;
     let notice = world.answers(BOB, 1).await.remove(0);
-    assert!(text(&notice).starts_with("Team: ⏰ “Call the stand-up” did not run:"), "{notice}");
+    assert!(text(&notice).starts_with("Team: ⏰ “Call the stand-up” failed:"), "{notice}");
     assert_eq!(labels(&notice), ["Run now"]);
     world.when("Call the stand-up", Reply::text("Stand up!"));
     assert_eq!(world.press(BOB, &notice, "Run now").await, "⏳ Running now");
@@ -495,7 +495,7 @@ async fn tasks_of_a_person_rest_while_they_block_the_bot() {
     let offer = world.answers(BOB, 1).await.remove(0);
     assert_eq!(text(&offer), "Tasks that are paused since I was removed: 1. Resume them?");
     let card = world.opened(BOB, BOB, "News").await;
-    assert!(text(&card).contains("Paused: I was removed from the chat"), "{card}");
+    assert!(text(&card).contains("Paused: you had blocked me"), "{card}");
     assert_eq!(world.press(BOB, &offer, "Resume all").await, "");
     world.shows(BOB, number(&offer["message_id"]), "Resumed: 1.").await;
     world.opened(BOB, BOB, "News").await;
