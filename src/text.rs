@@ -1,4 +1,5 @@
-//! Measures and cuts of text: UTF-16 units as Telegram counts, a token estimate, shortening that keeps both ends.
+//! Measures and cuts of text: UTF-16 units as Telegram counts, a token estimate, shortening that keeps both ends; and
+//! text as Markdown.
 
 /// Length in UTF-16 code units, the unit of all Telegram limits and entity offsets.
 #[must_use]
@@ -40,6 +41,31 @@ pub fn keep_ends(text: &str, keep: usize, between: &str) -> String {
     let start: String = text.chars().take(keep).collect();
     let end: String = text.chars().skip(count - keep).collect();
     format!("{}{between}{}", start.trim_end(), end.trim_start())
+}
+
+/// Markdown of one line that shows this text as it stands. Marks become character references, since a formula may begin
+/// with a backslash.
+#[must_use]
+pub fn as_markdown(text: &str) -> String {
+    let mut markdown = String::with_capacity(text.len());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut digits_only = true;
+    for (at, c) in text.char_indices() {
+        let is_mark = match c {
+            '\\' | '`' | '*' | '_' | '~' | '|' | '[' | ']' | '<' | '>' | '&' | '$' => true,
+            // These begin a heading, a list or a rule.
+            '#' | '-' | '+' | '=' | ':' => at == 0,
+            '.' | ')' => digits_only,
+            _ => false,
+        };
+        digits_only &= c.is_ascii_digit();
+        if is_mark {
+            markdown.push_str(&format!("&#{};", u32::from(c)));
+        } else {
+            markdown.push(c);
+        }
+    }
+    markdown
 }
 
 /// A Markdown text that ended early, closed so that what is put behind it stands outside of its code.

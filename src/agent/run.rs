@@ -17,9 +17,6 @@ use crate::provider::fold::Pass;
 /// The same call is made at most so often in a turn; the next time it is refused with an explanation.
 const SAME_CALL_LIMIT: u32 = 2;
 
-/// The tool that shows what is stored: a turn that has called it may well speak of that.
-const SHOWS_TASKS: &str = "list_tasks";
-
 /// What the model is told when its answer promises something for later and nothing was stored.
 const UNKEPT: &str = "(Not from a person.) Your answer promises something for later, but this turn has stored no task: \
     as it stands, nothing will happen. What you wrote is still on the screen and is replaced by what you write next. If \
@@ -170,7 +167,7 @@ impl Run {
     /// What the turn has come to if this is its last pass.
     #[must_use]
     pub fn answer(&self, pass: Pass) -> Answer {
-        let unkept = self.is_unkept(&pass) && !self.has_called(SHOWS_TASKS);
+        let unkept = self.is_unkept(&pass);
         let Carried { spoke, sources, tasks, .. } = self.carried.clone();
         Answer { pass, spoke, sources, tasks, unkept, usage: self.usage, nano_usd: self.nano_usd }
     }
@@ -239,10 +236,10 @@ impl Run {
         self
     }
 
-    /// Whether people would read a promise in it that nothing was stored for.
+    /// Whether people would read a promise in it that nothing was stored for, as far as the turn has seen.
     fn is_unkept(&self, pass: &Pass) -> bool {
-        let stored = !self.carried.tasks.is_empty();
-        self.keeps_promises && !stored && !self.carried.spoke && promises(&pass.text)
+        let Carried { spoke, tasks, looked, .. } = &self.carried;
+        self.keeps_promises && tasks.is_empty() && !spoke && !looked && promises(&pass.text)
     }
 
     /// The calls have been made: their results go to the model in the order of the calls. Ignored in any other phase.
@@ -264,10 +261,6 @@ impl Run {
         }
         self.phase = Phase::Asking;
         self
-    }
-
-    fn has_called(&self, tool: &str) -> bool {
-        self.made.keys().any(|made| made.split(' ').next() == Some(tool))
     }
 
     /// Tools are offered on every pass but the last.
@@ -500,13 +493,17 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_has_looked_at_what_is_stored_may_speak_of_it_twice() {
-        let list = Call { name: SHOWS_TASKS.into(), ..call("l", "{}") };
-        let run =
-            keeping(10, &[]).model_answered(wants(vec![list.clone()])).tools_answered(vec![done(&list)]);
-        let run = run.model_answered(says(PROMISE));
-        assert_eq!(run.next(), Step::CallModel { with_tools: true });
-        assert!(!answer_of(&run.model_answered(says(PROMISE))).unkept);
+    fn a_turn_that_has_looked_at_what_is_stored_may_speak_of_it() {
+        let list = call("l", "{}");
+        let carried = Carried { looked: true, ..Carried::default() };
+        let before = keeping(10, &[])
+            .model_answered(wants(vec![list.clone()]))
+            .tools_answered(vec![CallResult { carried: carried.clone(), ..done(&list) }]);
+        let restarted = keeping(10, &[]).carrying([carried, Carried::default()]);
+        for run in [before, restarted] {
+            let answer = answer_of(&run.model_answered(says(PROMISE)));
+            assert_eq!((answer.pass.text.as_str(), answer.unkept), (PROMISE, false));
+        }
     }
 
     #[test]

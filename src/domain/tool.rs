@@ -36,12 +36,16 @@ pub struct Carried {
     /// Tasks that were made or changed, and are to be shown as they are stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskId>,
+    /// The model has seen what tasks are stored, and may well speak of them.
+    #[serde(default)]
+    pub looked: bool,
 }
 
 impl Carried {
     /// Adds what came later: each name once, and the last [`MOST_FOUND`] of them.
     pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
+        self.looked |= later.looked;
         add_sources(&mut self.sources, later.sources);
         for task in later.tasks {
             self.tasks.retain(|known| *known != task);

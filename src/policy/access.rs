@@ -58,11 +58,14 @@ pub fn has_owner(settings: &AccessSettings, list: &AccessList) -> bool {
     !settings.owners.is_empty() || !list.owners.is_empty()
 }
 
-/// Knows who administers a chat. A failure to find out counts as no.
+/// Knows who is in a chat and who administers it. A failure to find out counts as no.
 #[async_trait]
 pub trait Admins: Debug + Send + Sync {
     /// Whether the user administers the chat; in a private chat its one user does.
     async fn is_admin(&self, chat: ChatId, user: &UserId) -> bool;
+
+    /// Whether the user is in the chat now; in a private chat its one user is.
+    async fn is_member(&self, chat: ChatId, user: &UserId) -> bool;
 }
 
 /// Whether someone may change what holds for a whole chat, by hand or through the model: in a private chat its one
@@ -92,6 +95,10 @@ mod tests {
     #[async_trait]
     impl Admins for All {
         async fn is_admin(&self, _chat: ChatId, _user: &UserId) -> bool {
+            true
+        }
+
+        async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
             true
         }
     }

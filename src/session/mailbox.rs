@@ -1,5 +1,6 @@
 //! A lane per conversation: one turn at a time, what arrives meanwhile waits in order. Lanes run side by side up to a
-//! bound. Everything that waits here is in the store's inbox as well, so nothing is lost with the process.
+//! bound. Everything that waits here is stored as well, questions in the inbox, claimed tasks among the tasks, answers in
+//! the outbox, so nothing is lost with the process.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Debug;

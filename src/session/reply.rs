@@ -45,7 +45,11 @@ impl Turns {
             }
             Outcome::Stopped if !text.is_empty() => Said {
                 markdown: format!("{}\n\n{}", honest(close_code(text), answer, texts), texts.stopped),
-                actions: vec![Action::GoOn, Action::Retry],
+                // A task is run again from its card.
+                actions: match question.task {
+                    Some(_) => vec![Action::GoOn],
+                    None => vec![Action::GoOn, Action::Retry],
+                },
             },
             Outcome::Stopped | Outcome::Silent | Outcome::Failed | Outcome::Abandoned => Said::default(),
         }

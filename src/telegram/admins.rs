@@ -1,4 +1,5 @@
-//! Who administers a chat, asked from Telegram when it matters: before a member changes a group's settings.
+//! Who is in a chat and who administers it, asked from Telegram when it matters: before a member changes a group's
+//! settings, or a group's task from elsewhere.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -14,6 +15,23 @@ pub struct TelegramAdmins(pub Api);
 #[async_trait]
 impl Admins for TelegramAdmins {
     async fn is_admin(&self, chat: ChatId, user: &UserId) -> bool {
+        self.fits(chat, user, |member| ["creator", "administrator"].contains(&status(member))).await
+    }
+
+    async fn is_member(&self, chat: ChatId, user: &UserId) -> bool {
+        self.fits(chat, user, |member| match status(member) {
+            "creator" | "administrator" | "member" => true,
+            // These may have left.
+            "restricted" => member["is_member"] == true,
+            _ => false,
+        })
+        .await
+    }
+}
+
+impl TelegramAdmins {
+    /// Whether what Telegram says of someone in a group fits.
+    async fn fits(&self, chat: ChatId, user: &UserId, fits: fn(&Value) -> bool) -> bool {
         let Some(id) = user.telegram_id() else {
             return false;
         };
@@ -22,14 +40,15 @@ impl Admins for TelegramAdmins {
             return true;
         }
         match self.0.call(GetChatMember(json!({"chat_id": chat, "user_id": id}))).await {
-            Ok(member) => {
-                let status = member.get("status").and_then(Value::as_str).unwrap_or_default();
-                ["creator", "administrator"].contains(&status)
-            }
+            Ok(member) => fits(&member),
             Err(error) => {
-                tracing::warn!(%chat, %error, "whether someone is an admin could not be found out");
+                tracing::warn!(%chat, %error, "what someone is in a chat could not be found out");
                 false
             }
         }
     }
+}
+
+fn status(member: &Value) -> &str {
+    member.get("status").and_then(Value::as_str).unwrap_or_default()
 }

@@ -3,16 +3,14 @@
 
 use std::sync::Arc;
 
-use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::typed::{present, typed};
-use super::{Tool, ToolContext, ToolError};
+use super::{Tool, ToolContext, ToolError, zone};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::domain::tool::Effect;
-use crate::domain::zone::{self, Told};
 use crate::policy::access::{Admins, may_change};
 use crate::store::{SettingsStore, TaskStore, change_chat};
 
@@ -112,7 +110,7 @@ struct Change {
 
 impl Change {
     fn patch(self, context: &ToolContext) -> Result<ConfigPatch, ToolError> {
-        let read_zone = |zone: Option<String>| zone.map(|zone| read_zone(&zone, context)).transpose();
+        let read_zone = |zone: Option<String>| zone.map(|zone| zone::read(&zone, context)).transpose();
         Ok(ConfigPatch {
             custom_prompt: read_text(self.custom_prompt, "custom_prompt")?,
             language: read_text(self.language, "language")?,
@@ -131,20 +129,6 @@ fn read_text(change: Option<Option<String>>, name: &str) -> Result<Option<Option
         return Err(ToolError::ForModel(format!("{name} takes at most {MAX_SETTING_CHARS} characters")));
     }
     Ok(Some(value))
-}
-
-fn read_zone(text: &str, context: &ToolContext) -> Result<Tz, ToolError> {
-    match zone::read(text, context.now, context.language.as_deref()) {
-        Told::Zone(zone) => Ok(zone),
-        Told::Several(zones) => {
-            let names: Vec<&str> = zones.iter().map(|zone| zone.name()).collect();
-            let names = names.join(", ");
-            Err(ToolError::ForModel(format!("timezone {text} can be {names}: ask which, and give its name")))
-        }
-        Told::Unknown => Err(ToolError::ForModel(format!(
-            "timezone {text} is not known: give a larger city nearby or an IANA time zone such as Europe/Riga"
-        ))),
-    }
 }
 
 fn view(config: &ChatConfig) -> Value {

@@ -11,6 +11,7 @@ pub mod tavily;
 pub mod telegram;
 mod typed;
 pub mod web;
+mod zone;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 use figaro::clock::Clock;
 use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::{Say, Standing};
+use figaro::demo::telegram::{Failure, Say, Standing};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
@@ -298,7 +298,7 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
     let card = world.opened(BOB, TEAM, "Call the stand-up").await;
     world.press(BOB, &card, "Run now").await;
     let notice = world.answers(BOB, 1).await.remove(0);
-    assert!(text(&notice).starts_with("Team: ⏰ “Call the stand-up” did not run:"), "{notice}");
+    assert!(text(&notice).starts_with("Team: ⏰ “Call the stand-up” failed:"), "{notice}");
     assert_eq!(labels(&notice), ["Run now"]);
     world.when("Call the stand-up", Reply::text("Stand up!"));
     assert_eq!(world.press(BOB, &notice, "Run now").await, "⏳ Running now");
@@ -306,6 +306,65 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
     assert!(!labels(&shown).contains(&"‹ Back".to_owned()), "{shown}");
     let said = world.answers(TEAM, 2).await;
     assert_eq!(text(&said[1]), "Stand up!");
+}
+
+#[tokio::test]
+async fn who_has_left_a_group_can_only_stop_the_task_there() {
+    let world = World::new().await;
+    world.team();
+    world.when("Call the stand-up", Reply::status(401, "no"));
+    let stand_up = daily(BOB, TEAM, "Call the stand-up", 3);
+    world.keep(&[&stand_up]).await;
+    let _bot = world.start_open().await;
+    let card = world.opened(BOB, TEAM, "Call the stand-up").await;
+    world.press(BOB, &card, "Run now").await;
+    let notice = world.answers(BOB, 1).await.remove(0);
+    world.when("Call the stand-up", Reply::text("Stand up!"));
+    world.telegram.set_member(TEAM, BOB, Standing::Left).unwrap();
+    let not_there = "I could not find you in this task's chat.";
+    for verb in ["run", "resume", "edit", "shift", "missed", "undo"] {
+        let data = format!("tasks:{verb}:{}", stand_up.id);
+        assert_eq!(world.forged(BOB, &notice, &data).await, not_there, "{verb}");
+    }
+    assert_eq!(world.forged(BOB, &notice, &format!("tasks:cancel:{}", stand_up.id)).await, "Cancelled");
+    let card = world.card(&notice, "Cancelled", "Undo").await;
+    assert_eq!(world.press(BOB, &card, "Undo").await, not_there);
+    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    let failure = Failure::Status { status: 400, description: "Bad Request: no".to_owned() };
+    world.telegram.fail("getChatMember", failure, 1);
+    assert_eq!(world.press(BOB, &card, "Undo").await, not_there, "what cannot be found out counts as no");
+    assert_eq!(world.press(BOB, &card, "Undo").await, "It is back.");
+    assert_eq!(world.bot_texts(TEAM).iter().filter(|said| said.contains("Stand up!")).count(), 0);
+}
+
+#[tokio::test]
+async fn a_persons_question_is_tried_again_though_a_task_ran_since() {
+    let world = World::new().await;
+    world.keep(&[&daily(BOB, BOB, "Read the news", 3)]).await;
+    world.when("Read the news", Reply::text("No news."));
+    world.when("my question", Reply::status(400, "no"));
+    let _bot = world.start_open().await;
+    let failed = world.told(BOB, BOB, "my question").await;
+    assert_eq!(labels(&failed), ["Try again", "Another model"]);
+    let card = world.opened(BOB, BOB, "Read the news").await;
+    assert_eq!(world.press(BOB, &card, "Run now").await, "⏳ Running now");
+    world
+        .see("the news", |view| view.messages(BOB).iter().any(|m| text(m) == "No news.").then_some(()))
+        .await;
+    world.when("my question", Reply::text("Now I know."));
+    assert_eq!(world.press(BOB, &failed, "Try again").await, "");
+    world
+        .see("its answer", |view| view.messages(BOB).iter().any(|m| text(m) == "Now I know.").then_some(()))
+        .await;
+    world.when("my question", Reply::text("Better."));
+    assert_eq!(text(&world.told(BOB, BOB, "/retry").await), "Better.");
+    let last = world.asked().pop().unwrap();
+    assert!(
+        last.user_text().contains("my question") && !last.user_text().contains("Read the news"),
+        "{last:?}"
+    );
+    let all = last.body.to_string();
+    assert!(all.contains("No news.") && !all.contains("Now I know."), "{all}");
 }
 
 #[tokio::test]
@@ -438,7 +497,7 @@ async fn tasks_of_a_person_rest_while_they_block_the_bot() {
     let offer = world.answers(BOB, 1).await.remove(0);
     assert_eq!(text(&offer), "Tasks that are paused since I was removed: 1. Resume them?");
     let card = world.opened(BOB, BOB, "News").await;
-    assert!(text(&card).contains("Paused: I was removed from the chat"), "{card}");
+    assert!(text(&card).contains("Paused: you had blocked me"), "{card}");
     assert_eq!(world.press(BOB, &offer, "Resume all").await, "");
     world.shows(BOB, number(&offer["message_id"]), "Resumed: 1.").await;
     world.opened(BOB, BOB, "News").await;

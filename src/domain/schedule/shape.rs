@@ -1,5 +1,5 @@
-//! What a person would call a schedule. A shape is claimed only where it says exactly when a cron runs; everything else
-//! stays an expression.
+//! What a person would call a schedule. A shape is claimed only where it says exactly when a cron runs; nothing is
+//! claimed of everything else.
 
 use chrono::{NaiveTime, Weekday};
 
@@ -56,8 +56,19 @@ pub enum Shape {
         /// When, in order.
         times: Vec<NaiveTime>,
     },
-    /// Anything else: the cron expression.
-    Other(String),
+    /// Every so many minutes or hours in a part of some days, or in all of them.
+    Between {
+        /// What lies between two runs, in minutes: below 60, or whole hours.
+        minutes: u32,
+        /// The first run of a day.
+        from: NaiveTime,
+        /// The last one.
+        until: NaiveTime,
+        /// Which days of the week, from Monday on.
+        days: Vec<Weekday>,
+    },
+    /// Anything else.
+    Other,
 }
 
 impl Schedule {
@@ -68,7 +79,7 @@ impl Schedule {
             Self::Once { .. } => Shape::Once,
             Self::Cron(cron) => {
                 let shape = if cron.follows_clock() { interval(cron) } else { timed(cron) };
-                shape.unwrap_or_else(|| Shape::Other(cron.as_str().to_owned()))
+                shape.or_else(|| between(cron)).unwrap_or(Shape::Other)
             }
         }
     }
@@ -123,16 +134,52 @@ fn timed(cron: &Cron) -> Option<Shape> {
     }
 }
 
+/// In even steps from one time of day to another, on some days of the week.
+fn between(cron: &Cron) -> Option<Shape> {
+    let (seconds, fields) = cron.fields();
+    let (None, [_, _, "*", "*", _]) = (seconds, fields.as_slice()) else { return None };
+    let pattern = cron.pattern();
+    let (minutes, hours) = (values(&pattern.minutes), values(&pattern.hours));
+    let step = match minutes.as_slice() {
+        [_] => gap(&hours)? * 60,
+        _ => {
+            let step = gap(&minutes)?;
+            // It goes on from one hour into the next.
+            let is_even = 60 % step == 0 && minutes.len() == usize::try_from(60 / step).ok()?;
+            let is_whole = hours.len() == 1 || gap(&hours) == Some(1);
+            (is_even && is_whole).then_some(step)?
+        }
+    };
+    if pattern.days_of_week.has_modifiers() {
+        return None;
+    }
+    let from = NaiveTime::from_hms_opt(*hours.first()?, *minutes.first()?, 0)?;
+    let until = NaiveTime::from_hms_opt(*hours.last()?, *minutes.last()?, 0)?;
+    Some(Shape::Between { minutes: step, from, until, days: weekdays(&values(&pattern.days_of_week)) })
+}
+
+/// What lies between any two values in a row, if that is always the same.
+fn gap(values: &[u32]) -> Option<u32> {
+    let mut gaps = values.iter().zip(values.iter().skip(1)).map(|(one, next)| next - one);
+    let first = gaps.next()?;
+    gaps.all(|gap| gap == first).then_some(first)
+}
+
 /// Days of the week by number, Sunday as 0.
 fn weekly(numbers: &[u32], times: Vec<NaiveTime>) -> Shape {
-    // Sunday ends the week as people tell it.
-    let mut days: Vec<Weekday> = numbers.iter().filter_map(|number| weekday(*number)).collect();
-    days.sort_by_key(Weekday::num_days_from_monday);
+    let days = weekdays(numbers);
     match numbers {
         [0, 1, 2, 3, 4, 5, 6] => Shape::Daily { times },
         [1, 2, 3, 4, 5] => Shape::Weekdays { times },
         _ => Shape::Weekly { days, times },
     }
+}
+
+fn weekdays(numbers: &[u32]) -> Vec<Weekday> {
+    let mut days: Vec<Weekday> = numbers.iter().filter_map(|number| weekday(*number)).collect();
+    // Sunday ends the week as people tell it.
+    days.sort_by_key(Weekday::num_days_from_monday);
+    days
 }
 
 fn weekday(number: u32) -> Option<Weekday> {

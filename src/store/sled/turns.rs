@@ -87,8 +87,9 @@ pub(super) fn question(tables: &Tables, run: &ActiveRun) -> Result<Vec<Message>,
     Ok(question)
 }
 
-/// The last question of a session and all that followed it, oldest first. Its parts are those of one turn, or, where
-/// that was not kept yet, what people said without an answer in between.
+/// The last question of a session that a person asked and what followed it, oldest first, without prompts of tasks and
+/// their answers. Its parts are those of one turn, or, where that was not kept yet, what people said without an answer
+/// in between.
 fn last_exchange(tables: &Tables, session: SessionId) -> Result<Vec<Message>, Fault> {
     let mut exchange: Vec<Message> = Vec::new();
     let mut turn = None;
@@ -99,6 +100,11 @@ fn last_exchange(tables: &Tables, session: SessionId) -> Result<Vec<Message>, Fa
         });
         if is_before || message.replaced {
             break;
+        }
+        if message.task.is_some() {
+            // What was collected answers a task: it stands.
+            exchange.clear();
+            continue;
         }
         turn = message.turn;
         exchange.push(message);

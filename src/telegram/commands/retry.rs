@@ -6,6 +6,7 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::{Asker, Card, Commands, EXAMPLE, Pressed};
+use crate::domain::conversation::Message;
 use crate::domain::delivery::Action;
 use crate::domain::message::Inbound;
 use crate::ids::{MessageId, RunId, UpdateId};
@@ -65,6 +66,11 @@ fn wish(data: &str) -> Option<Wish<'_>> {
     Some(Wish { verb, turn, model })
 }
 
+/// The last turn that a person began.
+fn asked(messages: &[Message]) -> Option<RunId> {
+    messages.iter().rev().filter(|message| message.task.is_none()).find_map(|message| message.turn)
+}
+
 impl Commands {
     /// What `/retry` has done: the last question again, by the model it names.
     ///
@@ -75,26 +81,33 @@ impl Commands {
         Ok(Job::Again(Again { asked: Question::new(part, asker.standing), model: Some(model) }))
     }
 
-    /// Whether a button is still good: any other than ours, or one under the last turn of its conversation.
+    /// Whether a button is still good: any other than ours, or one under the last turn of its conversation that a person
+    /// began. The answer of a task that came since goes on too.
     pub(super) async fn is_current(&self, data: &str, asker: &Asker) -> Result<bool, StoreError> {
         let Some(wish) = wish(data) else { return Ok(true) };
         let session = self.store.session(asker.place.conversation(), self.now()).await?;
-        let last = self.store.recent(session.id, LAST_MESSAGES).await?;
-        Ok(last.iter().rev().find_map(|message| message.turn).is_some_and(|turn| tag(turn) == wish.turn))
+        let messages = self.store.recent(session.id, LAST_MESSAGES).await?;
+        let is_meant = |turn: Option<RunId>| turn.is_some_and(|turn| tag(turn) == wish.turn);
+        let last = messages.iter().rev().find_map(|message| message.turn);
+        Ok(is_meant(asked(&messages)) || wish.verb == "go_on" && is_meant(last))
     }
 
-    /// Whether the last question of a conversation is this person's alone; not if that cannot be found out.
+    /// Whether the last question of a conversation is this person's alone, and no task has run since; not if that cannot
+    /// be found out.
     async fn has_asked(&self, asker: &Asker) -> bool {
         let messages = async {
             let session = self.store.session(asker.place.conversation(), self.now()).await?;
             self.store.recent(session.id, LAST_MESSAGES).await
         };
         let Ok(messages) = messages.await else { return false };
-        let turn = messages.iter().rev().find_map(|message| message.turn);
-        let mut writers = messages.iter().filter(|message| message.turn == turn && turn.is_some());
+        let turn = asked(&messages);
+        let since = messages.iter().skip_while(|message| message.turn != turn);
+        let mut questions = since.filter(|message| message.turn.is_some());
         turn.is_some()
-            && writers.all(|message| {
-                message.speaker.as_ref().is_some_and(|speaker| speaker.user == asker.speaker.user)
+            && questions.all(|message| {
+                let is_own =
+                    message.speaker.as_ref().is_some_and(|speaker| speaker.user == asker.speaker.user);
+                is_own && message.task.is_none()
             })
     }
 

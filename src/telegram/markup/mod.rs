@@ -80,6 +80,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::text::as_markdown;
 
     #[test]
     fn entities_serialise_as_in_the_bot_api() {
@@ -105,7 +106,50 @@ mod tests {
         }
     }
 
+    #[test]
+    fn text_that_is_no_markup_arrives_as_it_stands() {
+        let texts = [
+            "[Confirm](https://evil.example)",
+            "![x](https://evil.example/a.png)",
+            "[x][y] [1] [^1]",
+            "[y]: https://evil.example",
+            "<https://evil.example> <a href=\"https://evil.example\">x</a> <b>x</b>",
+            "*a* **b** _c_ __d__ ~~e~~ ||f|| ***g***",
+            "`a` ``b`` ```c",
+            "\\*a\\* \\[x\\] \\(y\\) $$z$$ $x^2$ \\begin{a}b\\end{a}",
+            "&lt;b&gt; &amp; &#42;",
+            "1. a",
+            "12) a",
+            "# a",
+            "> a",
+            "- a",
+            "- [ ] a",
+            "+ a",
+            "---",
+            "===",
+            "| a | b |",
+            "https://a.b/c_d_e?f=g&h=i#j (see *it*): 2*3, snake_case.py!",
+            "the provider said: \"404 Not Found\"",
+        ];
+        for text in texts {
+            for text in [text.to_owned(), format!("“{text}” failed")] {
+                let shown = Formatted { text: text.clone(), entities: Vec::new() };
+                assert_eq!(render(&as_markdown(&text)), shown, "{}", as_markdown(&text));
+            }
+            // Behind the bot's own words, and with its words behind it.
+            let shown = render(&format!("⏰ “{}” failed", as_markdown(text)));
+            assert_eq!(shown, Formatted { text: format!("⏰ “{text}” failed"), entities: Vec::new() });
+        }
+        assert_eq!(render(&as_markdown("a\n\n    b\n1. c")).text, "a b 1. c");
+    }
+
     proptest! {
+        #[test]
+        fn nothing_people_write_is_markup(source in "[ab1 \n*_~`|<>/!()\\[\\]#.\\\\${}:=&;+-]{0,60}") {
+            let line = source.split_whitespace().collect::<Vec<_>>().join(" ");
+            prop_assert_eq!(render(&as_markdown(&source)), Formatted { text: line, entities: Vec::new() });
+        }
+
         #[test]
         fn any_text_renders_valid(source in "\\PC*") {
             assert_valid(&render(&source));

@@ -7,9 +7,8 @@ use super::{Change, TaskTools};
 use crate::domain::model::{ModelName, list};
 use crate::domain::schedule::{Schedule, ScheduleError};
 use crate::domain::task::{MAX_PROMPT_CHARS, Task, TaskEdit};
-use crate::domain::zone::{self, Told};
 use crate::policy::access::Standing;
-use crate::tools::{ToolContext, ToolError};
+use crate::tools::{ToolContext, ToolError, zone};
 
 /// A prompt that is not empty and not too long.
 pub(super) fn prompt(text: &str) -> Result<String, ToolError> {
@@ -138,19 +137,7 @@ fn once(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Schedule, ToolError>
 
 /// The zone that somebody named; none where nobody did.
 fn named_zone(context: &ToolContext, named: Option<&str>) -> Result<Option<Tz>, ToolError> {
-    let Some(name) = named.map(str::trim).filter(|name| !name.is_empty()) else { return Ok(None) };
-    let words = match zone::read(name, context.now, context.language.as_deref()) {
-        Told::Zone(zone) => return Ok(Some(zone)),
-        Told::Several(zones) => {
-            let names: Vec<&str> = zones.iter().map(|zone| zone.name()).collect();
-            format!("`{name}` may be several time zones: give one of {}", names.join(", "))
-        }
-        Told::Unknown => format!(
-            "`{name}` is not a time zone that is known: give one of the IANA list, such as Europe/Riga, or leave it \
-             out for the chat's own"
-        ),
-    };
-    Err(ToolError::ForModel(words))
+    named.filter(|name| !name.trim().is_empty()).map(|name| zone::read(name, context)).transpose()
 }
 
 /// A single run may have passed already by the clocks of another zone.

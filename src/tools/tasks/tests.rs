@@ -20,6 +20,10 @@ impl Admins for Nobody {
     async fn is_admin(&self, _chat: ChatId, _user: &UserId) -> bool {
         false
     }
+
+    async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
+        false
+    }
 }
 
 struct Bed {

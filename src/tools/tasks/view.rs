@@ -52,7 +52,7 @@ pub(super) fn shown(task: &Task) -> ToolOutput {
 }
 
 /// The tasks, the next one first; with many, prompts are shortened.
-pub(super) fn list(mut tasks: Vec<&Task>) -> Value {
+pub(super) fn list(mut tasks: Vec<&Task>) -> ToolOutput {
     tasks.sort_by_key(|task| (task.next.is_none(), task.next));
     let share = LIST_CHARS / tasks.len().max(1);
     let prompt = share.saturating_sub(TASK_CHARS).clamp(LEAST_PROMPT, MAX_PROMPT_CHARS);
@@ -62,7 +62,7 @@ pub(super) fn list(mut tasks: Vec<&Task>) -> Value {
     if left_out > 0 {
         value["left_out"] = left_out.into();
     }
-    value
+    ToolOutput { value, carried: Carried { looked: true, ..Carried::default() } }
 }
 
 fn entry(task: &Task, prompt: usize) -> Value {

@@ -171,6 +171,7 @@ conformance! {
         a_turn_may_end_without_words
         a_turn_can_be_taken_back
         a_question_is_tried_again
+        a_task_in_between_is_not_tried_again
         what_was_never_asked_is_not_tried_again
         a_further_try_goes_on_after_a_restart
         a_turn_needs_no_question

@@ -8,7 +8,7 @@ use figaro::domain::message::Inbound;
 use figaro::domain::model::ModelName;
 use figaro::domain::run::ActiveRun;
 use figaro::domain::tool::{ToolCall, ToolStatus};
-use figaro::ids::{RunId, SessionId, UpdateId};
+use figaro::ids::{RunId, SessionId, TaskId, UpdateId};
 use figaro::store::{Store, TurnEnd};
 
 use super::{Backend, HERE, TOPIC, accept, at, ids, inbound, reply, texts, tool_call, words};
@@ -217,6 +217,34 @@ pub(super) async fn a_question_is_tried_again(backend: &dyn Backend) {
     let all = ["first", "one", "quiet", "second", "and more", "two, better"];
     assert_eq!(told(&store, run.session).await, all);
     assert_eq!(store.unsettled().await.unwrap(), []);
+}
+
+pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2, 3], 0).await;
+    let prompt = |text: &str| Inbound { task: Some(TaskId::new()), ..inbound(50, text) };
+    let task = store.begin_turn(HERE, &[prompt("sing")], at(0)).await.unwrap();
+    answer(&store, &task, "la").await;
+    assert_eq!(
+        store.begin_again(HERE, UpdateId(1), None, at(1)).await.unwrap(),
+        None,
+        "nobody has asked yet"
+    );
+
+    let first = store.begin_turn(HERE, &[inbound(2, "why?")], at(1)).await.unwrap();
+    answer(&store, &first, "because").await;
+    for (text, said) in [("sing again", "la la"), ("hush", "…")] {
+        let task = store.begin_turn(HERE, &[prompt(text)], at(2)).await.unwrap();
+        answer(&store, &task, said).await;
+    }
+    let (run, question) = store.begin_again(HERE, UpdateId(3), None, at(3)).await.unwrap().unwrap();
+    assert_eq!(question.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["why?"]);
+    answer(&store, &run, "so it is").await;
+    let store = backend.reopen(store).await;
+    let recent = store.recent(run.session, 100).await.unwrap();
+    let kept: Vec<&str> =
+        recent.iter().filter(|message| !message.replaced).map(|message| message.text.as_str()).collect();
+    assert_eq!(kept, ["sing", "la", "sing again", "la la", "hush", "…", "why?", "so it is"]);
 }
 
 pub(super) async fn what_was_never_asked_is_not_tried_again(backend: &dyn Backend) {

@@ -1,5 +1,6 @@
 //! How the stand-in schedules: reads a few ways of saying when, tells what is scheduled, and carries a task out.
 
+use chrono::DateTime;
 use serde_json::{Value, json};
 
 /// The days of a week as cron has them.
@@ -93,8 +94,18 @@ fn clock(text: &str) -> Option<(u32, u32)> {
 
 /// What a `schedule_task` result says.
 pub(super) fn set(result: &Value) -> String {
-    let next = result["next"][0].as_str().unwrap_or_default();
-    format!("It is set: the first time is {next} ({}).", result["timezone"].as_str().unwrap_or_default())
+    let next: Vec<&str> = result["next"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    match next.as_slice() {
+        [] => "It is set.".to_owned(),
+        [once] => format!("It is set for {}.", said(once)),
+        [first, ..] => format!("It is set. The first one comes on {}.", said(first)),
+    }
+}
+
+/// A time as people say it, by the clocks that it was told by: `Monday at 09:00`.
+fn said(time: &str) -> String {
+    DateTime::parse_from_rfc3339(time)
+        .map_or_else(|_| time.to_owned(), |time| time.format("%A at %H:%M").to_string())
 }
 
 /// What a `list_tasks` result says.
@@ -102,7 +113,7 @@ pub(super) fn list(result: &Value) -> String {
     let empty = Vec::new();
     let line = |task: &Value| {
         let text = |key: &str| task[key].as_str().unwrap_or_default();
-        let when = if task["next"].is_string() { text("next") } else { text("state") };
+        let when = if task["next"].is_string() { said(text("next")) } else { text("state").to_owned() };
         format!("- {} — `{}`, {when}", text("prompt"), text("schedule"))
     };
     let tasks: Vec<String> = result["tasks"].as_array().unwrap_or(&empty).iter().map(line).collect();
@@ -147,8 +158,12 @@ mod tests {
     #[test]
     fn what_is_scheduled_is_told() {
         let task = json!({"prompt": "Sing.", "schedule": "0 9 * * *", "next": "2026-11-23T09:00:00+00:00"});
-        let told = "This is scheduled here:\n\n- Sing. — `0 9 * * *`, 2026-11-23T09:00:00+00:00";
+        let told = "This is scheduled here:\n\n- Sing. — `0 9 * * *`, Monday at 09:00";
         assert_eq!(list(&json!({"tasks": [task]})), told);
         assert!(list(&json!({"tasks": []})).starts_with("Nothing is scheduled."));
+        let (monday, tuesday) = ("2026-11-23T09:00:00+02:00", "2026-11-24T09:00:00+02:00");
+        assert_eq!(set(&json!({"next": [monday]})), "It is set for Monday at 09:00.");
+        let daily = "It is set. The first one comes on Monday at 09:00.";
+        assert_eq!(set(&json!({"next": [monday, tuesday]})), daily);
     }
 }

@@ -321,15 +321,9 @@ fn shapes_are_claimed_only_where_they_say_all() {
     }
     for expression in [
         "*/7 * * * *",
-        "5-59/10 * * * *",
-        "*/15 9-17 * * *",
-        "0,15,30,45 0-23 * * *",
-        "*/15 * * * 1-5",
-        "0 */5 * * *",
         "0 */24 * * *",
         "30 0 9 * * *",
         "*/10 * * * * *",
-        "0 9-17 * * *",
         "0 9 L * *",
         "0 9 15W * *",
         "0 9 * * 1#2",
@@ -340,10 +334,40 @@ fn shapes_are_claimed_only_where_they_say_all() {
         "0 9 */2 * *",
         "0 9 1 1,7 *",
         "0,30 */6 * * *",
+        "*/15 9,12 * * *",
+        "0,20,30 9-17 * * *",
+        "5 */13 1 * *",
+        "0 9,10,12,13,15,16,18 * * *",
+        "0 9-17 * 6 *",
+        "*/15 9-17 * * 1#2",
+        "0 */24 * * 1",
     ] {
-        assert_eq!(cron(expression).shape(), Shape::Other(expression.to_owned()));
+        assert_eq!(cron(expression).shape(), Shape::Other, "{expression}");
     }
     assert_eq!(Schedule::Once { at: now(), wall: true }.shape(), Shape::Once);
+}
+
+#[test]
+fn even_steps_in_a_part_of_the_day_are_told() {
+    use Weekday::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
+    let (all, work) = (vec![Mon, Tue, Wed, Thu, Fri, Sat, Sun], vec![Mon, Tue, Wed, Thu, Fri]);
+    for (expression, minutes, from, until, days) in [
+        ("*/15 9-18 * * 1-5", 15, (9, 0), (18, 45), &work),
+        ("*/15 9-17 * * *", 15, (9, 0), (17, 45), &all),
+        ("0,15,30,45 0-23 * * *", 15, (0, 0), (23, 45), &all),
+        ("5-59/10 * * * *", 10, (0, 5), (23, 55), &all),
+        ("* 9 * * 0,6", 1, (9, 0), (9, 59), &vec![Sat, Sun]),
+        ("0 9-18 * * *", 60, (9, 0), (18, 0), &all),
+        ("30 9-17 * * 1-5", 60, (9, 30), (17, 30), &work),
+        ("0 */2 * * 1-5", 120, (0, 0), (22, 0), &work),
+        ("0 */5 * * *", 300, (0, 0), (20, 0), &all),
+        ("*/15 * * * 1-5", 15, (0, 0), (23, 45), &work),
+    ] {
+        let [from, until] =
+            [from, until].map(|(hour, minute)| NaiveTime::from_hms_opt(hour, minute, 0).unwrap());
+        let shape = Shape::Between { minutes, from, until, days: days.clone() };
+        assert_eq!(cron(expression).shape(), shape, "{expression}");
+    }
 }
 
 const ZONES: [Tz; 10] = [

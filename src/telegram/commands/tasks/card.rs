@@ -107,6 +107,9 @@ impl View<'_> {
             State::Active => None,
             State::Paused(PauseReason::Person) => Some(texts.task_paused.clone()),
             State::Paused(PauseReason::Failures) => Some(texts.task_paused_failures.clone()),
+            State::Paused(PauseReason::Removed) if !task.place.is_group() => {
+                Some(texts.task_paused_blocked.clone())
+            }
             State::Paused(PauseReason::Removed) => Some(texts.task_paused_removed.clone()),
             State::Paused(PauseReason::Denied) => Some(texts.task_paused_denied.clone()),
             State::Done(at) => Some(when(&texts.task_done_at, at)),

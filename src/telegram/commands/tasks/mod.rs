@@ -92,6 +92,7 @@ impl Commands {
                 Ok(Pressed::card(view.history(&task, &runs, wish.more.parse().unwrap_or_default())))
             }
             _ if !self.may_change_task(asker, &task).await => Ok(Pressed::toast(&texts.task_not_yours)),
+            _ if !self.may_reach(asker, &task, wish.verb).await => Ok(Pressed::toast(&texts.task_not_there)),
             "edit" | "shift" | "missed" => self.press_edit(view, task, wish).await,
             _ => self.press_change(view, task, wish, mailboxes).await,
         }
@@ -150,6 +151,19 @@ impl Commands {
         is_own(asker, task)
             || is_here && may_change(&*self.admins, asker.standing, &task.place, &asker.speaker.user).await
     }
+
+    /// Whether someone who may change a task is in its chat, or need not be: what a task does, it does there.
+    async fn may_reach(&self, asker: &Asker, task: &Task, verb: &str) -> bool {
+        asker.place.chat == task.place.chat
+            || asker.standing == Standing::Owner
+            || is_restraint(verb)
+            || self.admins.is_member(task.place.chat, &asker.speaker.user).await
+    }
+}
+
+/// Whether a verb makes a task do less, and never more.
+fn is_restraint(verb: &str) -> bool {
+    ["cancel", "pause", "skip"].contains(&verb)
 }
 
 /// Whether someone may see a task: from where it is everybody, from elsewhere those whose own it is.

@@ -60,7 +60,33 @@ fn recurring(texts: &Texts, shape: &Shape) -> String {
             let (day, month) = (day.to_string(), nth(&texts.months, month.saturating_sub(1)));
             at(&texts.when_yearly, &[("day", &day), ("month", month)], times)
         }
-        Shape::Other(cron) => format!("cron {cron}"),
+        Shape::Between { minutes, from, until, days } => {
+            let [from, until] = [from, until].map(|time| time.format("%H:%M").to_string());
+            let (every, days) = (spaced(texts, *minutes), on(texts, days));
+            let values = [("every", &*every), ("from", &from), ("until", &until), ("days", &days)];
+            fill(&texts.when_between, &values)
+        }
+        Shape::Other => texts.when_own.clone(),
+    }
+}
+
+/// What lies between two runs.
+fn spaced(texts: &Texts, minutes: u32) -> String {
+    let (text, count) = match minutes {
+        1 => (&texts.when_minute, 1),
+        60 => (&texts.when_each_hour, 1),
+        _ if minutes.is_multiple_of(60) => (&texts.when_each_hours, minutes / 60),
+        _ => (&texts.when_minutes, minutes),
+    };
+    fill(text, &[("count", &count.to_string())])
+}
+
+/// On which days of the week, these from Monday on.
+fn on(texts: &Texts, days: &[Weekday]) -> String {
+    match days {
+        [_, _, _, _, _, _, _] => texts.days_all.clone(),
+        [Weekday::Mon, .., Weekday::Fri] if days.len() == 5 => texts.days_work.clone(),
+        _ => fill(&texts.days_some, &[("days", &listed(days, |day| weekday(texts, *day)))]),
     }
 }
 
@@ -95,7 +121,27 @@ mod tests {
             ("*/15 * * * *", "every 15 minutes", "a cada 15 minutos"),
             ("5 * * * *", "every hour at :05", "a cada hora, no minuto 05"),
             ("0 */6 * * *", "every 6 hours at :00", "a cada 6 horas, no minuto 00"),
-            ("0 9 * 6 1-5", "cron 0 9 * 6 1-5", "cron 0 9 * 6 1-5"),
+            (
+                "*/15 9-18 * * 1-5",
+                "every 15 minutes from 09:00 to 18:45, on weekdays",
+                "a cada 15 minutos das 09:00 às 18:45, de segunda a sexta",
+            ),
+            (
+                "0 9-18 * * *",
+                "every hour from 09:00 to 18:00, every day",
+                "a cada hora das 09:00 às 18:00, todo dia",
+            ),
+            (
+                "0 */2 * * 1-5",
+                "every 2 hours from 00:00 to 22:00, on weekdays",
+                "a cada 2 horas das 00:00 às 22:00, de segunda a sexta",
+            ),
+            (
+                "* 9 * * 0,6",
+                "every minute from 09:00 to 09:59, on Sat, Sun",
+                "a cada minuto das 09:00 às 09:59, sáb, dom",
+            ),
+            ("0 9 * 6 1-5", "by a schedule of its own", "em horários próprios"),
             ("2026-12-01T07:30", "once, Tue 1 Dec 07:30", "uma vez, ter 1 dez 07:30"),
             ("2027-01-04T07:30", "once, Mon 4 Jan 2027 07:30", "uma vez, seg 4 jan 2027 07:30"),
         ];
