@@ -69,6 +69,14 @@ async fn what_promises_nothing_and_what_runs_by_itself_is_asked_once() {
         "Puedo recordártelo si me dices cuándo.",
         "Soll ich dich daran erinnern?",
         "```\n# I'll remind you tomorrow\n```",
+        "The launch is scheduled for Friday at 9.",
+        "I'll remember that you like tea.",
+        "Bob said he will remind you tomorrow.",
+        "You have a reminder set for 9:00 tomorrow: water.",
+        "If you tell me the time, I'll remind you.",
+        "O lançamento está agendado para sexta.",
+        "Você tem um lembrete para amanhã às 9h: água.",
+        "Pronto, cancelei: não vou mais lembrar você.",
     ];
     for (at, answer) in plain.iter().enumerate() {
         let said = format!("question number {at}.");
@@ -192,28 +200,35 @@ fn zoned(zone: Tz, is_day: impl Fn(NaiveDate) -> bool) -> DateTime<Tz> {
 }
 
 #[tokio::test]
-async fn the_question_understands_a_city_and_a_time() {
+async fn the_question_understands_places_and_times_in_many_words() {
     let (world, _bot) = scene().await;
-    let clock = |zone: Tz| Utc::now().with_timezone(&zone).format("%H:%M").to_string();
+    let here = Utc::now().with_timezone(&Tz::Asia__Kathmandu);
+    let time = |form: &str| here.format(form).to_string();
     // Nobody but Nepal has clocks like Nepal's.
     let answers = [
-        (ANN, "Riga".to_owned(), "Europe/Riga"),
-        (BOB, format!("it is {} here", clock(Tz::Asia__Kathmandu)), "Asia/Kathmandu"),
-        (CAROL, "America/Sao_Paulo".to_owned(), "America/Sao_Paulo"),
+        ("Riga".to_owned(), Tz::Europe__Riga),
+        ("America/Sao_Paulo".to_owned(), Tz::America__Sao_Paulo),
+        ("I'm in Kathmandu".to_owned(), Tz::Asia__Kathmandu),
+        ("Nepal".to_owned(), Tz::Asia__Kathmandu),
+        (time("it is %H:%M here"), Tz::Asia__Kathmandu),
+        (time("It is %-I:%M %p here!"), Tz::Asia__Kathmandu),
+        (time("%H:%M"), Tz::Asia__Kathmandu),
+        (time("aqui são %Hh%M"), Tz::Asia__Kathmandu),
     ];
-    for (who, answer, zone) in answers {
-        let said = format!("every first for {who}.");
-        call(&world, (who, who), &said, "schedule_task", recurring("a bell", "30 9 1 * *")).await;
+    for (who, (answer, zone)) in (100..).zip(answers) {
+        world.person(who, "Someone", "en");
+        let made = recurring("a bell", "30 9 1 * *");
+        call(&world, (who, who), &format!("every first for {who}."), "schedule_task", made).await;
         says(&world, who, QUESTION).await;
         let asked = world.asked().len();
         let told = world.told(who, who, &answer).await;
         assert!(text(&told).contains("Tasks that moved along: 1"), "{answer}: {told}");
         assert_eq!(world.asked().len(), asked, "{answer}");
         let now = listed(&world, (who, who), &format!("where is it for {who}?")).await.remove(0);
-        let at = zoned(zone.parse().unwrap(), |day| day.day() == 1);
+        let at = zoned(zone, |day| day.day() == 1);
         assert_eq!(
             (&now["timezone"], &now["next"]),
-            (&json!(zone), &json!(at.format("%Y-%m-%dT%H:%M:%S%:z").to_string())),
+            (&json!(zone.name()), &json!(at.format("%Y-%m-%dT%H:%M:%S%:z").to_string())),
             "{answer}"
         );
     }
@@ -243,4 +258,32 @@ async fn in_a_group_who_may_not_say_where_it_is_is_not_taken_at_their_word() {
     world.telegram.send(Say::new(CAROL, TEAM, "Riga").reply_to(number(&question["message_id"]))).unwrap();
     says(&world, TEAM, "Tasks that moved along: 1").await;
     assert_eq!(listed(&world, (BOB, TEAM), "where is it now?").await[0]["timezone"], "Europe/Riga");
+}
+
+#[tokio::test]
+async fn a_change_that_needs_the_zone_asks_for_it_in_the_topic_it_was_made_in() {
+    let (world, _bot) = scene().await;
+    let forum = -1003;
+    world.telegram.add_forum(forum, "Forum");
+    world.join(forum);
+    let garden = world.telegram.add_topic(forum, "Garden").unwrap();
+    let made = Reply::call("schedule_task", once("Water the garden.", "in 20m"));
+    world.when("water it once", made);
+    world.when("water it once", Reply::text("It is noted."));
+    let send = |words: &str| world.telegram.send(Say::new(BOB, forum, words).topic(garden)).unwrap();
+    send("@figaro_bot water it once");
+    says(&world, forum, "⏰ Water the garden.").await;
+    world.caught_up().await;
+    assert_eq!(questions(&world, forum), 0, "a duration needs no zone");
+    let told =
+        world.model.requests().iter().find_map(|r| r.tool_results().pop().map(|(_, told)| told)).unwrap();
+    let id = serde_json::from_str::<Value>(&told).unwrap()["task_id"].clone();
+    let change = json!({"task_id": id, "schedule": "30 9 29 2 *", "recurring": true});
+    world.when("every leap day", Reply::call("update_task", change));
+    world.when("every leap day", Reply::text("So it is."));
+    send("@figaro_bot every leap day instead");
+    let question = says(&world, forum, QUESTION).await;
+    assert_eq!(question["message_thread_id"], garden, "{question}");
+    world.caught_up().await;
+    assert_eq!((questions(&world, forum), world.refused()), (1, Vec::new()));
 }

@@ -8,7 +8,7 @@ use super::task_tools::{
     CAROL, LEAP, call, calls, cards, error, listed, once, recurring, results, runs, says, scene, start,
 };
 use crate::support::scene::{TEAM, buttons, text};
-use crate::support::{ANN, BOB, PATIENCE};
+use crate::support::{ANN, BOB, PATIENCE, World};
 
 const GONE: &str = "This is no longer up to date.";
 
@@ -171,4 +171,51 @@ async fn there_are_as_many_tasks_as_there_may_be_and_room_again_after_one_is_gon
     assert_eq!(told["success"], true, "Carol has none yet: {told}");
     let told = call(&world, (CAROL, TEAM), "ten", "schedule_task", recurring("ten", LEAP)).await;
     assert!(error(&told).contains("may be: 2") && error(&told).contains("chat"), "{told}");
+}
+
+#[tokio::test]
+async fn a_group_that_becomes_a_supergroup_keeps_its_tasks() {
+    let (world, _bot) = scene().await;
+    let group = -77;
+    world.telegram.add_group(group, "Club");
+    world.join(group);
+    let made = call(&world, (BOB, group), "tea", "schedule_task", recurring("Call for tea.", LEAP)).await;
+    let old = says(&world, group, "⏰ Call for tea.").await;
+    says(&world, group, "Which time zone are you in?").await;
+    let new = world.telegram.migrate(group).unwrap();
+    world.join(new);
+    let now = listed(&world, (BOB, new), "what is there now?").await;
+    assert_eq!((now.len(), &now[0]["task_id"], &now[0]["state"]), (1, &made["task_id"], &json!("active")));
+    let list = world.told(BOB, new, "/tasks@figaro_bot").await;
+    let (_, data) = buttons(&list).remove(0);
+    world.press_data(BOB, &list, &data).await;
+    let card = world.shows(new, list["message_id"].as_i64().unwrap(), "⏰ Call for tea.").await;
+    world.when("<scheduled_task", Reply::text("Tea is ready."));
+    assert_eq!(world.press(BOB, &card, "Run now").await, "⏳ Running now");
+    says(&world, new, "Tea is ready.").await;
+    // Limits and what is the same go by the new chat.
+    let same = call(&world, (BOB, new), "tea again", "schedule_task", recurring("Call for tea.", LEAP)).await;
+    assert_eq!((&same["already_there"], &same["task_id"]), (&json!(true), &made["task_id"]), "{same}");
+    assert_eq!(text(&old).lines().next(), text(&card).lines().next());
+    assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn who_may_no_longer_talk_to_the_bot_has_no_more_of_it_by_tasks_or_cards() {
+    let world = World::new().await;
+    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    world.told(ANN, ANN, &format!("/allow {BOB}")).await;
+    call(&world, (BOB, BOB), "tea", "schedule_task", recurring("Call for tea.", LEAP)).await;
+    let card = says(&world, BOB, "⏰ Call for tea.").await;
+    call(&world, (BOB, BOB), "soon", "schedule_task", once("Never.", "in 6s")).await;
+    let before = world.asked().len();
+    world.told(ANN, ANN, &format!("/deny {BOB}")).await;
+    for (label, data) in buttons(&card) {
+        let toast = world.forged(BOB, &card, &data).await;
+        assert!(!["⏳ Running now", "Paused", "Cancelled"].contains(&toast.as_str()), "{label}: {toast}");
+    }
+    bot.logged("may not talk to the bot any more is paused").await;
+    world.caught_up().await;
+    assert_eq!((runs(&world), world.asked().len()), (0, before));
 }

@@ -1,7 +1,9 @@
 //! The tools with which the model schedules, lists, changes and cancels: what they take, what they refuse and say, and
 //! what the person sees of it.
 
-use chrono::{DateTime, Datelike, Duration, NaiveDate, TimeDelta, TimeZone, Timelike, Utc, Weekday};
+use chrono::{
+    DateTime, Datelike, Duration, LocalResult, NaiveDate, TimeDelta, TimeZone, Timelike, Utc, Weekday,
+};
 use chrono_tz::Tz;
 use figaro::demo::model::{ModelRequest, Part, Reply};
 use figaro::demo::telegram::{Standing, View};
@@ -465,4 +467,73 @@ async fn a_change_leaves_what_it_does_not_name() {
     let told = update("again and again", json!({"schedule": "@daily", "recurring": true})).await;
     assert_eq!(told["next"].as_array().map(Vec::len), Some(3), "{told}");
     assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_time_that_clocks_leave_out_or_have_twice_comes_once() {
+    let world = World::new().await;
+    let _bot = start(&world, &[]).await;
+    world.told(ANN, ANN, "/timezone New York").await;
+    let york = Tz::America__New_York;
+    let at =
+        |day: NaiveDate, (hour, minute)| york.from_local_datetime(&day.and_hms_opt(hour, minute, 0).unwrap());
+    let days = || Utc::now().with_timezone(&york).date_naive().iter_days().skip(1);
+    let short = days().find(|day| at(*day, (2, 30)) == LocalResult::None).unwrap();
+    let long = days().find(|day| matches!(at(*day, (1, 30)), LocalResult::Ambiguous(..))).unwrap();
+    let on = |day: NaiveDate, time| format!("{time} {} {} *", day.day(), day.month());
+    let table = [
+        // From two to three there is nothing: three is the next time that there is.
+        (recurring("left out", &on(short, "30 2")), iso(&at(short, (3, 0)).unwrap())),
+        (once("left out once", &format!("{short}T02:30")), iso(&at(short, (3, 0)).unwrap())),
+        (recurring("twice", &on(long, "30 1")), iso(&at(long, (1, 30)).earliest().unwrap())),
+        (once("twice once", &format!("{long}T01:30")), iso(&at(long, (1, 30)).earliest().unwrap())),
+    ];
+    let wanted = table.iter().map(|(call, _)| ("schedule_task", call.clone())).collect();
+    let told = calls(&world, (ANN, ANN), "about the clocks", wanted).await;
+    for ((call, first), told) in table.iter().zip(&told) {
+        let next: Vec<&str> =
+            told["next"].as_array().unwrap().iter().map(|at| at.as_str().unwrap()).collect();
+        assert_eq!(next[0], first, "{call}: {told}");
+        assert!(!next[1..].iter().any(|at| at[..10] == first[..10]), "once on that day: {told}");
+    }
+}
+
+#[tokio::test]
+async fn another_zone_keeps_clock_times_and_moves_no_instant() {
+    let world = World::new().await;
+    let _bot = start(&world, &[]).await;
+    world.told(ANN, ANN, "/timezone Riga").await;
+    let (riga, york) = (Tz::Europe__Riga, Tz::America__New_York);
+    let day = (Utc::now() + TimeDelta::days(3)).with_timezone(&riga).date_naive();
+    let local = |zone: Tz| zone.from_local_datetime(&day.and_hms_opt(14, 30, 0).unwrap()).unwrap();
+    let table = [
+        (once("by the clocks", &format!("{day}T14:30")), Some(iso(&local(york)))),
+        (once("at an instant", &format!("{day}T14:30+02:00")), Some(iso(&local(riga).with_timezone(&york)))),
+        (once("in a while", "in 3h"), None),
+    ];
+    for (call_of_it, then) in table {
+        let prompt = call_of_it["prompt"].as_str().unwrap().to_owned();
+        let made = call(&world, (ANN, ANN), &format!("make it {prompt}"), "schedule_task", call_of_it).await;
+        let move_it = json!({"task_id": made["task_id"], "timezone": york.name()});
+        let told = call(&world, (ANN, ANN), &format!("move it {prompt}"), "update_task", move_it).await;
+        let next = |told: &Value| told["next"][0].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();
+        match then {
+            Some(then) => {
+                assert_eq!((&told["next"], &told["timezone"]), (&json!([then]), &json!(york.name())))
+            }
+            None => assert_eq!(next(&told), next(&made), "{told}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_least_interval_is_the_owners_choice() {
+    let world = World::new().await;
+    let _bot = start(&world, &[("TASKS_MIN_INTERVAL", "1m")]).await;
+    let each = ["* * * * *", "0 * * * * *", "*/30 * * * * *", "59,0 * * * * *"];
+    let wanted = each.iter().map(|when| ("schedule_task", recurring(when, when))).collect();
+    let told = calls(&world, (ANN, ANN), "often", wanted).await;
+    let taken: Vec<bool> = told.iter().map(|told| told["success"] == true).collect();
+    assert_eq!(taken, [true, true, false, false], "{told:?}");
+    assert!(error(&told[2]).contains("every 1m"), "{told:?}");
 }
