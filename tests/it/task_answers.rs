@@ -1,0 +1,289 @@
+//! What becomes of an answer that is about later: a promise without a task, and tasks of a chat that never said where it
+//! is.
+
+use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
+use figaro::demo::model::Reply;
+use figaro::demo::telegram::{Call, Say, Standing};
+use serde_json::{Value, json};
+
+use super::task_tools::{CAROL, call, calls, listed, once, recurring, says, scene};
+use crate::support::scene::{TEAM, buttons, number, text};
+use crate::support::{ANN, BOB, World};
+
+const QUESTION: &str = "Which time zone are you in?";
+const PROMISE: &str = "I'll remind you tomorrow.";
+const NOTHING: &str = "⚠️ Nothing new was scheduled: ask me again, with the time.";
+
+/// How often a chat was asked where it is.
+fn questions(world: &World, chat: i64) -> usize {
+    let is_question = |call: &&Call| {
+        let text = call.args.get("text").and_then(Value::as_str).unwrap_or_default();
+        call.method == "sendMessage" && call.args["chat_id"] == chat && text.starts_with(QUESTION)
+    };
+    world.telegram.calls().iter().filter(is_question).count()
+}
+
+#[tokio::test]
+async fn a_promise_becomes_a_task_and_is_never_seen() {
+    let (world, _bot) = scene().await;
+    let kept = "Done: I'll remind you tomorrow at 9.";
+    world.when("of the train", Reply::text(PROMISE));
+    world.when("Not from a person", Reply::call("schedule_task", recurring("Train.", "30 9 29 2 *")));
+    world.when("Not from a person", Reply::text(kept));
+    world.say(ANN, ANN, "remind me of the train");
+    says(&world, ANN, "⏰ Train.").await;
+    let told = call(&world, (ANN, ANN), "what have I?", "list_tasks", json!({})).await;
+    assert_eq!(told["tasks"].as_array().unwrap().len(), 1);
+    assert!(!world.bot_texts(ANN).iter().any(|said| said.contains(PROMISE)), "{:?}", world.bot_texts(ANN));
+    assert_eq!(world.bot_texts(ANN)[0], kept);
+    let next = world.asked().pop().unwrap().body.to_string();
+    assert!(next.contains(kept) && !next.contains(PROMISE) && !next.contains("Not from a person"), "{next}");
+    assert_eq!(world.asked().len(), 5);
+    // What was changed is a promise kept, too; what was refused is none.
+    let id = told["tasks"][0]["task_id"].clone();
+    world.when("rather later", Reply::call("update_task", json!({"task_id": id, "schedule": "45 9 29 2 *"})));
+    world.when("rather later", Reply::text("I'll remind you at 9:45 instead."));
+    assert_eq!(text(&world.told(ANN, ANN, "rather later").await), "I'll remind you at 9:45 instead.");
+    assert_eq!(world.asked().len(), 7);
+    world.when("every minute", Reply::call("schedule_task", recurring("Tick.", "* * * * *")));
+    world.when("every minute", Reply::text("I'll remind you every minute."));
+    world.when("Not from a person", Reply::text("That is too often: every 10 minutes is the most."));
+    world.say(ANN, ANN, "every minute, please");
+    says(&world, ANN, "That is too often").await;
+    assert!(!world.bot_texts(ANN).iter().any(|said| said.contains("I'll remind you every minute")));
+    assert_eq!(world.asked().len(), 10);
+}
+
+#[tokio::test]
+async fn what_promises_nothing_and_what_runs_by_itself_is_asked_once() {
+    let (world, _bot) = scene().await;
+    let plain = [
+        "I can remind you, if you tell me when.",
+        "I won't remind you any more.",
+        "I cannot schedule that: the time has passed.",
+        "You could set an alarm on your phone.",
+        "Posso lembrar você, se disser quando.",
+        "Não vou lembrar você de nada.",
+        "A reunião de amanhã é às 9h.",
+        "Puedo recordártelo si me dices cuándo.",
+        "Soll ich dich daran erinnern?",
+        "```\n# I'll remind you tomorrow\n```",
+        "The launch is scheduled for Friday at 9.",
+        "I'll remember that you like tea.",
+        "Bob said he will remind you tomorrow.",
+        "You have a reminder set for 9:00 tomorrow: water.",
+        "If you tell me the time, I'll remind you.",
+        "O lançamento está agendado para sexta.",
+        "Você tem um lembrete para amanhã às 9h: água.",
+        "Pronto, cancelei: não vou mais lembrar você.",
+    ];
+    for (at, answer) in plain.iter().enumerate() {
+        let said = format!("question number {at}.");
+        world.when(&said, Reply::text(answer));
+        world.told(ANN, ANN, &said).await;
+        assert_eq!(world.asked().len(), at + 1, "{answer}");
+    }
+    let promises = [
+        "Vou lembrar você amanhã às 9h.",
+        "Te recordaré mañana a las 9.",
+        "Ich werde dich morgen um 9 daran erinnern.",
+        "Я напомню тебе завтра в 9.",
+        "Got it — I will ping you every Monday at 8.",
+    ];
+    for (at, answer) in promises.iter().enumerate() {
+        let said = format!("wish number {at}.");
+        let before = world.asked().len();
+        world.when(&said, Reply::text(answer));
+        world.when("Not from a person", Reply::text(answer));
+        let told = world.told(ANN, ANN, &said).await;
+        assert!(text(&told).starts_with(answer) && text(&told).ends_with(NOTHING), "{told}");
+        assert_eq!(world.asked().len(), before + 2, "{answer}");
+    }
+    let before = world.asked().len();
+    world.when("<scheduled_task", Reply::text("Drink! I'll remind you again tomorrow."));
+    call(&world, (BOB, BOB), "water", "schedule_task", once("Water.", "in 1s")).await;
+    let run = says(&world, BOB, "I'll remind you again").await;
+    assert_eq!(text(&run), "Drink! I'll remind you again tomorrow.");
+    world.caught_up().await;
+    assert_eq!(world.asked().len(), before + 3);
+}
+
+#[tokio::test]
+async fn a_chat_is_asked_once_where_it_is_and_its_tasks_move_there() {
+    let (world, _bot) = scene().await;
+    let zone = |call: Value, zone: &str| {
+        let mut call = call;
+        call["timezone"] = zone.into();
+        call
+    };
+    // Nothing of this depends on where the chat is.
+    let offset = (Utc::now() + TimeDelta::days(3)).format("%Y-%m-%dT%H:%M:%S+02:00").to_string();
+    let sure = vec![
+        ("schedule_task", once("soon", "in 20m")),
+        ("schedule_task", once("by an offset", &offset)),
+        ("schedule_task", zone(recurring("in Tokyo", "30 9 1 4,11 *"), "Asia/Tokyo")),
+    ];
+    let sure = calls(&world, (ANN, ANN), "what is sure", sure).await;
+    assert!(
+        sure.iter().all(|told| told["success"] == true && told["zone_assumed"] == Value::Null),
+        "{sure:?}"
+    );
+    says(&world, ANN, "⏰ in Tokyo").await;
+    world.caught_up().await;
+    assert_eq!(questions(&world, ANN), 0);
+
+    let day = (Utc::now() + TimeDelta::days(5)).date_naive();
+    let unsure = vec![
+        ("schedule_task", recurring("in spring", "30 9 1 4,11 *")),
+        ("schedule_task", once("that day", &format!("{day}T14:30"))),
+    ];
+    let told = calls(&world, (ANN, ANN), "what is not", unsure).await;
+    assert!(told.iter().all(|told| told["zone_assumed"] == true && told["timezone"] == "UTC"), "{told:?}");
+    let question = says(&world, ANN, QUESTION).await;
+    let said = world.bot_texts(ANN);
+    let place = |words: &str| said.iter().position(|said| said.starts_with(words)).unwrap();
+    assert!(
+        place("⏰ in spring") < place(QUESTION) && place("Dealt with: what is not") < place("⏰ in spring")
+    );
+    call(&world, (ANN, ANN), "another one", "schedule_task", recurring("at new year", "@yearly")).await;
+    says(&world, ANN, "⏰ at new year").await;
+    world.caught_up().await;
+    assert_eq!(questions(&world, ANN), 1);
+
+    // Words that are no answer go to the model.
+    for words in ["what is the capital of Latvia?", "Riga is a fine city, tell me more about it please"] {
+        world.when(words, Reply::text("I see."));
+        assert_eq!(text(&world.told(ANN, ANN, words).await), "I see.");
+    }
+    let (label, data) = buttons(&question).remove(0);
+    let tz: Tz = data.strip_prefix("zone:set:").unwrap().parse().unwrap();
+    world.press_data(ANN, &question, &data).await;
+    let moved = world.shows(ANN, number(&question["message_id"]), "Tasks that moved along: 3").await;
+    let spring = zoned(tz, |day| day.day() == 1 && [4, 11].contains(&day.month()));
+    assert!(
+        text(&moved).contains(&spring.format("in spring — next %a %-d %b %H:%M").to_string()) || {
+            text(&moved).contains(&spring.format("in spring — next %a %-d %b %Y %H:%M").to_string())
+        },
+        "{label}: {moved}"
+    );
+    let now = listed(&world, (ANN, ANN), "where are they?").await;
+    let zone_of =
+        |prompt: &str| now.iter().find(|task| task["prompt"] == prompt).unwrap()["timezone"].clone();
+    for prompt in ["in spring", "that day", "at new year"] {
+        assert_eq!(zone_of(prompt), tz.name(), "{prompt}");
+    }
+    assert_eq!(zone_of("in Tokyo"), "Asia/Tokyo");
+    let found = now.iter().find(|task| task["prompt"] == "in spring").unwrap();
+    assert_eq!(found["next"], spring.format("%Y-%m-%dT%H:%M:%S%:z").to_string());
+    let found = now.iter().find(|task| task["prompt"] == "that day").unwrap();
+    let at = tz.from_local_datetime(&day.and_hms_opt(14, 30, 0).unwrap()).unwrap();
+    assert_eq!(found["next"], at.format("%Y-%m-%dT%H:%M:%S%:z").to_string());
+
+    // Who has answered is asked no more, and what comes is by those clocks.
+    let told =
+        call(&world, (ANN, ANN), "one more", "schedule_task", recurring("later", "30 9 1 4,11 *")).await;
+    assert_eq!((&told["timezone"], &told["zone_assumed"]), (&json!(tz.name()), &Value::Null), "{told}");
+    world.caught_up().await;
+    assert_eq!((questions(&world, ANN), world.refused()), (1, Vec::new()));
+}
+
+/// The first of these days to come at half past nine in a zone.
+fn zoned(zone: Tz, is_day: impl Fn(NaiveDate) -> bool) -> DateTime<Tz> {
+    let today = Utc::now().with_timezone(&zone).date_naive();
+    let mut days = today.iter_days().filter(|day| is_day(*day));
+    days.find_map(|day| {
+        let at = zone.from_local_datetime(&day.and_hms_opt(9, 30, 0)?).earliest()?;
+        (at > Utc::now()).then_some(at)
+    })
+    .unwrap()
+}
+
+#[tokio::test]
+async fn the_question_understands_places_and_times_in_many_words() {
+    let (world, _bot) = scene().await;
+    let here = Utc::now().with_timezone(&Tz::Asia__Kathmandu);
+    let time = |form: &str| here.format(form).to_string();
+    // Nobody but Nepal has clocks like Nepal's.
+    let answers = [
+        ("Riga".to_owned(), Tz::Europe__Riga),
+        ("America/Sao_Paulo".to_owned(), Tz::America__Sao_Paulo),
+        ("I'm in Kathmandu".to_owned(), Tz::Asia__Kathmandu),
+        ("Nepal".to_owned(), Tz::Asia__Kathmandu),
+        (time("it is %H:%M here"), Tz::Asia__Kathmandu),
+        (time("It is %-I:%M %p here!"), Tz::Asia__Kathmandu),
+        (time("%H:%M"), Tz::Asia__Kathmandu),
+        (time("aqui são %Hh%M"), Tz::Asia__Kathmandu),
+    ];
+    for (who, (answer, zone)) in (100..).zip(answers) {
+        world.person(who, "Someone", "en");
+        let made = recurring("a bell", "30 9 1 * *");
+        call(&world, (who, who), &format!("every first for {who}."), "schedule_task", made).await;
+        says(&world, who, QUESTION).await;
+        let asked = world.asked().len();
+        let told = world.told(who, who, &answer).await;
+        assert!(text(&told).contains("Tasks that moved along: 1"), "{answer}: {told}");
+        assert_eq!(world.asked().len(), asked, "{answer}");
+        let now = listed(&world, (who, who), &format!("where is it for {who}?")).await.remove(0);
+        let at = zoned(zone, |day| day.day() == 1);
+        assert_eq!(
+            (&now["timezone"], &now["next"]),
+            (&json!(zone.name()), &json!(at.format("%Y-%m-%dT%H:%M:%S%:z").to_string())),
+            "{answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn in_a_group_who_may_not_say_where_it_is_is_not_taken_at_their_word() {
+    let (world, _bot) = scene().await;
+    call(&world, (BOB, TEAM), "every first", "schedule_task", recurring("a bell", "30 9 1 * *")).await;
+    let question = says(&world, TEAM, QUESTION).await;
+    world.otherwise(Reply::text("I see."));
+    for who in [BOB, CAROL] {
+        assert_eq!(text(&world.told(who, TEAM, "@figaro_bot Riga").await), "I see.");
+        let before = world.bot_texts(TEAM).len();
+        world.telegram.send(Say::new(who, TEAM, "Riga").reply_to(number(&question["message_id"]))).unwrap();
+        let said = world.answers(TEAM, before + 1).await.pop().unwrap();
+        assert_eq!(text(&said), "I see.");
+        let (_, data) = buttons(&question).remove(0);
+        assert_eq!(world.press_data(who, &question, &data).await, "Only an admin of this chat can do that.");
+        let told = world.told(who, TEAM, "/timezone@figaro_bot Riga").await;
+        assert_eq!(text(&told), "Only an admin of this chat can do that.");
+    }
+    let set = call(&world, (BOB, TEAM), "set it", "set_config", json!({"timezone": "Europe/Riga"})).await;
+    assert_eq!(set["success"], false, "{set}");
+    assert_eq!(listed(&world, (BOB, TEAM), "where is it?").await[0]["timezone"], "UTC");
+    world.telegram.set_member(TEAM, CAROL, Standing::Admin).unwrap();
+    world.telegram.send(Say::new(CAROL, TEAM, "Riga").reply_to(number(&question["message_id"]))).unwrap();
+    says(&world, TEAM, "Tasks that moved along: 1").await;
+    assert_eq!(listed(&world, (BOB, TEAM), "where is it now?").await[0]["timezone"], "Europe/Riga");
+}
+
+#[tokio::test]
+async fn a_change_that_needs_the_zone_asks_for_it_in_the_topic_it_was_made_in() {
+    let (world, _bot) = scene().await;
+    let forum = -1003;
+    world.telegram.add_forum(forum, "Forum");
+    world.join(forum);
+    let garden = world.telegram.add_topic(forum, "Garden").unwrap();
+    let made = Reply::call("schedule_task", once("Water the garden.", "in 20m"));
+    world.when("water it once", made);
+    world.when("water it once", Reply::text("It is noted."));
+    let send = |words: &str| world.telegram.send(Say::new(BOB, forum, words).topic(garden)).unwrap();
+    send("@figaro_bot water it once");
+    says(&world, forum, "⏰ Water the garden.").await;
+    world.caught_up().await;
+    assert_eq!(questions(&world, forum), 0, "a duration needs no zone");
+    let told =
+        world.model.requests().iter().find_map(|r| r.tool_results().pop().map(|(_, told)| told)).unwrap();
+    let id = serde_json::from_str::<Value>(&told).unwrap()["task_id"].clone();
+    let change = json!({"task_id": id, "schedule": "30 9 29 2 *", "recurring": true});
+    world.when("every leap day", Reply::call("update_task", change));
+    world.when("every leap day", Reply::text("So it is."));
+    send("@figaro_bot every leap day instead");
+    let question = says(&world, forum, QUESTION).await;
+    assert_eq!(question["message_thread_id"], garden, "{question}");
+    world.caught_up().await;
+    assert_eq!((questions(&world, forum), world.refused()), (1, Vec::new()));
+}
