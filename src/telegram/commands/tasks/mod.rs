@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 use super::{Asker, Card, Commands, Pressed, ROWS, pager};
 use crate::domain::task::{KEPT, PauseReason, RunStatus, State, Task, TaskChange};
 use crate::ids::{RunId, TaskId};
-use crate::policy::access::{Standing, may_change};
+use crate::policy::access::{Standing, Verdict, judge, may_change};
 use crate::prompts::texts::Texts;
 use crate::session::mailbox::{Job, Mailboxes};
 use crate::store::StoreError;
@@ -125,6 +125,10 @@ impl Commands {
         let Some((change, done)) = change.filter(|_| !is_late) else {
             return Ok(Pressed::both(&texts.gone, view.card(&task)));
         };
+        let makes_it_run = ["run", "resume", "undo"].contains(&wish.verb);
+        if makes_it_run && !self.may_still_talk(&task).await? {
+            return Ok(Pressed::both(&texts.task_paused_denied, view.card(&task)));
+        }
         if let Some(task) = self.change_task(task.id, change).await? {
             let card = view.card(&task);
             if wish.verb == "run" {
@@ -136,6 +140,13 @@ impl Commands {
         let is_running = wish.verb == "run" && now.claim.is_some();
         let words = if is_running { &texts.task_runs_already } else { &texts.gone };
         Ok(Pressed::both(words, view.card(&now)))
+    }
+
+    /// Whether whoever asked for a task may still talk to the bot: it runs in their name.
+    async fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
+        let list = self.store.access().await?;
+        let verdict = judge(&self.access, &list, &task.place, &task.creator.user);
+        Ok(matches!(verdict, Verdict::Allow(_)))
     }
 
     /// The task as it is then; `None` if it is gone or the change does not fit it any more.
