@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolError, ToolOutput, schema};
 use crate::domain::tool::Effect;
@@ -59,19 +59,35 @@ where
         parameters: schema::of::<A>(),
     };
     let body = move |context, arguments| -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
-        match serde_json::from_value::<A>(arguments) {
+        match A::deserialize(&arguments) {
             Ok(arguments) => {
                 let running = function(context, arguments);
                 Box::pin(async move { running.await.map(Into::into) })
             }
             Err(error) => {
-                Box::pin(
-                    async move { Err(ToolError::ForModel(format!("the arguments do not fit: {error}"))) },
-                )
+                let complaint = complaint::<A>(&arguments, &error);
+                Box::pin(async move { Err(ToolError::ForModel(complaint)) })
             }
         }
     };
     Arc::new(Typed { spec, effect, body: Box::new(body) })
+}
+
+/// What does not fit. Serde names a field that is missing or unknown, but not the one whose value is of a wrong kind: that
+/// is the first with which the arguments, taken one after another, fail in the same words.
+fn complaint<A: DeserializeOwned>(arguments: &Value, error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    let mut part = Map::new();
+    let fields = arguments.as_object().into_iter().flatten().filter(|_| words.starts_with("invalid "));
+    for (name, value) in fields {
+        part.insert(name.clone(), value.clone());
+        let is_it =
+            A::deserialize(&Value::Object(part.clone())).is_err_and(|error| error.to_string() == words);
+        if is_it {
+            return format!("the arguments do not fit: {name}: {words}");
+        }
+    }
+    format!("the arguments do not fit: {words}")
 }
 
 /// Tells `null`, which clears, from a key that is not there: `#[serde(default, deserialize_with = "present")]`.

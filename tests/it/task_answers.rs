@@ -1,13 +1,13 @@
 //! What becomes of an answer that is about later: a promise without a task, and tasks of a chat that never said where it
 //! is.
 
-use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, TimeZone, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, TimeZone};
 use chrono_tz::Tz;
 use figaro::demo::model::Reply;
 use figaro::demo::telegram::{Call, Say, Standing};
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, call, calls, listed, once, recurring, says, scene};
+use super::task_tools::{CAROL, call, calls, listed, now, once, recurring, says, scene};
 use crate::support::scene::{TEAM, buttons, number, text};
 use crate::support::{ANN, BOB, World};
 
@@ -110,19 +110,14 @@ async fn what_promises_nothing_and_what_runs_by_itself_is_asked_once() {
 }
 
 #[tokio::test]
-async fn a_chat_is_asked_once_where_it_is_and_its_tasks_move_there() {
+async fn what_needs_no_zone_asks_for_none() {
     let (world, _bot) = scene().await;
-    let zone = |call: Value, zone: &str| {
-        let mut call = call;
-        call["timezone"] = zone.into();
-        call
-    };
     // Nothing of this depends on where the chat is.
-    let offset = (Utc::now() + TimeDelta::days(3)).format("%Y-%m-%dT%H:%M:%S+02:00").to_string();
+    let offset = (now() + TimeDelta::days(3)).format("%Y-%m-%dT%H:%M:%S+02:00").to_string();
     let sure = vec![
         ("schedule_task", once("soon", "in 20m")),
         ("schedule_task", once("by an offset", &offset)),
-        ("schedule_task", zone(recurring("in Tokyo", "30 9 1 4,11 *"), "Asia/Tokyo")),
+        ("schedule_task", in_tokyo()),
     ];
     let sure = calls(&world, (ANN, ANN), "what is sure", sure).await;
     assert!(
@@ -132,8 +127,20 @@ async fn a_chat_is_asked_once_where_it_is_and_its_tasks_move_there() {
     says(&world, ANN, "⏰ in Tokyo").await;
     world.caught_up().await;
     assert_eq!(questions(&world, ANN), 0);
+}
 
-    let day = (Utc::now() + TimeDelta::days(5)).date_naive();
+/// A task by the clocks of another place, whose times nobody has to ask for.
+fn in_tokyo() -> Value {
+    let mut call = recurring("in Tokyo", "30 9 1 4,11 *");
+    call["timezone"] = "Asia/Tokyo".into();
+    call
+}
+
+#[tokio::test]
+async fn a_chat_is_asked_once_where_it_is_and_its_tasks_move_there() {
+    let (world, _bot) = scene().await;
+    call(&world, (ANN, ANN), "in Tokyo", "schedule_task", in_tokyo()).await;
+    let day = (now() + TimeDelta::days(5)).date_naive();
     let unsure = vec![
         ("schedule_task", recurring("in spring", "30 9 1 4,11 *")),
         ("schedule_task", once("that day", &format!("{day}T14:30"))),
@@ -190,11 +197,11 @@ async fn a_chat_is_asked_once_where_it_is_and_its_tasks_move_there() {
 
 /// The first of these days to come at half past nine in a zone.
 fn zoned(zone: Tz, is_day: impl Fn(NaiveDate) -> bool) -> DateTime<Tz> {
-    let today = Utc::now().with_timezone(&zone).date_naive();
+    let today = now().with_timezone(&zone).date_naive();
     let mut days = today.iter_days().filter(|day| is_day(*day));
     days.find_map(|day| {
         let at = zone.from_local_datetime(&day.and_hms_opt(9, 30, 0)?).earliest()?;
-        (at > Utc::now()).then_some(at)
+        (at > now()).then_some(at)
     })
     .unwrap()
 }
@@ -202,7 +209,7 @@ fn zoned(zone: Tz, is_day: impl Fn(NaiveDate) -> bool) -> DateTime<Tz> {
 #[tokio::test]
 async fn the_question_understands_places_and_times_in_many_words() {
     let (world, _bot) = scene().await;
-    let here = Utc::now().with_timezone(&Tz::Asia__Kathmandu);
+    let here = now().with_timezone(&Tz::Asia__Kathmandu);
     let time = |form: &str| here.format(form).to_string();
     // Nobody but Nepal has clocks like Nepal's.
     let answers = [

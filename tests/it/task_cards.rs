@@ -7,7 +7,7 @@ use figaro::demo::telegram::{Say, Standing, View};
 use serde_json::{Value, json};
 
 use super::task_tools::{
-    CAROL, LEAP, becomes, call, calls, cards, error, listed, once, recurring, runs, says, scene, start,
+    CAROL, LEAP, becomes, call, calls, cards, error, listed, now, once, recurring, runs, says, scene, start,
 };
 use crate::support::scene::{TEAM, buttons, labels, text};
 use crate::support::{ANN, BOB, PATIENCE};
@@ -183,7 +183,7 @@ async fn twenty_tasks_have_three_pages_and_every_button_keeps_its_place() {
     let (world, bot) = scene().await;
     world.told(ANN, ANN, "/timezone Riga").await;
     // Distinct times, in the order of their names.
-    let tomorrow = (Utc::now() + TimeDelta::days(2)).format("%Y-%m-%d").to_string();
+    let tomorrow = (now() + TimeDelta::days(2)).format("%Y-%m-%d").to_string();
     let make = |n: i32| ("schedule_task", once(&format!("task {n:02}"), &format!("{tomorrow}T{n:02}:00")));
     let told = calls(&world, (ANN, ANN), "twenty", (1..=20).map(make).collect()).await;
     assert!(told.iter().all(|told| told["success"] == true), "{told:?}");
@@ -247,7 +247,7 @@ async fn buttons_move_times_by_what_they_say_or_not_at_all() {
     let (world, _bot) = scene().await;
     world.told(ANN, ANN, "/timezone Riga").await;
     let riga = Tz::Europe__Riga;
-    let later = (Utc::now() + TimeDelta::days(4)).with_timezone(&riga);
+    let later = (now() + TimeDelta::days(4)).with_timezone(&riga);
     let (weekday, day) = (later.weekday().num_days_from_sunday(), later.day().min(27));
     let table = [
         ("daily before midnight".to_owned(), "50 23 * * *".to_owned()),
@@ -287,7 +287,7 @@ async fn buttons_move_times_by_what_they_say_or_not_at_all() {
             let said = format!("look at {prompt} after {label}.");
             let after = call(&world, (ANN, ANN), &said, "update_task", same).await;
             let moved = before.iter().map(|at| *at + TimeDelta::minutes(minutes)).collect::<Vec<_>>();
-            let passed = moved.first().is_some_and(|at| *at < Utc::now() + TimeDelta::minutes(1));
+            let passed = moved.first().is_some_and(|at| *at < now() + TimeDelta::minutes(1));
             // One more may come first, where the time moves into what is left of this day.
             let first: Vec<DateTime<Utc>> = next(&after);
             let right = if passed { true } else { first == moved || first[1..] == moved[..2] };

@@ -5,6 +5,7 @@ use chrono::{
     DateTime, Datelike, Duration, LocalResult, NaiveDate, TimeDelta, TimeZone, Timelike, Utc, Weekday,
 };
 use chrono_tz::Tz;
+use figaro::clock::Clock;
 use figaro::demo::model::{ModelRequest, Part, Reply};
 use figaro::demo::telegram::{Standing, View};
 use serde_json::{Value, json};
@@ -75,6 +76,11 @@ pub fn once(prompt: &str, schedule: &str) -> Value {
     json!({"prompt": prompt, "schedule": schedule, "recurring": false})
 }
 
+/// The time that the bot goes by.
+pub fn now() -> DateTime<Utc> {
+    Clock::system().now()
+}
+
 /// The words of a refusal.
 pub fn error(result: &Value) -> &str {
     assert_eq!(result["success"], false, "{result}");
@@ -123,7 +129,7 @@ pub fn runs(world: &World) -> usize {
 
 /// The first three moments on these days at a time of a zone, reckoned day by day.
 fn upcoming(zone: Tz, (hour, minute): (u32, u32), is_day: impl Fn(NaiveDate) -> bool) -> Vec<DateTime<Tz>> {
-    let now = Utc::now();
+    let now = now();
     let today = now.with_timezone(&zone).date_naive();
     today
         .iter_days()
@@ -142,20 +148,14 @@ fn on_card(at: &DateTime<Tz>) -> String {
     at.format("%a %-d %b %H:%M").to_string()
 }
 
-#[tokio::test]
-async fn nonsense_is_refused_with_what_to_do_and_nothing_is_stored() {
-    let world = World::new().await;
-    let _bot = start(&world, &[]).await;
-    world.told(ANN, ANN, "/timezone Riga").await;
-    let zoned = |zone: &str| {
-        let mut call = recurring("Ping.", LEAP);
-        call["timezone"] = zone.into();
-        call
-    };
-    let past = (Utc::now() - TimeDelta::hours(3)).format("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let offset =
-        recurring("Ping.", &(Utc::now() + TimeDelta::hours(3)).format("%Y-%m-%dT%H:%MZ").to_string());
-    let table: Vec<(Value, &[&str])> = vec![
+/// Calls that are wrong, each with the words of what is to be said of it.
+type Wrong = Vec<(Value, &'static [&'static str])>;
+
+/// With prompts and times that are none.
+fn wrong_times() -> Wrong {
+    let past = (now() - TimeDelta::hours(3)).format("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let offset = recurring("Ping.", &(now() + TimeDelta::hours(3)).format("%Y-%m-%dT%H:%MZ").to_string());
+    vec![
         (recurring("", LEAP), &["prompt"]),
         (recurring(" \n\t ", LEAP), &["prompt"]),
         (recurring(&"x".repeat(5000), LEAP), &["4000"]),
@@ -190,23 +190,42 @@ async fn nonsense_is_refused_with_what_to_do_and_nothing_is_stored() {
         (once("Ping.", "in 0s"), &["not in the future", "later"]),
         (once("Ping.", "in m"), &["in 20m"]),
         (once("Ping.", "in"), &["in 20m"]),
+    ]
+}
+
+/// With zones and arguments that are none.
+fn wrong_arguments() -> Wrong {
+    let zoned = |zone: &str| {
+        let mut call = recurring("Ping.", LEAP);
+        call["timezone"] = zone.into();
+        call
+    };
+    vec![
         (zoned("Paris, Texas"), &["Europe/Paris", "America/Chicago"]),
         (zoned("Nowhere"), &["time zone", "IANA", "leave it out"]),
         (zoned("UTC+3"), &["Etc/GMT-3"]),
-        (json!({"prompt": "Ping.", "schedule": LEAP, "recurring": "true"}), &["a boolean"]),
-        (json!({"prompt": 5, "schedule": LEAP, "recurring": true}), &["`5`", "a string"]),
-        (json!({"prompt": "Ping.", "schedule": 5, "recurring": true}), &["`5`", "a string"]),
+        (json!({"prompt": "Ping.", "schedule": LEAP, "recurring": "true"}), &["recurring: ", "a boolean"]),
+        (json!({"prompt": 5, "schedule": LEAP, "recurring": true}), &["prompt: ", "a string"]),
+        (json!({"prompt": "Ping.", "schedule": 5, "recurring": true}), &["schedule: ", "a string"]),
         (
             json!({"prompt": "Ping.", "schedule": LEAP, "recurring": true, "timezone": 3}),
-            &["`3`", "a string"],
+            &["timezone: ", "a string"],
         ),
         (json!({"prompt": "Ping.", "schedule": LEAP, "recurring": true, "colour": "red"}), &["colour"]),
         (json!({"prompt": "Ping.", "schedule": LEAP}), &["recurring"]),
         (json!({"prompt": "Ping.", "recurring": true}), &["schedule"]),
         (json!({"schedule": LEAP, "recurring": true}), &["prompt"]),
         (json!({}), &["prompt"]),
-    ];
-    let (arguments, words): (Vec<Value>, Vec<&[&str]>) = table.into_iter().unzip();
+    ]
+}
+
+#[tokio::test]
+async fn nonsense_is_refused_with_what_to_do_and_nothing_is_stored() {
+    let world = World::new().await;
+    let _bot = start(&world, &[]).await;
+    world.told(ANN, ANN, "/timezone Riga").await;
+    let table = wrong_times().into_iter().chain(wrong_arguments());
+    let (arguments, words): (Vec<Value>, Vec<&[&str]>) = table.unzip();
     let wanted = arguments.iter().map(|call| ("schedule_task", call.clone())).collect();
     let told = calls(&world, (ANN, ANN), "all of it", wanted).await;
     let mut wrong = Vec::new();
@@ -224,20 +243,19 @@ async fn nonsense_is_refused_with_what_to_do_and_nothing_is_stored() {
     assert!(!world.bot_texts(ANN).iter().any(|said| said.contains('⏰')), "{:?}", world.bot_texts(ANN));
 }
 
-#[tokio::test]
-async fn every_kind_of_time_comes_by_the_clocks_of_its_zone_and_is_shown_once() {
-    let world = World::new().await;
-    let _bot = start(&world, &[]).await;
-    world.told(ANN, ANN, "/timezone Riga").await;
+/// A schedule, what is done then, its zone, and the next times.
+type Kind = (String, &'static str, Tz, Vec<DateTime<Tz>>);
+
+fn kinds() -> Vec<Kind> {
     let riga = Tz::Europe__Riga;
     let york = Tz::America__New_York;
     let howe = Tz::Australia__Lord_Howe;
     // Hours away from the present in each zone, so that no minute that passes changes what comes next.
-    let hour = |zone: Tz| (Utc::now() + Duration::hours(3)).with_timezone(&zone).hour();
+    let hour = |zone: Tz| (now() + Duration::hours(3)).with_timezone(&zone).hour();
     let work = |day: NaiveDate| day.weekday().num_days_from_monday() < 5;
     let (r, y, h) = (hour(riga), hour(york), hour(howe));
     let seasons = |day: NaiveDate| day.day() == 1 && [4, 11].contains(&day.month());
-    let table: Vec<(String, &str, Tz, Vec<DateTime<Tz>>)> = vec![
+    vec![
         (format!("15 {r} * * *"), "every day", riga, upcoming(riga, (r, 15), |_| true)),
         (format!("0 15 {r} * * *"), "six fields", riga, upcoming(riga, (r, 15), |_| true)),
         (format!("15 {r} * * MON-FRI"), "on workdays", riga, upcoming(riga, (r, 15), work)),
@@ -271,8 +289,16 @@ async fn every_kind_of_time_comes_by_the_clocks_of_its_zone_and_is_shown_once() 
         ),
         ("@monthly".to_owned(), "at the first", riga, upcoming(riga, (0, 0), |day| day.day() == 1)),
         ("@yearly".to_owned(), "at new year", riga, upcoming(riga, (0, 0), |d| d.ordinal() == 1)),
-    ];
-    let make = |(schedule, prompt, zone, _): &(String, &str, Tz, Vec<DateTime<Tz>>)| {
+    ]
+}
+
+#[tokio::test]
+async fn every_kind_of_time_comes_by_the_clocks_of_its_zone_and_is_shown_once() {
+    let world = World::new().await;
+    let _bot = start(&world, &[]).await;
+    world.told(ANN, ANN, "/timezone Riga").await;
+    let (table, riga) = (kinds(), Tz::Europe__Riga);
+    let make = |(schedule, prompt, zone, _): &Kind| {
         let mut call = recurring(prompt, schedule);
         if *zone != riga {
             call["timezone"] = zone.name().into();
@@ -311,7 +337,7 @@ async fn a_single_run_is_meant_by_the_clocks_of_its_chat_unless_it_says_otherwis
     let _bot = start(&world, &[]).await;
     world.told(ANN, ANN, "/timezone Riga").await;
     let (riga, york) = (Tz::Europe__Riga, Tz::America__New_York);
-    let day = (Utc::now() + TimeDelta::days(2)).with_timezone(&riga).date_naive();
+    let day = (now() + TimeDelta::days(2)).with_timezone(&riga).date_naive();
     let at = |zone: Tz| zone.from_local_datetime(&day.and_hms_opt(14, 30, 0).unwrap()).unwrap();
     let mut there = once("there", &format!("{day}T14:30"));
     there["timezone"] = york.name().into();
@@ -344,11 +370,11 @@ async fn a_single_run_is_meant_by_the_clocks_of_its_chat_unless_it_says_otherwis
         ("in 1 day", 1440),
         ("in 45 min", 45),
     ];
-    let before = Utc::now();
+    let before = now();
     let wanted =
         durations.iter().map(|(when, _)| ("schedule_task", once(&format!("do {when}"), when))).collect();
     let told = calls(&world, (ANN, ANN), "a little later", wanted).await;
-    let after = Utc::now();
+    let after = now();
     for ((when, minutes), told) in durations.iter().zip(&told) {
         assert_eq!(told["success"], true, "{when}: {told}");
         let next: DateTime<Utc> = told["next"][0].as_str().unwrap().parse().unwrap();
@@ -376,43 +402,51 @@ async fn the_same_call_twice_is_one_task_and_one_card_in_a_turn() {
     assert_eq!(listed(&world, (ANN, ANN), "what is there?").await.len(), 2);
 }
 
+/// A chat in Riga with one task.
+async fn with_a_joke() -> (World, Bot, Value) {
+    let world = World::new().await;
+    let bot = start(&world, &[]).await;
+    world.told(ANN, ANN, "/timezone Riga").await;
+    let made = call(&world, (ANN, ANN), "a joke", "schedule_task", recurring("Tell a joke.", LEAP)).await;
+    (world, bot, made)
+}
+
+async fn update(world: &World, made: &Value, said: &str, mut change: Value) -> Value {
+    change["task_id"] = made["task_id"].clone();
+    call(world, (ANN, ANN), said, "update_task", change).await
+}
+
+/// The next times of what comes on the first of April and November at half past nine.
+fn spring(zone: Tz) -> Value {
+    let times = upcoming(zone, (9, 30), |day| day.day() == 1 && [4, 11].contains(&day.month()));
+    json!(times.iter().map(iso).collect::<Vec<_>>())
+}
+
 #[tokio::test]
 async fn a_change_leaves_what_it_does_not_name() {
-    let world = World::new().await;
-    let _bot = start(&world, &[]).await;
-    world.told(ANN, ANN, "/timezone Riga").await;
-    let riga = Tz::Europe__Riga;
-    let made = call(&world, (ANN, ANN), "a joke", "schedule_task", recurring("Tell a joke.", LEAP)).await;
-    let id = made["task_id"].as_str().unwrap().to_owned();
-    let update = async |said: &str, mut change: Value| {
-        change["task_id"] = json!(id);
-        call(&world, (ANN, ANN), said, "update_task", change).await
-    };
-    let stored = async |said: &str| {
-        let mut tasks = listed(&world, (ANN, ANN), said).await;
-        assert_eq!(tasks.len(), 1, "{tasks:?}");
-        tasks.remove(0)
-    };
+    let (world, _bot, made) = with_a_joke().await;
+    let update = async |said: &str, change: Value| update(&world, &made, said, change).await;
 
     let told = update("rather a riddle", json!({"prompt": "Tell a riddle."})).await;
     assert_eq!((&told["success"], &told["next"]), (&json!(true), &made["next"]), "{told}");
     let told = update("in spring", json!({"schedule": "30 9 1 4,11 *"})).await;
-    let spring = |zone| {
-        let times = upcoming(zone, (9, 30), |day| day.day() == 1 && [4, 11].contains(&day.month()));
-        json!(times.iter().map(iso).collect::<Vec<_>>())
-    };
-    assert_eq!((&told["success"], &told["next"]), (&json!(true), &spring(riga)), "{told}");
-    let now = stored("list one").await;
-    assert_eq!((&now["prompt"], &now["schedule"]), (&json!("Tell a riddle."), &json!("30 9 1 4,11 *")));
+    assert_eq!((&told["success"], &told["next"]), (&json!(true), &spring(Tz::Europe__Riga)), "{told}");
+    let kept = listed(&world, (ANN, ANN), "what is there?").await.remove(0);
+    assert_eq!((&kept["prompt"], &kept["schedule"]), (&json!("Tell a riddle."), &json!("30 9 1 4,11 *")));
     let told = update("by the clocks of Tokyo", json!({"timezone": "Asia/Tokyo"})).await;
     assert_eq!(
         (&told["timezone"], &told["next"]),
         (&json!("Asia/Tokyo"), &spring(Tz::Asia__Tokyo)),
         "{told}"
     );
+}
 
+#[tokio::test]
+async fn a_change_that_is_refused_changes_nothing() {
+    let (world, _bot, made) = with_a_joke().await;
+    let before = listed(&world, (ANN, ANN), "what was there?").await;
     // Nothing of what it refuses is done, not even the part that it could do.
-    let refused: Vec<(Value, &[&str])> = vec![
+    let refused: Wrong = vec![
         (json!({"schedule": "*/5 * * * *"}), &["10m"]),
         (json!({"schedule": "*/5 * * * *", "prompt": "Half of it."}), &["10m"]),
         (json!({"schedule": "in 5m"}), &["recurring"]),
@@ -424,30 +458,32 @@ async fn a_change_leaves_what_it_does_not_name() {
         (json!({"model": "nobody:nothing"}), &["openai:offline"]),
         (json!({"model": "nobody:nothing", "paused": true}), &["openai:offline"]),
         (json!({"if_missed": "never"}), &["run_once"]),
-        (json!({"paused": "yes"}), &["a boolean"]),
+        (json!({"paused": "yes"}), &["paused: ", "a boolean"]),
         (json!({"colour": "red"}), &["colour"]),
         (json!({}), &["change"]),
     ];
     let (changes, words): (Vec<Value>, Vec<&[&str]>) = refused.into_iter().unzip();
     let with_id = |mut change: Value| {
-        change["task_id"] = json!(id);
+        change["task_id"] = made["task_id"].clone();
         ("update_task", change)
     };
     let told = calls(&world, (ANN, ANN), "nothing of this", changes.into_iter().map(with_id).collect()).await;
     for (told, words) in told.iter().zip(words) {
         assert!(words.iter().all(|word| error(told).contains(word)), "{words:?}: {told}");
     }
-    for other in ["", "x", "00000000000000000000000000", "🎲", &id[..3], "*?"] {
+    for other in ["", "x", "00000000000000000000000000", "🎲", "01M", "*?"] {
         let said = format!("cancel number {}.", other.len());
         let told = call(&world, (ANN, ANN), &said, "cancel_task", json!({"task_id": other})).await;
         assert!(error(&told).contains("list_tasks"), "{other}: {told}");
     }
-    let then = stored("list two").await;
-    assert_eq!(
-        (&then["prompt"], &then["schedule"], &then["timezone"], &then["state"]),
-        (&json!("Tell a riddle."), &json!("30 9 1 4,11 *"), &json!("Asia/Tokyo"), &now["state"])
-    );
+    let then = listed(&world, (ANN, ANN), "what is there?").await;
+    assert_eq!((before, then.len()), (then.clone(), 1));
+}
 
+#[tokio::test]
+async fn a_task_is_paused_given_to_a_model_and_made_single_by_a_change() {
+    let (world, _bot, made) = with_a_joke().await;
+    let update = async |said: &str, change: Value| update(&world, &made, said, change).await;
     for missed in ["skip", "ask", "run_once"] {
         let told = update(&format!("missed {missed}"), json!({"if_missed": missed})).await;
         assert_eq!(told["success"], true, "{told}");
@@ -457,7 +493,7 @@ async fn a_change_leaves_what_it_does_not_name() {
     let told = update("paused still", json!({"prompt": "Tell a tale."})).await;
     assert_eq!(told["state"], "paused", "a change of words wakes nothing: {told}");
     let told = update("awake again", json!({"paused": false})).await;
-    assert_eq!((&told["success"], &told["next"]), (&json!(true), &spring(Tz::Asia__Tokyo)), "{told}");
+    assert_eq!((&told["success"], &told["next"]), (&json!(true), &made["next"]), "{told}");
     let told = update("by another model", json!({"model": "openai:offline"})).await;
     assert_eq!(told["model"], "openai:offline", "{told}");
     let told = update("by its own model", json!({"model": null})).await;
@@ -477,7 +513,7 @@ async fn a_time_that_clocks_leave_out_or_have_twice_comes_once() {
     let york = Tz::America__New_York;
     let at =
         |day: NaiveDate, (hour, minute)| york.from_local_datetime(&day.and_hms_opt(hour, minute, 0).unwrap());
-    let days = || Utc::now().with_timezone(&york).date_naive().iter_days().skip(1);
+    let days = || now().with_timezone(&york).date_naive().iter_days().skip(1);
     let short = days().find(|day| at(*day, (2, 30)) == LocalResult::None).unwrap();
     let long = days().find(|day| matches!(at(*day, (1, 30)), LocalResult::Ambiguous(..))).unwrap();
     let on = |day: NaiveDate, time| format!("{time} {} {} *", day.day(), day.month());
@@ -504,7 +540,7 @@ async fn another_zone_keeps_clock_times_and_moves_no_instant() {
     let _bot = start(&world, &[]).await;
     world.told(ANN, ANN, "/timezone Riga").await;
     let (riga, york) = (Tz::Europe__Riga, Tz::America__New_York);
-    let day = (Utc::now() + TimeDelta::days(3)).with_timezone(&riga).date_naive();
+    let day = (now() + TimeDelta::days(3)).with_timezone(&riga).date_naive();
     let local = |zone: Tz| zone.from_local_datetime(&day.and_hms_opt(14, 30, 0).unwrap()).unwrap();
     let table = [
         (once("by the clocks", &format!("{day}T14:30")), Some(iso(&local(york)))),
