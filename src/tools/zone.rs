@@ -19,7 +19,7 @@ pub(super) fn read(text: &str, context: &ToolContext) -> Result<Tz, ToolError> {
             Err(ToolError::ForModel(format!("timezone {text} can be {names}: ask which, and give its name")))
         }
         Told::Unknown => Err(ToolError::ForModel(format!(
-            "timezone {text} is not known: give a larger city nearby or an IANA time zone such as Europe/Riga"
+            "timezone {text} is not known: give a larger city nearby or an IANA time zone such as Europe/Riga, or leave it out"
         ))),
     }
 }
