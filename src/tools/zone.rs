@@ -16,10 +16,13 @@ pub(super) fn read(text: &str, context: &ToolContext) -> Result<Tz, ToolError> {
         Told::Several(zones) => {
             let names: Vec<&str> = zones.iter().map(|zone| zone.name()).collect();
             let names = names.join(", ");
-            Err(ToolError::ForModel(format!("timezone {text} can be {names}: ask which, and give its name")))
+            Err(ToolError::ForModel(format!(
+                "timezone {text} may be several time zones, {names}: ask which, and give its name"
+            )))
         }
         Told::Unknown => Err(ToolError::ForModel(format!(
-            "timezone {text} is not known: give a larger city nearby or an IANA time zone such as Europe/Riga"
+            "timezone {text} is not known: give a larger city nearby or an IANA time zone such as Europe/Riga, or \
+             leave it out"
         ))),
     }
 }

@@ -309,6 +309,22 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
 }
 
 #[tokio::test]
+async fn what_people_wrote_is_no_link_in_a_notice() {
+    let world = World::new().await;
+    world.team();
+    let prompt = "[Confirm](https://evil.example/a_b_c)";
+    world.when("evil.example", Reply::status(401, "no"));
+    world.keep(&[&daily(BOB, TEAM, prompt, 3)]).await;
+    let _bot = world.start_open().await;
+    let card = world.opened(BOB, TEAM, prompt).await;
+    world.press(BOB, &card, "Run now").await;
+    let notice = world.answers(BOB, 1).await.remove(0);
+    assert!(text(&notice).starts_with(&format!("Team: ⏰ “{prompt}” failed: ")), "{notice}");
+    let made: Vec<&Value> = notice["entities"].as_array().into_iter().flatten().collect();
+    assert!(made.iter().all(|entity| entity["type"] == "url"), "{notice}");
+}
+
+#[tokio::test]
 async fn who_has_left_a_group_can_only_stop_the_task_there() {
     let world = World::new().await;
     world.team();
@@ -495,7 +511,7 @@ async fn tasks_of_a_person_rest_while_they_block_the_bot() {
     bot.logged("tasks are paused: the bot is not in their chat any more").await;
     world.telegram.bot_joined(BOB, BOB).unwrap();
     let offer = world.answers(BOB, 1).await.remove(0);
-    assert_eq!(text(&offer), "Tasks that are paused since I was removed: 1. Resume them?");
+    assert_eq!(text(&offer), "Tasks that are paused since you blocked me: 1. Resume them?");
     let card = world.opened(BOB, BOB, "News").await;
     assert!(text(&card).contains("Paused: you had blocked me"), "{card}");
     assert_eq!(world.press(BOB, &offer, "Resume all").await, "");

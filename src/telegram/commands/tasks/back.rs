@@ -35,7 +35,8 @@ impl Commands {
             Button::new(&texts.button_resume_all, "tasks:back:yes"),
             Button::new(&texts.button_stay, "tasks:back:no"),
         ];
-        let words = fill(&texts.tasks_removed, &[("count", &count.to_string())]);
+        let asks = if asker.place.is_group() { &texts.tasks_removed } else { &texts.tasks_blocked };
+        let words = fill(asks, &[("count", &count.to_string())]);
         Ok((count > 0).then(|| Card::text(words).row(buttons)))
     }
 
