@@ -66,6 +66,20 @@ pub fn close_code(markdown: &str) -> String {
     }
 }
 
+/// A text that stands in Markdown as it is: none of its marks means anything. By character references, as a backslash
+/// before a bracket would begin a formula.
+#[must_use]
+pub fn literal(text: &str) -> String {
+    let mut literal = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii_punctuation() {
+            true => literal.push_str(&format!("&#{};", u32::from(c))),
+            false => literal.push(c),
+        }
+    }
+    literal
+}
+
 /// How many tokens a text may take, estimated from above: a run of up to four ASCII letters, a short run of digits,
 /// each mark, and each character of another script count one.
 ///

@@ -6,12 +6,13 @@ use crate::domain::delivery::{Action, PendingDelivery};
 use crate::domain::task::{Task, Tell};
 use crate::ids::{ChatId, RunId};
 use crate::prompts::texts::fill;
+use crate::text::literal;
 
 impl Scheduler {
     /// What one task has to tell: about failures to its creator in private, else in its chat.
     pub(super) fn notice(&self, task: &Task, tell: &Tell) -> PendingDelivery {
         let texts = self.locales.of(task.language.as_deref());
-        let name = task.title();
+        let name = literal(&task.title());
         let due = |at: chrono::DateTime<chrono::Utc>| texts.moment(&at.with_timezone(&task.zone));
         let (words, actions, is_private) = match tell {
             Tell::Failed(error) => (
@@ -37,7 +38,7 @@ impl Scheduler {
         let otherwise = own.as_ref().map(|_| task.place.clone());
         let place = own.unwrap_or_else(|| task.place.clone());
         let words = match (&otherwise, &task.place.title) {
-            (Some(_), Some(title)) => format!("{title}: {words}"),
+            (Some(_), Some(title)) => format!("{}: {words}", literal(title)),
             _ => words,
         };
         let language = task.language.clone();

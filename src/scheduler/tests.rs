@@ -244,7 +244,7 @@ async fn a_failure_is_tried_again_and_then_told() {
     sleep(MINUTE * 120).await;
     let wanted = ["23 09:00", "23 09:01", "23 09:06"].map(|at| run("23 09:00", at, false));
     assert_eq!(bench.ran(), wanted);
-    assert_eq!(bench.told(), ["⏰ “task of 1 run_once” did not run: busy"]);
+    assert_eq!(bench.told(), ["⏰ “task of 1 run&#95;once” did not run: busy"]);
     bench.off(Duration::ZERO).await;
 }
 

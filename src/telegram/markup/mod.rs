@@ -123,6 +123,13 @@ mod tests {
         }
 
         #[test]
+        fn a_literal_stays_as_it_is(text in "[ -~äß“”🌹]{1,60}") {
+            let text = text.trim();
+            let wanted = Formatted { text: format!("“{text}”"), entities: Vec::new() };
+            prop_assert_eq!(render(&format!("“{}”", crate::text::literal(text))), wanted);
+        }
+
+        #[test]
         fn no_word_is_lost(source in markdown()) {
             // The syntax itself drops cells beyond the header's and what follows an opening fence.
             if source.contains("|---|") || source.contains("~~~") {
