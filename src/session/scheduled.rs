@@ -92,8 +92,9 @@ impl Turns {
                 let again = is_passing(trouble) && !self.has_acted(run).await;
                 Ended::Failed { error: trouble.reason(self.texts(question)), again, cost }
             }
-            None if is_delivered => return Some(TaskChange::Answered(run_id, cost)),
+            // What it had written still goes out, but it was not carried out.
             None if *is_stopped => Ended::Stopped(cost),
+            None if is_delivered => return Some(TaskChange::Answered(run_id, cost)),
             None if answer.spoke => Ended::Spoke(cost),
             None => Ended::Silent(cost),
         };
