@@ -158,8 +158,8 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
         tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups, http.clone()))?;
     let gate = Arc::new(if settings.limits.paced { Gate::default() } else { Gate::unpaced() });
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
-    let (outbox, tasks) = (store.clone(), groups.front.clone());
-    let sender = Sender { api, gate, outbox, clock: clock.clone(), tasks };
+    let (outbox, settings_store, tasks) = (store.clone(), store.clone(), groups.front.clone());
+    let sender = Sender { api, gate, outbox, settings: settings_store, clock: clock.clone(), tasks };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
     let vitals = Arc::new(Vitals::new(clock.now()));
     let clock = clock.clone();

@@ -17,7 +17,7 @@ use crate::domain::chat::Place;
 use crate::ids::{ChatId, MessageId};
 use crate::outbound::Gate;
 use crate::shutdown::Tasks;
-use crate::store::OutboxStore;
+use crate::store::{OutboxStore, SettingsStore};
 
 /// The pause before another try doubles from the first to the second of these.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
@@ -34,6 +34,8 @@ pub struct Sender {
     pub gate: Arc<Gate>,
     /// Where the bot's own messages are recorded.
     pub outbox: Arc<dyn OutboxStore>,
+    /// Where a chat's new id is recorded.
+    pub settings: Arc<dyn SettingsStore>,
     /// The time.
     pub clock: Clock,
     /// Trying again ends when these stop.
@@ -110,7 +112,7 @@ impl Sender {
             match error {
                 ApiError::RetryAfter(wait) => self.gate.close(chat, wait),
                 ApiError::Migrated(new) => {
-                    tracing::info!(%chat, %new, "a group has become a supergroup");
+                    self.moved(chat, new).await;
                     chat = new;
                     body.insert("chat_id".to_owned(), json!(new));
                 }
@@ -133,6 +135,14 @@ impl Sender {
                     pause = PAUSES.1.min(pause * 2);
                 }
             }
+        }
+    }
+
+    /// Telegram's own message about it may have come while the bot was away for long, and be lost.
+    async fn moved(&self, chat: ChatId, new: ChatId) {
+        tracing::info!(%chat, %new, "a group has become a supergroup");
+        if let Err(error) = self.settings.migrate_chat(chat, new).await {
+            tracing::error!(%error, %chat, %new, "what belongs to a group could not be moved to its new id");
         }
     }
 
