@@ -195,7 +195,7 @@ fn pausing_and_cancelling_keep_what_is_under_way_and_can_be_taken_back() {
     assert_eq!(task.apply(TaskChange::Cancel, at(9, 2)), Err(NotNow));
     assert!(!task.is_live());
     task.apply(TaskChange::Revive, at(9, 3)).unwrap();
-    assert_eq!(task.state, State::Active);
+    assert_eq!(task.state, State::Paused(PauseReason::Person));
 }
 
 #[test]
