@@ -189,7 +189,7 @@ impl Scheduler {
         let list = self.settings.access().await?;
         for task in due {
             match task.wake(now, awake) {
-                Wake::Run(_) if !self.may_run(task, &list) => {
+                Wake::Run(_) | Wake::Miss(..) if !self.may_run(task, &list) => {
                     tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
                     changes.push((task.id, TaskChange::Pause(PauseReason::Denied)));
                 }
