@@ -346,6 +346,7 @@ fn commands(base: &Base<'_>, ledger: Arc<Ledger>) -> Commands {
         access: base.settings.access.clone(),
         me: base.me.clone(),
         ledger,
+        tasks_per_chat: base.settings.tasks.per_chat,
         default_zone: base.settings.timezone,
         vitals: base.vitals.clone(),
         mcp: base.mcp.clone(),

@@ -9,8 +9,9 @@ use crate::support::scene::text;
 use crate::support::{ANN, BOB, World};
 
 /// What every first request of a turn offers.
-const AT_HAND: [&str; 19] = [
+const AT_HAND: [&str; 23] = [
     "add_note",
+    "cancel_task",
     "clear_notes",
     "deleteMessage",
     "editMessageText",
@@ -20,8 +21,10 @@ const AT_HAND: [&str; 19] = [
     "getChatMember",
     "get_config",
     "list_notes",
+    "list_tasks",
     "remove_note",
     "reset_config",
+    "schedule_task",
     "sendDocument",
     "sendLocation",
     "sendMessage",
@@ -29,6 +32,7 @@ const AT_HAND: [&str; 19] = [
     "sendPoll",
     "setMessageReaction",
     "set_config",
+    "update_task",
 ];
 
 fn call(name: &str, arguments: Value) -> Part {

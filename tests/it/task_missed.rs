@@ -177,7 +177,8 @@ async fn in_portuguese_all_of_it_is_in_portuguese() {
     assert!(text(&cake).ends_with("; eu estava fora do ar. Executar agora?"), "{cake}");
     assert_eq!(labels(&cake), ["Executar agora", "Pular"]);
     let joke = said(&world, RUI, "piada").await;
-    let wanted = "⏰ “Contar uma piada.” não foi executada: meu modelo não pode ser usado agora; o dono precisa ver isso.";
+    let wanted =
+        "⏰ “Contar uma piada.” falhou: meu modelo não pode ser usado agora; o dono precisa ver isso.";
     assert_eq!((text(&joke), labels(&joke)), (wanted, vec!["Executar agora".to_owned()]));
     assert_eq!(world.press(RUI, &cake, "Pular").await, "Pulada.");
     world.press(RUI, &joke, "Executar agora").await;

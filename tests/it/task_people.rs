@@ -5,7 +5,8 @@ use figaro::demo::telegram::Standing;
 use serde_json::{Value, json};
 
 use super::task_tools::{
-    CAROL, LEAP, call, calls, cards, error, listed, once, recurring, results, runs, says, scene, start,
+    CAROL, LEAP, becomes, call, calls, cards, error, listed, once, recurring, results, runs, says, scene,
+    start,
 };
 use crate::support::scene::{TEAM, buttons, text};
 use crate::support::{ANN, BOB, PATIENCE, World};
@@ -218,4 +219,19 @@ async fn who_may_no_longer_talk_to_the_bot_has_no_more_of_it_by_tasks_or_cards()
     bot.logged("may not talk to the bot any more is paused").await;
     world.caught_up().await;
     assert_eq!((runs(&world), world.asked().len()), (0, before));
+}
+#[tokio::test]
+async fn taking_a_cancel_back_makes_no_more_tasks_than_there_may_be() {
+    let (world, bot) = scene().await;
+    assert!(bot.stop().success());
+    let _bot = start(&world, &[("TASKS_PER_CHAT", "1")]).await;
+    call(&world, (BOB, BOB), "first", "schedule_task", recurring("one", LEAP)).await;
+    let card = says(&world, BOB, "⏰ one").await;
+    assert_eq!(world.press(BOB, &card, "Cancel").await, "Cancelled");
+    let cancelled = becomes(&world, &card, "Cancelled", "Undo").await;
+    let told = call(&world, (BOB, BOB), "second", "schedule_task", recurring("two", LEAP)).await;
+    assert_eq!(told["success"], true, "{told}");
+    let toast = world.press(BOB, &cancelled, "Undo").await;
+    let now = listed(&world, (BOB, BOB), "what is there?").await;
+    assert_eq!(now.len(), 1, "{toast}: {now:?}");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 use figaro::demo::model::{Gate, ModelRequest, Part, Reply};
-use figaro::demo::telegram::{Say, Standing, View};
+use figaro::demo::telegram::{Say, View};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
@@ -409,28 +409,4 @@ async fn a_prompt_cannot_leave_its_frame_and_is_shown_as_it_is() {
         assert_eq!(links.filter(|e| e["type"] == "text_link" || e["type"] == "italic").count(), 0, "{card}");
     }
     assert_eq!(world.refused(), Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn a_run_that_an_owner_asks_for_again_has_not_the_owners_rights() {
-    let world = World::new().await;
-    world.team();
-    world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Admin).unwrap();
-    world.telegram.set_member(TEAM, ANN, Standing::Admin).unwrap();
-    let tea = once(BOB, TEAM, "Call for tea.", soon());
-    keep(&world, &[&tea]).await;
-    world.when("Call for tea.", Reply::text("Tea!"));
-    let bot = world.start_open().await;
-    said(&world, TEAM, "Tea!").await;
-    world.script.push(Reply::turn(vec![
-        Part::Call { name: "banChatMember".to_owned(), arguments: json!({"user_id": RUI}) },
-        Part::Call { name: "sendMessage".to_owned(), arguments: json!({"chat_id": BOB, "text": "psst"}) },
-    ]));
-    world.script.push(Reply::text("Tea once more."));
-    world.say(ANN, TEAM, "/retry@figaro_bot");
-    said(&world, TEAM, "Tea once more.").await;
-    assert_eq!(world.telegram.view(|view| view.calls_of("banChatMember").len()), 0);
-    assert_eq!(world.bot_texts(BOB), Vec::<String>::new());
-    assert!(bot.stop().success());
-    assert_eq!(ends(&world, tea.id).await, [(RunStatus::Delivered, None)], "it is no run of the task");
 }

@@ -12,7 +12,7 @@ use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, World};
 use crate::task_runs::{answers_another, begins, daily, ends, keep, now, once, run_of, said, soon, store};
 
-const MODEL: &str = "did not run: my model cannot be used now; the owner has to look at it.";
+const MODEL: &str = "failed: my model cannot be used now; the owner has to look at it.";
 
 #[tokio::test]
 async fn what_failed_in_a_group_is_told_to_its_creator_in_private() {
@@ -83,7 +83,7 @@ async fn a_failure_in_a_private_chat_and_a_spent_budget_are_told_as_what_they_ar
     keep(&world, &[&tasks[0], &tasks[1]]).await;
     let recipe = world.priced().set("DAILY_TOKENS", "100").set("DEFAULT_TIMEZONE", "UTC");
     let bot = recipe.spawn();
-    let reason = "did not run: today's budget is used up until 00:00 (UTC).";
+    let reason = "failed: today's budget is used up until 00:00 (UTC).";
     for title in ["⏰ “Tell a joke.”", "Team: ⏰ “Tell a riddle.”"] {
         let told = said(&world, BOB, title).await;
         assert_eq!(text(&told), format!("{title} {reason}"));
@@ -220,7 +220,7 @@ async fn what_telegram_does_not_take_is_told_elsewhere_and_not_repeated() {
         world.telegram.fail("sendMessage", failure.clone(), 1);
         let bot = world.start_open().await;
         let told = said(&world, BOB, "Call for tea.").await;
-        let words = "Team: ⏰ “Call for tea.” did not run: Telegram did not take its message.";
+        let words = "Team: ⏰ “Call for tea.” failed: Telegram did not take its message.";
         assert_eq!(text(&told), words, "{failure:?}");
         world.caught_up().await;
         assert!(bot.stop().success());
@@ -283,7 +283,7 @@ async fn the_last_try_and_the_fifth_failure_are_told() {
     world.when("Call for tea.", Reply::status(401, "no"));
     let bot = world.start_open().await;
     let late = said(&world, BOB, "late").await;
-    let words = "⏰ “Say it is late.” did not run: my model could not be reached, nor a little later.";
+    let words = "⏰ “Say it is late.” failed: my model could not be reached.";
     assert_eq!((text(&late), labels(&late)), (words, vec!["Run now".to_owned()]));
     said(&world, BOB, "It came.").await;
     let tea = said(&world, BOB, "five times in a row").await;

@@ -74,6 +74,8 @@ pub struct Commands {
     pub me: Me,
     /// What models there are and what they have cost.
     pub ledger: Arc<Ledger>,
+    /// The most tasks of a chat.
+    pub tasks_per_chat: usize,
     /// The zone of chats that set none.
     pub default_zone: Tz,
     /// How the bot is doing.

@@ -297,7 +297,8 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
         [once(4, old, "quiet", 2), once(4, old, "running", 1), once(4, other, "theirs", 3)];
     kept(&store, &[&quiet, &running, &theirs]).await;
     let (run, claim) = claimed(&store, &running).await;
-    let (active, _) = store.begin_task(running.id, run, HERE, at(3600)).await.unwrap().unwrap();
+    let (active, _) =
+        store.begin_task(running.id, run, running.place.conversation(), at(3600)).await.unwrap().unwrap();
     store.migrate_chat(old, CHAT).await.unwrap();
     let mut store = backend.reopen(store).await;
     for _ in 0..2 {

@@ -33,6 +33,9 @@ impl Commands {
             _ => IfMissed::named(wish.more)
                 .map(|policy| TaskEdit { if_missed: Some(policy), ..TaskEdit::default() }),
         };
+        if !self.has_room_for(&task).await? {
+            return Ok(Pressed::toast(self.full(view.texts)));
+        }
         let changed = match edit {
             Some(edit) => self.change_task(task.id, TaskChange::Edit(edit)).await?,
             None => None,

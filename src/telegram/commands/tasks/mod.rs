@@ -15,7 +15,7 @@ use super::{Asker, Card, Commands, Pressed, ROWS, pager};
 use crate::domain::task::{KEPT, PauseReason, RunStatus, State, Task, TaskChange};
 use crate::ids::{RunId, TaskId};
 use crate::policy::access::{Standing, Verdict, judge, may_change};
-use crate::prompts::texts::Texts;
+use crate::prompts::texts::{Texts, fill};
 use crate::session::mailbox::{Job, Mailboxes};
 use crate::store::StoreError;
 use crate::telegram::send::Button;
@@ -129,6 +129,9 @@ impl Commands {
         if makes_it_run && !self.may_still_talk(&task).await? {
             return Ok(Pressed::both(&texts.task_paused_denied, view.card(&task)));
         }
+        if wish.verb == "undo" && !self.has_room_for(&task).await? {
+            return Ok(Pressed::toast(self.full(texts)));
+        }
         if let Some(task) = self.change_task(task.id, change).await? {
             let card = view.card(&task);
             if wish.verb == "run" {
@@ -140,6 +143,17 @@ impl Commands {
         let is_running = wish.verb == "run" && now.claim.is_some();
         let words = if is_running { &texts.task_runs_already } else { &texts.gone };
         Ok(Pressed::both(words, view.card(&now)))
+    }
+
+    /// Whether a task that is over may come back: its chat has as many as it may otherwise.
+    async fn has_room_for(&self, task: &Task) -> Result<bool, StoreError> {
+        let of_chat = self.store.tasks(task.place.chat).await?;
+        let live = of_chat.iter().filter(|other| other.is_live()).count();
+        Ok(task.is_live() || live < self.tasks_per_chat)
+    }
+
+    fn full(&self, texts: &Texts) -> String {
+        fill(&texts.tasks_full, &[("limit", &self.tasks_per_chat.to_string())])
     }
 
     /// Whether whoever asked for a task may still talk to the bot: it runs in their name.
