@@ -16,6 +16,8 @@ use tokio::time::Instant;
 use crate::ids::ChatId;
 
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(30).unwrap();
+/// Without a bound of its own a quota lets a whole second's worth through at once, and as many again within that second.
+const BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const CHAT_BURST: NonZeroU32 = NonZeroU32::new(3).unwrap();
 const GROUP_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
 /// What may be left out takes no more of a group's minute than this, so that answers always find room.
@@ -39,7 +41,7 @@ impl Default for Gate {
     fn default() -> Self {
         let chat = Quota::per_second(NonZeroU32::MIN).allow_burst(CHAT_BURST);
         Self {
-            all: RateLimiter::direct(Quota::per_second(PER_SECOND)),
+            all: RateLimiter::direct(Quota::per_second(PER_SECOND).allow_burst(BURST)),
             chats: RateLimiter::keyed(chat),
             groups: RateLimiter::keyed(Quota::per_minute(GROUP_PER_MINUTE)),
             strokes: RateLimiter::keyed(Quota::per_minute(STROKES_PER_MINUTE).allow_burst(STROKES_BURST)),
@@ -177,5 +179,11 @@ mod tests {
         };
         assert_eq!(burst(ChatId(-1), &gate.groups), 20);
         assert_eq!(burst(ChatId(1), &gate.chats), 3);
+    }
+
+    #[tokio::test]
+    async fn no_second_takes_much_more_than_telegram_allows() {
+        let gate = Gate::default();
+        assert_eq!((0..100).filter(|_| gate.all.check().is_ok()).count(), 10);
     }
 }
