@@ -34,7 +34,7 @@ pub const MOST_RUNNING: usize = 16;
 const BATCH: usize = 256;
 /// However far away the next task is: the machine's clock may be set, or the machine may have slept.
 const LOOK_EVERY: TimeDelta = TimeDelta::seconds(60);
-/// Times are kept in milliseconds and compared in full: the next task may be due a moment after the store says so.
+/// So often at most, whatever the store says.
 const SHORTEST: TimeDelta = TimeDelta::milliseconds(5);
 /// The pause after the store failed.
 const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(10);
@@ -99,7 +99,8 @@ impl Scheduler {
         }
     }
 
-    /// Does what is due; gives the time of what comes next. With all places taken that is when one becomes free.
+    /// Does what is due; gives the time of what comes next. What is due and waits for its place is begun when a run ends,
+    /// which the store tells.
     async fn look(&self, now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
         loop {
             let under_way = self.under_way(now).await?;
@@ -111,8 +112,10 @@ impl Scheduler {
                 return Ok(None);
             }
             if !did {
-                let is_waiting = due.iter().any(|task| matches!(task.wake(now, awake), Wake::Run(_)));
-                return if is_waiting { Ok(None) } else { self.store.next_wake().await };
+                // Times are kept in milliseconds and compared in full: one of these may be due in a moment.
+                let soon = due.iter().filter_map(Task::wakes_at).filter(|at| *at > now).min();
+                let next = self.store.next_wake(now).await?;
+                return Ok(soon.into_iter().chain(next).min());
             }
         }
     }

@@ -264,8 +264,8 @@ pub trait TaskStore: Debug + Send + Sync {
     async fn task_runs(&self, id: TaskId) -> Result<Vec<TaskRun>>;
     /// Tasks to look after until this time, those waiting longest first, at most so many.
     async fn due_tasks(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>>;
-    /// When the first task has to be looked after.
-    async fn next_wake(&self) -> Result<Option<DateTime<Utc>>>;
+    /// When the first task after this time has to be looked after.
+    async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>>;
     /// Tasks whose run is under way, as far as the store knows.
     async fn claimed_tasks(&self) -> Result<Vec<Task>>;
     /// Begins the turn of a claimed task in the current session of a conversation, the task's own unless its chat has got

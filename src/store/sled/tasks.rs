@@ -98,9 +98,10 @@ impl TaskStore for SledStore {
         .await
     }
 
-    async fn next_wake(&self) -> Result<Option<DateTime<Utc>>> {
-        self.read("read when a task is due", |tables| {
-            let first = tables.tasks_by_wake.tree().iter().keys().next().transpose()?;
+    async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
+        self.read("read when a task is due", move |tables| {
+            let begin = key::time(after + TimeDelta::milliseconds(1));
+            let first = tables.tasks_by_wake.tree().range(begin..).keys().next().transpose()?;
             Ok(first.and_then(|key| key::time_of(&key)))
         })
         .await

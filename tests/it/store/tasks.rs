@@ -145,7 +145,7 @@ pub(super) async fn a_change_is_made_if_it_fits_and_takes_its_words_along(backen
 
 pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert_eq!(store.next_wake().await.unwrap(), None);
+    assert_eq!(store.next_wake(at(-1)).await.unwrap(), None);
     let tasks = [once(4, CHAT, "3", 3), once(4, CHAT, "1", 1), once(5, ChatId(9), "2", 2)];
     kept(&store, &tasks.each_ref()).await;
     let store = backend.reopen(store).await;
@@ -154,7 +154,7 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
         due.into_iter().map(|task| task.prompt).collect::<Vec<_>>().concat()
     };
     let hour = |hours: i32| at(0) + HOUR * hours;
-    assert_eq!(store.next_wake().await.unwrap(), Some(hour(1)));
+    assert_eq!(store.next_wake(at(-1)).await.unwrap(), Some(hour(1)));
     assert_eq!(due(&store, hour(1) - TimeDelta::milliseconds(1), 9).await, "");
     assert_eq!(due(&store, hour(1), 9).await, "1");
     assert_eq!(due(&store, hour(9), 9).await, "123");
@@ -165,7 +165,7 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     change(&store, tasks[2].id, TaskChange::Pause(PauseReason::Person), hour(1)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(names(&store.claimed_tasks().await.unwrap()), ["1"]);
-    assert_eq!(store.next_wake().await.unwrap(), Some(hour(3)));
+    assert_eq!(store.next_wake(at(-1)).await.unwrap(), Some(hour(3)));
     assert_eq!(due(&store, hour(9), 9).await, "3");
     change(&store, tasks[0].id, TaskChange::Cancel, hour(2)).await.unwrap();
     let renewed = store.task(tasks[1].id).await.unwrap().unwrap().claim.unwrap().run;
@@ -175,7 +175,7 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     change(&store, tasks[1].id, TaskChange::Settle(renewed, Ended::Delivered(None)), hour(2)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.claimed_tasks().await.unwrap(), []);
-    assert_eq!(store.next_wake().await.unwrap(), Some(hour(2) + KEPT));
+    assert_eq!(store.next_wake(at(-1)).await.unwrap(), Some(hour(2) + KEPT));
     assert_eq!(due(&store, hour(2) + KEPT, 9).await.len(), 2);
 }
 
@@ -272,7 +272,7 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
     store.end_turn(&active, end).await.unwrap();
     assert_eq!(texts(&store, active.session).await, [""; 0], "it is tried again");
     let retry = store.task(task.id).await.unwrap().unwrap().retry.unwrap();
-    assert_eq!(store.next_wake().await.unwrap(), Some(retry.at));
+    assert_eq!(store.next_wake(at(-1)).await.unwrap(), Some(retry.at));
 
     let second = RunId::new();
     let claim = TaskChange::Claim(second, Due { at: retry.due, attempt: retry.attempt, late: false });
