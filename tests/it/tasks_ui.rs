@@ -1,5 +1,7 @@
 //! `/tasks` and the cards of tasks: what people see of what runs by itself, and what its buttons do.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 use figaro::clock::Clock;
@@ -210,6 +212,21 @@ async fn a_task_is_run_now_once_at_a_time() {
     gate.open();
     world.answers(ANN, 3).await;
     assert_eq!(world.bot_texts(ANN)[2], "Knock, knock.");
+    // It ends when its delivery is confirmed, a moment later; the card says so when it is asked.
+    let mut is_over = false;
+    for _ in 0..5 {
+        world.press(ANN, &running, "Refresh").await;
+        let redrawn = world.telegram.wait_until(Duration::from_secs(3), |view| {
+            let all = view.messages(ANN);
+            let shown = all.into_iter().find(|m| m["message_id"] == card["message_id"])?;
+            labels(shown).contains(&"Run now".to_owned()).then_some(())
+        });
+        is_over |= redrawn.await.is_some();
+        if is_over {
+            break;
+        }
+    }
+    assert!(is_over, "the card still says that it is running");
     bot.stop();
     let store = world.tasks().await;
     let runs = store.task_runs(joke.id).await.unwrap();

@@ -166,6 +166,8 @@ impl View<'_> {
     fn actions(&self, task: &Task) -> Vec<Button> {
         let texts = self.texts;
         let run = (&texts.button_run_now, "run", task.claim.is_none());
+        // A card stays as it was drawn: this draws it anew once the run has ended.
+        let refresh = (&texts.button_refresh, "open", task.claim.is_some());
         let skip = (&texts.button_skip, "skip", task.asked.is_some());
         let pause = match task.state {
             State::Paused(_) => (&texts.button_resume, "resume", true),
@@ -175,7 +177,7 @@ impl View<'_> {
         let cancel = (&texts.button_cancel, "cancel", task.is_live());
         let all = match task.state {
             State::Cancelled(_) => Vec::new(),
-            _ => vec![run, skip, pause, edit, cancel],
+            _ => vec![run, refresh, skip, pause, edit, cancel],
         };
         let fitting = all.into_iter().filter(|(_, _, fits)| *fits);
         fitting.map(|(label, verb, _)| self.button(label, verb, task)).collect()
