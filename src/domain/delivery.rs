@@ -72,8 +72,10 @@ pub enum DeliveryEnd {
     Whole,
     /// A person stopped it.
     Stopped,
-    /// Telegram did not take it, or nobody knows; in words for whoever waits for it.
-    Undelivered(String),
+    /// Telegram did not take it.
+    Refused,
+    /// Nobody knows whether Telegram has taken it.
+    Unclear,
 }
 
 /// A message that shows what is stored when it is sent.

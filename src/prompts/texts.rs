@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use chrono::{DateTime, Datelike, TimeZone, Timelike};
 use serde::Deserialize;
 
+use crate::domain::task::Reason;
+
 /// Defines the texts, one field each; a language file has exactly these keys.
 macro_rules! texts {
     ($($name:ident),+ $(,)?) => {
@@ -38,7 +40,7 @@ texts! {
     tool_notes, tool_config, tool_tasks, tool_telegram, tool_search, unsupported, kind_photo,
     kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
     trouble_model, trouble_quota, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
-    trouble_refused, trouble_empty, trouble_internal, trouble_turn, sources, button_retry, button_other_model, button_go_on, go_on_question, retry_nothing, blind, trouble_budget, trouble_unpriced, trouble_gone, caps_reached, command_model, command_usage, command_retry, model_title, model_here, model_bots, model_settings, model_ignored, model_missing, model_unreachable, model_usage, model_more, model_default, model_served, model_not_named, model_unknown, model_several, model_range, model_no_value, usage_title, usage_title_chat, usage_days, usage_chats, usage_people, usage_models, usage_cap, usage_last, weekdays, status_today, months, task_late, task_failed, task_gave_up, task_missed, task_ask, task_undelivered, task_unclear, task_next, task_zone, button_run_now, button_skip, button_resume, button_pause, button_edit, button_cancel, reason_budget, reason_model, reason_busy, reason_refused, reason_empty, reason_internal, promise_unkept, command_timezone, zone_question, zone_answer, zone_answer_group, zone_here, zone_default, zone_type, zone_which, zone_unknown, zone_set, zone_moved, zone_kept, zone_others, zone_task, zone_task_kept, zone_task_there, button_move, button_leave, month_days, when_once, when_minute, when_minutes, when_hour, when_hours, when_daily, when_weekdays, when_weekly, when_monthly, when_yearly, tasks_empty, tasks_full, tasks_title, command_tasks, help_schedule, task_running, task_runs_already, task_paused, task_paused_failures, task_paused_removed, task_paused_denied, task_resumed, task_cancelled, task_cancelled_at, task_revived, task_skipped, task_done_at, task_again_at, task_asked, task_last, task_by, task_by_in, task_not_yours, task_edit, task_edit_missed, task_edit_help, missed_run_once, missed_skip, missed_ask, run_delivered, run_silent, run_stopped, run_failed, run_missed, run_skipped, tasks_removed, tasks_back, tasks_stay, button_history, button_resume_all, button_stay, when_each_hour, when_each_hours, when_between, when_own, days_all, days_work, days_some, task_paused_blocked, task_not_there, tasks_blocked,
+    trouble_refused, trouble_empty, trouble_internal, trouble_turn, sources, button_retry, button_other_model, button_go_on, go_on_question, retry_nothing, blind, trouble_budget, trouble_unpriced, trouble_gone, caps_reached, command_model, command_usage, command_retry, model_title, model_here, model_bots, model_settings, model_ignored, model_missing, model_unreachable, model_usage, model_more, model_default, model_served, model_not_named, model_unknown, model_several, model_range, model_no_value, usage_title, usage_title_chat, usage_days, usage_chats, usage_people, usage_models, usage_cap, usage_last, weekdays, status_today, months, task_late, task_failed, task_gave_up, task_missed, task_ask, reason_undelivered, reason_unclear, reason_interrupted, task_next, task_zone, button_run_now, button_skip, button_resume, button_pause, button_edit, button_cancel, reason_budget, reason_model, reason_busy, reason_refused, reason_empty, reason_internal, promise_unkept, command_timezone, zone_question, zone_answer, zone_answer_group, zone_here, zone_default, zone_type, zone_which, zone_unknown, zone_set, zone_moved, zone_kept, zone_others, zone_task, zone_task_kept, zone_task_there, button_move, button_leave, month_days, when_once, when_minute, when_minutes, when_hour, when_hours, when_daily, when_weekdays, when_weekly, when_monthly, when_yearly, tasks_empty, tasks_full, tasks_title, command_tasks, help_schedule, task_running, task_runs_already, task_paused, task_paused_failures, task_paused_removed, task_paused_denied, task_resumed, task_cancelled, task_cancelled_at, task_revived, task_skipped, task_done_at, task_again_at, task_asked, task_last, task_by, task_by_in, task_not_yours, task_edit, task_edit_missed, task_edit_help, missed_run_once, missed_skip, missed_ask, run_delivered, run_silent, run_stopped, run_failed, run_missed, run_skipped, tasks_removed, tasks_back, tasks_stay, button_history, button_resume_all, button_stay, when_each_hour, when_each_hours, when_between, when_own, days_all, days_work, days_some, task_paused_blocked, task_not_there, tasks_blocked,
 }
 
 /// The languages there are, by IETF tag; the first one serves everybody else.
@@ -84,6 +86,25 @@ impl Locales {
 }
 
 impl Texts {
+    /// Why a run of a task failed, as the rest of a sentence.
+    #[must_use]
+    pub fn reason(&self, reason: &Reason) -> String {
+        let text = match reason {
+            Reason::Budget { time, zone } => {
+                return fill(&self.reason_budget, &[("time", time), ("zone", zone)]);
+            }
+            Reason::Model => &self.reason_model,
+            Reason::Busy => &self.reason_busy,
+            Reason::Refused => &self.reason_refused,
+            Reason::Empty => &self.reason_empty,
+            Reason::Internal => &self.reason_internal,
+            Reason::Interrupted => &self.reason_interrupted,
+            Reason::Undelivered => &self.reason_undelivered,
+            Reason::Unclear => &self.reason_unclear,
+        };
+        text.clone()
+    }
+
     /// A day and a time by the clock, such as `Mon 23 Nov 09:00`.
     #[must_use]
     pub fn moment<Z: TimeZone>(&self, at: &DateTime<Z>) -> String {

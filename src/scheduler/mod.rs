@@ -19,7 +19,7 @@ use crate::domain::access::AccessList;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::task::{
-    Claim, Cost, Ended, MOST_TAKEN_UP, ON_TIME, PauseReason, Task, TaskChange, Tell, Wake,
+    Claim, Cost, Ended, MOST_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, Tell, Wake,
 };
 use crate::ids::{RunId, TaskId};
 use crate::policy::access::{Verdict, judge};
@@ -153,8 +153,7 @@ impl Scheduler {
         let is_hopeless = claim.answered.is_some() || claim.taken_up >= MOST_TAKEN_UP;
         let change = match late {
             _ if is_hopeless => {
-                let error = self.locales.of(task.language.as_deref()).reason_internal.clone();
-                let ended = Ended::Failed { error, again: false, counts: true, cost: Cost::default() };
+                let ended = Ended::Failed { error: Reason::Internal, again: false, cost: Cost::default() };
                 TaskChange::Settle(claim.run, ended)
             }
             None => TaskChange::Settle(claim.run, Ended::Overdue),

@@ -17,12 +17,12 @@ impl Scheduler {
         let due = |at: chrono::DateTime<chrono::Utc>| texts.moment(&at.with_timezone(&task.zone));
         let (words, actions, is_private) = match tell {
             Tell::Failed(error) => (
-                fill(&texts.task_failed, &[("task", &name), ("error", &as_markdown(error))]),
+                fill(&texts.task_failed, &[("task", &name), ("error", &as_markdown(&texts.reason(error)))]),
                 vec![Action::RunTask(task.id)],
                 true,
             ),
             Tell::Paused(error) => (
-                fill(&texts.task_gave_up, &[("task", &name), ("error", &as_markdown(error))]),
+                fill(&texts.task_gave_up, &[("task", &name), ("error", &as_markdown(&texts.reason(error)))]),
                 vec![Action::ResumeTask(task.id), Action::CancelTask(task.id)],
                 true,
             ),

@@ -62,12 +62,7 @@ impl Runner for Worker {
                     now > 0
                 };
                 let ended = match fails {
-                    true => Ended::Failed {
-                        error: "busy".into(),
-                        again: true,
-                        counts: true,
-                        cost: Cost::default(),
-                    },
+                    true => Ended::Failed { error: Reason::Busy, again: true, cost: Cost::default() },
                     false => Ended::Delivered(None),
                 };
                 let settle = vec![(task.id, TaskChange::Settle(claim.run, ended))];
@@ -253,7 +248,7 @@ async fn a_failure_is_tried_again_and_then_told() {
     sleep(MINUTE * 120).await;
     let wanted = ["23 09:00", "23 09:01", "23 09:06"].map(|at| run("23 09:00", at, false));
     assert_eq!(bench.ran(), wanted);
-    assert_eq!(bench.told(), ["⏰ “task of 1 run&#95;once” failed: busy"]);
+    assert_eq!(bench.told(), ["⏰ “task of 1 run&#95;once” failed: my model could not be reached."]);
     bench.off(Duration::ZERO).await;
 }
 

@@ -17,7 +17,6 @@ use crate::domain::tool::Effect;
 use crate::ids::{ChatId, TaskId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
-use crate::provider::ProviderError;
 use crate::tools::Registry;
 
 /// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
@@ -94,9 +93,9 @@ impl Turns {
         let cost = Cost { usage: answer.usage, nano_usd: answer.nano_usd };
         let ended = match trouble {
             Some(trouble) => {
-                let again = is_passing(trouble) && !self.has_acted(run).await;
-                let counts = !matches!(trouble, Trouble::OverBudget { .. });
-                Ended::Failed { error: trouble.reason(self.texts(question)), again, counts, cost }
+                let error = trouble.reason();
+                let again = error.may_pass() && !self.has_acted(run).await;
+                Ended::Failed { error, again, cost }
             }
             // What it had written still goes out, but it was not carried out.
             None if *is_stopped => Ended::Stopped(cost),
@@ -174,19 +173,4 @@ impl Turns {
 /// A task that has nothing to say says so; an answer without words is a failure.
 pub(super) fn is_silent(text: &str) -> bool {
     text.trim_matches(|c: char| c.is_whitespace() || "`*_.\"'".contains(c)).eq_ignore_ascii_case(SILENT)
-}
-
-/// Whether a failure may be over in some minutes.
-const fn is_passing(trouble: &Trouble) -> bool {
-    match trouble {
-        Trouble::Model(error, _) => matches!(
-            error,
-            ProviderError::RateLimited { .. }
-                | ProviderError::Unavailable(_)
-                | ProviderError::Cut(_)
-                | ProviderError::Stalled(_)
-        ),
-        Trouble::Empty | Trouble::Internal => true,
-        Trouble::Gone { .. } | Trouble::Unpriced(_) | Trouble::OverBudget { .. } | Trouble::Withheld => false,
-    }
 }

@@ -7,6 +7,7 @@ use super::reply::Said;
 use crate::domain::delivery::Action;
 use crate::domain::message::{Attachment, AttachmentKind};
 use crate::domain::model::{ModelName, list};
+use crate::domain::task::Reason;
 use crate::prompts::texts::{Texts, fill};
 use crate::provider::ProviderError;
 use crate::provider::models::Models;
@@ -104,25 +105,25 @@ impl Trouble {
         text.clone()
     }
 
-    /// Why a task did not run, as the rest of a sentence: nobody waits who could try again.
+    /// What it is to a task, for which nobody waits who could try again.
     #[must_use]
-    pub(super) fn reason(&self, texts: &Texts) -> String {
+    pub(super) fn reason(&self) -> Reason {
         match self {
-            Self::OverBudget { time, zone } => fill(&texts.reason_budget, &[("time", time), ("zone", zone)]),
+            Self::OverBudget { time, zone } => Reason::Budget { time: time.clone(), zone: zone.clone() },
             Self::Model(error, _) => match error {
                 ProviderError::Unauthorized(_)
                 | ProviderError::UnknownModel(_)
-                | ProviderError::NoQuota(_) => texts.reason_model.clone(),
+                | ProviderError::NoQuota(_) => Reason::Model,
                 ProviderError::RateLimited { .. }
                 | ProviderError::Unavailable(_)
                 | ProviderError::Cut(_)
-                | ProviderError::Stalled(_) => texts.reason_busy.clone(),
-                ProviderError::TooLong(_) | ProviderError::Refused(_) => texts.reason_refused.clone(),
+                | ProviderError::Stalled(_) => Reason::Busy,
+                ProviderError::TooLong(_) | ProviderError::Refused(_) => Reason::Refused,
             },
-            Self::Gone { .. } | Self::Unpriced(_) => texts.reason_model.clone(),
-            Self::Withheld => texts.reason_refused.clone(),
-            Self::Empty => texts.reason_empty.clone(),
-            Self::Internal => texts.reason_internal.clone(),
+            Self::Gone { .. } | Self::Unpriced(_) => Reason::Model,
+            Self::Withheld => Reason::Refused,
+            Self::Empty => Reason::Empty,
+            Self::Internal => Reason::Internal,
         }
     }
 

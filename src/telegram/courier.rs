@@ -66,7 +66,7 @@ impl Courier for TelegramCourier {
                 // a third time.
                 Err(Unsent::Unclear(words)) if delivery.task.is_some() => {
                     tracing::error!(run = %delivery.run, words, "the words of a task may not have arrived; giving them up");
-                    end = DeliveryEnd::Undelivered(self.texts(&delivery).task_unclear.clone());
+                    end = DeliveryEnd::Unclear;
                     break;
                 }
                 Err(Unsent::Unclear(words)) => {
@@ -76,7 +76,7 @@ impl Courier for TelegramCourier {
                 Err(Unsent::Hopeless(words)) => {
                     let chat = delivery.place.chat;
                     tracing::error!(run = %delivery.run, %chat, words, "Telegram will not take an answer; giving it up");
-                    end = DeliveryEnd::Undelivered(self.texts(&delivery).task_undelivered.clone());
+                    end = DeliveryEnd::Refused;
                     break;
                 }
             }

@@ -11,7 +11,7 @@ use figaro::demo::telegram::{Say, View};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{NewTask, RunStatus, Task};
+use figaro::domain::task::{NewTask, Reason, RunStatus, Task};
 use figaro::ids::{BotId, ChatId, TaskId, TopicId, UserId};
 use figaro::store::sled::SledStore;
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
@@ -80,7 +80,7 @@ pub async fn keep(world: &World, tasks: &[&Task]) {
 }
 
 /// How the due times of a task ended, while no bot runs.
-pub async fn ends(world: &World, task: TaskId) -> Vec<(RunStatus, Option<String>)> {
+pub async fn ends(world: &World, task: TaskId) -> Vec<(RunStatus, Option<Reason>)> {
     let runs = store(world).await.task_runs(task).await.unwrap();
     runs.into_iter().map(|run| (run.status, run.error)).collect()
 }

@@ -10,7 +10,9 @@ use figaro::demo::telegram::{Failure, Say, Standing};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{Cost, Due, Ended, IfMissed, NewTask, PauseReason, State, Task, TaskChange};
+use figaro::domain::task::{
+    Cost, Due, Ended, IfMissed, NewTask, PauseReason, Reason, State, Task, TaskChange,
+};
 use figaro::ids::{BotId, ChatId, RunId, TaskId, UserId};
 use figaro::store::sled::SledStore;
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
@@ -130,14 +132,12 @@ async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled()
     world.keep(&[&later, &soon, &paused, &gone, &elsewhere, &done, &failed]).await;
     world.change(paused.id, TaskChange::Pause(PauseReason::Person), now()).await;
     world.change(gone.id, TaskChange::Cancel, now()).await;
-    for (task, error) in [(&done, None), (&failed, Some("Nobody was there."))] {
+    for (task, error) in [(&done, None), (&failed, Some(Reason::Empty))] {
         let (at, run) = (task.next.unwrap(), RunId::new());
         let due = Due { at, attempt: 1, late: false };
         world.change(task.id, TaskChange::Claim(run, due), at).await;
         let ended = match error {
-            Some(error) => {
-                Ended::Failed { error: error.to_owned(), again: false, counts: true, cost: Cost::default() }
-            }
+            Some(error) => Ended::Failed { error, again: false, cost: Cost::default() },
             None => Ended::Delivered(None),
         };
         world.change(task.id, TaskChange::Settle(run, ended), at + TimeDelta::seconds(3)).await;
@@ -155,10 +155,10 @@ async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled()
     ];
     assert_eq!((text(&list), labels(&list)), ("Tasks", wanted.to_vec()));
     world.press(ANN, &list, "⚠️ failed").await;
-    let card = world.card(&list, "failed: Nobody was there.", "‹ Back").await;
+    let card = world.card(&list, "failed: the model had nothing to say.", "‹ Back").await;
     assert_eq!(labels(&card), ["Run now", "Edit", "History", "‹ Back"]);
     world.press(ANN, &list, "History").await;
-    let history = world.card(&list, "failed · 3 s\n    Nobody was there.", "‹ Back").await;
+    let history = world.card(&list, "failed · 3 s\n    the model had nothing to say.", "‹ Back").await;
     assert_eq!(labels(&history), ["‹ Back"]);
     world.press(ANN, &list, "‹ Back").await;
     world.card(&list, "Last run: ", "History").await;

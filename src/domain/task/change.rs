@@ -5,8 +5,8 @@ use chrono_tz::Tz;
 
 use super::missed::{Due, IfMissed, Missed};
 use super::{
-    Claim, Cost, Ended, LEASE, MOST_FAILURES, PAUSES, PauseReason, Retry, RunStatus, State, Task, TaskRun,
-    Tell,
+    Claim, Cost, Ended, LEASE, MOST_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State, Task,
+    TaskRun, Tell,
 };
 use crate::domain::model::ModelName;
 use crate::domain::schedule::Schedule;
@@ -282,11 +282,11 @@ impl Task {
                 };
                 TaskRun { status, ..entry }
             }
-            Ended::Failed { error, again, counts, cost } => {
+            Ended::Failed { error, again, cost } => {
                 if again && self.will_retry(&claim, with(cost), now) {
                     return Ok(None);
                 }
-                self.fail(&error, counts, claim.by_hand);
+                self.fail(&error, claim.by_hand);
                 TaskRun { error: Some(error), cost: with(cost), ..entry }
             }
         };
@@ -309,19 +309,19 @@ impl Task {
     }
 
     /// Of failures in a row the first and the last is told: those in between say nothing new.
-    fn fail(&mut self, error: &str, counts: bool, by_hand: bool) {
+    fn fail(&mut self, error: &Reason, by_hand: bool) {
         if let State::Cancelled(_) = self.state {
             return;
         }
         let before = self.last.as_ref().filter(|last| last.status == RunStatus::Failed);
-        let is_new = before.is_none_or(|last| !counts && last.error.as_deref() != Some(error));
-        self.failures += u32::from(counts && !by_hand);
+        let is_new = before.is_none_or(|last| !error.counts() && last.error.as_ref() != Some(error));
+        self.failures += u32::from(error.counts() && !by_hand);
         let is_last = self.failures >= MOST_FAILURES && self.state == State::Active && self.next.is_some();
         if is_last {
             self.state = State::Paused(PauseReason::Failures);
-            self.tell = Some(Tell::Paused(error.to_owned()));
+            self.tell = Some(Tell::Paused(error.clone()));
         } else if is_new || by_hand {
-            self.tell = Some(Tell::Failed(error.to_owned()));
+            self.tell = Some(Tell::Failed(error.clone()));
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod change;
 mod missed;
+mod reason;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ use crate::text::one_line;
 
 pub use change::{NotNow, TaskChange, TaskEdit};
 pub use missed::{Due, IfMissed, Missed, ON_TIME, Wake};
+pub use reason::Reason;
 
 /// The agent that carries tasks out.
 pub const SCHEDULED_AGENT: &str = "scheduled";
@@ -194,9 +196,9 @@ pub struct Retry {
 #[serde(rename_all = "snake_case")]
 pub enum Tell {
     /// A run failed, for this reason.
-    Failed(String),
+    Failed(Reason),
     /// It is paused after failing so often, the last time for this reason.
-    Paused(String),
+    Paused(Reason),
     /// A run was missed and is not made up for.
     Missed(DateTime<Utc>),
     /// A run was missed: shall it be made now?
@@ -218,14 +220,12 @@ pub enum Ended {
     Withdrawn,
     /// It was left by a crash, and now it is too late for it.
     Overdue,
-    /// It failed, for a reason a person can read.
+    /// It failed.
     Failed {
         /// The reason.
-        error: String,
+        error: Reason,
         /// It may be tried again: nothing was done yet, and it may go better.
         again: bool,
-        /// It counts towards [`MOST_FAILURES`]: the task itself may be at fault.
-        counts: bool,
         /// What it took.
         cost: Cost,
     },
@@ -251,7 +251,7 @@ pub struct TaskRun {
     /// What the last try took.
     pub cost: Cost,
     /// What went wrong.
-    pub error: Option<String>,
+    pub error: Option<Reason>,
     /// The message that confirms it.
     pub message: Option<MessageId>,
 }

@@ -38,8 +38,8 @@ fn claimed(task: &mut Task, now: DateTime<Utc>) -> RunId {
     run
 }
 
-fn failed(error: &str, again: bool) -> Ended {
-    Ended::Failed { error: error.to_owned(), again, counts: true, cost: Cost::default() }
+fn failed(error: Reason, again: bool) -> Ended {
+    Ended::Failed { error, again, cost: Cost::default() }
 }
 
 #[test]
@@ -146,21 +146,18 @@ fn a_failed_run_is_tried_again_then_told_and_the_fifth_in_a_row_pauses() {
     for day in 1..=MOST_FAILURES {
         for pause in PAUSES {
             let run = claimed(&mut task, now);
-            assert_eq!(task.apply(TaskChange::Settle(run, failed("busy", true)), now), Ok(None));
+            assert_eq!(task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), now), Ok(None));
             assert_eq!((task.wakes_at(), &task.tell), (Some(now + pause), &None));
             now += pause;
         }
         let run = claimed(&mut task, now);
         assert_eq!(task.claim.unwrap().attempt, 3);
-        let entry = task.apply(TaskChange::Settle(run, failed("busy", true)), now).unwrap().unwrap();
-        assert_eq!(
-            (entry.status, entry.attempts, entry.error.as_deref()),
-            (RunStatus::Failed, 3, Some("busy"))
-        );
+        let entry = task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), now).unwrap().unwrap();
+        assert_eq!((entry.status, entry.attempts, entry.error), (RunStatus::Failed, 3, Some(Reason::Busy)));
         // The first is told, and the one that pauses it.
         let tell = match day {
-            1 => Some(Tell::Failed("busy".into())),
-            MOST_FAILURES => Some(Tell::Paused("busy".into())),
+            1 => Some(Tell::Failed(Reason::Busy)),
+            MOST_FAILURES => Some(Tell::Paused(Reason::Busy)),
             _ => None,
         };
         assert_eq!(task.tell, tell);
@@ -178,12 +175,12 @@ fn a_failed_run_is_tried_again_then_told_and_the_fifth_in_a_row_pauses() {
 fn what_has_acted_or_will_not_get_better_is_not_tried_again() {
     let mut task = task("0 9 * * *", at(8, 0));
     let run = claimed(&mut task, at(9, 0));
-    task.apply(TaskChange::Settle(run, failed("over budget", false)), at(9, 0)).unwrap();
+    task.apply(TaskChange::Settle(run, failed(Reason::Model, false)), at(9, 0)).unwrap();
     assert_eq!((task.retry, task.failures), (None, 1));
     // Nor where the next due time comes first.
     let mut often = super::tests::task("* * * * *", at(8, 0));
     let run = claimed(&mut often, at(8, 1));
-    often.apply(TaskChange::Settle(run, failed("busy", true)), at(8, 1)).unwrap();
+    often.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), at(8, 1)).unwrap();
     assert_eq!(often.retry, None);
 }
 
@@ -193,7 +190,7 @@ fn pausing_and_cancelling_keep_what_is_under_way_and_can_be_taken_back() {
     let run = claimed(&mut task, at(9, 0));
     task.apply(TaskChange::Pause(PauseReason::Person), at(9, 0)).unwrap();
     assert_eq!(task.apply(TaskChange::Pause(PauseReason::Removed), at(9, 0)), Err(NotNow));
-    task.apply(TaskChange::Settle(run, failed("busy", true)), at(9, 1)).unwrap();
+    task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), at(9, 1)).unwrap();
     assert_eq!((task.state, task.retry), (State::Paused(PauseReason::Person), None));
     task.apply(TaskChange::Cancel, at(9, 2)).unwrap();
     assert_eq!(task.apply(TaskChange::Cancel, at(9, 2)), Err(NotNow));
@@ -269,12 +266,12 @@ fn a_guessed_zone_stays_a_guess_until_somebody_names_one() {
 
 #[test]
 fn a_used_up_budget_is_no_fault_of_the_task_and_told_once() {
+    let budget = || Reason::Budget { time: "00:00".to_owned(), zone: "UTC".to_owned() };
     let mut task = task("0 9 * * *", at(8, 0));
     for day in 0..10 {
         let now = at(9, 0) + TimeDelta::days(day);
         let run = claimed(&mut task, now);
-        let ended =
-            Ended::Failed { error: "budget".into(), again: false, counts: false, cost: Cost::default() };
+        let ended = Ended::Failed { error: budget(), again: false, cost: Cost::default() };
         task.apply(TaskChange::Settle(run, ended), now).unwrap();
         assert_eq!(task.tell.take().is_some(), day == 0, "{day}");
     }
@@ -301,7 +298,7 @@ fn what_was_to_be_tried_again_is_not_lost_by_a_pause_a_cancel_or_an_edit() {
     let failed_once = || {
         let mut task = task("2026-11-23T09:00", at(8, 0));
         let run = claimed(&mut task, at(9, 0));
-        task.apply(TaskChange::Settle(run, failed("busy", true)), at(9, 0)).unwrap();
+        task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), at(9, 0)).unwrap();
         assert_eq!(task.retry.unwrap().at, at(9, 1));
         task
     };
@@ -340,7 +337,7 @@ fn a_run_takes_what_all_its_tries_took() {
     let mut task = task("0 9 * * *", at(8, 0));
     let cost = |nano_usd| Cost { nano_usd: Some(nano_usd), ..Cost::default() };
     let run = claimed(&mut task, at(9, 0));
-    let failed = Ended::Failed { error: "busy".into(), again: true, counts: true, cost: cost(2) };
+    let failed = Ended::Failed { error: Reason::Busy, again: true, cost: cost(2) };
     task.apply(TaskChange::Settle(run, failed), at(9, 0)).unwrap();
     let run = claimed(&mut task, at(9, 1));
     task.apply(TaskChange::Answered(run, cost(3)), at(9, 1)).unwrap();
@@ -388,8 +385,8 @@ proptest! {
                         0 => TaskChange::Pause(PauseReason::Person),
                         1 => TaskChange::Resume,
                         2 => TaskChange::Settle(run, Ended::Delivered(None)),
-                        3 => TaskChange::Settle(run, failed("x", true)),
-                        4 => TaskChange::Settle(run, failed("x", false)),
+                        3 => TaskChange::Settle(run, failed(Reason::Busy, true)),
+                        4 => TaskChange::Settle(run, failed(Reason::Busy, false)),
                         5 => TaskChange::RunNow(run),
                         6 => TaskChange::TakeUp(run, false),
                         7 => TaskChange::Skip,

@@ -8,7 +8,7 @@ use super::fault::Fault;
 use super::tables::Tables;
 use super::{SledStore, key, tasks};
 use crate::domain::delivery::{DeliveryEnd, LiveMessage, PendingDelivery};
-use crate::domain::task::{Cost, Ended, TaskChange};
+use crate::domain::task::{Cost, Ended, Reason, TaskChange};
 use crate::ids::{ChatId, DeliveryId, MessageId, RunId};
 use crate::store::{OutboxStore, Result};
 
@@ -112,12 +112,12 @@ fn end(
     };
     let of_task = outgoing.delivery.task;
     if let Some(task) = of_task {
+        let failed = |error| Ended::Failed { error, again: false, cost: Cost::default() };
         let ended = match ended {
             DeliveryEnd::Whole => Ended::Delivered(outgoing.delivery.confirmed.last().copied()),
             DeliveryEnd::Stopped => Ended::Stopped(Cost::default()),
-            DeliveryEnd::Undelivered(error) => {
-                Ended::Failed { error, again: false, counts: true, cost: Cost::default() }
-            }
+            DeliveryEnd::Refused => failed(Reason::Undelivered),
+            DeliveryEnd::Unclear => failed(Reason::Unclear),
         };
         tasks::change(tables, changes, (task, TaskChange::Settle(outgoing.delivery.run, ended)), now)?;
     }

@@ -10,7 +10,7 @@ use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
-use crate::domain::task::{Cost, Ended, TaskChange};
+use crate::domain::task::{Cost, Ended, Reason, TaskChange};
 use crate::domain::tool::ToolCall;
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
 use crate::store::TurnEnd;
@@ -161,7 +161,7 @@ pub(super) fn give_way(
     }
     if let Some(task) = left.task {
         // What it did is not to be done again, and without its record nobody knows.
-        let ended = Ended::Failed { error: String::new(), again: false, counts: true, cost: Cost::default() };
+        let ended = Ended::Failed { error: Reason::Interrupted, again: false, cost: Cost::default() };
         tasks::change(tables, changes, (task, TaskChange::Settle(left.id, ended)), now)?;
     }
     let done: Vec<_> = left.updates.iter().copied().filter(|id| !asked.contains(id)).collect();

@@ -20,8 +20,6 @@ const TASK_CHARS: usize = 300;
 const LEAST_PROMPT: usize = 60;
 /// So many tasks are listed.
 const MOST_LISTED: usize = LIST_CHARS / (TASK_CHARS + LEAST_PROMPT);
-/// What is told of an error.
-const ERROR_CHARS: usize = 120;
 
 /// A task that was made or changed; the turn shows it to the person too.
 pub(super) fn shown(task: &Task) -> ToolOutput {
@@ -83,7 +81,7 @@ fn entry(task: &Task, prompt: usize) -> Value {
     if let Some(last) = &task.last {
         let mut run = json!({"status": last.status, "due": local(last.due, task.zone)});
         if let Some(error) = &last.error {
-            run["error"] = one_line(error, ERROR_CHARS).into();
+            run["error"] = json!(error);
         }
         entry.insert("last_run".to_owned(), run);
     }

@@ -206,6 +206,7 @@ conformance! {
         the_last_runs_are_kept_and_all_is_forgotten_together
         the_turn_of_a_task_begins_once
         an_answered_run_is_not_begun_again_and_a_failed_one_leaves_no_words
+        a_run_that_gives_way_is_not_made_again_if_it_had_acted
         a_group_that_moves_takes_its_tasks_along
     }
     migration {

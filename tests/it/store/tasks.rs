@@ -11,14 +11,15 @@ use figaro::domain::delivery::PendingDelivery;
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{
-    Cost, Due, Ended, KEPT, LEASE, NewTask, PauseReason, RunStatus, State, Task, TaskChange,
+    Cost, Due, Ended, KEPT, LEASE, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
 };
+use figaro::domain::tool::ToolStatus;
 use figaro::ids::{ChatId, MessageId, RunId, TaskId, UserId};
 use figaro::store::{KEPT_RUNS, Store, TaskAdded, TaskLimits, TurnEnd};
 
 use futures::future::join_all;
 
-use super::{Backend, CHAT, HERE, accept, at, inbound, texts};
+use super::{Backend, CHAT, HERE, accept, at, inbound, texts, tool_call};
 
 const LIMITS: TaskLimits = TaskLimits { per_chat: 3, per_user: 4 };
 const HOUR: TimeDelta = TimeDelta::hours(1);
@@ -74,7 +75,7 @@ fn names(tasks: &[Task]) -> Vec<&str> {
 }
 
 fn failed(again: bool) -> Ended {
-    Ended::Failed { error: "no".to_owned(), again, counts: true, cost: Cost::default() }
+    Ended::Failed { error: Reason::Refused, again, cost: Cost::default() }
 }
 
 pub(super) async fn tasks_are_kept_once_and_within_limits(backend: &dyn Backend) {
@@ -199,7 +200,7 @@ pub(super) async fn the_last_runs_are_kept_and_all_is_forgotten_together(backend
     assert_eq!(messages, (4..=rounds).rev().collect::<Vec<_>>(), "the newest first");
     assert_eq!(store.task(busy.id).await.unwrap().unwrap().last.as_ref(), runs.first());
     let [run] = store.task_runs(other.id).await.unwrap().try_into().unwrap();
-    assert_eq!((run.status, run.error.as_deref()), (RunStatus::Failed, Some("no")));
+    assert_eq!((run.status, run.error), (RunStatus::Failed, Some(Reason::Refused)));
 
     store.forget_task(busy.id).await.unwrap();
     store.forget_task(TaskId::new()).await.unwrap();
@@ -288,6 +289,31 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
         "only its delivery is missing"
     );
     assert_eq!(names(&store.claimed_tasks().await.unwrap()), ["Sing"]);
+}
+
+pub(super) async fn a_run_that_gives_way_is_not_made_again_if_it_had_acted(backend: &dyn Backend) {
+    let store = backend.open().await;
+    for acted in [false, true] {
+        let chat = ChatId(if acted { 70 } else { 71 });
+        let task = once(4, chat, "Sing", 1);
+        kept(&store, from_ref(&&task)).await;
+        let (run, claim) = claimed(&store, &task).await;
+        let lane = task.place.conversation();
+        store.begin_task(task.id, run, lane, at(3600)).await.unwrap().unwrap();
+        if acted {
+            store.tool_started(&tool_call(run, "call_1", ToolStatus::Running)).await.unwrap();
+        }
+        // A question comes in before anybody goes on with the run.
+        store.begin_turn(lane, &[inbound(7, "why?")], at(3601)).await.unwrap();
+        let left = store.task(task.id).await.unwrap().unwrap();
+        let begun = store.begin_task(task.id, run, lane, at(3602)).await.unwrap();
+        if acted {
+            assert_eq!((left.claim, begun), (None, None));
+            assert_eq!(left.last.unwrap().error, Some(Reason::Interrupted));
+        } else {
+            assert_eq!((left.claim, begun.map(|(active, _)| active.id)), (claim.claim, Some(run)));
+        }
+    }
 }
 
 pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backend) {

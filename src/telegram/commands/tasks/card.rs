@@ -15,8 +15,6 @@ use crate::text::one_line;
 const TIMES: usize = 3;
 /// What a card shows of a prompt that its title does not hold.
 const PROMPT_CHARS: usize = 500;
-/// What a card shows of an error.
-const ERROR_CHARS: usize = 200;
 /// For so long a task that was cancelled can be had back.
 pub(super) const UNDO: TimeDelta = TimeDelta::minutes(1);
 
@@ -144,9 +142,9 @@ impl View<'_> {
             let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
             line += &format!(" · {}", fill(&self.texts.status_today, &values));
         }
-        match &run.error {
-            Some(error) if in_full => format!("{line}\n    {}", one_line(error, ERROR_CHARS)),
-            Some(error) => format!("{line}: {}", one_line(error, ERROR_CHARS)),
+        match run.error.as_ref().map(|reason| self.texts.reason(reason)) {
+            Some(error) if in_full => format!("{line}\n    {error}"),
+            Some(error) => format!("{line}: {error}"),
             None => line,
         }
     }
@@ -214,7 +212,7 @@ pub(super) mod tests {
     use crate::domain::chat::{ChatKind, Place};
     use crate::domain::message::Speaker;
     use crate::domain::schedule::Schedule;
-    use crate::domain::task::{Cost, Due, Ended, IfMissed, Missed, NewTask, TaskChange};
+    use crate::domain::task::{Cost, Due, Ended, IfMissed, Missed, NewTask, Reason, TaskChange};
     use crate::domain::usage::Usage;
     use crate::ids::{ChatId, RunId, UserId};
     use crate::prompts::texts::Locales;
@@ -265,10 +263,8 @@ pub(super) mod tests {
         let daily = || task("0 9 * * 1-5");
         let claim = C::Claim(run, Due { at: nine, attempt: 1, late: false });
         let cost = Cost { usage: Usage { input: 1_100, cached: 0, output: 134 }, nano_usd: Some(9_000_000) };
-        let failed = |again| {
-            let error = "My model is overloaded right now.".to_owned();
-            C::Settle(run, Ended::Failed { error, again, counts: true, cost: Cost::default() })
-        };
+        let failed =
+            |again| C::Settle(run, Ended::Failed { error: Reason::Busy, again, cost: Cost::default() });
         let told = || {
             let end = C::Settle(run, Ended::Delivered(None));
             vec![(claim.clone(), nine), (C::Answered(run, cost), nine), (end, at(23, 7, 1))]
