@@ -5,8 +5,8 @@ use chrono_tz::Tz;
 
 use super::missed::{Due, IfMissed, Missed};
 use super::{
-    Claim, Cost, Ended, LEASE, MOST_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State, Task,
-    TaskRun, Tell,
+    CLOSELY, Claim, Cost, Ended, LEASE, MOST_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State,
+    Task, TaskRun, Tell,
 };
 use crate::domain::model::ModelName;
 use crate::domain::schedule::Schedule;
@@ -286,7 +286,7 @@ impl Task {
                 if again && self.will_retry(&claim, with(cost), now) {
                     return Ok(None);
                 }
-                self.fail(&error, claim.by_hand);
+                self.fail(&error, claim.by_hand, now);
                 TaskRun { error: Some(error), cost: with(cost), ..entry }
             }
         };
@@ -308,13 +308,14 @@ impl Task {
         is_free
     }
 
-    /// Of failures in a row the first and the last is told: those in between say nothing new.
-    fn fail(&mut self, error: &Reason, by_hand: bool) {
+    /// Every failure is told, but for one that follows the same one closely: it says nothing new.
+    fn fail(&mut self, error: &Reason, by_hand: bool, now: DateTime<Utc>) {
         if let State::Cancelled(_) = self.state {
             return;
         }
         let before = self.last.as_ref().filter(|last| last.status == RunStatus::Failed);
-        let is_new = before.is_none_or(|last| !error.counts() && last.error.as_ref() != Some(error));
+        let is_new =
+            before.is_none_or(|last| last.error.as_ref() != Some(error) || now - last.ended_at >= CLOSELY);
         self.failures += u32::from(error.counts() && !by_hand);
         let is_last = self.failures >= MOST_FAILURES && self.state == State::Active && self.next.is_some();
         if is_last {

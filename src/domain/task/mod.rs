@@ -40,6 +40,8 @@ pub const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)
 pub const MOST_FAILURES: u32 = 5;
 /// A run that was lost so often, with the process each time perhaps because of it, has failed.
 pub const MOST_TAKEN_UP: u32 = 10;
+/// The same failure within so long of the one before is not told again.
+pub const CLOSELY: TimeDelta = TimeDelta::hours(3);
 /// How long a claim holds without a sign of life.
 pub const LEASE: TimeDelta = TimeDelta::minutes(5);
 /// A task that has run for the last time is kept so long, for its history.
