@@ -4,13 +4,18 @@
 //! Telegram's limits (Bot FAQ): about 30 messages a second in all, one a second in a chat with short bursts, and 20 a
 //! minute in a group. A 429 answer with `retry_after` closes the gate for that chat until then.
 
+//!
+//! Where more waits than may leave, answers leave in the order they came, cards for owners beside them, and notices
+//! only while no answer waits.
+
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::ids::ChatId;
@@ -23,13 +28,42 @@ const GROUP_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
 /// What may be left out takes no more of a group's minute than this, so that answers always find room.
 const STROKES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(15).unwrap();
 const STROKES_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
+/// Notices take no more than this of the thirty a second, one at a time.
+const NOTICES_PER_SECOND: NonZeroU32 = NonZeroU32::new(10).unwrap();
+/// So many notices wait at most; further ones are dropped.
+const MAX_NOTICES: usize = 500;
+/// How soon a notice that gave way to an answer looks again.
+const NOTICE_PAUSE: Duration = Duration::from_millis(50);
 /// After so many passes the limiters forget chats that have been quiet.
 const SWEEP_EVERY: u32 = 512;
+
+/// How urgent a message is where more waits than may leave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Urgency {
+    /// A card an owner asked for: it does not wait behind answers.
+    First,
+    /// An answer, or a card a member asked for: it leaves in its order.
+    #[default]
+    Answer,
+    /// What nobody waits for, such as the word to a stranger: it leaves when no answer waits.
+    Notice,
+}
+
+/// Room for a notice to wait in; given back when dropped.
+#[derive(Debug)]
+pub struct NoticeRoom(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
 /// Lets messages through at the pace Telegram takes.
 #[derive(Debug)]
 pub struct Gate {
     all: DefaultDirectRateLimiter,
+    /// Held by the answer whose turn it is: the lock is fair, the limiter is not.
+    answers: tokio::sync::Mutex<()>,
+    /// How many answers wait for their turn or have it.
+    waiting: AtomicUsize,
+    notices: DefaultDirectRateLimiter,
+    notice_turn: tokio::sync::Mutex<()>,
+    notice_room: Arc<Semaphore>,
     chats: DefaultKeyedRateLimiter<ChatId>,
     groups: DefaultKeyedRateLimiter<ChatId>,
     strokes: DefaultKeyedRateLimiter<ChatId>,
@@ -37,17 +71,40 @@ pub struct Gate {
     passes: AtomicU32,
 }
 
+/// The pace of each kind.
+struct Quotas {
+    all: Quota,
+    notices: Quota,
+    chat: Quota,
+    group: Quota,
+    strokes: Quota,
+}
+
+/// An answer that waits, or has its turn; it no longer does when dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Default for Gate {
     fn default() -> Self {
-        let chat = Quota::per_second(NonZeroU32::MIN).allow_burst(CHAT_BURST);
-        Self {
-            all: RateLimiter::direct(Quota::per_second(PER_SECOND).allow_burst(BURST)),
-            chats: RateLimiter::keyed(chat),
-            groups: RateLimiter::keyed(Quota::per_minute(GROUP_PER_MINUTE)),
-            strokes: RateLimiter::keyed(Quota::per_minute(STROKES_PER_MINUTE).allow_burst(STROKES_BURST)),
-            closed: Mutex::default(),
-            passes: AtomicU32::new(0),
-        }
+        Self::with(&Quotas {
+            all: Quota::per_second(PER_SECOND).allow_burst(BURST),
+            notices: Quota::per_second(NOTICES_PER_SECOND).allow_burst(NonZeroU32::MIN),
+            chat: Quota::per_second(NonZeroU32::MIN).allow_burst(CHAT_BURST),
+            group: Quota::per_minute(GROUP_PER_MINUTE),
+            strokes: Quota::per_minute(STROKES_PER_MINUTE).allow_burst(STROKES_BURST),
+        })
     }
 }
 
@@ -55,25 +112,40 @@ impl Gate {
     /// A gate that keeps no pace of its own, for a Bot API server that sets no limits; a 429 still closes it.
     #[must_use]
     pub fn unpaced() -> Self {
-        let quota = Quota::per_second(NonZeroU32::MAX);
+        let all = Quota::per_second(NonZeroU32::MAX);
+        Self::with(&Quotas { all, notices: all, chat: all, group: all, strokes: all })
+    }
+
+    fn with(quotas: &Quotas) -> Self {
         Self {
-            all: RateLimiter::direct(quota),
-            chats: RateLimiter::keyed(quota),
-            groups: RateLimiter::keyed(quota),
-            strokes: RateLimiter::keyed(quota),
+            all: RateLimiter::direct(quotas.all),
+            answers: tokio::sync::Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            notices: RateLimiter::direct(quotas.notices),
+            notice_turn: tokio::sync::Mutex::default(),
+            notice_room: Arc::new(Semaphore::new(MAX_NOTICES)),
+            chats: RateLimiter::keyed(quotas.chat),
+            groups: RateLimiter::keyed(quotas.group),
+            strokes: RateLimiter::keyed(quotas.strokes),
             closed: Mutex::default(),
             passes: AtomicU32::new(0),
         }
     }
 
     /// Waits until a message may leave for this chat.
-    pub async fn pass(&self, chat: ChatId) {
-        self.pass_together(chat, 1).await;
+    pub async fn pass(&self, chat: ChatId, urgency: Urgency) {
+        self.pass_together(chat, 1, urgency).await;
+    }
+
+    /// Room for a notice that is about to be sent; `None` while so many wait that this one is to be dropped.
+    #[must_use]
+    pub fn notice_room(&self) -> Option<NoticeRoom> {
+        Arc::clone(&self.notice_room).try_acquire_owned().ok().map(NoticeRoom)
     }
 
     /// Waits until several messages may leave together, such as an album: a group counts them one by one. More than a
     /// group takes in a minute count as that many.
-    pub async fn pass_together(&self, chat: ChatId, messages: usize) {
+    pub async fn pass_together(&self, chat: ChatId, messages: usize, urgency: Urgency) {
         self.sweep();
         self.chats.until_key_ready(&chat).await;
         if chat.is_group() {
@@ -81,10 +153,28 @@ impl Gate {
                 self.groups.until_key_ready(&chat).await;
             }
         }
-        self.all.until_ready().await;
+        match urgency {
+            Urgency::First => self.all.until_ready().await,
+            Urgency::Answer => self.answer_turn().await,
+            Urgency::Notice => self.notice_turn().await,
+        }
         // Checked last: it may have been closed while this waited.
         while let Some(opens) = self.closed_until(chat) {
             tokio::time::sleep_until(opens).await;
+        }
+    }
+
+    async fn answer_turn(&self) {
+        let _waiting = Waiting::new(&self.waiting);
+        let _turn = self.answers.lock().await;
+        self.all.until_ready().await;
+    }
+
+    async fn notice_turn(&self) {
+        let _turn = self.notice_turn.lock().await;
+        self.notices.until_ready().await;
+        while self.waiting.load(Ordering::SeqCst) > 0 || self.all.check().is_err() {
+            tokio::time::sleep(NOTICE_PAUSE).await;
         }
     }
 
@@ -141,15 +231,15 @@ mod tests {
         gate.close(busy, Duration::from_millis(80));
         assert!(!gate.try_pass(busy));
         assert!(gate.try_pass(other));
-        gate.pass(busy).await;
+        gate.pass(busy, Urgency::Answer).await;
         assert!(gate.try_pass(busy));
     }
 
     #[tokio::test]
     async fn an_album_takes_as_much_of_a_groups_minute_as_it_has_pictures() {
         let gate = Gate::default();
-        gate.pass_together(ChatId(-1), 15).await;
-        gate.pass_together(ChatId(1), 15).await;
+        gate.pass_together(ChatId(-1), 15, Urgency::Answer).await;
+        gate.pass_together(ChatId(1), 15, Urgency::Answer).await;
         let left = (0..40).filter(|_| gate.groups.check_key(&ChatId(-1)).is_ok()).count();
         assert_eq!(left, 5);
     }
@@ -179,6 +269,47 @@ mod tests {
         };
         assert_eq!(burst(ChatId(-1), &gate.groups), 20);
         assert_eq!(burst(ChatId(1), &gate.chats), 3);
+    }
+
+    #[tokio::test]
+    async fn answers_leave_in_their_order_before_notices_and_owners_do_not_wait_behind_them() {
+        let gate = Arc::new(Gate::default());
+        let left = Arc::new(Mutex::new(Vec::new()));
+        let mut leaving = tokio::task::JoinSet::new();
+        // The first ten of each kind would find the burst.
+        while gate.all.check().is_ok() {}
+        let kinds = [(Urgency::Notice, 1..20), (Urgency::Answer, 100..130), (Urgency::First, 200..201)];
+        for (urgency, chats) in kinds {
+            for chat in chats {
+                let (gate, left) = (Arc::clone(&gate), Arc::clone(&left));
+                leaving.spawn(async move {
+                    gate.pass(ChatId(chat), urgency).await;
+                    left.lock().unwrap().push(chat);
+                });
+            }
+            // All of a kind wait before the next come.
+            tokio::task::yield_now().await;
+        }
+        while left.lock().unwrap().len() < 31 {
+            leaving.join_next().await.unwrap().unwrap();
+        }
+        leaving.abort_all();
+        let left = left.lock().unwrap().clone();
+        let answers: Vec<i64> = left.iter().copied().filter(|chat| (100..130).contains(chat)).collect();
+        assert_eq!(answers, (100..130).collect::<Vec<_>>(), "in their order");
+        let notices = left.iter().filter(|chat| **chat < 100).count();
+        assert!(notices <= 1, "one may have looked before the first answer waited: {left:?}");
+        let owner = left.iter().position(|chat| *chat == 200).unwrap();
+        assert!(owner < 15, "an owner's card came as number {owner}");
+    }
+
+    #[tokio::test]
+    async fn notices_beyond_the_bound_have_no_room_until_one_has_left() {
+        let gate = Gate::default();
+        let mut room: Vec<NoticeRoom> = std::iter::from_fn(|| gate.notice_room()).collect();
+        assert_eq!(room.len(), MAX_NOTICES);
+        room.pop();
+        assert!(gate.notice_room().is_some());
     }
 
     #[tokio::test]

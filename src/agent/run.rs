@@ -12,7 +12,7 @@ use crate::domain::usage::Usage;
 use crate::ids::TaskId;
 use crate::policy::promise::promises;
 use crate::provider::Item;
-use crate::provider::fold::Pass;
+use crate::provider::fold::{MAX_CALLS, Pass};
 
 /// The same call is made at most so often in a turn; the next time it is refused with an explanation.
 const SAME_CALL_LIMIT: u32 = 2;
@@ -208,7 +208,7 @@ impl Run {
         if pass.calls.is_empty() || !may_call {
             return self.conclude(pass);
         }
-        let planned = pass.calls.iter().map(|call| self.plan(call)).collect();
+        let planned = self.plan_all(&pass);
         self.items.push(Item::Assistant { text: pass.text, calls: pass.calls, private: pass.private });
         self.phase = Phase::Calling(planned);
         self
@@ -268,6 +268,20 @@ impl Run {
         self.passes < self.max_passes
     }
 
+    /// The calls of a pass: those beyond the bound are refused, and the last of them tells of the rest.
+    fn plan_all(&mut self, pass: &Pass) -> Vec<Planned> {
+        let made = pass.calls.iter().take(MAX_CALLS).map(|call| self.plan(call)).collect::<Vec<_>>();
+        let all = pass.calls.len() + pass.calls_left_out;
+        let refused = pass.calls.iter().skip(MAX_CALLS).map(|call| {
+            let refusal = format!(
+                "not made: of the {all} calls of this step only the first {MAX_CALLS} are made. Make what is still \
+                 needed in the next step, fewer at once"
+            );
+            Planned { call: call.clone(), refusal: Some(refusal) }
+        });
+        made.into_iter().chain(refused).collect()
+    }
+
     fn plan(&mut self, call: &Call) -> Planned {
         let made = self.made.entry(fingerprint(call)).or_default();
         *made += 1;
@@ -302,6 +316,7 @@ mod tests {
 
     use super::*;
     use crate::domain::conversation::PrivatePart;
+    use crate::provider::Event;
 
     fn call(id: &str, arguments: &str) -> Call {
         Call { id: id.into(), name: "look".into(), arguments: arguments.into() }
@@ -317,6 +332,32 @@ mod tests {
 
     fn done(call: &Call) -> CallResult {
         CallResult { call: call.clone(), output: "{}".into(), carried: Carried::default() }
+    }
+
+    #[test]
+    fn of_very_many_calls_the_first_are_made_and_the_model_is_told_of_the_rest() {
+        let mut pass = Pass::default();
+        for at in 0..5000 {
+            pass.absorb(Event::ToolCall(call(&at.to_string(), &format!("{{\"at\":{at}}}"))));
+        }
+        let run = Run::new(vec![Item::user("hi")], 10).model_answered(pass);
+        let Step::CallTools(planned) = run.next() else { panic!("no calls") };
+        assert_eq!(planned.len(), MAX_CALLS + 1);
+        assert!(planned[..MAX_CALLS].iter().all(|planned| planned.refusal.is_none()));
+        let refusal = planned[MAX_CALLS].refusal.as_ref().unwrap();
+        assert!(refusal.contains("of the 5000 calls") && refusal.contains("the first 32"), "{refusal}");
+        let results = planned.iter().map(|planned| done(&planned.call)).collect();
+        let asked: Vec<&str> = planned.iter().map(|planned| planned.call.id.as_str()).collect();
+        let run = run.tools_answered(results);
+        let answered: Vec<&str> = run
+            .items()
+            .iter()
+            .filter_map(|item| match item {
+                Item::ToolResult { call_id, .. } => Some(call_id.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(answered, asked, "each call that the model is shown has its result");
     }
 
     #[test]

@@ -15,8 +15,6 @@ pub struct AccessList {
     pub users: Vec<UserId>,
     /// Groups whose members may use it.
     pub chats: Vec<ChatId>,
-    /// Strangers who were told that the bot is private.
-    pub told: Vec<UserId>,
     /// The open claim, while nobody owns the bot.
     pub claim: Option<Claim>,
 }
@@ -44,8 +42,6 @@ pub enum AccessChange {
     AllowChat(ChatId),
     /// They may no longer.
     DenyChat(ChatId),
-    /// A stranger was told that the bot is private.
-    Told(UserId),
     /// A new claim replaces the open one, unless the bot has an owner.
     Offer(Claim),
     /// Someone presents a claim's code at this time.
@@ -66,9 +62,6 @@ pub enum AccessChange {
     },
 }
 
-/// The most strangers remembered as told; the oldest are forgotten first.
-const MAX_TOLD: usize = 1000;
-
 impl AccessList {
     /// Applies a change; `false` if it changed nothing, which for [`AccessChange::Redeem`] means the code is not good.
     pub fn apply(&mut self, change: AccessChange) -> bool {
@@ -77,12 +70,6 @@ impl AccessList {
             AccessChange::DenyUser(user) => remove(&mut self.users, &user),
             AccessChange::AllowChat(chat) => insert(&mut self.chats, chat),
             AccessChange::DenyChat(chat) => remove(&mut self.chats, &chat),
-            AccessChange::Told(user) => {
-                let is_new = insert(&mut self.told, user);
-                let excess = self.told.len().saturating_sub(MAX_TOLD);
-                self.told.drain(..excess);
-                is_new
-            }
             AccessChange::Offer(claim) => {
                 let free = self.owners.is_empty();
                 if free {

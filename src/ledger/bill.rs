@@ -4,21 +4,54 @@ use std::fmt;
 use std::sync::Arc;
 
 use chrono::NaiveDate;
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 use tokio::sync::oneshot;
 
 use super::Ledger;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Reservation, Spending, Spent, Usage};
 use crate::ids::ReservationId;
-use crate::provider::{Event, EventStream, ProviderError};
+use crate::policy::budget::{MOST_ASKED_OUTPUT, MOST_OUTPUT};
+use crate::provider::{Event, EventStream, Finish, ProviderError};
 use crate::text::estimate_tokens;
+
+/// So many bytes of an answer are taken for each token that it may have, whatever the provider does. Text has three to
+/// five in most languages, code with its spaces up to about seven.
+const BYTES_PER_TOKEN: usize = 8;
+/// So many events of an answer are taken that are neither text nor calls: pages, searches, opaque parts.
+const MAX_OTHER_EVENTS: usize = 4096;
 
 /// A call under way. Dropping it cancels the call and books what it came to by then.
 pub struct Paid {
     stream: EventStream,
     bill: Bill,
     may_search: bool,
+    room: Room,
+}
+
+/// What may still come of an answer.
+#[derive(Debug)]
+pub(super) struct Room {
+    bytes: usize,
+    others: usize,
+}
+
+impl Room {
+    /// For an answer of so many tokens at most, or of what is usual where nobody said.
+    pub(super) fn new(max_tokens: Option<u32>) -> Self {
+        let tokens = max_tokens.map_or(MOST_OUTPUT, u64::from).min(MOST_ASKED_OUTPUT);
+        let bytes = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
+        Self { bytes, others: MAX_OTHER_EVENTS }
+    }
+
+    /// Takes an event in; `false` once there is no room for it.
+    fn take(&mut self, event: &Event) -> bool {
+        let left = match event.written_bytes() {
+            0 => self.others.checked_sub(1).map(|others| self.others = others),
+            bytes => self.bytes.checked_sub(bytes).map(|left| self.bytes = left),
+        };
+        left.is_some()
+    }
 }
 
 /// What a call will be booked with.
@@ -48,14 +81,30 @@ impl fmt::Debug for Paid {
 }
 
 impl Paid {
-    pub(super) const fn new(stream: EventStream, bill: Bill, may_search: bool) -> Self {
-        Self { stream, bill, may_search }
+    pub(super) const fn new(stream: EventStream, bill: Bill, may_search: bool, room: Room) -> Self {
+        Self { stream, bill, may_search, room }
     }
 
-    /// The next piece of the answer; `None` at its end.
+    /// The next piece of the answer; `None` at its end. An answer that goes on beyond its bound ends there, as one does
+    /// that the provider ends at the bound on its tokens.
     pub async fn next(&mut self) -> Option<Result<Event, ProviderError>> {
         self.bill.asked = true;
-        let event = self.stream.next().await;
+        let mut event = self.stream.next().await;
+        if let Some(Ok(more)) = &event
+            && !matches!(more, Event::Completed { .. })
+            && !self.room.take(more)
+        {
+            tracing::warn!(model = ?self.bill.model, "an answer is longer than it may be; the rest is not read");
+            let end = Event::Completed { finish: Finish::Length, usage: None };
+            self.stream = stream::iter([Ok(end)]).boxed();
+            event = match event {
+                Some(Ok(Event::TextDelta(text))) => {
+                    let fits = text.floor_char_boundary(self.room.bytes);
+                    Some(Ok(Event::TextDelta(text[..fits].to_owned())))
+                }
+                _ => self.stream.next().await,
+            };
+        }
         match &event {
             Some(Ok(Event::Answering(model))) => self.bill.model = Some(model.clone()),
             Some(Ok(Event::TextDelta(text))) => self.bill.text.push_str(text),

@@ -23,8 +23,8 @@ use crate::provider::{ProviderError, Request};
 use crate::shutdown::Tasks;
 use crate::store::{StoreError, UsageStore};
 
-use bill::Bill;
 pub use bill::Paid;
+use bill::{Bill, Room};
 
 /// So often a call that waits looks whether there is room, should nothing tell it.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -137,7 +137,8 @@ impl Ledger {
             bill = self.reserve(bill, &order, &mut request).await?;
         }
         let may_search = self.models.may_search(&order, &request);
-        Ok(Paid::new(self.models.stream(&order, &request), bill, may_search))
+        let room = Room::new(request.settings.max_tokens);
+        Ok(Paid::new(self.models.stream(&order, &request), bill, may_search, room))
     }
 
     /// What a call of this model came to; `None` where the price of its tokens or its searches is not known.

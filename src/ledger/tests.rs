@@ -267,6 +267,23 @@ async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
     world.settled().await;
 }
 
+#[tokio::test]
+async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
+    let world = World::new(tokens(1_000_000)).await;
+    for (asked, bytes) in [(None, 65_536), (Some(100), 800), (Some(u32::MAX), 262_144)] {
+        let text = "é".repeat(200_000);
+        let events = [Event::TextDelta(text.clone()), Event::TextDelta(text)].map(Ok);
+        let bill = Bill::new(Arc::clone(&world.ledger), payer(), name("fake:known"), 1);
+        let endless = stream::iter(events).chain(stream::pending()).boxed();
+        let mut call = Paid::new(endless, bill, false, Room::new(asked));
+        let Some(Ok(Event::TextDelta(taken))) = call.next().await else { panic!("no text") };
+        assert_eq!(taken.len(), bytes, "what fits is kept");
+        let end = call.next().await;
+        assert!(matches!(end, Some(Ok(Event::Completed { finish: Finish::Length, .. }))), "{end:?}");
+        assert_eq!(call.next().await, None);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_waits_for_what_another_may_leave() {
     let world = World::new(tokens(8_300)).await;

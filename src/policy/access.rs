@@ -25,8 +25,8 @@ pub enum Standing {
 pub enum Verdict {
     /// It goes on.
     Allow(Standing),
-    /// The stranger is told, once, that the bot is private.
-    TellPrivate,
+    /// A stranger writes in private: they are told once that the bot is private.
+    Stranger,
     /// Nothing happens, for this reason.
     Ignore(&'static str),
 }
@@ -43,7 +43,7 @@ pub fn judge(settings: &AccessSettings, list: &AccessList, place: &Place, user: 
     if place.is_group() {
         return Verdict::Ignore("group_not_allowed");
     }
-    if list.told.contains(user) { Verdict::Ignore("stranger") } else { Verdict::TellPrivate }
+    Verdict::Stranger
 }
 
 /// Whether someone owns the bot.
@@ -111,21 +111,19 @@ mod tests {
     }
 
     #[test]
-    fn only_those_on_the_list_get_through_and_strangers_are_told_once() {
+    fn only_those_on_the_list_get_through() {
         let settings = AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist };
         let list = AccessList {
             owners: vec![UserId::telegram(2)],
             users: vec![UserId::telegram(3)],
             chats: vec![ChatId(-5)],
-            told: vec![UserId::telegram(4)],
             claim: None,
         };
         let cases = [
             (1, 1, Verdict::Allow(Standing::Owner)),
             (2, 2, Verdict::Allow(Standing::Owner)),
             (3, 3, Verdict::Allow(Standing::Member)),
-            (4, 4, Verdict::Ignore("stranger")),
-            (9, 9, Verdict::TellPrivate),
+            (9, 9, Verdict::Stranger),
             (9, -5, Verdict::Allow(Standing::Member)),
             (9, -6, Verdict::Ignore("group_not_allowed")),
             (3, -6, Verdict::Allow(Standing::Member)),

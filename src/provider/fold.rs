@@ -9,6 +9,9 @@ use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
 
+/// So many calls of one pass are made at most. One more is kept, to be answered with what became of the rest.
+pub const MAX_CALLS: usize = 32;
+
 /// One pass of the model, once it is whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
@@ -17,8 +20,11 @@ pub struct Pass {
     pub model: Option<ModelName>,
     /// The text.
     pub text: String,
-    /// The calls, in order.
+    /// The calls, in order: at most one more than [`MAX_CALLS`].
     pub calls: Vec<Call>,
+    /// How many calls came beyond these.
+    #[serde(default)]
+    pub calls_left_out: usize,
     /// Pages it rests on, each once.
     #[serde(default)]
     pub sources: Vec<Source>,
@@ -44,7 +50,8 @@ impl Pass {
         match event {
             Event::Answering(model) => self.model = Some(model),
             Event::TextDelta(text) => self.text.push_str(&text),
-            Event::ToolCall(call) => self.calls.push(call),
+            Event::ToolCall(call) if self.calls.len() <= MAX_CALLS => self.calls.push(call),
+            Event::ToolCall(_) => self.calls_left_out += 1,
             Event::Hosted(_) => self.searches += 1,
             Event::Source(source) => add_sources(&mut self.sources, [source]),
             Event::Private(part) => self.private.push(part),

@@ -1,6 +1,7 @@
 //! async-openai as both of OpenAI's wire formats use it: JSON values in place of its types, which break on what they do
 //! not know; our own way to send, which repeats nothing and forgets no status.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -33,6 +34,9 @@ pub(super) enum Path {
 
 /// The last value of a stream that ends with `data: [DONE]`; the library itself keeps silent about it.
 pub(super) const DONE: &str = "[DONE]";
+
+/// The longest event that is taken: it holds a whole answer at most, and memory is not the provider's to fill.
+const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The line that says so, as most write it.
 const DONE_LINE: &[u8] = b"data: [DONE]";
@@ -208,11 +212,24 @@ async fn send(
         return Err(known(ProviderError::Refused(advice)));
     }
     let mut line = Vec::new();
-    let bytes = response.bytes_stream().inspect(move |bytes| {
+    let mut event = 0;
+    let bytes = response.bytes_stream().map(move |bytes| {
         heard.pulse.beat();
-        heard.note(&mut line, bytes.as_deref().unwrap_or_default());
+        let bytes = bytes.map_err(io::Error::other)?;
+        heard.note(&mut line, &bytes);
+        event = event_bytes(event, &bytes);
+        match event > MAX_EVENT_BYTES {
+            true => Err(io::Error::other("an event of the answer is too long")),
+            false => Ok(bytes),
+        }
     });
     Ok(http::Response::new(reqwest::Body::wrap_stream(bytes)).into())
+}
+
+/// The bytes of the event that is under way, after these; an empty line ends one.
+fn event_bytes(before: usize, bytes: &[u8]) -> usize {
+    let end = bytes.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\n\r" || pair == b"\r\r");
+    end.map_or(before + bytes.len(), |at| bytes.len() - at)
 }
 
 /// What the bytes of an answer tell beside its events.

@@ -17,7 +17,8 @@ use crate::domain::message::Speaker;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, NewTask, RunStatus, State};
 use crate::ids::{BotId, ChatId, UserId};
-use crate::session::mailbox::{Control, Runner};
+use crate::session::control::Control;
+use crate::session::mailbox::Runner;
 use crate::store::sled::SledStore;
 use crate::store::{OutboxStore, TaskAdded, TaskLimits};
 

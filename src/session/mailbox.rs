@@ -11,15 +11,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::FutureExt;
 use tokio::sync::{Notify, Semaphore};
-use tokio_util::sync::CancellationToken;
 
+use super::admission::{Admission, Refusal, Slot};
+use super::control::{CancelReason, Control};
 use super::question::{Again, Question, belongs, continues, replace};
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
 use crate::domain::task::Task;
-use crate::ids::RunId;
+use crate::ids::{RunId, UserId};
 use crate::shutdown::Tasks;
 
 /// So many turns run at the same time.
@@ -42,75 +43,24 @@ pub enum Job {
     Deliver(PendingDelivery),
 }
 
-/// How a turn is told to end, and what it has to ask before it shows or does anything. Cheap to clone.
-#[derive(Debug, Clone, Default)]
-pub struct Control {
-    /// Cancelled to end the turn.
-    pub cancel: CancellationToken,
-    phase: Arc<Mutex<Phase>>,
+/// A job on its way into a lane, with the place that it takes among what waits; what Figaro itself posts takes none.
+#[derive(Debug)]
+pub struct Posted {
+    job: Job,
+    slot: Option<Slot>,
 }
 
-/// How far a turn has come.
-#[derive(Debug, Default)]
-enum Phase {
-    /// Nothing was shown or done: it can begin again.
-    #[default]
-    Open,
-    /// Words were shown or a call was made.
-    Committed,
-    /// It was told to end.
-    Ended(CancelReason),
-}
-
-/// Why a turn was told to end.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CancelReason {
-    /// A person wants no more of it.
-    Stopped,
-    /// The bot shuts down; the next start goes on with the turn.
-    Shutdown,
-    /// The question was edited, or another part of it came, before anything was shown or done: the turn begins again
-    /// with this question.
-    Again(Question),
-}
-
-impl Control {
-    /// Why the turn was cancelled.
+impl Posted {
+    /// A job that somebody asked for.
     #[must_use]
-    pub fn reason(&self) -> CancelReason {
-        match &*lock(&self.phase) {
-            Phase::Ended(reason) => reason.clone(),
-            Phase::Open | Phase::Committed => CancelReason::Shutdown,
-        }
+    pub const fn new(job: Job, slot: Option<Slot>) -> Self {
+        Self { job, slot }
     }
+}
 
-    /// The turn is about to show or do something; `false` if it has been told to end, and must do neither.
-    pub fn commit(&self) -> bool {
-        let mut phase = lock(&self.phase);
-        match *phase {
-            Phase::Open => *phase = Phase::Committed,
-            Phase::Committed => {}
-            Phase::Ended(_) => return false,
-        }
-        true
-    }
-
-    fn is_open(&self) -> bool {
-        matches!(*lock(&self.phase), Phase::Open | Phase::Ended(CancelReason::Again(_)))
-    }
-
-    /// Beginning again is for a turn that is still open; a later reason to do so, or to stop instead, counts.
-    fn end(&self, reason: CancelReason) {
-        let mut phase = lock(&self.phase);
-        let counts = match (&*phase, &reason) {
-            (Phase::Open | Phase::Ended(CancelReason::Again(_)), _) => true,
-            (Phase::Committed, reason) => !matches!(reason, CancelReason::Again(_)),
-            (Phase::Ended(_), _) => false,
-        };
-        if counts {
-            *phase = Phase::Ended(reason);
-            self.cancel.cancel();
-        }
+impl From<Job> for Posted {
+    fn from(job: Job) -> Self {
+        Self { job, slot: None }
     }
 }
 
@@ -131,12 +81,13 @@ struct Inner {
     runner: Arc<dyn Runner>,
     tasks: Tasks,
     permits: Semaphore,
+    admission: Admission,
     lanes: Mutex<HashMap<Conversation, Lane>>,
 }
 
 #[derive(Debug, Default)]
 struct Lane {
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<Posted>,
     /// The job that was taken, from then until it is done.
     current: Option<Current>,
     arrived: Arc<Notify>,
@@ -178,7 +129,7 @@ impl Lane {
     /// The question that a message arriving now may be a further part of.
     fn open_question(&self) -> Option<&Question> {
         match self.waiting.back() {
-            Some(job) => job.question(),
+            Some(posted) => posted.job.question(),
             None => self.current.as_ref().filter(|current| current.control.is_open())?.job.question(),
         }
     }
@@ -189,23 +140,38 @@ impl Mailboxes {
     #[must_use]
     pub fn new(runner: Arc<dyn Runner>, tasks: Tasks) -> Self {
         let (permits, lanes) = (Semaphore::new(MAX_RUNNING), Mutex::default());
-        Self(Arc::new(Inner { runner, tasks, permits, lanes }))
+        Self(Arc::new(Inner { runner, tasks, permits, admission: Admission::default(), lanes }))
+    }
+
+    /// A place for one more message, command or press of this person.
+    ///
+    /// # Errors
+    /// When too much waits already.
+    pub fn admit(&self, user: &UserId, conversation: Conversation) -> Result<Slot, Refusal> {
+        self.0.admission.admit(user, conversation)
+    }
+
+    /// A place for what was accepted before a restart; it is never refused.
+    #[must_use]
+    pub fn readmit(&self, user: &UserId, conversation: Conversation) -> Slot {
+        self.0.admission.readmit(user, conversation)
     }
 
     /// Puts a job at the end of its lane.
-    pub fn post(&self, conversation: Conversation, job: Job) {
+    pub fn post(&self, conversation: Conversation, posted: impl Into<Posted>) {
+        let posted = posted.into();
         let mut lanes = lock(&self.0.lanes);
         let is_new = !lanes.contains_key(&conversation);
         let lane = lanes.entry(conversation).or_default();
         // The turn begins again, and takes the part in from where it waits.
-        if let (Some(current), true, Job::Ask(next)) = (&lane.current, lane.waiting.is_empty(), &job)
+        if let (Some(current), true, Job::Ask(next)) = (&lane.current, lane.waiting.is_empty(), &posted.job)
             && let Job::Ask(question) = &current.job
             && current.control.is_open()
             && belongs(question, next)
         {
             current.control.end(CancelReason::Again(question.clone()));
         }
-        lane.waiting.push_back(job);
+        lane.waiting.push_back(posted);
         lane.arrived.notify_one();
         drop(lanes);
         if is_new {
@@ -238,7 +204,7 @@ impl Mailboxes {
         let Some(lane) = lanes.get_mut(&edited.place.conversation()) else {
             return;
         };
-        for question in lane.waiting.iter_mut().filter_map(Job::question_mut) {
+        for question in lane.waiting.iter_mut().filter_map(|posted| posted.job.question_mut()) {
             if replace(question, edited) {
                 return;
             }
@@ -266,7 +232,7 @@ impl Mailboxes {
         // In any lane: the chat may have got another id meanwhile.
         lock(&self.0.lanes).values().any(|lane| {
             let current = lane.current.as_ref().map(|current| &current.job);
-            current.into_iter().chain(&lane.waiting).any(|job| job.is_of(run))
+            current.into_iter().chain(lane.waiting.iter().map(|posted| &posted.job)).any(|job| job.is_of(run))
         })
     }
 
@@ -274,12 +240,6 @@ impl Mailboxes {
     #[must_use]
     pub fn waiting(&self) -> usize {
         lock(&self.0.lanes).values().map(|lane| lane.waiting.len()).sum()
-    }
-
-    /// How many jobs wait in one lane.
-    #[must_use]
-    pub fn waiting_in(&self, conversation: Conversation) -> usize {
-        lock(&self.0.lanes).get(&conversation).map_or(0, |lane| lane.waiting.len())
     }
 }
 
@@ -311,10 +271,12 @@ impl Inner {
         let Some(lane) = lanes.get_mut(&conversation) else {
             return false;
         };
-        let Some(job) = lane.waiting.pop_front() else {
+        let Some(Posted { job, slot }) = lane.waiting.pop_front() else {
             lanes.remove(&conversation);
             return false;
         };
+        // It waits no longer.
+        drop(slot);
         let control = Control::default();
         // A turn that a restart interrupted may have acted already.
         if let Job::Resume(..) = job {
@@ -371,9 +333,9 @@ impl Inner {
 }
 
 /// Moves the parts of a question that wait right behind it into it.
-fn absorb(question: &mut Question, waiting: &mut VecDeque<Job>) {
-    while let Some(Job::Ask(next)) =
-        waiting.pop_front_if(|job| matches!(job, Job::Ask(next) if belongs(question, next)))
+fn absorb(question: &mut Question, waiting: &mut VecDeque<Posted>) {
+    while let Some(Posted { job: Job::Ask(next), .. }) =
+        waiting.pop_front_if(|posted| matches!(&posted.job, Job::Ask(next) if belongs(question, next)))
     {
         question.parts.extend(next.parts);
     }

@@ -6,6 +6,9 @@ use crate::domain::model::ModelName;
 use crate::domain::task::Task;
 use crate::policy::access::Standing;
 
+/// A question has at most so many parts; what follows is a question of its own.
+const MAX_PARTS: usize = 20;
+
 /// Messages that make one question, and what their writer may do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
@@ -90,7 +93,7 @@ pub(super) fn continues(question: &Question, first: &Inbound) -> bool {
     let Some(last) = question.parts.last() else {
         return false;
     };
-    if last.speaker.user != first.speaker.user {
+    if last.speaker.user != first.speaker.user || question.parts.len() >= MAX_PARTS {
         return false;
     }
     let is_prompt = (first.sent_at - last.sent_at).num_seconds() <= 1;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::closing::Closing;
-use super::mailbox::{Control, Job};
+use super::control::Control;
+use super::mailbox::Job;
 use super::question::Question;
 use super::trouble::Trouble;
 use super::turn::Turns;

@@ -10,7 +10,8 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use futures::FutureExt;
 
-use super::mailbox::{CancelReason, Control, Job, Runner};
+use super::control::{CancelReason, Control};
+use super::mailbox::{Job, Runner};
 use super::question::{Again, Question};
 use super::reply::Said;
 use super::scheduled::is_silent;

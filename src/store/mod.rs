@@ -28,7 +28,9 @@ use crate::domain::run::ActiveRun;
 use crate::domain::task::{Task, TaskChange, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::usage::{Reservation, Spending};
-use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId};
+use crate::ids::{
+    ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId, UserId,
+};
 
 pub use error::StoreError;
 pub use zone::{Followed, change_chat, move_tasks};
@@ -199,6 +201,11 @@ pub trait SettingsStore: Debug + Send + Sync {
     /// Applies a change to the list, durably and without losing a change made at the same time; returns whether the
     /// change did anything.
     async fn change_access(&self, change: AccessChange) -> Result<bool>;
+    /// Notes that a stranger is told now that the bot is private; `false` if they were told before. It is not durable:
+    /// after a crash somebody may be told twice.
+    async fn greet_stranger(&self, user: &UserId, now: DateTime<Utc>) -> Result<bool>;
+    /// Forgets strangers that were told before this time. Returns how many.
+    async fn forget_strangers(&self, before: DateTime<Utc>) -> Result<usize>;
 }
 
 /// What model calls have cost.

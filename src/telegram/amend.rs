@@ -13,6 +13,7 @@ use super::send::{Outgoing, PAUSES, Sender, Unsent, keyboard, simpler};
 use crate::domain::chat::Place;
 use crate::domain::delivery::LiveMessage;
 use crate::ids::{ChatId, MessageId};
+use crate::outbound::Urgency;
 
 impl Sender {
     /// Changes the message an answer grew in into this one. Where that cannot be, as when an administrator has deleted
@@ -71,7 +72,7 @@ impl Sender {
     {
         let mut pause = PAUSES.0;
         loop {
-            self.unless_stopping(self.gate.pass(chat), stop).await?;
+            self.unless_stopping(self.gate.pass(chat, Urgency::Answer), stop).await?;
             match self.api.call(payload.clone()).await {
                 Ok(_) => return Ok(Ok(())),
                 Err(ApiError::RetryAfter(wait)) => self.gate.close(chat, wait),

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono_tz::Tz;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::api::SetMessageReaction;
 use super::commands::{Clocks, action_buttons, task_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, Piece, messages, split};
@@ -19,9 +17,6 @@ use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::{Locales, Texts};
 use crate::store::{SettingsStore, TaskStore};
-
-/// Shown on a message in a group that could not be answered; one of the reactions every chat has.
-const SHRUG: &str = "🤷";
 
 /// The way out for answers.
 #[derive(Debug)]
@@ -105,10 +100,10 @@ impl Courier for TelegramCourier {
 
     async fn decline(&self, place: &Place, message: MessageId, words: &str) {
         let done = match place.is_group() {
-            true => self.shrug(place, message).await,
+            true => return self.sender.shrug(place, message).await,
             false => {
                 let words = Outgoing { content: plain(words), ..Outgoing::default() };
-                self.sender.send(place, &words, &CancellationToken::new()).await.map(|_| ())
+                self.sender.send(place, &words, &CancellationToken::new()).await
             }
         };
         if let Err(unsent) = done {
@@ -176,7 +171,8 @@ impl TelegramCourier {
             Piece::File(file) => (Formatted::default(), Some(file)),
         };
         let reply_to = delivery.reply_to.filter(|_| is_first);
-        Outgoing { content, reply_to, buttons: action_buttons(actions, delivery.run, texts), file }
+        let buttons = action_buttons(actions, delivery.run, texts);
+        Outgoing { content, reply_to, buttons, file, ..Outgoing::default() }
     }
 
     async fn send(
@@ -227,16 +223,10 @@ impl TelegramCourier {
         let mut last = Err(Unsent::Hopeless("there is no code".to_owned()));
         while let Some(content) = texts.next() {
             let buttons = if texts.peek().is_none() { std::mem::take(&mut buttons) } else { Vec::new() };
-            let message = Outgoing { content, reply_to: reply_to.take(), buttons, file: None };
+            let message = Outgoing { content, reply_to: reply_to.take(), buttons, ..Outgoing::default() };
             last = Ok(self.sender.send(place, &message, stop).await?);
         }
         last
-    }
-
-    async fn shrug(&self, place: &Place, message: MessageId) -> Result<(), Unsent> {
-        let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
-        let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
-        self.sender.once(place.chat, SetMessageReaction(body)).await.map(|_| ())
     }
 
     async fn confirm(&self, delivery: &PendingDelivery, message: MessageId) {

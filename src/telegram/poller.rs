@@ -17,8 +17,6 @@ use crate::store::{InboxStore, RawUpdate};
 /// The kinds of update Figaro asks for; others it would only throw away.
 pub const KINDS: [&str; 5] =
     ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
-/// With so many jobs waiting no more updates are fetched: Telegram keeps them for a day.
-const MAX_WAITING: usize = 2000;
 /// The pause after a failure doubles from the first to the second of these.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 /// Telegram keeps an update for a day; so long its id must be known.
@@ -61,7 +59,6 @@ impl Poller {
                         Some(next) => offset = next,
                         None => self.rest(&mut pause).await,
                     }
-                    self.wait_for_room().await;
                     self.forget_old(&mut swept).await;
                 }
                 Err(ApiError::RetryAfter(wait)) => self.sleep(wait).await,
@@ -81,9 +78,7 @@ impl Poller {
         };
         match self.inbox.accept(raw, self.clock.now()).await {
             Ok(new) => {
-                for update in new {
-                    self.router.route(update).await;
-                }
+                self.router.take(new).await;
                 Some(Some(newest + 1))
             }
             Err(error) => {
@@ -99,6 +94,9 @@ impl Poller {
         }
         *swept = Some(Instant::now());
         let before = self.clock.now() - TimeDelta::days(SEEN_DAYS);
+        if let Err(error) = self.router.forget_strangers().await {
+            tracing::error!(%error, label = error.label(), "strangers could not be forgotten");
+        }
         loop {
             match self.inbox.expire_seen(before).await {
                 Ok(0) => return,
@@ -108,12 +106,6 @@ impl Poller {
                     return;
                 }
             }
-        }
-    }
-
-    async fn wait_for_room(&self) {
-        while self.router.waiting() > MAX_WAITING && !self.tasks.is_stopping() {
-            self.sleep(PAUSES.0).await;
         }
     }
 

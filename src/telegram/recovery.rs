@@ -44,7 +44,7 @@ pub async fn recover(
     let mut rest: Vec<RawUpdate> = open.into_values().collect();
     rest.sort_by_key(|update| update.id);
     for update in rest {
-        router.route(update).await;
+        router.take_up(update).await;
     }
     Ok(())
 }

@@ -10,17 +10,20 @@ use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
 use super::amend::is_unchanged;
-use super::api::{Api, ApiError, EditMessageText, SendDocument, SendMessage};
+use super::api::{Api, ApiError, EditMessageText, SendDocument, SendMessage, SetMessageReaction};
 use super::markup::{File, Formatted};
 use crate::clock::Clock;
 use crate::domain::chat::Place;
 use crate::ids::{ChatId, MessageId};
-use crate::outbound::Gate;
+use crate::outbound::{Gate, Urgency};
 use crate::shutdown::Tasks;
 use crate::store::{OutboxStore, SettingsStore};
 
 /// The pause before another try doubles from the first to the second of these.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
+
+/// Shown on a message in a group that is not answered; one of the reactions every chat has.
+const SHRUG: &str = "🤷";
 
 /// A call of unknown outcome is made again so often.
 const MOST_UNCLEAR: u32 = 1;
@@ -53,6 +56,8 @@ pub struct Outgoing {
     pub buttons: Vec<Vec<Button>>,
     /// A document, sent in place of the text.
     pub file: Option<File>,
+    /// Whether it waits behind other messages.
+    pub urgency: Urgency,
 }
 
 /// A button of an inline keyboard.
@@ -103,7 +108,7 @@ impl Sender {
         let mut pause = PAUSES.0;
         let mut unclear = 0;
         loop {
-            self.unless_stopping(self.gate.pass(chat), stop).await?;
+            self.unless_stopping(self.gate.pass(chat, message.urgency), stop).await?;
             // A stop does not tear it off: it may have its effect, and the next start would repeat it.
             let error = match self.call(message.file.as_ref(), &body).await {
                 Ok(sent) => return self.record(chat, &sent).await,
@@ -166,7 +171,7 @@ impl Sender {
         let mut body = json!({"chat_id": place.chat, "message_id": message, "text": content.text});
         body["entities"] = json!(content.entities);
         body["reply_markup"] = keyboard(buttons);
-        match self.once(place.chat, EditMessageText(body)).await {
+        match self.once(place.chat, EditMessageText(body), Urgency::Answer).await {
             Ok(_) => {}
             Err(Unsent::Hopeless(words)) if is_unchanged(&words) => {}
             Err(unsent) => tracing::warn!(chat = %place.chat, ?unsent, "a message could not be changed"),
@@ -177,13 +182,13 @@ impl Sender {
     ///
     /// # Errors
     /// See [`Unsent`].
-    pub async fn once<P>(&self, chat: ChatId, payload: P) -> Result<Value, Unsent>
+    pub async fn once<P>(&self, chat: ChatId, payload: P, urgency: Urgency) -> Result<Value, Unsent>
     where
         P: Payload<Output = Value> + Serialize + Clone + Send + Sync + 'static,
     {
         let never = CancellationToken::new();
         for last in [false, true] {
-            self.unless_stopping(self.gate.pass(chat), &never).await?;
+            self.unless_stopping(self.gate.pass(chat, urgency), &never).await?;
             match self.api.call(payload.clone()).await {
                 Ok(done) => return Ok(done),
                 Err(ApiError::RetryAfter(wait)) if !last => self.gate.close(chat, wait),
@@ -191,6 +196,15 @@ impl Sender {
             }
         }
         Err(Unsent::Hopeless("Telegram asks to wait".to_owned()))
+    }
+
+    /// Shows on a message in a group that it is not answered, without words. A failure to do so is only logged.
+    pub async fn shrug(&self, place: &Place, message: MessageId) {
+        let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
+        let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
+        if let Err(unsent) = self.once(place.chat, SetMessageReaction(body), Urgency::Notice).await {
+            tracing::warn!(chat = %place.chat, ?unsent, "that a message was not answered could not be shown");
+        }
     }
 
     async fn record(&self, chat: ChatId, sent: &Value) -> Result<MessageId, Unsent> {

@@ -16,7 +16,7 @@ use crate::domain::tool::{Carried, Effect};
 use crate::ids::{ChatId, MessageId};
 use crate::mcp::client::Answer;
 use crate::mcp::supervisor::Mcp;
-use crate::outbound::Gate;
+use crate::outbound::{Gate, Urgency};
 use crate::policy::tools::{Decision, TelegramCall, chat_number, decide};
 use crate::provider::ToolSpec;
 use crate::store::OutboxStore;
@@ -198,7 +198,7 @@ impl TelegramTool {
         for last in [false, true] {
             if is_paced {
                 let together = if self.method.speaks() { messages(args) } else { 1 };
-                self.tools.gate.pass_together(chat, together).await;
+                self.tools.gate.pass_together(chat, together, Urgency::Answer).await;
             }
             let answer = self
                 .tools

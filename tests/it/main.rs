@@ -16,6 +16,7 @@ mod faults;
 mod formats;
 mod groups;
 mod live;
+mod load;
 mod methods;
 mod models;
 mod pictures;

@@ -7,7 +7,11 @@ use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
 use serde_json::Value;
 
-use crate::provider::{Event, EventStream, ProviderError};
+use crate::provider::{Event, EventStream, Finish, ProviderError};
+
+/// So many bytes of text are read of one answer: what a model writes comes in up to four copies, and among it what is
+/// never shown, such as its reasoning. An answer that goes on beyond that is ended as one that was too long.
+const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
 
 /// How long an answer that is whole is kept open for what may still belong to it.
 const AFTERWORD: Duration = Duration::from_secs(5);
@@ -34,8 +38,18 @@ pub(in crate::provider) type Values = BoxStream<'static, Result<Value, ProviderE
 
 /// The events of an answer; they end with [`Event::Completed`] or the first error.
 pub(in crate::provider) fn decoded(values: Values, decoder: impl Decode) -> EventStream {
-    let decoding = Decoding { values, decoder, ready: VecDeque::new(), ended: false };
+    let decoding = Decoding { values, decoder, ready: VecDeque::new(), ended: false, left: MAX_TEXT_BYTES };
     stream::unfold(decoding, Decoding::next).boxed()
+}
+
+/// The bytes of all strings in a value, however deep.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(entries) => entries.iter().map(|(key, value)| key.len() + text_bytes(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
 }
 
 struct Decoding<D> {
@@ -43,6 +57,8 @@ struct Decoding<D> {
     decoder: D,
     ready: VecDeque<Result<Event, ProviderError>>,
     ended: bool,
+    /// How many bytes of text may still come.
+    left: usize,
 }
 
 impl<D: Decode> Decoding<D> {
@@ -59,7 +75,13 @@ impl<D: Decode> Decoding<D> {
                 return None;
             }
             let told = match self.value().await {
-                Some(Ok(value)) => self.decoder.absorb(&value),
+                Some(Ok(value)) => match self.left.checked_sub(text_bytes(&value)) {
+                    Some(left) => {
+                        self.left = left;
+                        self.decoder.absorb(&value)
+                    }
+                    None => Ok(vec![Event::Completed { finish: Finish::Length, usage: None }]),
+                },
                 Some(Err(error)) => Err(error),
                 None => {
                     self.ended = true;

@@ -17,6 +17,9 @@ use self::idle::{Pulse, with_idle_timeout};
 use super::{EventStream, ProviderError};
 use crate::secret::Redactor;
 
+/// The longest list of models that is read; the longest known has about 2 MB.
+const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
+
 /// The JSON that a request gets within a time.
 pub(super) async fn json(request: RequestBuilder, limit: Duration) -> Result<Value, ProviderError> {
     let asking = async {
@@ -24,12 +27,25 @@ pub(super) async fn json(request: RequestBuilder, limit: Duration) -> Result<Val
         if !response.status().is_success() {
             return Err(error::refusal(response).await);
         }
-        let body = response.bytes().await.map_err(|error| error::from_reqwest(&error))?;
+        let body = whole(response).await?;
         serde_json::from_slice(&body).map_err(|error| {
             ProviderError::Refused(format!("the answer is not JSON ({error}); is the base URL right?"))
         })
     };
     tokio::time::timeout(limit, asking).await.unwrap_or(Err(ProviderError::Stalled(limit)))
+}
+
+/// The bytes of an answer, up to [`MAX_BODY_BYTES`].
+async fn whole(mut response: reqwest::Response) -> Result<Vec<u8>, ProviderError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| error::from_reqwest(&error))? {
+        if body.len() + chunk.len() > MAX_BODY_BYTES {
+            let told = format!("the answer is longer than {MAX_BODY_BYTES} bytes");
+            return Err(ProviderError::Refused(told));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
 }
 
 /// How a call is watched.

@@ -76,7 +76,7 @@ impl ConversationStore for SledStore {
     async fn tool_started(&self, call: &ToolCall) -> Result<()> {
         let call = call.clone();
         self.change_durably("store a tool call", move |tables, changes| {
-            turns::put_call(tables, changes, &call)
+            turns::start_call(tables, changes, &call)
         })
         .await
     }
@@ -84,7 +84,7 @@ impl ConversationStore for SledStore {
     async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()> {
         let call = call.clone();
         self.change_durably("store a tool result", move |tables, changes| {
-            turns::put_call(tables, changes, &call)?;
+            turns::end_call(tables, changes, &call)?;
             sessions::append(tables, changes, &mut [result])
         })
         .await

@@ -1,6 +1,7 @@
 //! Settings of chats, and the list of who may use the bot.
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
@@ -8,7 +9,7 @@ use super::tables::Tables;
 use super::{SledStore, key, migration};
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
-use crate::ids::ChatId;
+use crate::ids::{ChatId, UserId};
 use crate::store::{Result, SettingsStore};
 
 /// The key of the one access list.
@@ -43,6 +44,33 @@ impl SettingsStore for SledStore {
 
     async fn change_access(&self, change: AccessChange) -> Result<bool> {
         self.change_durably("change the access list", |tables, changes| apply(tables, changes, change)).await
+    }
+
+    async fn greet_stranger(&self, user: &UserId, now: DateTime<Utc>) -> Result<bool> {
+        let key = key::user(user);
+        self.change("note that a stranger was told", move |tables, changes| {
+            if tables.strangers.contains(&key)? {
+                return Ok(false);
+            }
+            changes.put(&tables.strangers, key, &now)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn forget_strangers(&self, before: DateTime<Utc>) -> Result<usize> {
+        self.change("forget strangers", move |tables, changes| {
+            let mut forgotten = 0;
+            for item in tables.strangers.scan(&[]) {
+                let (key, told) = item?;
+                if told < before {
+                    changes.remove(&tables.strangers, key);
+                    forgotten += 1;
+                }
+            }
+            Ok(forgotten)
+        })
+        .await
     }
 }
 

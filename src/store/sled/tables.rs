@@ -52,6 +52,8 @@ pub(super) struct Tables {
     pub(super) chats: Table<ChatConfig>,
     /// The one access list.
     pub(super) access: Table<AccessList>,
+    /// Strangers who were told that the bot is private, and when.
+    pub(super) strangers: Table<DateTime<Utc>>,
     /// What was spent, by day, chat, person and model.
     pub(super) spent: Table<Spending>,
     /// What is set aside for calls under way, by id.
@@ -110,6 +112,7 @@ impl Tables {
             notes: Table::open(db, "notes", &quarantine)?,
             chats: Table::open(db, "chats", &quarantine)?,
             access: Table::open(db, "access", &quarantine)?,
+            strangers: Table::open(db, "strangers", &quarantine)?,
             spent: Table::open(db, "spent", &quarantine)?,
             reserved: Table::open(db, "reserved", &quarantine)?,
             told_of_caps: Table::open(db, "told_of_caps", &quarantine)?,

@@ -225,17 +225,22 @@ fn take_back(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -> Result<
     Ok(())
 }
 
-/// Records a call, in the place it has if it is known.
-pub(super) fn put_call(tables: &Tables, changes: &mut Changes, call: &ToolCall) -> Result<(), Fault> {
-    let calls = key::id(call.run);
-    for item in tables.calls.scan(&calls) {
+/// Records a call that starts: it gets the next place of its turn.
+pub(super) fn start_call(tables: &Tables, changes: &mut Changes, call: &ToolCall) -> Result<(), Fault> {
+    let index = tables.calls.next_index(&key::id(call.run))?;
+    changes.put(&tables.calls, key::call(call.run, index), call)
+}
+
+/// Records how a call ended, in the place it has; one that never started gets the next. Looked for from the end, where
+/// the calls under way are: a turn may have made very many before.
+pub(super) fn end_call(tables: &Tables, changes: &mut Changes, call: &ToolCall) -> Result<(), Fault> {
+    for item in tables.calls.scan(&key::id(call.run)).rev() {
         let (key, known) = item?;
         if known.call.id == call.call.id {
             return changes.put(&tables.calls, key.to_vec(), call);
         }
     }
-    let index = tables.calls.next_index(&calls)?;
-    changes.put(&tables.calls, key::call(call.run, index), call)
+    start_call(tables, changes, call)
 }
 
 fn is_active(tables: &Tables, run: &ActiveRun) -> Result<bool, Fault> {

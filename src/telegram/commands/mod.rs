@@ -35,9 +35,11 @@ use crate::domain::note::Note;
 use crate::ids::{ChatId, MessageId, NoteId, UpdateId};
 use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
+use crate::outbound::Urgency;
 use crate::policy::access::{Admins, Standing, Verdict, judge, may_change};
-use crate::prompts::texts::{Locales, Texts};
-use crate::session::mailbox::Mailboxes;
+use crate::prompts::texts::{Locales, Texts, fill};
+use crate::session::admission::{Full, MAX_IN_CONVERSATION, MAX_OF_PERSON, Slot};
+use crate::session::mailbox::{Mailboxes, Posted};
 use crate::session::question::Question;
 use crate::store::{Store, StoreError};
 use crate::telemetry::vitals::Vitals;
@@ -216,10 +218,24 @@ impl Commands {
         ["new", "stop"].contains(&name)
     }
 
-    /// Shows a card as a new message; in a group as an answer to the command. `false` if the bot stops meanwhile.
+    /// Shows a card as a new message; in a group as an answer to the command. An owner's does not wait behind answers to
+    /// others. `false` if the bot stops meanwhile.
     pub async fn show(&self, asker: &Asker, card: Card) -> bool {
+        let urgency = match asker.standing {
+            Standing::Owner => Urgency::First,
+            Standing::Member | Standing::Borrowed => Urgency::Answer,
+        };
+        self.send_card(asker, card, urgency).await
+    }
+
+    /// Shows a card that nobody waits for, once no answer waits. `false` if the bot stops meanwhile.
+    pub async fn notify(&self, asker: &Asker, card: Card) -> bool {
+        self.send_card(asker, card, Urgency::Notice).await
+    }
+
+    async fn send_card(&self, asker: &Asker, card: Card, urgency: Urgency) -> bool {
         let reply_to = asker.message.filter(|_| asker.place.is_group());
-        let message = Outgoing { reply_to, ..card.outgoing() };
+        let message = Outgoing { reply_to, urgency, ..card.outgoing() };
         match self.sender.send(&asker.place, &message, &CancellationToken::new()).await {
             Ok(_) => true,
             Err(Unsent::Stopping) => false,
@@ -230,9 +246,28 @@ impl Commands {
         }
     }
 
-    /// Does what a button says; it always gets an answer, a stale one too. What asks something goes into its lane;
-    /// `true` if the update is dealt with, and no turn settles it.
-    pub async fn press(&self, update: UpdateId, view: &CallbackView, mailboxes: &Mailboxes) -> bool {
+    /// Answers a press that there is no room for.
+    pub async fn refuse_press(&self, view: &CallbackView, full: Full) {
+        let texts = self.locales.of(view.from.language_code.as_deref());
+        self.answer(&view.id, Some(&no_room(texts, full))).await;
+    }
+
+    /// What is shown to someone whose message was not kept.
+    #[must_use]
+    pub fn no_room(&self, asker: &Asker, full: Full) -> Card {
+        Card::text(no_room(self.texts(asker), full))
+    }
+
+    /// Does what a button says; it always gets an answer, a stale one too. What asks something goes into its lane with
+    /// the place of the press; where an owner's has none, only that is refused. `true` if the update is dealt with, and
+    /// no turn settles it.
+    pub async fn press(
+        &self,
+        update: UpdateId,
+        view: &CallbackView,
+        mailboxes: &Mailboxes,
+        slot: Option<Slot>,
+    ) -> bool {
         let Ok(Some((asker, card_id))) = self.asker_of(view).await else {
             self.answer(&view.id, None).await;
             return true;
@@ -253,8 +288,12 @@ impl Commands {
         if data != EXAMPLE && !self.is_first(&asker, card_id) {
             return self.gone(view, &asker, card_id).await;
         }
+        let Some(slot) = slot else {
+            self.refuse_press(view, Full::Person).await;
+            return true;
+        };
         // First of all: what is written next must not come before it.
-        mailboxes.post(asker.place.conversation(), job);
+        mailboxes.post(asker.place.conversation(), Posted::new(job, Some(slot)));
         if data == EXAMPLE {
             self.answer(&view.id, Some(&self.texts(&asker).example_question)).await;
         } else {
@@ -388,6 +427,15 @@ impl Commands {
     /// Whether someone may change what holds for the whole chat.
     async fn may_change(&self, asker: &Asker) -> bool {
         may_change(&*self.admins, asker.standing, &asker.place, &asker.speaker.user).await
+    }
+}
+
+/// Why a message was not kept, and what to do.
+fn no_room(texts: &Texts, full: Full) -> String {
+    match full {
+        Full::Person => fill(&texts.no_room_person, &[("count", &MAX_OF_PERSON.to_string())]),
+        Full::Conversation => fill(&texts.no_room_chat, &[("count", &MAX_IN_CONVERSATION.to_string())]),
+        Full::All => texts.no_room_all.clone(),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::domain::conversation::Message;
 use crate::domain::delivery::Action;
 use crate::domain::message::Inbound;
 use crate::ids::{MessageId, RunId, UpdateId};
+use crate::outbound::Urgency;
 use crate::policy::access::Standing;
 use crate::prompts::texts::Texts;
 use crate::session::mailbox::Job;
@@ -180,7 +181,9 @@ impl Commands {
     /// Takes the buttons off a message, so that what they do is done once.
     pub(super) async fn without_buttons(&self, asker: &Asker, message: MessageId) {
         let body = json!({"chat_id": asker.place.chat, "message_id": message});
-        if let Err(unsent) = self.sender.once(asker.place.chat, EditMessageReplyMarkup(body)).await {
+        if let Err(unsent) =
+            self.sender.once(asker.place.chat, EditMessageReplyMarkup(body), Urgency::Answer).await
+        {
             tracing::debug!(chat = %asker.place.chat, ?unsent, "buttons could not be taken off a message");
         }
     }

@@ -1,6 +1,9 @@
 //! Where an update goes: dropped with a reason, kept as background, acted on at once, or put into its conversation's
 //! lane. Called by the poller for each new update, in order, and by recovery for those a restart left open.
 
+mod admit;
+mod membership;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -9,22 +12,21 @@ use serde::Deserialize;
 
 use super::commands::{Asker, Card, Commands};
 use super::inbound::{self, Command, Me, Target};
-use super::views::{MemberUpdateView, MessageView, StoppedView, UpdateView};
+use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
-use crate::config::{AccessMode, AccessSettings};
+use crate::config::AccessSettings;
 use crate::domain::access::AccessChange;
-use crate::domain::chat::{AnswerWhen, ChatKind, Place};
+use crate::domain::chat::AnswerWhen;
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
-use crate::session::mailbox::{Job, Mailboxes};
+use crate::session::admission::Slot;
+use crate::session::mailbox::{Job, Mailboxes, Posted};
 use crate::session::question::{Again, Question};
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError};
 
-/// A group with so many questions waiting has its further ones kept as background.
-const MAX_LANE: usize = 50;
 /// So many unaddressed messages of a group are kept as background.
 const KEEP_OVERHEARD: usize = 100;
 
@@ -62,35 +64,62 @@ enum Fate {
     Dropped(&'static str),
 }
 
+/// Whether an update is new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// It comes from Telegram now: there may be no room for it.
+    New,
+    /// It was accepted before a restart, and is not refused any more.
+    Accepted,
+}
+
 impl Router {
-    /// How many jobs wait in the lanes.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.mailboxes.waiting()
+    /// Deals with updates that were stored now, in their order. Those that are dealt with are settled in one write.
+    pub async fn take(self: &Arc<Self>, updates: Vec<RawUpdate>) {
+        let mut done = Vec::new();
+        for update in updates {
+            let id = update.id;
+            if self.route(update, Arrival::New).await {
+                done.push(id);
+            }
+        }
+        if !done.is_empty() {
+            self.settle(&done).await;
+        }
     }
 
-    /// Deals with one stored update. When the store fails the update stays open: the next start deals with it.
-    pub async fn route(self: &Arc<Self>, update: RawUpdate) {
+    /// Deals with an update that was stored before a restart and not settled.
+    pub async fn take_up(self: &Arc<Self>, update: RawUpdate) {
+        let id = update.id;
+        if self.route(update, Arrival::Accepted).await {
+            self.settle(&[id]).await;
+        }
+    }
+
+    /// `true` if the update is dealt with and can be settled. When the store fails it stays open: the next start deals
+    /// with it.
+    async fn route(self: &Arc<Self>, update: RawUpdate, arrival: Arrival) -> bool {
         let id = update.id;
         let fate = match UpdateView::deserialize(&update.body) {
             // One update that breaks the code must not end the taking in of all others, at every start again.
-            Ok(view) => {
-                AssertUnwindSafe(self.decide(id, view)).catch_unwind().await.unwrap_or_else(|_panic| {
+            Ok(view) => AssertUnwindSafe(self.decide(id, view, arrival)).catch_unwind().await.unwrap_or_else(
+                |_panic| {
                     tracing::error!(update = %id, "an update broke the code that reads it; it is set aside");
                     Ok(Fate::Dropped("panicked"))
-                })
-            }
+                },
+            ),
             Err(_) => Ok(Fate::Dropped("unreadable")),
         };
         match fate {
-            Ok(Fate::Pending) => {}
-            Ok(Fate::Settled) => self.settle(id).await,
+            Ok(Fate::Pending) => false,
+            Ok(Fate::Settled) => true,
             Ok(Fate::Dropped(reason)) => {
                 tracing::debug!(update = %id, reason, "an update was dropped");
-                self.settle(id).await;
+                true
             }
             Err(error) => {
-                tracing::error!(%error, label = error.label(), update = %id, "an update stays open")
+                tracing::error!(%error, label = error.label(), update = %id, "an update stays open");
+                false
             }
         }
     }
@@ -115,13 +144,18 @@ impl Router {
         let list = self.settings.access().await?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => Some(Question::new(part, standing)),
-            Verdict::TellPrivate | Verdict::Ignore(_) => None,
+            Verdict::Stranger | Verdict::Ignore(_) => None,
         })
     }
 
-    async fn decide(self: &Arc<Self>, id: UpdateId, view: UpdateView) -> Result<Fate, StoreError> {
+    async fn decide(
+        self: &Arc<Self>,
+        id: UpdateId,
+        view: UpdateView,
+        arrival: Arrival,
+    ) -> Result<Fate, StoreError> {
         if let Some(message) = view.message {
-            return self.message(id, &message).await;
+            return self.message(id, &message, arrival).await;
         }
         if let Some(edited) = view.edited_message {
             if let Some(edited) = inbound::read(id, &edited, &self.me) {
@@ -133,13 +167,7 @@ impl Router {
             return Ok(self.stop(&stopped));
         }
         if let Some(pressed) = view.callback_query {
-            let this = Arc::clone(self);
-            self.tasks.spawn("button", async move {
-                if this.commands.press(id, &pressed, &this.mailboxes).await {
-                    this.settle(id).await;
-                }
-            });
-            return Ok(Fate::Pending);
+            return self.press(id, pressed, arrival).await;
         }
         match view.my_chat_member {
             Some(member) => self.membership(id, *member).await,
@@ -147,7 +175,12 @@ impl Router {
         }
     }
 
-    async fn message(self: &Arc<Self>, id: UpdateId, view: &MessageView) -> Result<Fate, StoreError> {
+    async fn message(
+        self: &Arc<Self>,
+        id: UpdateId,
+        view: &MessageView,
+        arrival: Arrival,
+    ) -> Result<Fate, StoreError> {
         // Both groups tell of it; the second time takes along what was written to the old one in between.
         let here = ChatId(view.chat.id);
         let moved = view.migrate_to_chat_id.map(|new| (here, ChatId(new)));
@@ -161,65 +194,95 @@ impl Router {
         let command = inbound::command(view, &self.me);
         let is_others = command.as_ref().is_some_and(|command| is_others(command, &part));
         let command = command.filter(|_| !is_others);
+        let list = self.settings.access().await?;
         if let Some(code) =
             command.as_ref().filter(|c| c.name == "start" && !part.place.is_group()).map(|c| &c.argument)
             && !code.is_empty()
+            && list.claim.is_some()
             && self.claim(id, &part, code).await?
         {
             return Ok(Fate::Pending);
         }
-        let list = self.settings.access().await?;
         let standing = match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
-            Verdict::TellPrivate => return self.tell_private(id, part).await,
+            Verdict::Stranger => return self.stranger(id, part).await,
         };
         match command {
-            Some(command) if command.name == "retry" => {
-                self.retry(id, part, standing, command.argument);
-                Ok(Fate::Pending)
-            }
-            Some(command) => {
-                let this = Arc::clone(self);
-                let asker = Asker::new(&part, standing);
-                let done = match Commands::is_immediate(&command.name) {
-                    true => Some(self.commands.run(&command, &asker, &self.mailboxes).await),
-                    false => None,
-                };
-                self.tasks.spawn("command", async move {
-                    let card = match done {
-                        Some(card) => card,
-                        None => this.commands.run(&command, &asker, &this.mailboxes).await,
-                    };
-                    this.show(id, &asker, card).await;
-                });
-                Ok(Fate::Pending)
-            }
+            Some(command) => self.command(id, part, (standing, arrival), command).await,
             None if is_others && part.place.is_group() => self.overhear(&part).await,
-            None => self.talk(part, standing).await,
+            None => self.talk(part, standing, arrival).await,
         }
     }
 
+    /// A command: it acts at once, beside any turn. An owner's is never refused, and a stop works for everybody.
+    async fn command(
+        self: &Arc<Self>,
+        id: UpdateId,
+        part: Inbound,
+        (standing, arrival): (Standing, Arrival),
+        command: Command,
+    ) -> Result<Fate, StoreError> {
+        let is_retry = command.name == "retry";
+        let slot = match self.slot(&part, arrival) {
+            Ok(slot) => Some(slot),
+            Err(_) if standing == Standing::Owner && !is_retry => None,
+            Err(_) if command.name == "stop" && self.mailboxes.stop(part.place.conversation()) => {
+                return Ok(Fate::Settled);
+            }
+            Err(refusal) => return self.refuse(&part, refusal).await,
+        };
+        if is_retry {
+            self.retry(id, (part, standing), command.argument, slot);
+            return Ok(Fate::Pending);
+        }
+        let this = Arc::clone(self);
+        let asker = Asker::new(&part, standing);
+        let done = match Commands::is_immediate(&command.name) {
+            true => Some(self.commands.run(&command, &asker, &self.mailboxes).await),
+            false => None,
+        };
+        self.tasks.spawn("command", async move {
+            let _slot = slot;
+            let card = match done {
+                Some(card) => card,
+                None => this.commands.run(&command, &asker, &this.mailboxes).await,
+            };
+            this.show(id, &asker, card).await;
+        });
+        Ok(Fate::Pending)
+    }
+
     /// The last question again, before any that comes next; only to find out which model is meant may take a while.
-    fn retry(self: &Arc<Self>, id: UpdateId, part: Inbound, standing: Standing, argument: String) {
+    fn retry(
+        self: &Arc<Self>,
+        id: UpdateId,
+        (part, standing): (Inbound, Standing),
+        argument: String,
+        slot: Option<Slot>,
+    ) {
+        let conversation = part.place.conversation();
         if argument.is_empty() {
-            let conversation = part.place.conversation();
             let again = Again { asked: Question::new(part, standing), model: None };
-            return self.mailboxes.post(conversation, Job::Again(again));
+            return self.mailboxes.post(conversation, Posted::new(Job::Again(again), slot));
         }
         let this = Arc::clone(self);
         self.tasks.spawn("retry", async move {
             let asker = Asker::new(&part, standing);
-            let conversation = part.place.conversation();
             match this.commands.retry(&asker, part, &argument).await {
-                Ok(job) => this.mailboxes.post(conversation, job),
+                Ok(job) => this.mailboxes.post(conversation, Posted::new(job, slot)),
                 Err(card) => this.show(id, &asker, card).await,
             }
         });
     }
 
     /// A message that is no command: a question, what was asked of its writer, or background.
-    async fn talk(self: &Arc<Self>, part: Inbound, standing: Standing) -> Result<Fate, StoreError> {
+    async fn talk(
+        self: &Arc<Self>,
+        part: Inbound,
+        standing: Standing,
+        arrival: Arrival,
+    ) -> Result<Fate, StoreError> {
         let config = self.settings.chat_config(part.place.chat).await?;
         let is_meant = match config.answer_when {
             _ if !part.place.is_group() => true,
@@ -227,31 +290,32 @@ impl Router {
             AnswerWhen::Mention => part.is_addressed(),
             AnswerWhen::Off => false,
         };
-        let is_flood =
-            part.place.is_group() && self.mailboxes.waiting_in(part.place.conversation()) >= MAX_LANE;
         let continues = self.mailboxes.continues(&part);
-        if is_flood || !(is_meant || continues) {
+        if !(is_meant || continues) {
             return self.overhear(&part).await;
         }
+        let slot = match self.slot(&part, arrival) {
+            Ok(slot) => slot,
+            Err(refusal) => return self.refuse(&part, refusal).await,
+        };
         if !continues && let Some(card) = self.commands.zone_answered(&config, &part, standing).await {
             let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
-            self.tasks.spawn("answer", async move { this.show(id, &asker, card).await });
+            self.tasks.spawn("answer", async move {
+                let _slot = slot;
+                this.show(id, &asker, card).await;
+            });
             return Ok(Fate::Pending);
         }
-        self.ask(Question::new(part, standing));
+        let conversation = part.place.conversation();
+        let job = Job::Ask(Question::new(part, standing));
+        self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
         Ok(Fate::Pending)
-    }
-
-    fn ask(&self, question: Question) {
-        if let Some(part) = question.parts.first() {
-            self.mailboxes.post(part.place.conversation(), Job::Ask(question));
-        }
     }
 
     /// Shows a card for an update and settles it, unless the bot stops before that: then the next start does.
     async fn show(&self, id: UpdateId, asker: &Asker, card: Card) {
         if self.commands.show(asker, card).await {
-            self.settle(id).await;
+            self.settle(&[id]).await;
         }
     }
 
@@ -277,101 +341,15 @@ impl Router {
         Ok(true)
     }
 
-    async fn tell_private(self: &Arc<Self>, id: UpdateId, part: Inbound) -> Result<Fate, StoreError> {
-        let this = Arc::clone(self);
-        self.settings.change_access(AccessChange::Told(part.speaker.user.clone())).await?;
-        self.tasks.spawn("stranger", async move {
-            let asker = Asker::new(&part, Standing::Member);
-            let card = this.commands.private(&asker);
-            this.show(id, &asker, card).await;
-        });
-        Ok(Fate::Pending)
-    }
-
     fn stop(&self, stopped: &StoppedView) -> Fate {
         let topic = stopped.message_thread_id.map(TopicId);
         let stopped = self.mailboxes.stop(Conversation { chat: ChatId(stopped.chat.id), topic });
         if stopped { Fate::Settled } else { Fate::Dropped("nothing_to_stop") }
     }
 
-    /// The bot was put out of a chat, or is in it again. A private chat is left by blocking the bot.
-    async fn membership(
-        self: &Arc<Self>,
-        id: UpdateId,
-        member: MemberUpdateView,
-    ) -> Result<Fate, StoreError> {
-        let is_out = |status: &str| ["left", "kicked", ""].contains(&status);
-        let is_in = |status: &str| ["administrator", "member"].contains(&status);
-        let (old, new) = (member.old_chat_member.status.as_str(), member.new_chat_member.status.as_str());
-        let place = inbound::place_of_chat(&member.chat);
-        if !new.is_empty() && is_out(new) {
-            self.commands.leave(place.chat).await?;
-            return Ok(Fate::Settled);
-        }
-        match place.kind {
-            ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member).await,
-            ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member).await,
-            _ => Ok(Fate::Dropped("membership")),
-        }
-    }
-
-    /// Somebody takes the bot back: tasks that rest since they blocked it are offered.
-    async fn unblocked(
-        self: &Arc<Self>,
-        id: UpdateId,
-        place: Place,
-        member: MemberUpdateView,
-    ) -> Result<Fate, StoreError> {
-        let speaker = inbound::speaker_of(&member.from);
-        let list = self.settings.access().await?;
-        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
-            return Ok(Fate::Dropped("membership"));
-        };
-        let language = member.from.language_code;
-        let asker = Asker { place, speaker, language, standing, message: None };
-        let Some(card) = self.commands.returned(&asker).await? else { return Ok(Fate::Settled) };
-        let this = Arc::clone(self);
-        self.tasks.spawn("unblocked", async move { this.show(id, &asker, card).await });
-        Ok(Fate::Pending)
-    }
-
-    /// The bot was added to a group: by an owner, the group may talk to it from now on. It says so where it may talk, and
-    /// offers tasks that rest since it was put out of the group.
-    async fn joined(
-        self: &Arc<Self>,
-        id: UpdateId,
-        place: Place,
-        member: MemberUpdateView,
-    ) -> Result<Fate, StoreError> {
-        let adder = inbound::speaker_of(&member.from);
-        let list = self.settings.access().await?;
-        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &adder.user) else {
-            tracing::warn!(chat = %place.chat, by = %adder.user, "added to a group by someone who may not talk to the bot");
-            return Ok(Fate::Settled);
-        };
-        if standing == Standing::Owner {
-            self.settings.change_access(AccessChange::AllowChat(place.chat)).await?;
-        } else if self.access.mode != AccessMode::Open && !list.chats.contains(&place.chat) {
-            return Ok(Fate::Settled);
-        }
-        let language = member.from.language_code;
-        let is_admin = member.new_chat_member.status == "administrator";
-        let asker = Asker { place, speaker: adder, language, standing, message: None };
-        let offer = self.commands.returned(&asker).await?;
-        let this = Arc::clone(self);
-        self.tasks.spawn("joined", async move {
-            let card = this.commands.joined(&asker, is_admin);
-            let Some(offer) = offer else { return this.show(id, &asker, card).await };
-            if this.commands.show(&asker, card).await {
-                this.show(id, &asker, offer).await;
-            }
-        });
-        Ok(Fate::Pending)
-    }
-
-    async fn settle(&self, id: UpdateId) {
-        if let Err(error) = self.inbox.settle(&[id]).await {
-            tracing::error!(%error, label = error.label(), update = %id, "an update could not be settled");
+    async fn settle(&self, ids: &[UpdateId]) {
+        if let Err(error) = self.inbox.settle(ids).await {
+            tracing::error!(%error, label = error.label(), ?ids, "updates could not be settled");
         }
     }
 }

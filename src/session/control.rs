@@ -1,0 +1,85 @@
+//! How a turn is told to end, and what it has to ask before it shows or does anything. The lanes hold one half, the turn
+//! the other.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::question::Question;
+
+/// How a turn is told to end, and what it has to ask before it shows or does anything. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Control {
+    /// Cancelled to end the turn.
+    pub cancel: CancellationToken,
+    phase: Arc<Mutex<Phase>>,
+}
+
+/// How far a turn has come.
+#[derive(Debug, Default)]
+enum Phase {
+    /// Nothing was shown or done: it can begin again.
+    #[default]
+    Open,
+    /// Words were shown or a call was made.
+    Committed,
+    /// It was told to end.
+    Ended(CancelReason),
+}
+
+/// Why a turn was told to end.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CancelReason {
+    /// A person wants no more of it.
+    Stopped,
+    /// The bot shuts down; the next start goes on with the turn.
+    Shutdown,
+    /// The question was edited, or another part of it came, before anything was shown or done: the turn begins again
+    /// with this question.
+    Again(Question),
+}
+
+impl Control {
+    /// Why the turn was cancelled.
+    #[must_use]
+    pub fn reason(&self) -> CancelReason {
+        match &*lock(&self.phase) {
+            Phase::Ended(reason) => reason.clone(),
+            Phase::Open | Phase::Committed => CancelReason::Shutdown,
+        }
+    }
+
+    /// The turn is about to show or do something; `false` if it has been told to end, and must do neither.
+    pub fn commit(&self) -> bool {
+        let mut phase = lock(&self.phase);
+        match *phase {
+            Phase::Open => *phase = Phase::Committed,
+            Phase::Committed => {}
+            Phase::Ended(_) => return false,
+        }
+        true
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(*lock(&self.phase), Phase::Open | Phase::Ended(CancelReason::Again(_)))
+    }
+
+    /// Beginning again is for a turn that is still open; a later reason to do so, or to stop instead, counts.
+    pub(super) fn end(&self, reason: CancelReason) {
+        let mut phase = lock(&self.phase);
+        let counts = match (&*phase, &reason) {
+            (Phase::Open | Phase::Ended(CancelReason::Again(_)), _) => true,
+            (Phase::Committed, reason) => !matches!(reason, CancelReason::Again(_)),
+            (Phase::Ended(_), _) => false,
+        };
+        if counts {
+            *phase = Phase::Ended(reason);
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// A lock whose holder panicked still guards a whole phase: every change is one assignment.
+fn lock(phase: &Mutex<Phase>) -> MutexGuard<'_, Phase> {
+    phase.lock().unwrap_or_else(PoisonError::into_inner)
+}

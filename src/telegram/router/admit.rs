@@ -1,0 +1,124 @@
+//! Room for what people send: a place for each message, command and press, what is said where there is none, and what
+//! strangers are told.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+
+use super::{Arrival, Fate, Router};
+use crate::domain::message::Inbound;
+use crate::ids::UpdateId;
+use crate::policy::access::{Standing, is_owner};
+use crate::session::admission::{Full, Refusal, Slot};
+use crate::store::StoreError;
+use crate::telegram::commands::Asker;
+use crate::telegram::inbound;
+use crate::telegram::views::CallbackView;
+
+/// A stranger who was told that the bot is private is told again after so many days at the earliest.
+const STRANGER_DAYS: i64 = 90;
+
+impl Router {
+    /// A place for a message or a command.
+    pub(super) fn slot(&self, part: &Inbound, arrival: Arrival) -> Result<Slot, Refusal> {
+        let (user, conversation) = (&part.speaker.user, part.place.conversation());
+        match arrival {
+            Arrival::New => self.mailboxes.admit(user, conversation),
+            Arrival::Accepted => Ok(self.mailboxes.readmit(user, conversation)),
+        }
+    }
+
+    /// A message that there is no room for. In a private chat its writer is told, once; a group keeps it as background.
+    pub(super) async fn refuse(
+        self: &Arc<Self>,
+        part: &Inbound,
+        refusal: Refusal,
+    ) -> Result<Fate, StoreError> {
+        tracing::debug!(update = %part.update, full = ?refusal.full, "there is no room for a message");
+        if refusal.is_first {
+            let (this, asker) = (Arc::clone(self), Asker::new(part, Standing::Member));
+            let (place, message) = (part.place.clone(), part.message);
+            self.tasks.spawn("no_room", async move {
+                if place.is_group() {
+                    return this.commands.sender.shrug(&place, message).await;
+                }
+                let card = this.commands.no_room(&asker, refusal.full);
+                match refusal.full {
+                    Full::Person | Full::Conversation => drop(this.commands.show(&asker, card).await),
+                    Full::All => drop(this.commands.notify(&asker, card).await),
+                }
+            });
+        }
+        match part.place.is_group() {
+            true => self.overhear(part).await,
+            false => Ok(Fate::Dropped("no_room")),
+        }
+    }
+
+    /// A press of a button. Presses count as messages do; an owner's card works also where there is no room for a
+    /// question.
+    pub(super) async fn press(
+        self: &Arc<Self>,
+        id: UpdateId,
+        pressed: Box<CallbackView>,
+        arrival: Arrival,
+    ) -> Result<Fate, StoreError> {
+        let user = inbound::speaker_of(&pressed.from).user;
+        let Some(place) = pressed.message.as_ref().map(inbound::place) else {
+            return Ok(Fate::Dropped("no_message"));
+        };
+        let admitted = match arrival {
+            Arrival::New => self.mailboxes.admit(&user, place.conversation()),
+            Arrival::Accepted => Ok(self.mailboxes.readmit(&user, place.conversation())),
+        };
+        let slot = match admitted {
+            Ok(slot) => Some(slot),
+            Err(_) if is_owner(&self.access, &self.settings.access().await?, &user) => None,
+            Err(refusal) => {
+                if refusal.is_first {
+                    let this = Arc::clone(self);
+                    self.tasks.spawn("no_room", async move {
+                        this.commands.refuse_press(&pressed, refusal.full).await;
+                    });
+                }
+                return Ok(Fate::Dropped("no_room"));
+            }
+        };
+        let this = Arc::clone(self);
+        self.tasks.spawn("button", async move {
+            if this.commands.press(id, &pressed, &this.mailboxes, slot).await {
+                this.settle(&[id]).await;
+            }
+        });
+        Ok(Fate::Pending)
+    }
+
+    /// Forgets strangers who were told long ago.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn forget_strangers(&self) -> Result<usize, StoreError> {
+        self.settings.forget_strangers(self.clock.now() - TimeDelta::days(STRANGER_DAYS)).await
+    }
+
+    /// Someone who may not talk to the bot writes to it in private: they are told so once. While too many such notices
+    /// wait, the message is as if it had not come, and the next one counts as the first.
+    pub(super) async fn stranger(self: &Arc<Self>, id: UpdateId, part: Inbound) -> Result<Fate, StoreError> {
+        let Some(room) = self.commands.sender.gate.notice_room() else {
+            return Ok(Fate::Dropped("too_many_notices"));
+        };
+        if !self.settings.greet_stranger(&part.speaker.user, self.clock.now()).await? {
+            return Ok(Fate::Dropped("stranger"));
+        }
+        let this = Arc::clone(self);
+        self.tasks.spawn("stranger", async move {
+            let _room = room;
+            let asker = Asker::new(&part, Standing::Member);
+            let card = this.commands.private(&asker);
+            if this.commands.notify(&asker, card).await {
+                this.settle(&[id]).await;
+            }
+        });
+        Ok(Fate::Pending)
+    }
+}

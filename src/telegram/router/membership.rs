@@ -1,0 +1,91 @@
+//! What follows when the bot is put out of a chat, comes into one, or is blocked and taken back.
+
+use std::sync::Arc;
+
+use super::{Fate, Router};
+use crate::config::AccessMode;
+use crate::domain::access::AccessChange;
+use crate::domain::chat::{ChatKind, Place};
+use crate::ids::UpdateId;
+use crate::policy::access::{Standing, Verdict, judge};
+use crate::store::StoreError;
+use crate::telegram::commands::Asker;
+use crate::telegram::inbound;
+use crate::telegram::views::MemberUpdateView;
+
+impl Router {
+    /// The bot was put out of a chat, or is in it again. A private chat is left by blocking the bot.
+    pub(super) async fn membership(
+        self: &Arc<Self>,
+        id: UpdateId,
+        member: MemberUpdateView,
+    ) -> Result<Fate, StoreError> {
+        let is_out = |status: &str| ["left", "kicked", ""].contains(&status);
+        let is_in = |status: &str| ["administrator", "member"].contains(&status);
+        let (old, new) = (member.old_chat_member.status.as_str(), member.new_chat_member.status.as_str());
+        let place = inbound::place_of_chat(&member.chat);
+        if !new.is_empty() && is_out(new) {
+            self.commands.leave(place.chat).await?;
+            return Ok(Fate::Settled);
+        }
+        match place.kind {
+            ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member).await,
+            ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member).await,
+            _ => Ok(Fate::Dropped("membership")),
+        }
+    }
+
+    /// Somebody takes the bot back: tasks that rest since they blocked it are offered.
+    async fn unblocked(
+        self: &Arc<Self>,
+        id: UpdateId,
+        place: Place,
+        member: MemberUpdateView,
+    ) -> Result<Fate, StoreError> {
+        let speaker = inbound::speaker_of(&member.from);
+        let list = self.settings.access().await?;
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
+            return Ok(Fate::Dropped("membership"));
+        };
+        let language = member.from.language_code;
+        let asker = Asker { place, speaker, language, standing, message: None };
+        let Some(card) = self.commands.returned(&asker).await? else { return Ok(Fate::Settled) };
+        let this = Arc::clone(self);
+        self.tasks.spawn("unblocked", async move { this.show(id, &asker, card).await });
+        Ok(Fate::Pending)
+    }
+
+    /// The bot was added to a group: by an owner, the group may talk to it from now on. It says so where it may talk, and
+    /// offers tasks that rest since it was put out of the group.
+    async fn joined(
+        self: &Arc<Self>,
+        id: UpdateId,
+        place: Place,
+        member: MemberUpdateView,
+    ) -> Result<Fate, StoreError> {
+        let adder = inbound::speaker_of(&member.from);
+        let list = self.settings.access().await?;
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &adder.user) else {
+            tracing::warn!(chat = %place.chat, by = %adder.user, "added to a group by someone who may not talk to the bot");
+            return Ok(Fate::Settled);
+        };
+        if standing == Standing::Owner {
+            self.settings.change_access(AccessChange::AllowChat(place.chat)).await?;
+        } else if self.access.mode != AccessMode::Open && !list.chats.contains(&place.chat) {
+            return Ok(Fate::Settled);
+        }
+        let language = member.from.language_code;
+        let is_admin = member.new_chat_member.status == "administrator";
+        let asker = Asker { place, speaker: adder, language, standing, message: None };
+        let offer = self.commands.returned(&asker).await?;
+        let this = Arc::clone(self);
+        self.tasks.spawn("joined", async move {
+            let card = this.commands.joined(&asker, is_admin);
+            let Some(offer) = offer else { return this.show(id, &asker, card).await };
+            if this.commands.show(&asker, card).await {
+                this.show(id, &asker, offer).await;
+            }
+        });
+        Ok(Fate::Pending)
+    }
+}

@@ -1,0 +1,249 @@
+//! What people, models and strangers may ask for at once: everybody has a bounded share, and who keeps to it gets their
+//! answers. Each test runs the real bot.
+
+use std::time::Duration;
+
+use figaro::demo::model::{Gate, Part, Reply};
+use figaro::demo::telegram::View;
+use serde_json::{Value, json};
+
+use crate::support::scene::{TEAM, number, text};
+use crate::support::{ANN, BOB, World};
+
+/// Part of what is said to someone whose message is not kept.
+const NOT_KEPT: &str = "is not kept";
+/// So much of one person waits at most.
+const OF_PERSON: usize = 20;
+/// So much waits in one conversation at most.
+const IN_CONVERSATION: usize = 50;
+
+fn count(view: &View<'_>, chat: i64, words: &str) -> usize {
+    view.bot_messages(chat).into_iter().filter(|message| text(message).contains(words)).count()
+}
+
+fn call(name: &str, arguments: Value) -> Part {
+    Part::Call { name: name.to_owned(), arguments }
+}
+
+#[tokio::test]
+async fn twenty_messages_of_a_person_wait_and_the_rest_is_refused_once() {
+    let world = World::new().await;
+    let bot = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    let gate = Gate::new();
+    world.when("number 0", Reply::text("answer 0").behind(&gate));
+    for at in 1..=OF_PERSON {
+        world.when(&format!("number {at}."), Reply::text(&format!("answer {at}")));
+    }
+    world.say(BOB, BOB, "number 0.");
+    world.asks(1).await;
+    for at in 1..=OF_PERSON + 200 {
+        world.say(BOB, BOB, &format!("number {at}."));
+    }
+    world.see("the word that there is no room", |view| (count(view, BOB, NOT_KEPT) > 0).then_some(())).await;
+    // Others and commands are not held up, and a stop still works.
+    world.caught_up().await;
+    gate.open();
+    let last = format!("answer {OF_PERSON}");
+    world.see("the last answer", |view| (count(view, BOB, &last) > 0).then_some(())).await;
+    let mut expected: Vec<String> = (0..=OF_PERSON).map(|at| format!("answer {at}")).collect();
+    let mut seen = world.bot_texts(BOB);
+    let refusals = seen.extract_if(.., |text| text.contains(NOT_KEPT)).count();
+    assert_eq!((seen, refusals), (expected.clone(), 1), "in order, and said once");
+    // Caught up with, they may go on.
+    world.when("number 999.", Reply::text("answer 999"));
+    world.told(BOB, BOB, "number 999.").await;
+    expected.push("answer 999".to_owned());
+    assert_eq!(world.bot_texts(BOB).last(), expected.last());
+    assert_eq!(world.asked().len(), OF_PERSON + 2, "nothing that was refused is asked");
+    assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_was_refused_is_not_answered_after_a_restart_and_what_was_accepted_is() {
+    let world = World::new().await;
+    let recipe = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off");
+    let bot = recipe.spawn();
+    bot.ready().await;
+    let gate = Gate::new();
+    world.when("number 0.", Reply::text("answer 0").behind(&gate));
+    world.say(BOB, BOB, "number 0.");
+    world.asks(1).await;
+    for at in 1..=OF_PERSON + 30 {
+        world.say(BOB, BOB, &format!("number {at}."));
+    }
+    world.see("the word that there is no room", |view| (count(view, BOB, NOT_KEPT) > 0).then_some(())).await;
+    world.caught_up().await;
+    bot.kill();
+    gate.open();
+    world.otherwise(Reply::text("here you are"));
+    let bot = recipe.spawn();
+    bot.ready().await;
+    world.see("all answers", |view| (count(view, BOB, "here you are") > OF_PERSON).then_some(())).await;
+    world.caught_up().await;
+    assert_eq!(world.telegram.view(|view| count(view, BOB, "here you are")), OF_PERSON + 1);
+    drop(bot);
+}
+
+#[tokio::test]
+async fn presses_count_as_messages_do() {
+    let world = World::new().await;
+    let bot = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    let card = world.told(BOB, BOB, "/start").await;
+    let gate = Gate::new();
+    world.otherwise(Reply::text("an example").behind(&gate));
+    let id = number(&card["message_id"]);
+    for _ in 0..300 {
+        world.telegram.press(BOB, BOB, id, "start:example").unwrap();
+    }
+    let refused = |view: &View<'_>| {
+        let calls = view.calls_of("answerCallbackQuery").into_iter();
+        calls.filter(|call| call.args.get("text").is_some_and(|t| t.to_string().contains(NOT_KEPT))).count()
+    };
+    world.see("the word that there is no room", |view| (refused(view) > 0).then_some(())).await;
+    world.when("Are you there?", Reply::text("I am."));
+    assert_eq!(text(&world.ask("Are you there?").await), "I am.");
+    gate.open();
+    world.see("the examples", |view| (count(view, BOB, "an example") >= OF_PERSON).then_some(())).await;
+    world.caught_up().await;
+    // Some presses are under way, and give their place back, while others come.
+    let answered = world.telegram.view(|view| count(view, BOB, "an example"));
+    assert!((OF_PERSON..=OF_PERSON * 3).contains(&answered), "{answered} of 300 presses began a turn");
+}
+
+#[tokio::test]
+async fn fifty_wait_in_a_group_and_the_rest_is_background() {
+    let world = World::new().await;
+    world.team();
+    let people: Vec<i64> = (101..=104).collect();
+    for person in &people {
+        world.person(*person, "Someone", "en");
+        world.telegram.set_member(TEAM, *person, figaro::demo::telegram::Standing::Member).unwrap();
+    }
+    let bot = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    let gate = Gate::new();
+    world.otherwise(Reply::text("an answer").behind(&gate));
+    let ask = |person: i64, at: usize| world.say(person, TEAM, &format!("@figaro_bot question {at}"));
+    ask(ANN, 0);
+    world.asks(1).await;
+    let asked: Vec<i64> = (0..60).map(|at| ask(people[at % people.len()], at).message_id).collect();
+    world
+        .see("a shrug", |view| asked.iter().find(|id| !view.reactions(TEAM, **id).is_empty()).copied())
+        .await;
+    world.caught_up().await;
+    gate.open();
+    world.see("all answers", |view| (count(view, TEAM, "an answer") > IN_CONVERSATION).then_some(())).await;
+    world.caught_up().await;
+    assert_eq!(world.telegram.view(|view| count(view, TEAM, "an answer")), IN_CONVERSATION + 1);
+    let shrugs = asked.iter().filter(|id| !world.reactions(TEAM, **id).is_empty()).count();
+    assert_eq!(shrugs, 1, "it is shown once");
+    assert_eq!(world.telegram.view(|view| count(view, TEAM, NOT_KEPT)), 0, "a group gets no words about it");
+}
+
+#[tokio::test]
+async fn of_5000_calls_32_are_made_and_the_model_hears_of_the_rest() {
+    let world = World::new().await;
+    let bot = world.start().await;
+    let calls = (0..5000).map(|at| call("list_notes", json!({"key": format!("k{at}")}))).collect();
+    world.when("everything", Reply::turn(calls));
+    world.script.push(Reply::text("Done."));
+    assert_eq!(text(&world.ask("everything at once").await), "Done.");
+    let last = world.asked().pop().unwrap();
+    let results = last.tool_results();
+    assert_eq!(results.len(), 33);
+    let worked = results.iter().filter(|(_, output)| output.contains(r#""success":true"#)).count();
+    assert_eq!(worked, 32, "{results:?}");
+    let (_, refusal) = results.last().unwrap();
+    assert!(refusal.contains("of this step only the first 32 are made"), "{refusal}");
+    drop(bot);
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_ended_whoever_the_provider_is() {
+    for name in ["openai", "compatible", "ollama", "gemini"] {
+        let world = World::new().await;
+        let bot = world.bot_of(name).set("TELEGRAM_RATES", "off").spawn();
+        bot.ready().await;
+        let endless = "and so it went on and on. ".repeat(100_000);
+        world.when("story", Reply::text(&endless).paced(4000, Duration::from_millis(1)));
+        world.say(ANN, ANN, "tell me a story");
+        let find = |view: &View<'_>| {
+            let messages = view.bot_messages(ANN);
+            let last = *messages.last()?;
+            last.get("reply_markup")?;
+            Some(messages.iter().map(|message| text(message).len()).sum::<usize>())
+        };
+        let sent = world.see("the button under a cut answer", find).await;
+        assert!((50_000..70_000).contains(&sent), "{name}: {sent} bytes of {}", endless.len());
+        bot.logged("an answer is longer than it may be").await;
+    }
+}
+
+#[tokio::test]
+async fn others_get_their_answers_while_some_take_all_they_can() {
+    const FLOODER: i64 = 21;
+    const STREAMER: i64 = 22;
+    const CALLER: i64 = 23;
+    const QUESTIONS: usize = 3;
+    let world = World::new().await;
+    let others: Vec<i64> = (31..=40).collect();
+    let strangers: Vec<i64> = (5001..=6000).collect();
+    for person in others.iter().chain([&FLOODER, &STREAMER, &CALLER]).chain(&strangers) {
+        world.person(*person, "Someone", "en");
+    }
+    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    for person in others.iter().chain([&FLOODER, &STREAMER, &CALLER]) {
+        world.told(ANN, ANN, &format!("/allow {person}")).await;
+    }
+    assert!(bot.stop().success());
+    world.telegram.enforce_limits(true);
+    let bot = world.bot().spawn();
+    bot.ready().await;
+
+    world.otherwise(Reply::text("flooded"));
+    let endless = "on and on ".repeat(300_000);
+    world.when("without end", Reply::text(&endless).paced(2000, Duration::from_millis(5)));
+    let calls = (0..5000).map(|at| call("list_notes", json!({"key": format!("k{at}")}))).collect();
+    world.when("everything", Reply::turn(calls));
+    world.say(STREAMER, STREAMER, "write without end");
+    world.say(CALLER, CALLER, "everything at once");
+    for at in 0..2600 {
+        world.say(FLOODER, FLOODER, &format!("flood {at}"));
+    }
+    for stranger in &strangers {
+        world.say(*stranger, *stranger, "hello?");
+    }
+    let people: Vec<i64> = others.iter().copied().chain([ANN]).collect();
+    for at in 0..QUESTIONS {
+        for person in &people {
+            let question = format!("question {at} of {person}.");
+            world.when(&question, Reply::text(&format!("answer {at} for {person}")));
+            world.say(*person, *person, &question);
+        }
+    }
+    world.say(ANN, ANN, &format!("/deny {FLOODER}"));
+    let is_denied = |view: &View<'_>| (count(view, ANN, "may no longer talk") > 0).then_some(());
+    world.see("the owner's command", is_denied).await;
+    for person in &people {
+        let answers = |view: &View<'_>| {
+            let texts = view.bot_messages(*person).into_iter().map(|message| text(message).to_owned());
+            let answers: Vec<String> = texts.filter(|text| text.starts_with("answer")).collect();
+            (answers.len() >= QUESTIONS).then_some(answers)
+        };
+        let expected: Vec<String> = (0..QUESTIONS).map(|at| format!("answer {at} for {person}")).collect();
+        assert_eq!(world.see("all answers, in order", answers).await, expected);
+    }
+    let told = |view: &View<'_>, id: i64| view.bot_messages(id).len();
+    let (most, some) = world.telegram.view(|view| {
+        let times = strangers.iter().map(|id| told(view, *id)).collect::<Vec<_>>();
+        (times.iter().copied().max(), times.iter().filter(|times| **times > 0).count())
+    });
+    assert!(most <= Some(1), "a stranger is told once");
+    assert!(some <= 600, "{some} strangers were told; notices are bounded");
+    assert_eq!(world.telegram.view(|view| count(view, FLOODER, NOT_KEPT)), 1);
+    assert_eq!(world.telegram.updates_pending(), 0, "fetching never stops");
+    drop(bot);
+}
