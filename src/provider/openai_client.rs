@@ -211,25 +211,17 @@ async fn send(
         let advice = format!("the answer is {kind}, not an event stream; is the base URL right?");
         return Err(known(ProviderError::Refused(advice)));
     }
-    let mut line = Vec::new();
-    let mut event = 0;
+    let mut place = Place::default();
     let bytes = response.bytes_stream().map(move |bytes| {
         heard.pulse.beat();
         let bytes = bytes.map_err(io::Error::other)?;
-        heard.note(&mut line, &bytes);
-        event = event_bytes(event, &bytes);
-        match event > MAX_EVENT_BYTES {
+        heard.note(&mut place, &bytes);
+        match place.event_bytes > MAX_EVENT_BYTES {
             true => Err(io::Error::other("an event of the answer is too long")),
             false => Ok(bytes),
         }
     });
     Ok(http::Response::new(reqwest::Body::wrap_stream(bytes)).into())
-}
-
-/// The bytes of the event that is under way, after these; an empty line ends one.
-fn event_bytes(before: usize, bytes: &[u8]) -> usize {
-    let end = bytes.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\n\r" || pair == b"\r\r");
-    end.map_or(before + bytes.len(), |at| bytes.len() - at)
 }
 
 /// What the bytes of an answer tell beside its events.
@@ -241,24 +233,74 @@ struct Heard {
 }
 
 impl Heard {
-    /// Looks for a line that says so; `line` is the one the stream is at. Words of the model cannot be taken for it:
-    /// within JSON there is no line end.
-    fn note(&mut self, line: &mut Vec<u8>, bytes: &[u8]) {
+    /// Looks for a line that says so. Words of the model cannot be taken for it: within JSON there is no line end.
+    fn note(&mut self, place: &mut Place, bytes: &[u8]) {
         for byte in bytes {
-            if !matches!(byte, b'\n' | b'\r') {
-                if line.len() <= DONE_LINE.len() {
-                    line.push(*byte);
-                }
-                continue;
-            }
-            if line == DONE_LINE || line == b"data:[DONE]" {
+            if let Some(line) = place.pass(*byte)
+                && (line == DONE_LINE || line == b"data:[DONE]")
+            {
                 self.done.store(true, Ordering::Release);
             }
-            line.clear();
         }
+    }
+}
+
+/// Where in a stream of events one is.
+#[derive(Debug, Default)]
+struct Place {
+    /// The beginning of the line, as far as it matters.
+    line: Vec<u8>,
+    /// The bytes of the event so far. An empty line ends one.
+    event_bytes: usize,
+    /// The last byte was a carriage return: a line feed behind it ends no further line.
+    after_return: bool,
+}
+
+impl Place {
+    /// Goes on by a byte; gives the line that it ends.
+    fn pass(&mut self, byte: u8) -> Option<Vec<u8>> {
+        self.event_bytes += 1;
+        if std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n' {
+            return None;
+        }
+        if !matches!(byte, b'\n' | b'\r') {
+            if self.line.len() <= DONE_LINE.len() {
+                self.line.push(byte);
+            }
+            return None;
+        }
+        if self.line.is_empty() {
+            self.event_bytes = 0;
+        }
+        Some(std::mem::take(&mut self.line))
     }
 }
 
 fn known(error: ProviderError) -> OpenAIError {
     OpenAIError::Boxed(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_ends_with_an_empty_line_however_lines_end_and_wherever_pieces_do() {
+        let cases: [(&[&str], usize, bool); 7] = [
+            (&["data: 1\n\n", "data: 22\n"], 9, false),
+            (&["data: 1\n", "\n", "da"], 2, false),
+            (&["data: 1\r\n\r", "\nda"], 3, false),
+            (&["data: 1\r\n", "data: 2\r\n"], 18, false),
+            (&["data: 1\r\rda"], 2, false),
+            (&["data: [DO", "NE]\n\n"], 0, true),
+            (&["data: \"data: [DONE]\"\n\n"], 0, false),
+        ];
+        for (pieces, event_bytes, is_done) in cases {
+            let mut heard = Heard { pulse: Pulse::start(), done: Arc::default() };
+            let mut place = Place::default();
+            pieces.iter().for_each(|piece| heard.note(&mut place, piece.as_bytes()));
+            assert_eq!(place.event_bytes, event_bytes, "{pieces:?}");
+            assert_eq!(heard.done.load(Ordering::Acquire), is_done, "{pieces:?}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod basic;
+mod card;
 mod config;
 mod model;
 mod notes;
@@ -11,6 +12,7 @@ mod tasks;
 mod usage;
 mod zone;
 
+pub use card::Card;
 pub use retry::action_buttons;
 pub use tasks::task_card;
 pub use zone::Clocks;
@@ -25,8 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{AnswerCallbackQuery, SetMyCommands};
 use super::inbound::{Command, Me, place, speaker_of};
-use super::markup::{Entity, Formatted, Kind};
-use super::send::{Button, Outgoing, Sender, Unsent};
+use super::send::{Outgoing, Sender, Unsent};
 use super::views::CallbackView;
 use crate::config::AccessSettings;
 use crate::domain::chat::Place;
@@ -43,7 +44,7 @@ use crate::session::mailbox::{Mailboxes, Posted};
 use crate::session::question::Question;
 use crate::store::{Store, StoreError};
 use crate::telemetry::vitals::Vitals;
-use crate::text::{utf16_len, utf16_prefix};
+use card::{Pressed, ROWS, pager};
 
 /// The commands everybody gets listed, in this order.
 const LISTED: [&str; 12] = [
@@ -54,10 +55,6 @@ const LISTED: [&str; 12] = [
 const UNLISTED: [&str; 2] = ["allow", "deny"];
 /// What the button that asks the example sends.
 const EXAMPLE: &str = "start:example";
-/// The most UTF-16 units of a card's text: what a message takes, less its title.
-const CARD_UNITS: usize = 3800;
-/// So many rows a card shows at once.
-const ROWS: usize = 8;
 
 /// Everything commands work on.
 #[derive(Debug)]
@@ -116,72 +113,6 @@ impl Asker {
             standing,
             message: Some(part.message),
         }
-    }
-}
-
-/// A message of Figaro's own: its first line as a title, if it has one, and buttons.
-#[derive(Debug, Clone, Default)]
-pub struct Card {
-    title: Option<String>,
-    body: String,
-    buttons: Vec<Vec<Button>>,
-}
-
-/// What a press leads to: a short word over the button, and perhaps the card in a new state.
-#[derive(Debug, Default)]
-struct Pressed {
-    toast: Option<String>,
-    card: Option<Card>,
-}
-
-impl Card {
-    fn text(body: impl Into<String>) -> Self {
-        Self { body: body.into(), ..Self::default() }
-    }
-
-    fn titled(title: &str, body: impl Into<String>) -> Self {
-        Self { title: Some(title.to_owned()), body: body.into(), buttons: Vec::new() }
-    }
-
-    fn row(mut self, row: Vec<Button>) -> Self {
-        if !row.is_empty() {
-            self.buttons.push(row);
-        }
-        self
-    }
-
-    fn rows(self, rows: impl IntoIterator<Item = Vec<Button>>) -> Self {
-        rows.into_iter().fold(self, Self::row)
-    }
-
-    /// As a message.
-    #[must_use]
-    pub fn outgoing(self) -> Outgoing {
-        Outgoing { content: self.content(), buttons: self.buttons, ..Outgoing::default() }
-    }
-
-    fn content(&self) -> Formatted {
-        let body = utf16_prefix(&self.body, CARD_UNITS);
-        let Some(title) = &self.title else {
-            return Formatted { text: body.to_owned(), entities: Vec::new() };
-        };
-        let gap = if body.is_empty() { "" } else { "\n" };
-        let bold = Entity { kind: Kind::Bold, offset: 0, length: utf16_len(title) };
-        Formatted { text: format!("{title}{gap}{body}"), entities: vec![bold] }
-    }
-}
-
-impl Pressed {
-    fn toast(text: impl Into<String>) -> Self {
-        Self { toast: Some(text.into()), card: None }
-    }
-
-    fn card(card: Card) -> Self {
-        Self { toast: None, card: Some(card) }
-    }
-
-    fn both(text: impl Into<String>, card: Card) -> Self {
-        Self { toast: Some(text.into()), card: Some(card) }
     }
 }
 
@@ -437,11 +368,4 @@ fn no_room(texts: &Texts, full: Full) -> String {
         Full::Conversation => fill(&texts.no_room_chat, &[("count", &MAX_IN_CONVERSATION.to_string())]),
         Full::All => texts.no_room_all.clone(),
     }
-}
-
-/// The buttons that turn pages, for a list of so many rows.
-fn pager(family: &str, page: usize, rows: usize) -> Vec<Button> {
-    let back = (page > 0).then(|| Button::new("◀", format!("{family}:{}", page.saturating_sub(1))));
-    let on = ((page + 1) * ROWS < rows).then(|| Button::new("▶", format!("{family}:{}", page + 1)));
-    back.into_iter().chain(on).collect()
 }

@@ -188,6 +188,7 @@ conformance! {
         notes_come_back_oldest_first
         chats_have_settings
         access_loses_no_change
+        strangers_are_greeted_once_until_they_are_forgotten
         settings_lose_no_change
         a_note_is_added_once_and_within_the_limit
         the_same_note_is_one_of_the_same_list_and_chat

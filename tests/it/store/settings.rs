@@ -159,6 +159,20 @@ pub(super) async fn access_loses_no_change(backend: &dyn Backend) {
     assert_eq!(store.access().await.unwrap().owners, [UserId::telegram(9)]);
 }
 
+pub(super) async fn strangers_are_greeted_once_until_they_are_forgotten(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let (ann, bob) = (UserId::telegram(1), UserId::telegram(2));
+    assert!(store.greet_stranger(&ann, at(1)).await.unwrap());
+    assert!(!store.greet_stranger(&ann, at(5)).await.unwrap());
+    assert!(store.greet_stranger(&bob, at(3)).await.unwrap());
+    let store = backend.reopen(store).await;
+    assert!(!store.greet_stranger(&bob, at(6)).await.unwrap());
+    assert_eq!(store.forget_strangers(at(3)).await.unwrap(), 1);
+    assert_eq!(store.forget_strangers(at(3)).await.unwrap(), 0);
+    assert!(store.greet_stranger(&ann, at(7)).await.unwrap());
+    assert!(!store.greet_stranger(&bob, at(7)).await.unwrap());
+}
+
 pub(super) async fn a_sound_store_says_so(backend: &dyn Backend) {
     let store = backend.open().await;
     store.append(words(SessionId::new(), &"x".repeat(50_000))).await.unwrap();
