@@ -271,6 +271,8 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Tur
     let caller = Caller { store: base.store.clone(), bus: bus.clone(), clock: base.clock.clone() };
     let driver = Driver { ledger, caller, max_passes: base.settings.limits.max_passes };
     Turns {
+        access: base.settings.access.clone(),
+        inbox: base.store.clone(),
         conversations: base.store.clone(),
         notes: base.store.clone(),
         tasks: base.store.clone(),

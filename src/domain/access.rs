@@ -15,6 +15,10 @@ pub struct AccessList {
     pub users: Vec<UserId>,
     /// Groups whose members may use it.
     pub chats: Vec<ChatId>,
+    /// People who may not use it, wherever they write and whoever else may.
+    pub denied: Vec<UserId>,
+    /// Groups that only people on the list may use, also where the bot is open to everybody.
+    pub denied_chats: Vec<ChatId>,
     /// The open claim, while nobody owns the bot.
     pub claim: Option<Claim>,
 }
@@ -34,13 +38,13 @@ pub const CLAIM_MINUTES: i64 = 15;
 /// One change of the [`AccessList`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessChange {
-    /// A person may use the bot.
+    /// A person may use the bot; lifts their denial.
     AllowUser(UserId),
-    /// A person may no longer use it.
+    /// A person may not use it any more, in groups neither. Owners are to be left out by whoever asks for this.
     DenyUser(UserId),
-    /// A group's members may use it.
+    /// A group's members may use it; lifts the group's denial, not that of a person.
     AllowChat(ChatId),
-    /// They may no longer.
+    /// They may no longer, unless they are on the list themselves.
     DenyChat(ChatId),
     /// A new claim replaces the open one, unless the bot has an owner.
     Offer(Claim),
@@ -66,10 +70,22 @@ impl AccessList {
     /// Applies a change; `false` if it changed nothing, which for [`AccessChange::Redeem`] means the code is not good.
     pub fn apply(&mut self, change: AccessChange) -> bool {
         match change {
-            AccessChange::AllowUser(user) => insert(&mut self.users, user),
-            AccessChange::DenyUser(user) => remove(&mut self.users, &user),
-            AccessChange::AllowChat(chat) => insert(&mut self.chats, chat),
-            AccessChange::DenyChat(chat) => remove(&mut self.chats, &chat),
+            AccessChange::AllowUser(user) => {
+                remove(&mut self.denied, &user);
+                insert(&mut self.users, user)
+            }
+            AccessChange::DenyUser(user) => {
+                remove(&mut self.users, &user);
+                insert(&mut self.denied, user)
+            }
+            AccessChange::AllowChat(chat) => {
+                remove(&mut self.denied_chats, &chat);
+                insert(&mut self.chats, chat)
+            }
+            AccessChange::DenyChat(chat) => {
+                remove(&mut self.chats, &chat);
+                insert(&mut self.denied_chats, chat)
+            }
             AccessChange::Offer(claim) => {
                 let free = self.owners.is_empty();
                 if free {
@@ -79,7 +95,8 @@ impl AccessList {
             }
             AccessChange::Redeem { code, user, at } => self.redeem(&code, user, at),
             AccessChange::Migrate { from, to } => {
-                remove(&mut self.chats, &from) && insert(&mut self.chats, to)
+                let moved = |list: &mut Vec<ChatId>| remove(list, &from) && insert(list, to);
+                moved(&mut self.chats) | moved(&mut self.denied_chats)
             }
         }
     }

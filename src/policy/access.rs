@@ -31,13 +31,17 @@ pub enum Verdict {
     Ignore(&'static str),
 }
 
-/// Judges who speaks where.
+/// Judges who speaks where. A denied person is ignored everywhere; an owner cannot be denied.
 #[must_use]
 pub fn judge(settings: &AccessSettings, list: &AccessList, place: &Place, user: &UserId) -> Verdict {
     if is_owner(settings, list, user) {
         return Verdict::Allow(Standing::Owner);
     }
-    if settings.mode == AccessMode::Open || list.users.contains(user) || list.chats.contains(&place.chat) {
+    if list.denied.contains(user) {
+        return Verdict::Ignore("denied");
+    }
+    let is_open = settings.mode == AccessMode::Open && !list.denied_chats.contains(&place.chat);
+    if is_open || list.users.contains(user) || list.chats.contains(&place.chat) {
         return Verdict::Allow(Standing::Member);
     }
     if place.is_group() {
@@ -115,8 +119,10 @@ mod tests {
         let settings = AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist };
         let list = AccessList {
             owners: vec![UserId::telegram(2)],
-            users: vec![UserId::telegram(3)],
+            users: [3, 6].map(UserId::telegram).to_vec(),
             chats: vec![ChatId(-5)],
+            denied: [1, 2, 5, 6].map(UserId::telegram).to_vec(),
+            denied_chats: vec![ChatId(-7)],
             claim: None,
         };
         let cases = [
@@ -128,12 +134,30 @@ mod tests {
             (9, -6, Verdict::Ignore("group_not_allowed")),
             (3, -6, Verdict::Allow(Standing::Member)),
             (1, -6, Verdict::Allow(Standing::Owner)),
+            (5, 5, Verdict::Ignore("denied")),
+            (5, -5, Verdict::Ignore("denied")),
+            (5, -6, Verdict::Ignore("denied")),
+            (6, 6, Verdict::Ignore("denied")),
+            (3, -7, Verdict::Allow(Standing::Member)),
+            (9, -7, Verdict::Ignore("group_not_allowed")),
         ];
         for (user, chat, wanted) in cases {
             let verdict = judge(&settings, &list, &place(chat), &UserId::telegram(user));
             assert_eq!(verdict, wanted, "user {user} in {chat}");
         }
         let open = AccessSettings { mode: AccessMode::Open, ..settings };
-        assert_eq!(judge(&open, &list, &place(9), &UserId::telegram(9)), Verdict::Allow(Standing::Member));
+        let cases = [
+            (9, 9, Verdict::Allow(Standing::Member)),
+            (9, -6, Verdict::Allow(Standing::Member)),
+            (9, -7, Verdict::Ignore("group_not_allowed")),
+            (3, -7, Verdict::Allow(Standing::Member)),
+            (5, 5, Verdict::Ignore("denied")),
+            (5, -6, Verdict::Ignore("denied")),
+            (1, -7, Verdict::Allow(Standing::Owner)),
+        ];
+        for (user, chat, wanted) in cases {
+            let verdict = judge(&open, &list, &place(chat), &UserId::telegram(user));
+            assert_eq!(verdict, wanted, "open to everybody: user {user} in {chat}");
+        }
     }
 }

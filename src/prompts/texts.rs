@@ -31,7 +31,7 @@ texts! {
     help_chat, help_remember, help_settings, help_owner, command_start, command_help, command_new,
     command_notes, command_config, command_status, command_stop, command_allow, command_deny, new_session,
     stopped, stop_nothing, stop_done, unknown_command, no_room_person, no_room_chat, no_room_all, private_bot, access_list, access_help, nobody,
-    allowed_user, allowed_chat, denied_user, denied_chat, nothing_changed, need_number, owner_only,
+    allowed_user, allowed_chat, denied_user, denied_chat, nothing_changed, need_number, owner_only, owner_not_denied,
     admin_only, notes_empty, notes_title, notes_done, notes_removed, notes_restored, gone, config_title,
     config_language, config_personality, config_instructions, config_answers, config_timezone, config_auto,
     config_none, config_default, config_mention, config_always, config_off, config_ask_language,

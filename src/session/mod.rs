@@ -8,6 +8,7 @@ pub mod mailbox;
 mod pictures;
 pub mod question;
 mod reply;
+mod rights;
 mod scheduled;
 pub mod trouble;
 pub mod turn;

@@ -60,6 +60,14 @@ impl Turns {
 
     pub(super) async fn run_task(&self, task: Task, control: Control) -> Option<Job> {
         let claim = task.claim?;
+        match self.admits_task(&task, claim.run).await {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => {
+                self.report(&error, "a task's turn could not begin");
+                return None;
+            }
+        }
         let place = task.place;
         let begun = match self.tasks.begin_task(task.id, claim.run, place.conversation(), self.now()).await {
             Ok(Some((run, task))) => self.settle_open_calls(&run).await.map(|()| Some((run, task))),

@@ -19,6 +19,7 @@ use super::trouble::{Trouble, unreadable};
 use crate::agent::calls::result_message;
 use crate::agent::driver::{Commit, Driven, Driver, Turn};
 use crate::agent::run::{Answer, Run};
+use crate::config::AccessSettings;
 use crate::context::BotName;
 use crate::delivery::{Bus, Courier, Outcome, Owners, RunEventKind};
 use crate::domain::agent::Agent;
@@ -29,7 +30,7 @@ use crate::domain::tool::{Carried, ToolStatus};
 use crate::files::Files;
 use crate::prompts::Prompts;
 use crate::prompts::texts::{Locales, Texts};
-use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError, TaskStore};
+use crate::store::{ConversationStore, InboxStore, NoteStore, SettingsStore, StoreError, TaskStore};
 use crate::telemetry::vitals::Vitals;
 use crate::tools::{Registry, ToolContext};
 
@@ -42,6 +43,10 @@ const SCHEDULE: &str = "schedule_task";
 /// What turns are made with.
 #[derive(Debug, Clone)]
 pub struct Turns {
+    /// Who may talk, by settings.
+    pub access: AccessSettings,
+    /// Where questions wait that have not begun.
+    pub inbox: Arc<dyn InboxStore>,
     /// Sessions and their messages.
     pub conversations: Arc<dyn ConversationStore>,
     /// Notes.
@@ -111,19 +116,31 @@ impl Runner for Turns {
 impl Turns {
     async fn ask(&self, question: Question, control: Control) -> Option<Job> {
         let conversation = question.parts.first()?.place.conversation();
+        match self.admits(&question).await {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => return self.not_begun(&error, &question).await,
+        }
         match self.conversations.begin_turn(conversation, &question.parts, self.now()).await {
             Ok(run) => self.work(run, question, control).await,
-            Err(error) => {
-                // The question stays in the inbox: the next start answers it.
-                self.report(&error, "a turn could not begin");
-                self.decline(&question).await;
-                None
-            }
+            Err(error) => self.not_begun(&error, &question).await,
         }
+    }
+
+    /// The question stays in the inbox: the next start answers it.
+    async fn not_begun(&self, error: &StoreError, question: &Question) -> Option<Job> {
+        self.report(error, "a turn could not begin");
+        self.decline(question).await;
+        None
     }
 
     async fn ask_again(&self, Again { asked, model }: Again, control: Control) -> Option<Job> {
         let first = asked.parts.first()?;
+        match self.admits(&asked).await {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => return self.not_begun(&error, &asked).await,
+        }
         let beginning =
             self.conversations.begin_again(first.place.conversation(), first.update, model, self.now());
         match beginning.await {
@@ -133,11 +150,7 @@ impl Turns {
                 self.courier.decline(&first.place, first.message, words).await;
                 None
             }
-            Err(error) => {
-                self.report(&error, "a turn could not begin again");
-                self.decline(&asked).await;
-                None
-            }
+            Err(error) => self.not_begun(&error, &asked).await,
         }
     }
 

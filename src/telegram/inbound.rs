@@ -33,6 +33,8 @@ pub struct Command {
     pub argument: String,
     /// The bot it names.
     pub target: Target,
+    /// Who wrote the message that it replies to; none for a bot's.
+    pub replied: Option<Speaker>,
 }
 
 /// The bot that a command names behind its `@`.
@@ -91,7 +93,8 @@ pub fn command(view: &MessageView, me: &Me) -> Option<Command> {
         Some((name, _)) => (name, Target::Another),
     };
     let argument = text.get(1 + written.len()..).unwrap_or_default().trim().to_owned();
-    Some(Command { name: name.to_lowercase(), argument, target })
+    let replied = replied(view).and_then(speaker);
+    Some(Command { name: name.to_lowercase(), argument, target, replied })
 }
 
 /// Where a message stands.
@@ -376,7 +379,8 @@ mod tests {
             command(&view(json!({"text": text, "entities": entities})), &me())
         };
         let some = |name: &str, argument: &str, target: Target| {
-            Some(Command { name: name.to_owned(), argument: argument.to_owned(), target })
+            let argument = argument.to_owned();
+            Some(Command { name: name.to_owned(), argument, target, replied: None })
         };
         assert_eq!(of("/Help", 5), some("help", "", Target::Nobody));
         assert_eq!(

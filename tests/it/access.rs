@@ -1,9 +1,10 @@
 //! Who may talk to the bot: owners, those an owner allowed, everybody where it is open, and the first to open the link.
 
-use figaro::demo::model::Reply;
+use figaro::demo::model::{Gate, Reply};
 use figaro::demo::telegram::Say;
 
-use crate::support::scene::text;
+use super::task_tools::{LEAP, becomes, call, recurring, says};
+use crate::support::scene::{TEAM, number, text};
 use crate::support::{ANN, BOB, World};
 
 const CARL: i64 = 13;
@@ -38,10 +39,156 @@ async fn allow_and_deny_explain_themselves() {
     let world = World::new().await;
     let _bot = world.start().await;
     let card = world.told(ANN, ANN, "/allow").await;
-    assert!(text(&card).contains("Owners: 11\nPeople: nobody\nGroups: nobody\nMode: allowlist"), "{card}");
+    assert!(
+        text(&card).contains("Owners: 11\nPeople: nobody\nGroups: nobody\nDenied: nobody\nMode: allowlist"),
+        "{card}"
+    );
     let card = world.told(ANN, ANN, "/allow Bob").await;
     assert_eq!(text(&card), "Say whom: /allow NUMBER, the number the stranger was told.");
+    assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "12 may no longer talk to me.");
     assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Nothing to change: that was so already.");
+    let card = world.told(ANN, ANN, "/deny").await;
+    assert!(text(&card).contains("People: nobody\nGroups: nobody\nDenied: 12\nMode"), "{card}");
+    assert!(text(&world.told(ANN, ANN, "/deny 11").await).starts_with("That is an owner"));
+    assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "12 may talk to me now.");
+    let card = world.told(ANN, ANN, "/allow").await;
+    assert!(text(&card).contains("People: 12\nGroups: nobody\nDenied: nobody\nMode"), "{card}");
+}
+
+/// Says something to the bot in a chat and gives whether it was answered before Ann's next words there.
+async fn is_heard(world: &World, user: i64, chat: i64, words: &str) -> bool {
+    let before = world.bot_texts(chat).len();
+    world.say(user, chat, words);
+    world.caught_up().await;
+    if chat == user {
+        return world.bot_texts(chat).len() > before;
+    }
+    let mine = format!("And you, number {before}.");
+    world.when(&format!("and me, number {before}?"), Reply::text(&mine));
+    world.say(ANN, chat, &format!("@figaro_bot and me, number {before}?"));
+    says(world, chat, &mine).await;
+    world.bot_texts(chat).len() > before + 1
+}
+
+#[tokio::test]
+async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
+    for mode in ["allowlist", "open"] {
+        let world = World::new().await;
+        world.team();
+        world.otherwise(Reply::text("Hello."));
+        let bot = world.bot().set("ACCESS", mode).set("TELEGRAM_RATES", "off").spawn();
+        bot.ready().await;
+        world.told(ANN, TEAM, "/allow@figaro_bot").await;
+        let ways = ["@figaro_bot hello", "/help@figaro_bot", "/retry@figaro_bot"];
+        for words in ways {
+            assert!(is_heard(&world, BOB, TEAM, words).await, "{mode}: {words}");
+        }
+        let card = world.told(ANN, TEAM, "/config@figaro_bot").await;
+        assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "12 may no longer talk to me.");
+        for words in ways {
+            assert!(!is_heard(&world, BOB, TEAM, words).await, "{mode}: {words}");
+        }
+        assert!(!is_heard(&world, BOB, BOB, "hello?").await, "{mode}: in private");
+        let before = world.telegram.messages(TEAM);
+        assert_eq!(world.press(BOB, &card, "Tone").await, "", "{mode}: a button says nothing");
+        world.caught_up().await;
+        assert_eq!(world.telegram.messages(TEAM), before, "{mode}: a button does nothing");
+        // Allowing the group lifts nothing.
+        world.told(ANN, TEAM, "/allow@figaro_bot").await;
+        assert!(!is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: the group is allowed");
+        assert!(bot.stop().success());
+        let bot = world.bot().set("ACCESS", mode).set("TELEGRAM_RATES", "off").spawn();
+        bot.ready().await;
+        assert!(!is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: after a restart");
+        world.told(ANN, ANN, "/allow 12").await;
+        assert!(is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: allowed again");
+        assert_eq!(world.refused(), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_reply_says_whom_to_deny_and_to_allow() {
+    let world = World::new().await;
+    world.team();
+    world.otherwise(Reply::text("Hello."));
+    let _bot = world.start_open().await;
+    let reply = |to: i64, words: &str| Say::new(ANN, TEAM, words).reply_to(to);
+    let told = async |say: Say| {
+        let before = world.bot_texts(TEAM).len();
+        world.telegram.send(say).unwrap();
+        text(&world.answers(TEAM, before + 1).await[before]).to_owned()
+    };
+    let bobs = world.say(BOB, TEAM, "spam").message_id;
+    assert_eq!(told(reply(bobs, "/deny@figaro_bot")).await, "12 may no longer talk to me.");
+    assert!(!is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
+    assert_eq!(told(reply(bobs, "/allow@figaro_bot")).await, "12 may talk to me now.");
+    assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
+    // Who speaks as a chat is no person, and the group is not meant.
+    let channels = world.telegram.send(Say::new(BOB, TEAM, "news").sender_chat(TEAM)).unwrap().message_id;
+    assert!(told(reply(channels, "/deny@figaro_bot")).await.starts_with("Say whom"));
+    assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
+    assert!(
+        told(reply(world.say(ANN, TEAM, "me").message_id, "/deny@figaro_bot")).await.contains("an owner")
+    );
+}
+
+#[tokio::test]
+async fn a_denied_group_is_no_longer_answered_where_the_bot_is_open() {
+    let world = World::new().await;
+    world.team();
+    world.otherwise(Reply::text("Hello."));
+    let _bot = world.start_open().await;
+    assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
+    assert_eq!(
+        text(&world.told(ANN, TEAM, "/deny@figaro_bot").await),
+        "This group may no longer talk to me."
+    );
+    assert!(!is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
+    assert!(is_heard(&world, BOB, BOB, "hello").await, "in private Bob still may");
+    world.told(ANN, TEAM, "/allow@figaro_bot").await;
+    assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
+}
+
+#[tokio::test]
+async fn what_waits_of_someone_who_is_denied_is_not_answered() {
+    let world = World::new().await;
+    world.team();
+    let recipe = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off");
+    let bot = recipe.spawn();
+    bot.ready().await;
+    world.told(ANN, TEAM, "/timezone@figaro_bot Riga").await;
+    let task = recurring("Call for tea.", LEAP);
+    call(&world, (BOB, TEAM), "tea", "schedule_task", task).await;
+    let card = says(&world, TEAM, "⏰ Call for tea.").await;
+    let gate = Gate::new();
+    world.when("hold on", Reply::text("Held.").behind(&gate));
+    world.say(ANN, TEAM, "@figaro_bot hold on");
+    let held = world.asked().len() + 1;
+    world.asks(held).await;
+    world.say(BOB, TEAM, "@figaro_bot what waits");
+    world.say(BOB, TEAM, "/retry@figaro_bot");
+    assert_eq!(world.press(BOB, &card, "Run now").await, "⏳ Running now");
+    world.caught_up().await;
+    world.told(ANN, ANN, "/deny 12").await;
+    gate.open();
+    world.when("the last", Reply::text("The end."));
+    world.say(ANN, TEAM, "@figaro_bot the last");
+    says(&world, TEAM, "The end.").await;
+    let asked: Vec<String> = world.asked().iter().skip(held).map(|request| request.user_text()).collect();
+    assert!(asked.iter().all(|words| words.contains("the last")), "{asked:?}");
+    world.press(ANN, &card, "Refresh").await;
+    let card = becomes(&world, &card, "Paused", "History").await;
+    world.press(ANN, &card, "History").await;
+    world.shows(TEAM, number(&card["message_id"]), "skipped").await;
+    // Nothing of it is left for the next start.
+    assert!(bot.stop().success());
+    let bot = recipe.spawn();
+    bot.ready().await;
+    world.told(ANN, ANN, "/allow 12").await;
+    world.when("now", Reply::text("Now, yes."));
+    assert_eq!(text(&world.told(BOB, TEAM, "@figaro_bot now").await), "Now, yes.");
+    let waited = world.asked().iter().filter(|request| request.user_text().contains("what waits")).count();
+    assert_eq!(waited, 0);
 }
 
 #[tokio::test]

@@ -137,7 +137,7 @@ impl Commands {
             "timezone" => self.timezone_command(asker, &command.argument).await,
             "usage" => self.usage(asker).await,
             "status" => self.status(asker, mailboxes).await,
-            "allow" | "deny" => self.change_access(asker, &command.name, &command.argument).await,
+            "allow" | "deny" => self.change_access(asker, command).await,
             _ => Ok(Card::text(&self.texts(asker).unknown_command)),
         };
         done.unwrap_or_else(|error| self.failed(asker, &error))
