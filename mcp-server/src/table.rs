@@ -131,6 +131,20 @@ impl Type {
     }
 }
 
+impl Type {
+    /// Whether a value of it is a message or several, whole or by their ids.
+    fn holds_message(&self) -> bool {
+        match self {
+            Self::Named(name) => name == "Message" || name == "MessageId",
+            Self::Array(inner) => inner.holds_message(),
+            Self::Union(types) => types.iter().any(Self::holds_message),
+            Self::Integer | Self::Float | Self::String | Self::Boolean | Self::True | Self::InputFile => {
+                false
+            }
+        }
+    }
+}
+
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -265,6 +279,21 @@ impl Method {
         self.class == Class::Message || self.begins(&["send", "copy", "forward"])
     }
 
+    /// Whether a call changes, stops or deletes the messages that its `message_id` or `message_ids` name. Where there is a
+    /// `from_chat_id` they are only copied, and a reaction leaves a message as it is.
+    #[must_use]
+    pub fn changes_messages(&self) -> bool {
+        let takes = |names: &[&str]| self.params.iter().any(|field| names.contains(&field.name.as_str()));
+        let refers = takes(&["from_chat_id"]) || self.name == "setMessageReaction";
+        self.class != Class::Read && takes(&["message_id", "message_ids"]) && !refers
+    }
+
+    /// Whether a call puts new messages into a chat.
+    #[must_use]
+    pub fn adds_messages(&self) -> bool {
+        self.class == Class::Message && !self.changes_messages() && self.returns.holds_message()
+    }
+
     fn begins(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.name.starts_with(word))
     }
@@ -385,6 +414,40 @@ mod tests {
             .map(|m| &m.name)
             .collect();
         assert_eq!(unclassed, Vec::<&String>::new());
+    }
+
+    #[test]
+    fn methods_that_change_messages_or_add_some_are_known_by_their_fields() {
+        let names = |is_it: fn(&Method) -> bool| -> Vec<&str> {
+            Table::get().methods().iter().filter(|m| is_it(m)).map(|m| m.name.as_str()).collect()
+        };
+        assert_eq!(
+            names(Method::changes_messages),
+            [
+                "pinChatMessage",
+                "unpinChatMessage",
+                "readBusinessMessage",
+                "deleteBusinessMessages",
+                "editMessageText",
+                "editMessageCaption",
+                "editMessageMedia",
+                "editMessageLiveLocation",
+                "stopMessageLiveLocation",
+                "editMessageChecklist",
+                "editMessageReplyMarkup",
+                "stopPoll",
+                "approveSuggestedPost",
+                "declineSuggestedPost",
+                "deleteMessage",
+                "deleteMessages",
+                "deleteMessageReaction",
+                "setGameScore",
+            ]
+        );
+        let adding = names(Method::adds_messages);
+        assert_eq!((adding.len(), adding.contains(&"sendMediaGroup")), (22, true), "{adding:?}");
+        assert!(adding.iter().all(|name| ["send", "copy", "forward"].iter().any(|w| name.starts_with(w))));
+        assert!(!adding.contains(&"sendChatAction"), "it leaves no message");
     }
 
     #[test]

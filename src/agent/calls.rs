@@ -145,7 +145,7 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
         Err(_) => {
             let reason = format!("no result within {} s; whether it acted is not known", TIMEOUT.as_secs());
-            failure(ToolStatus::Failed, &reason)
+            failure(ToolStatus::Unknown, &reason)
         }
     }
 }

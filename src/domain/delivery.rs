@@ -44,6 +44,12 @@ pub struct PendingDelivery {
 }
 
 impl PendingDelivery {
+    /// Who speaks: the model in what is part of the conversation, Figaro in cards, notices and apologies.
+    #[must_use]
+    pub const fn author(&self) -> Author {
+        if self.entry.is_some() { Author::Model } else { Author::Figaro }
+    }
+
     /// Words of a turn for a place, with nothing else.
     #[must_use]
     pub fn new(run: RunId, place: Place, markdown: String, created_at: DateTime<Utc>) -> Self {
@@ -63,6 +69,17 @@ impl PendingDelivery {
             otherwise: None,
         }
     }
+}
+
+/// Who speaks in a message of the bot. The model may change and delete its own messages, never Figaro's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// Figaro: cards, notices, answers to commands. Also where the author was not recorded.
+    #[default]
+    Figaro,
+    /// The model: its answers, and what its tools sent.
+    Model,
 }
 
 /// How a delivery ended.

@@ -78,8 +78,10 @@ pub enum ToolStatus {
     Running,
     /// It ended well.
     Complete,
-    /// It ended with an error, or nobody knows how.
+    /// It ended with an error.
     Failed,
+    /// It was broken off: whether it acted is not known.
+    Unknown,
     /// Policy refused it.
     Denied,
 }

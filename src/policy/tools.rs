@@ -29,9 +29,9 @@ pub struct TelegramCall<'a> {
     pub args: &'a Map<String, Value>,
     /// The chat the model is in.
     pub here: ChatId,
-    /// Who asked.
-    pub speaker: &'a UserId,
-    /// Whether every message it names is the bot's own; `None` where it names none.
+    /// Who asked in their own words; `None` for words of someone else, which nobody's rights count for.
+    pub speaker: Option<&'a UserId>,
+    /// Whether the model sent every message it names; `None` where it names none.
     pub own: Option<bool>,
     /// Values of parameters that Telegram may fetch a file for.
     pub files: &'a [&'a str],
@@ -95,14 +95,15 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
     if let Some(key) = REACHING.iter().find(|key| is_set(key)) {
         return Decision::Ask(format!("it uses {key}"));
     }
-    if any_entry(call.args, &|key, value| key == "receiver_user_id" && !is_user(value, call.speaker)) {
+    if any_entry(call.args, &|key, value| key == "receiver_user_id" && !is_speaker(value, call)) {
         return Decision::Ask("only somebody else would see it".to_owned());
     }
     match call.method.class {
-        _ if UNDOING.contains(&call.method.name.as_str()) => match call.own {
-            Some(true) => Decision::Allow,
-            Some(false) | None => Decision::Ask("the message is not the bot's own".to_owned()),
-        },
+        // Figaro's cards are the bot's too, and Telegram lets the bot change them: they show what is stored.
+        _ if call.method.changes_messages() && call.own != Some(true) => {
+            Decision::Ask("the message is not one that you sent".to_owned())
+        }
+        _ if UNDOING.contains(&call.method.name.as_str()) => Decision::Allow,
         Class::Read if is_open(call) => Decision::Allow,
         Class::Read => Decision::Ask("it looks up what is not this chat's business".to_owned()),
         Class::Message if !call.method.irreversible => Decision::Allow,
@@ -123,12 +124,12 @@ pub fn takes_approval(method: &Method) -> bool {
 
 fn is_open(call: &TelegramCall<'_>) -> bool {
     let name = call.method.name.as_str();
-    let asks_for_oneself = || call.args.get("user_id").is_some_and(|user| is_user(user, call.speaker));
+    let asks_for_oneself = || call.args.get("user_id").is_some_and(|user| is_speaker(user, call));
     OPEN_LOOKUPS.contains(&name) || (OWN_LOOKUPS.contains(&name) && asks_for_oneself())
 }
 
-fn is_user(value: &Value, user: &UserId) -> bool {
-    chat_number(value).is_some_and(|number| UserId::telegram(number) == *user)
+fn is_speaker(value: &Value, call: &TelegramCall<'_>) -> bool {
+    chat_number(value).is_some_and(|number| Some(&UserId::telegram(number)) == call.speaker)
 }
 
 /// Why a message must not be sent for what it brings along.
@@ -256,7 +257,8 @@ mod tests {
         let method = Table::get().method(method).unwrap();
         let args = args.as_object().unwrap().clone();
         let speaker = UserId::telegram(42);
-        match decide(&TelegramCall { method, args: &args, here: ChatId(-5), speaker: &speaker, own, files }) {
+        let speaker = Some(&speaker);
+        match decide(&TelegramCall { method, args: &args, here: ChatId(-5), speaker, own, files }) {
             Decision::Allow => "allow",
             Decision::Ask(_) => "ask",
             Decision::Deny(_) => "deny",
@@ -329,12 +331,49 @@ mod tests {
             ("deleteMessageReaction", json!({"chat_id": -5, "message_id": 1}), Some(true), "ask"),
             ("stopPoll", json!({"chat_id": -5, "message_id": 1}), Some(true), "allow"),
             ("stopPoll", json!({"chat_id": -5, "message_id": 1}), Some(false), "ask"),
+            ("editMessageText", json!({"chat_id": -5, "message_id": 1, "text": "x"}), Some(true), "allow"),
+            ("editMessageText", json!({"chat_id": -5, "message_id": 1, "text": "x"}), Some(false), "ask"),
+            ("editMessageText", json!({"chat_id": -5, "text": "x"}), None, "ask"),
+            ("setMessageReaction", json!({"chat_id": -5, "message_id": 1}), Some(false), "allow"),
+            (
+                "copyMessage",
+                json!({"chat_id": -5, "from_chat_id": -5, "message_id": 1}),
+                Some(false),
+                "allow",
+            ),
             ("banChatMember", json!({"chat_id": -5, "user_id": 7}), None, "ask"),
             ("sendGift", json!({"user_id": 7}), None, "ask"),
             ("getUpdates", json!({}), None, "deny"),
         ];
         for (method, args, own, wanted) in cases {
             assert_eq!(verdict(method, &args, own, &[]), wanted, "{method} {args}");
+        }
+    }
+
+    #[test]
+    fn whatever_changes_a_message_is_for_the_models_own() {
+        let changing: Vec<&Method> =
+            Table::get().methods().iter().filter(|method| method.changes_messages()).collect();
+        assert!(changing.len() >= 15, "{changing:?}");
+        for method in changing {
+            let verdict = |own| {
+                verdict(&method.name, &json!({"chat_id": -5, "message_id": 1, "message_ids": [1]}), own, &[])
+            };
+            assert_eq!([verdict(Some(false)), verdict(None)], ["ask", "ask"], "{}", method.name);
+        }
+    }
+
+    #[test]
+    fn nobody_is_looked_up_for_words_of_someone_else() {
+        let method = |name: &str| Table::get().method(name).unwrap();
+        let seen = json!({"chat_id": -5, "ephemeral_message_parameters": {"receiver_user_id": 42}});
+        for (name, args) in
+            [("getUserGifts", json!({"user_id": 42})), ("sendMessage", seen), ("getUserGifts", json!({}))]
+        {
+            let (method, args) = (method(name), args.as_object().unwrap().clone());
+            let call =
+                TelegramCall { method, args: &args, here: ChatId(-5), speaker: None, own: None, files: &[] };
+            assert!(matches!(decide(&call), Decision::Ask(_)), "{name} {args:?}");
         }
     }
 

@@ -13,12 +13,12 @@ use crate::domain::chat::ConfigPatch;
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
-use crate::domain::task::{Claim, Cost, Ended, Task, TaskChange};
-use crate::domain::tool::Effect;
+use crate::domain::task::{Claim, Cost, Ended, MAX_RUN_MESSAGES, Task, TaskChange};
+use crate::domain::tool::{Effect, ToolCall, ToolStatus};
 use crate::ids::{ChatId, TaskId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
-use crate::tools::Registry;
+use crate::tools::{Registry, SendAllowance};
 
 /// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
 const SILENT: &str = "[silent]";
@@ -123,6 +123,30 @@ impl Turns {
             Ok(calls) => calls.iter().any(|call| !reads(&call.call.name)),
             Err(_) => true,
         }
+    }
+
+    /// How many messages tools may still send in the run of a task; `None` for any other turn. What they sent before a
+    /// restart counts, and so does what may have been sent.
+    pub(super) async fn allowance(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+    ) -> Result<Option<Arc<SendAllowance>>, Trouble> {
+        if question.task.is_none() {
+            return Ok(None);
+        }
+        let calls = self.conversations.tool_calls(run.id).await.map_err(|error| self.lost(&error))?;
+        let may_have_sent = |call: &&ToolCall| match call.status {
+            ToolStatus::Running | ToolStatus::Complete | ToolStatus::Unknown => true,
+            ToolStatus::Failed | ToolStatus::Denied => false,
+        };
+        let sends = |call: &ToolCall| {
+            let found = std::slice::from_ref(&call.call.name);
+            let arguments = serde_json::from_str(&call.call.arguments).ok()?;
+            Some(self.tools.get(&call.call.name, found)?.sends(&arguments))
+        };
+        let sent: usize = calls.iter().filter(may_have_sent).filter_map(sends).sum();
+        Ok(Some(Arc::new(SendAllowance::new(MAX_RUN_MESSAGES, sent))))
     }
 
     /// The line under words that come late.

@@ -168,7 +168,7 @@ impl Turns {
     pub(super) async fn settle_open_calls(&self, run: &ActiveRun) -> Result<(), StoreError> {
         let calls = self.conversations.tool_calls(run.id).await?;
         for mut call in calls.into_iter().filter(|call| call.status == ToolStatus::Running) {
-            call.status = ToolStatus::Failed;
+            call.status = ToolStatus::Unknown;
             call.result = Some(UNKNOWN_OUTCOME.to_owned());
             let message = result_message(run.session, &call, UNKNOWN_OUTCOME.to_owned(), Carried::default());
             self.conversations.tool_ended(&call, message).await?;
@@ -232,6 +232,7 @@ impl Turns {
                 standing: question.standing,
                 model: model.clone(),
                 now,
+                sends: self.allowance(run, question).await?,
             },
             session: run.session,
             model,

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::conversation::{Conversation, Message, Session};
-use crate::domain::delivery::{DeliveryEnd, LiveMessage, PendingDelivery};
+use crate::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::note::Note;
@@ -142,11 +142,20 @@ pub trait OutboxStore: Debug + Send + Sync {
     /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone. The
     /// message its turn grew in is forgotten in the same write, and a task whose words these were has run.
     async fn end_delivery(&self, delivery: DeliveryId, end: DeliveryEnd, now: DateTime<Utc>) -> Result<()>;
-    /// Remembers that the bot sent this message, for as long as Telegram lets it be deleted (48 hours).
-    async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()>;
-    /// Whether the bot is known to have sent this message.
-    async fn is_own(&self, chat: ChatId, message: MessageId) -> Result<bool>;
-    /// Remembers, durably, the message a turn grows in, also as the bot's own. A turn has one; a later one replaces it.
+    /// Remembers that the bot sent this message and who speaks in it, for as long as Telegram lets it be deleted (48
+    /// hours). What is recorded first stays.
+    async fn record_own(
+        &self,
+        chat: ChatId,
+        message: MessageId,
+        author: Author,
+        now: DateTime<Utc>,
+    ) -> Result<()>;
+    /// Who speaks in a message that the bot is known to have sent; `None` for any other message. Records of versions that
+    /// kept no author count as [`Author::Figaro`].
+    async fn author(&self, chat: ChatId, message: MessageId) -> Result<Option<Author>>;
+    /// Remembers, durably, the message a turn grows in, also as one of the model's. A turn has one; a later one replaces
+    /// it.
     async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()>;
     /// The message a turn grows in, if one is recorded.
     async fn live_message(&self, run: RunId) -> Result<Option<LiveMessage>>;

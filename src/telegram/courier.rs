@@ -172,7 +172,8 @@ impl TelegramCourier {
         };
         let reply_to = delivery.reply_to.filter(|_| is_first);
         let buttons = action_buttons(actions, delivery.run, texts);
-        Outgoing { content, reply_to, buttons, file, ..Outgoing::default() }
+        let author = delivery.author();
+        Outgoing { content, reply_to, buttons, file, author, ..Outgoing::default() }
     }
 
     async fn send(
@@ -215,7 +216,7 @@ impl TelegramCourier {
     async fn as_texts(
         &self,
         place: &Place,
-        Outgoing { file, mut reply_to, mut buttons, .. }: Outgoing,
+        Outgoing { file, mut reply_to, mut buttons, author, .. }: Outgoing,
         stop: &CancellationToken,
     ) -> Result<MessageId, Unsent> {
         let mut texts =
@@ -223,7 +224,8 @@ impl TelegramCourier {
         let mut last = Err(Unsent::Hopeless("there is no code".to_owned()));
         while let Some(content) = texts.next() {
             let buttons = if texts.peek().is_none() { std::mem::take(&mut buttons) } else { Vec::new() };
-            let message = Outgoing { content, reply_to: reply_to.take(), buttons, ..Outgoing::default() };
+            let reply_to = reply_to.take();
+            let message = Outgoing { content, reply_to, buttons, author, ..Outgoing::default() };
             last = Ok(self.sender.send(place, &message, stop).await?);
         }
         last

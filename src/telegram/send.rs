@@ -14,6 +14,7 @@ use super::api::{Api, ApiError, EditMessageText, SendDocument, SendMessage, SetM
 use super::markup::{File, Formatted};
 use crate::clock::Clock;
 use crate::domain::chat::Place;
+use crate::domain::delivery::Author;
 use crate::ids::{ChatId, MessageId};
 use crate::outbound::{Gate, Urgency};
 use crate::shutdown::Tasks;
@@ -58,6 +59,8 @@ pub struct Outgoing {
     pub file: Option<File>,
     /// Whether it waits behind other messages.
     pub urgency: Urgency,
+    /// Who speaks in it.
+    pub author: Author,
 }
 
 /// A button of an inline keyboard.
@@ -111,7 +114,7 @@ impl Sender {
             self.unless_stopping(self.gate.pass(chat, message.urgency), stop).await?;
             // A stop does not tear it off: it may have its effect, and the next start would repeat it.
             let error = match self.call(message.file.as_ref(), &body).await {
-                Ok(sent) => return self.record(chat, &sent).await,
+                Ok(sent) => return self.record(chat, &sent, message.author).await,
                 Err(error) => error,
             };
             match error {
@@ -207,9 +210,9 @@ impl Sender {
         }
     }
 
-    async fn record(&self, chat: ChatId, sent: &Value) -> Result<MessageId, Unsent> {
+    async fn record(&self, chat: ChatId, sent: &Value, author: Author) -> Result<MessageId, Unsent> {
         let id = sent_id(sent);
-        if let Err(error) = self.outbox.record_own(chat, id, self.clock.now()).await {
+        if let Err(error) = self.outbox.record_own(chat, id, author, self.clock.now()).await {
             tracing::error!(%error, %chat, "a sent message could not be recorded as the bot's own");
         }
         Ok(id)

@@ -1,6 +1,7 @@
 //! What the model can call. A tool is one file here and one line in the composition root; this module has what all of
 //! them share.
 
+mod allowance;
 pub mod config;
 pub mod find;
 pub mod grounded;
@@ -33,6 +34,7 @@ use crate::policy::access::Standing;
 use crate::provider::ToolSpec;
 use crate::provider::models::WEB_SEARCH;
 use crate::store::StoreError;
+pub use allowance::SendAllowance;
 pub use typed::typed;
 
 /// The most tools a request carries: providers refuse more than 128, and models choose badly long before.
@@ -57,6 +59,8 @@ pub struct ToolContext {
     pub model: ModelName,
     /// When the call was made.
     pub now: DateTime<Utc>,
+    /// The most messages that tools may send, in the run of a task; without it as many as the model wants.
+    pub sends: Option<Arc<SendAllowance>>,
 }
 
 impl ToolContext {
@@ -81,6 +85,7 @@ impl ToolContext {
             standing: Standing::Member,
             model: ModelName { provider: "a".to_owned(), model: "x".to_owned() },
             now: DateTime::UNIX_EPOCH,
+            sends: None,
         }
     }
 }
@@ -125,6 +130,10 @@ pub trait Tool: Debug + Send + Sync {
     fn spec(&self) -> &ToolSpec;
     /// What it does to the world.
     fn effect(&self) -> Effect;
+    /// How many messages a call with these arguments puts into the chat.
+    fn sends(&self, _arguments: &Value) -> usize {
+        0
+    }
     /// Does it.
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError>;
 }

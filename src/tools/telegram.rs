@@ -12,11 +12,13 @@ use figaro_mcp::table::{Class, Method};
 use serde_json::{Map, Value, json};
 
 use super::{Shelf, Tool, ToolContext, ToolError, ToolOutput, schema};
+use crate::domain::delivery::Author;
 use crate::domain::tool::{Carried, Effect};
 use crate::ids::{ChatId, MessageId};
 use crate::mcp::client::Answer;
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::{Gate, Urgency};
+use crate::policy::access::Standing;
 use crate::policy::tools::{Decision, TelegramCall, chat_number, decide};
 use crate::provider::ToolSpec;
 use crate::store::OutboxStore;
@@ -60,7 +62,7 @@ pub struct TelegramTools {
     pub mcp: Mcp,
     /// The pace they are made at.
     pub gate: Arc<Gate>,
-    /// Which messages are the bot's own.
+    /// Which messages the model sent.
     pub outbox: Arc<dyn OutboxStore>,
 }
 
@@ -120,6 +122,13 @@ impl Tool for TelegramTool {
         }
     }
 
+    fn sends(&self, arguments: &Value) -> usize {
+        match arguments {
+            Value::Object(args) if self.method.adds_messages() => messages(args),
+            _ => 0,
+        }
+    }
+
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
         let Value::Object(mut args) = arguments else {
             return Err(ToolError::ForModel("the arguments must be one JSON object".to_owned()));
@@ -130,8 +139,11 @@ impl Tool for TelegramTool {
         self.fill_place(&mut args, context);
         let files = check(self.method, &args).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
         self.permit(&args, &files, context).await?;
+        let count = if self.method.adds_messages() { messages(&args) } else { 0 };
+        take(context, count)?;
         let answer = self.send(&args, context.place.chat).await?;
         if answer.is_error {
+            context.sends.iter().for_each(|sends| sends.give_back(count));
             return Err(ToolError::ForModel(describe_error(&answer.content)));
         }
         let result = answer.content.get("result").cloned().unwrap_or(answer.content);
@@ -179,7 +191,7 @@ impl TelegramTool {
             files.iter().filter_map(|place| whole.pointer(&place.pointer)?.as_str()).collect();
         let here = context.place.chat;
         let own = self.names_own(args, here).await?;
-        let speaker = &context.speaker.user;
+        let speaker = (context.standing != Standing::Borrowed).then_some(&context.speaker.user);
         let call = TelegramCall { method: self.method, args, here, speaker, own, files: &files };
         let decision = decide(&call);
         tracing::info!(method = self.spec.name, chat = %here, ?decision, "policy decided about a Telegram call");
@@ -214,20 +226,24 @@ impl TelegramTool {
         Err(ToolError::ForModel("Telegram is limiting messages to this chat; try later".to_owned()))
     }
 
-    /// Whether every message a call names is the bot's own; `None` where it names none.
+    /// Whether the model sent every message a call names; `None` where it names none. What is no number names a message
+    /// that nobody knows.
     async fn names_own(&self, args: &Map<String, Value>, here: ChatId) -> Result<Option<bool>, ToolError> {
-        let one = args.get("message_id").and_then(Value::as_i64);
         let many = args.get("message_ids").and_then(Value::as_array).into_iter().flatten();
         let mut own = None;
-        for id in one.into_iter().chain(many.filter_map(Value::as_i64)) {
-            own = Some(own != Some(false) && self.tools.outbox.is_own(here, MessageId(id)).await?);
+        for id in args.get("message_id").into_iter().chain(many) {
+            let author = match chat_number(id) {
+                Some(id) => self.tools.outbox.author(here, MessageId(id)).await?,
+                None => None,
+            };
+            own = Some(own != Some(false) && author == Some(Author::Model));
         }
         Ok(own)
     }
 
-    /// Remembers messages that were sent as the bot's own; returns whether one of them spoke for the run.
+    /// Remembers messages that were sent as the model's own; returns whether one of them spoke for the run.
     async fn note_own(&self, args: &Map<String, Value>, result: &Value, context: &ToolContext) -> bool {
-        if !["send", "copy", "forward"].iter().any(|word| self.method.name.starts_with(word)) {
+        if !self.method.adds_messages() {
             return false;
         }
         let sent = result.as_array().map_or(std::slice::from_ref(result), Vec::as_slice);
@@ -236,13 +252,26 @@ impl TelegramTool {
         let mut has_sent = false;
         for id in ids {
             has_sent = true;
-            if let Err(error) = self.tools.outbox.record_own(chat, MessageId(id), context.now).await {
-                tracing::error!(%error, %chat, "a sent message could not be recorded as the bot's own");
+            let recording = self.tools.outbox.record_own(chat, MessageId(id), Author::Model, context.now);
+            if let Err(error) = recording.await {
+                tracing::error!(%error, %chat, "a sent message could not be recorded as the model's own");
             }
         }
         let topic = args.get("message_thread_id").and_then(Value::as_i64);
         has_sent && self.spec.name == "sendMessage" && topic == context.place.topic.map(|topic| topic.0)
     }
+}
+
+/// Takes so many messages from what the turn may send.
+fn take(context: &ToolContext, count: usize) -> Result<(), ToolError> {
+    let Some(sends) = &context.sends else { return Ok(()) };
+    sends.take(count).map_err(|left| {
+        ToolError::Denied(format!(
+            "not allowed: in one run of a task tools send {} messages at most, and {left} of them are left. Leave the \
+             rest out, and do not try again",
+            sends.most()
+        ))
+    })
 }
 
 fn retry_after(answer: &Answer) -> Option<Duration> {

@@ -63,7 +63,7 @@ fn attacks(bobs: i64) -> Vec<(Part, &'static str)> {
             ),
             "",
         ),
-        (call("deleteMessage", json!({"message_id": bobs})), "not the bot's own"),
+        (call("deleteMessage", json!({"message_id": bobs})), "not one that you sent"),
         (call("deleteMessage", json!({"message_id": bobs.to_string()})), ""),
         (photo("file:///etc/passwd"), "no public"),
         (photo("http://localhost:8080/x.png"), "no public"),

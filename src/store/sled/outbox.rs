@@ -7,7 +7,7 @@ use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
 use super::{SledStore, key, tasks};
-use crate::domain::delivery::{DeliveryEnd, LiveMessage, PendingDelivery};
+use crate::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::task::{Cost, Ended, Reason, TaskChange};
 use crate::ids::{ChatId, DeliveryId, MessageId, RunId};
 use crate::store::{OutboxStore, Result};
@@ -45,21 +45,30 @@ impl OutboxStore for SledStore {
         Ok(())
     }
 
-    async fn record_own(&self, chat: ChatId, message: MessageId, now: DateTime<Utc>) -> Result<()> {
+    async fn record_own(
+        &self,
+        chat: ChatId,
+        message: MessageId,
+        author: Author,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
         self.change("record a sent message", move |tables, changes| {
-            own(tables, changes, (chat, message), now)
+            own(tables, changes, (chat, message, author), now)
         })
         .await
     }
 
-    async fn is_own(&self, chat: ChatId, message: MessageId) -> Result<bool> {
-        self.read("look up a sent message", move |tables| tables.own.contains(&key::telegram(chat, message)))
-            .await
+    async fn author(&self, chat: ChatId, message: MessageId) -> Result<Option<Author>> {
+        self.read("look up a sent message", move |tables| {
+            let recorded = tables.own.find(&key::telegram(chat, message))?;
+            Ok(recorded.map(Option::unwrap_or_default))
+        })
+        .await
     }
 
     async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()> {
         self.change_durably("record a growing message", move |tables, changes| {
-            own(tables, changes, (live.chat, live.message), now)?;
+            own(tables, changes, (live.chat, live.message, Author::Model), now)?;
             changes.put(&tables.live, key::id(live.run), &live)
         })
         .await
@@ -137,7 +146,7 @@ fn end(
 fn own(
     tables: &Tables,
     changes: &mut Changes,
-    (chat, message): (ChatId, MessageId),
+    (chat, message, author): (ChatId, MessageId, Author),
     now: DateTime<Utc>,
 ) -> Result<(), Fault> {
     drop_old(tables, changes, now)?;
@@ -145,7 +154,7 @@ fn own(
     if tables.own.contains(&key)? {
         return Ok(());
     }
-    changes.put(&tables.own, key, &())?;
+    changes.put(&tables.own, key, &Some(author))?;
     changes.put(&tables.own_by_time, key::telegram_at(now, chat, message), &())
 }
 

@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::domain::access::AccessList;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Session};
-use crate::domain::delivery::{LiveMessage, PendingDelivery};
+use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::run::ActiveRun;
@@ -42,8 +42,8 @@ pub(super) struct Tables {
     pub(super) deliveries: Table<Outgoing>,
     /// Messages that answers grow in, by turn.
     pub(super) live: Table<LiveMessage>,
-    /// Messages the bot sent, by chat and message.
-    pub(super) own: Table<()>,
+    /// Messages the bot sent, by chat and message: who speaks in each, which older versions did not keep.
+    pub(super) own: Table<Option<Author>>,
     /// The same messages by time, so that the oldest are found without a search.
     pub(super) own_by_time: Table<()>,
     /// Notes by chat and id.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use figaro::domain::access::AccessChange;
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
 use figaro::domain::conversation::Message;
-use figaro::domain::delivery::DeliveryEnd;
+use figaro::domain::delivery::{Author, DeliveryEnd};
 use figaro::domain::note::Note;
 use figaro::domain::tool::ToolStatus;
 use figaro::ids::{ChatId, MessageId, NoteId, SessionId, UserId};
@@ -149,10 +149,10 @@ async fn what_is_acknowledged_is_in_the_files() {
     assert_eq!(crashed.deliveries().await.unwrap(), []);
     assert_eq!(crashed.recent(run.session, 1).await.unwrap()[0].telegram, [MessageId(5)]);
 
-    store.record_own(CHAT, MessageId(5), at(0)).await.unwrap();
+    store.record_own(CHAT, MessageId(5), Author::Model, at(0)).await.unwrap();
     store.flush().await.unwrap();
     let image = crash_image(&folder);
-    assert!(image.open().await.is_own(CHAT, MessageId(5)).await.unwrap());
+    assert_eq!(image.open().await.author(CHAT, MessageId(5)).await.unwrap(), Some(Author::Model));
 }
 
 #[tokio::test]

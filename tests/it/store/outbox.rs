@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use figaro::domain::conversation::Message;
-use figaro::domain::delivery::{DeliveryEnd, LiveMessage, PendingDelivery};
+use figaro::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
 use figaro::ids::{ChatId, MessageId, RunId};
 use figaro::store::TurnEnd;
 
@@ -76,17 +76,22 @@ pub(super) async fn own_messages_are_known_for_two_days(backend: &dyn Backend) {
     const TWO_DAYS: i64 = 48 * 3600;
     let store = backend.open().await;
     let (old, young, other) = (MessageId(1), MessageId(2), MessageId(3));
-    store.record_own(CHAT, old, at(0)).await.unwrap();
-    store.record_own(CHAT, young, at(10)).await.unwrap();
-    store.record_own(CHAT, old, at(20)).await.unwrap();
+    store.record_own(CHAT, old, Author::Model, at(0)).await.unwrap();
+    store.record_own(CHAT, young, Author::Figaro, at(10)).await.unwrap();
+    // What Figaro said stays Figaro's, and the reverse.
+    store.record_own(CHAT, old, Author::Figaro, at(20)).await.unwrap();
+    store.record_own(CHAT, young, Author::Model, at(20)).await.unwrap();
     let store = backend.reopen(store).await;
-    store.record_own(ChatId(4), other, at(TWO_DAYS)).await.unwrap();
-    assert!(store.is_own(CHAT, old).await.unwrap());
-    store.record_own(ChatId(4), other, at(TWO_DAYS + 1)).await.unwrap();
-    for (chat, message, known) in
-        [(CHAT, old, false), (CHAT, young, true), (ChatId(4), other, true), (ChatId(4), young, false)]
-    {
-        assert_eq!(store.is_own(chat, message).await.unwrap(), known, "{chat} {message}");
+    store.record_own(ChatId(4), other, Author::Model, at(TWO_DAYS)).await.unwrap();
+    assert_eq!(store.author(CHAT, old).await.unwrap(), Some(Author::Model));
+    store.record_own(ChatId(4), other, Author::Model, at(TWO_DAYS + 1)).await.unwrap();
+    for (chat, message, author) in [
+        (CHAT, old, None),
+        (CHAT, young, Some(Author::Figaro)),
+        (ChatId(4), other, Some(Author::Model)),
+        (ChatId(4), young, None),
+    ] {
+        assert_eq!(store.author(chat, message).await.unwrap(), author, "{chat} {message}");
     }
 }
 
@@ -105,7 +110,7 @@ pub(super) async fn a_turn_has_one_growing_message_until_its_delivery_ends(backe
     all.sort_by_key(|live| live.message);
     assert_eq!(all, [live(run.id, 41), other]);
     for message in [40, 41, 50] {
-        assert!(store.is_own(CHAT, MessageId(message)).await.unwrap(), "{message}");
+        assert_eq!(store.author(CHAT, MessageId(message)).await.unwrap(), Some(Author::Model), "{message}");
     }
 
     let answer = words(run.session, "answer");
@@ -122,5 +127,5 @@ pub(super) async fn a_turn_has_one_growing_message_until_its_delivery_ends(backe
     }
     let store = backend.reopen(store).await;
     assert_eq!(store.live_messages().await.unwrap(), []);
-    assert!(store.is_own(CHAT, MessageId(50)).await.unwrap());
+    assert_eq!(store.author(CHAT, MessageId(50)).await.unwrap(), Some(Author::Model));
 }

@@ -1,0 +1,68 @@
+//! How many more messages the tools of a turn may send. The Telegram tools take from it before they send.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Messages that may still be sent, shared by all calls of a turn, also those made at the same time.
+#[derive(Debug)]
+pub struct SendAllowance {
+    most: usize,
+    left: AtomicUsize,
+}
+
+impl SendAllowance {
+    /// So many messages, less those sent before.
+    #[must_use]
+    pub fn new(most: usize, sent: usize) -> Self {
+        Self { most, left: AtomicUsize::new(most.saturating_sub(sent)) }
+    }
+
+    /// How many messages there may be in all.
+    #[must_use]
+    pub const fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Takes so many messages, or none if fewer are left; `Err` says how many are.
+    ///
+    /// # Errors
+    /// The number of messages that are left.
+    pub fn take(&self, count: usize) -> Result<(), usize> {
+        let take = |left: usize| left.checked_sub(count);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map(|_| ())
+    }
+
+    /// Puts messages back that Telegram refused.
+    pub fn give_back(&self, count: usize) {
+        let _before = self.left.fetch_add(count, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// However calls come and fail, no more messages are out than there may be, and none is held back for nothing.
+        #[test]
+        fn no_more_are_given_than_there_are(
+            sent in 0..8_usize,
+            calls in proptest::collection::vec((1..4_usize, proptest::bool::ANY), 0..20),
+        ) {
+            let allowance = SendAllowance::new(5, sent);
+            let mut out = sent;
+            for (count, refused) in calls {
+                match allowance.take(count) {
+                    Ok(()) if refused => allowance.give_back(count),
+                    Ok(()) => out += count,
+                    Err(left) => {
+                        prop_assert_eq!(left, 5_usize.saturating_sub(out));
+                        prop_assert!(count > left);
+                    }
+                }
+            }
+            prop_assert!(out <= 5.max(sent));
+        }
+    }
+}

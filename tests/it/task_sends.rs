@@ -1,0 +1,132 @@
+//! How much a task may send: the tools of one run send five messages, counted one by one and over a restart too.
+
+use figaro::demo::model::{Gate, ModelRequest, Part, Reply};
+use figaro::demo::telegram::Failure;
+use serde_json::{Value, json};
+
+use super::task_runs::{keep, once, said, soon};
+use crate::support::scene::text;
+use crate::support::{ANN, PATIENCE, World};
+
+const TASK: &str = "Count for me.";
+
+fn send(words: &str) -> Part {
+    Part::Call { name: "sendMessage".to_owned(), arguments: json!({"text": words}) }
+}
+
+/// What the tools told the model of the run until its request with so many results.
+async fn told(world: &World, count: usize) -> Vec<Value> {
+    let find = |requests: &[ModelRequest]| {
+        let run = requests.iter().rev().find(|request| request.user_text().contains(TASK))?;
+        let results = run.tool_results();
+        let read = |(_, told): (_, String)| serde_json::from_str(&told).unwrap();
+        (results.len() == count).then(|| results.into_iter().map(read).collect())
+    };
+    world.model.wait_until(PATIENCE, find).await.expect("so many results")
+}
+
+fn good(results: &[Value]) -> Vec<bool> {
+    results.iter().map(|result| result["success"] == true).collect()
+}
+
+#[tokio::test]
+async fn a_run_sends_five_messages_and_no_more_however_it_asks() {
+    let world = World::new().await;
+    keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
+    // Refused by Telegram: nothing was sent, nothing is counted.
+    world.when(
+        TASK,
+        Reply::turn(vec![Part::Call {
+            name: "sendMessage".to_owned(),
+            arguments: json!({"text": "x", "parse_mode": "nonsense"}),
+        }]),
+    );
+    world.when(TASK, Reply::turn(["1", "2", "3", "4"].map(send).to_vec()));
+    world.when(TASK, Reply::turn(["5", "6", "7"].map(send).to_vec()));
+    world.when(TASK, Reply::turn(vec![send("8")]));
+    world.when(TASK, Reply::text("Counted."));
+    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    let results = told(&world, 9).await;
+    let made = good(&results);
+    assert_eq!(made.iter().filter(|good| **good).count(), 5, "{results:?}");
+    assert_eq!(made[..5], [false, true, true, true, true], "{results:?}");
+    let refused: Vec<&Value> = results[5..].iter().filter(|told| told["success"] == false).collect();
+    for told in &refused {
+        assert!(text_of(told).contains("5 messages at most"), "{told}");
+    }
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(ANN).iter().filter(|text| text.len() == 1).count(), 5);
+}
+
+#[tokio::test]
+async fn what_was_sent_before_a_restart_counts_and_what_may_have_been() {
+    let world = World::new().await;
+    keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
+    let recipe = world.bot().set("TELEGRAM_RATES", "off");
+    world.when(TASK, Reply::turn(["1", "2", "3"].map(send).to_vec()));
+    let first = Gate::new();
+    world.when(TASK, Reply::turn(vec![send("lost")]).behind(&first));
+    let bot = recipe.spawn();
+    bot.ready().await;
+    told(&world, 3).await;
+    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    first.open();
+    world
+        .see("the call", |view| {
+            view.calls_of("sendMessage").iter().any(|call| call.args["text"] == "lost").then_some(())
+        })
+        .await;
+    bot.kill();
+    let gate = Gate::new();
+    world.when(TASK, Reply::turn(["5", "6"].map(send).to_vec()));
+    world.when(TASK, Reply::text("Counted.").behind(&gate));
+    let bot = recipe.spawn();
+    bot.ready().await;
+    let results = told(&world, 6).await;
+    gate.open();
+    assert_eq!(good(&results[..4]), [true, true, true, false], "{results:?}");
+    assert_eq!(good(&results[4..]).iter().filter(|good| **good).count(), 1, "{results:?}");
+}
+
+#[tokio::test]
+async fn an_album_counts_by_its_items_and_an_answer_does_not_count() {
+    let world = World::new().await;
+    let agents = world.folder.path().join("prompts/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let agent = "type: object\ndescription: Do it.\njson_schema_extra:\n  kind: agent\n  name: scheduled\n  version: \"1\"\n  \
+                 structured_output: false\n  tools:\n    - name: sendMediaGroup\n    - name: sendPhoto\n";
+    std::fs::write(agents.join("scheduled.yaml"), agent).unwrap();
+    keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
+    let photo = |n: usize| format!("https://example.com/{n}.png");
+    let album = |count: usize| Part::Call {
+        name: "sendMediaGroup".to_owned(),
+        arguments: json!({"media": (0..count).map(|n| json!({"type": "photo", "media": photo(n)})).collect::<Vec<_>>()}),
+    };
+    let one = Part::Call { name: "sendPhoto".to_owned(), arguments: json!({"photo": photo(9)}) };
+    for calls in [vec![album(6)], vec![album(4)], vec![album(2)], vec![one.clone()], vec![one]] {
+        world.when(TASK, Reply::turn(calls));
+    }
+    world.when(TASK, Reply::text("There they are."));
+    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    let results = told(&world, 5).await;
+    assert_eq!(good(&results), [false, true, false, true, false], "{results:?}");
+    assert!(text_of(&results[2]).contains("1 of them"), "{results:?}");
+    assert_eq!(text(&said(&world, ANN, "There they are.").await), "There they are.");
+}
+
+#[tokio::test]
+async fn a_person_who_asks_gets_as_many_as_they_ask_for() {
+    let world = World::new().await;
+    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    world.when(TASK, Reply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
+    world.when(TASK, Reply::text("Counted."));
+    world.say(ANN, ANN, TASK);
+    assert_eq!(good(&told(&world, 6).await), [true; 6]);
+}
+
+fn text_of(told: &Value) -> &str {
+    told["error"].as_str().unwrap_or_default()
+}
