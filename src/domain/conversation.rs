@@ -99,6 +99,9 @@ pub struct Message {
     /// The task whose prompt it is: nobody sent it just then.
     #[serde(default)]
     pub task: Option<TaskId>,
+    /// A question that had the words of somebody else gone on with: no right of its writer counts for it.
+    #[serde(default)]
+    pub borrowed: bool,
 }
 
 /// The importance of a message nobody has judged yet.
@@ -130,6 +133,7 @@ impl Message {
             turn: None,
             replaced: false,
             task: None,
+            borrowed: false,
         }
     }
 
@@ -143,6 +147,7 @@ impl Message {
             telegram: if inbound.task.is_none() { vec![inbound.message] } else { Vec::new() },
             forwarded_from: inbound.forwarded_from.clone(),
             task: inbound.task,
+            borrowed: inbound.borrowed,
             ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
         }
     }

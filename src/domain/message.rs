@@ -50,6 +50,9 @@ pub struct Inbound {
     /// The task whose prompt it is: nobody sent it just now.
     #[serde(default)]
     pub task: Option<TaskId>,
+    /// It has the words of somebody else gone on with: no right of its writer counts for it.
+    #[serde(default)]
+    pub borrowed: bool,
 }
 
 impl Inbound {
@@ -72,6 +75,7 @@ impl Inbound {
             joins: None,
             forwarded_from: None,
             task: Some(task.id),
+            borrowed: false,
         }
     }
 

@@ -417,6 +417,7 @@ mod tests {
             joins,
             forwarded_from: None,
             task: None,
+            borrowed: false,
         }
     }
 

@@ -8,7 +8,7 @@ pub mod mailbox;
 mod pictures;
 pub mod question;
 mod reply;
-mod rights;
+pub mod rights;
 mod scheduled;
 pub mod trouble;
 pub mod turn;

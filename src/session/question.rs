@@ -20,6 +20,8 @@ pub struct Question {
     pub again_by: Option<Speaker>,
     /// The task whose prompt it is, as it was when its run was claimed.
     pub task: Option<Box<Task>>,
+    /// It has the last answer gone on with. Whose words that answers is looked up when the turn begins.
+    pub goes_on: bool,
 }
 
 /// Who wants the last question tried again, and by which model.
@@ -35,7 +37,7 @@ impl Question {
     /// A question of one part.
     #[must_use]
     pub fn new(part: Inbound, standing: Standing) -> Self {
-        Self { parts: vec![part], standing, again_by: None, task: None }
+        Self { parts: vec![part], standing, again_by: None, task: None, goes_on: false }
     }
 
     /// Who asks.
@@ -61,6 +63,7 @@ impl Question {
                 quotes: message.quotes,
                 forwarded_from: message.forwarded_from,
                 task: message.task,
+                borrowed: message.borrowed,
                 mentioned: true,
                 ..asker?.clone()
             })
@@ -69,10 +72,18 @@ impl Question {
         let again_by = self.asker().cloned();
         // The prompt of a task is the model's wording of what somebody wanted then.
         let is_own = parts.iter().all(|part| {
-            part.task.is_none() && Some(&part.speaker.user) == again_by.as_ref().map(|by| &by.user)
+            let is_theirs = Some(&part.speaker.user) == again_by.as_ref().map(|by| &by.user);
+            is_theirs && part.task.is_none() && !part.borrowed
         });
         let standing = if is_own { self.standing } else { Standing::Borrowed };
-        Self { parts, standing, again_by, task: None }
+        Self { parts, standing, again_by, task: None, goes_on: false }
+    }
+
+    /// The same question with nobody's rights, also when it is taken up again or tried once more.
+    #[must_use]
+    pub fn borrowed(mut self) -> Self {
+        self.parts.iter_mut().for_each(|part| part.borrowed = true);
+        Self { standing: Standing::Borrowed, ..self }
     }
 }
 
@@ -86,7 +97,8 @@ pub(super) fn replace(question: &mut Question, edited: &Inbound) -> bool {
 /// Whether a message is a further part of a question: of the same album, or by the same writer right after a part that
 /// may have been split or forwarded, or a forward right behind its comment, which clients send first.
 pub(super) fn belongs(question: &Question, next: &Question) -> bool {
-    next.parts.first().is_some_and(|first| continues(question, first))
+    // What goes on with an answer is judged by itself.
+    !next.goes_on && next.parts.first().is_some_and(|first| continues(question, first))
 }
 
 pub(super) fn continues(question: &Question, first: &Inbound) -> bool {

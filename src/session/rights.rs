@@ -4,10 +4,20 @@ use super::question::Question;
 use super::turn::Turns;
 use crate::domain::access::AccessList;
 use crate::domain::chat::Place;
+use crate::domain::conversation::Message;
 use crate::domain::task::{Ended, PauseReason, Task, TaskChange};
 use crate::ids::{RunId, UserId};
 use crate::policy::access::{Verdict, judge};
 use crate::store::StoreError;
+
+/// The most stored messages of the last turn that are looked at.
+pub const LAST_MESSAGES: usize = 200;
+
+/// The last turn that a person began, among stored messages of a conversation.
+#[must_use]
+pub fn last_asked(messages: &[Message]) -> Option<RunId> {
+    messages.iter().rev().filter(|message| message.task.is_none()).find_map(|message| message.turn)
+}
 
 impl Turns {
     /// Whether whoever asks may still talk to the bot; if not, their updates are settled without an answer.
@@ -21,6 +31,30 @@ impl Turns {
         let updates: Vec<_> = question.parts.iter().map(|part| part.update).collect();
         self.inbox.settle(&updates).await?;
         Ok(false)
+    }
+
+    /// The question as it may be asked: one that goes on with an answer has no rights unless whoever asks it had asked
+    /// for that answer, alone and in their own words.
+    pub(super) async fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
+        if !question.goes_on || self.has_asked(&question).await? {
+            return Ok(question);
+        }
+        Ok(question.borrowed())
+    }
+
+    /// Whether the last question of a conversation is this one's writer's alone, and no task has run since.
+    async fn has_asked(&self, question: &Question) -> Result<bool, StoreError> {
+        let Some(first) = question.parts.first() else { return Ok(false) };
+        let session = self.conversations.session(first.place.conversation(), self.now()).await?;
+        let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+        let turn = last_asked(&messages);
+        let since = messages.iter().skip_while(|message| message.turn != turn);
+        let mut questions = since.filter(|message| message.turn.is_some());
+        let is_own = |message: &Message| {
+            let speaker = message.speaker.as_ref().map(|speaker| &speaker.user);
+            speaker == Some(&first.speaker.user) && message.task.is_none() && !message.borrowed
+        };
+        Ok(turn.is_some() && questions.all(is_own))
     }
 
     /// Whether a task's creator may still talk to the bot; if not, the run ends unmade and the task is paused.

@@ -121,6 +121,10 @@ impl Turns {
             Ok(false) => return None,
             Err(error) => return self.not_begun(&error, &question).await,
         }
+        let question = match self.with_rights(question.clone()).await {
+            Ok(question) => question,
+            Err(error) => return self.not_begun(&error, &question).await,
+        };
         match self.conversations.begin_turn(conversation, &question.parts, self.now()).await {
             Ok(run) => self.work(run, question, control).await,
             Err(error) => self.not_begun(&error, &question).await,

@@ -60,6 +60,7 @@ pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
     }
     Some(Inbound {
         task: None,
+        borrowed: false,
         update,
         message: MessageId(view.message_id),
         place: place(view),

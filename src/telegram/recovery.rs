@@ -86,16 +86,20 @@ fn withdraw(router: &Router, courier: &Arc<dyn Courier>, runs: Vec<RunId>) {
     });
 }
 
-/// What the update of a turn asked; of a further try, the earlier question that it is for.
+/// What the update of a turn asked, with the rights it began with; of a further try, the earlier question that it is for.
 async fn of_earlier(
     asked: Option<Question>,
     run: &ActiveRun,
     conversations: &dyn ConversationStore,
 ) -> Result<Option<Question>> {
-    match asked {
-        Some(asked) if run.again => Ok(Some(asked.again(conversations.question(run).await?))),
-        other => Ok(other),
-    }
+    let Some(asked) = asked else { return Ok(None) };
+    let stored = conversations.question(run).await?;
+    let is_borrowed = stored.iter().any(|message| message.borrowed);
+    Ok(Some(match run.again {
+        true => asked.again(stored),
+        false if is_borrowed => asked.borrowed(),
+        false => asked,
+    }))
 }
 
 async fn question_of(

@@ -6,6 +6,7 @@
 
 mod access;
 mod agents;
+mod borrowed;
 mod check;
 mod commands;
 mod crash;

@@ -262,7 +262,7 @@ impl Commands {
         view: &CallbackView,
     ) -> Result<Option<Question>, StoreError> {
         let Some((asker, _)) = self.asker_of(view).await? else { return Ok(None) };
-        Ok(self.question_behind(update, view.data.as_deref().unwrap_or_default(), &asker).await)
+        Ok(self.question_behind(update, view.data.as_deref().unwrap_or_default(), &asker))
     }
 
     /// Answers a press that comes too late, and takes the buttons off.

@@ -6,21 +6,18 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::{Asker, Card, Commands, EXAMPLE, Pressed};
-use crate::domain::conversation::Message;
 use crate::domain::delivery::Action;
 use crate::domain::message::Inbound;
 use crate::ids::{MessageId, RunId, UpdateId};
 use crate::outbound::Urgency;
-use crate::policy::access::Standing;
 use crate::prompts::texts::Texts;
 use crate::session::mailbox::Job;
 use crate::session::question::{Again, Question};
+use crate::session::rights::{LAST_MESSAGES, last_asked};
 use crate::store::StoreError;
 use crate::telegram::api::EditMessageReplyMarkup;
 use crate::telegram::send::Button;
 
-/// The most stored messages of the last turn that are looked at.
-const LAST_MESSAGES: usize = 200;
 /// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
 
@@ -67,11 +64,6 @@ fn wish(data: &str) -> Option<Wish<'_>> {
     Some(Wish { verb, turn, model })
 }
 
-/// The last turn that a person began.
-fn asked(messages: &[Message]) -> Option<RunId> {
-    messages.iter().rev().filter(|message| message.task.is_none()).find_map(|message| message.turn)
-}
-
 impl Commands {
     /// What `/retry` has done: the last question again, by the model it names.
     ///
@@ -90,26 +82,7 @@ impl Commands {
         let messages = self.store.recent(session.id, LAST_MESSAGES).await?;
         let is_meant = |turn: Option<RunId>| turn.is_some_and(|turn| tag(turn) == wish.turn);
         let last = messages.iter().rev().find_map(|message| message.turn);
-        Ok(is_meant(asked(&messages)) || wish.verb == "go_on" && is_meant(last))
-    }
-
-    /// Whether the last question of a conversation is this person's alone, and no task has run since; not if that cannot
-    /// be found out.
-    async fn has_asked(&self, asker: &Asker) -> bool {
-        let messages = async {
-            let session = self.store.session(asker.place.conversation(), self.now()).await?;
-            self.store.recent(session.id, LAST_MESSAGES).await
-        };
-        let Ok(messages) = messages.await else { return false };
-        let turn = asked(&messages);
-        let since = messages.iter().skip_while(|message| message.turn != turn);
-        let mut questions = since.filter(|message| message.turn.is_some());
-        turn.is_some()
-            && questions.all(|message| {
-                let is_own =
-                    message.speaker.as_ref().is_some_and(|speaker| speaker.user == asker.speaker.user);
-                is_own && message.task.is_none()
-            })
+        Ok(is_meant(last_asked(&messages)) || wish.verb == "go_on" && is_meant(last))
     }
 
     /// Whether this is the first press under a message: of two in a moment only one counts.
@@ -121,20 +94,14 @@ impl Commands {
     }
 
     /// What a button says as if the person had typed it; `None` for all that ask nothing.
-    pub(super) async fn question_behind(
-        &self,
-        update: UpdateId,
-        data: &str,
-        asker: &Asker,
-    ) -> Option<Question> {
+    pub(super) fn question_behind(&self, update: UpdateId, data: &str, asker: &Asker) -> Option<Question> {
         let texts = self.texts(asker);
         let words = match wish(data).map(|wish| wish.verb) {
             None if data == EXAMPLE => &texts.example_question,
             Some("go_on") => {
                 let question = self.spoken(update, asker, &texts.go_on_question);
-                // What goes on is what others have asked for, if they did.
-                let standing = if self.has_asked(asker).await { asker.standing } else { Standing::Borrowed };
-                return Some(Question { standing, ..question });
+                // What goes on may be what others have asked for: that is looked up when the turn begins.
+                return Some(Question { goes_on: true, ..question });
             }
             Some("again" | "with") => "",
             _ => return None,
@@ -144,7 +111,7 @@ impl Commands {
 
     /// The question or the further try that a button asks for; `None` for all other buttons.
     pub(super) async fn job_of(&self, update: UpdateId, data: &str, asker: &Asker) -> Option<Job> {
-        let asked = self.question_behind(update, data, asker).await?;
+        let asked = self.question_behind(update, data, asker)?;
         match wish(data) {
             Some(Wish { verb: "again", .. }) => Some(Job::Again(Again { asked, model: None })),
             Some(Wish { verb: "with", model, .. }) => {
@@ -205,6 +172,7 @@ impl Commands {
             joins: None,
             forwarded_from: None,
             task: None,
+            borrowed: false,
         };
         Question::new(part, asker.standing)
     }

@@ -67,6 +67,7 @@ fn raw(id: i64) -> RawUpdate {
 fn inbound(id: i64, text: &str) -> Inbound {
     Inbound {
         task: None,
+        borrowed: false,
         update: UpdateId(id),
         message: MessageId(id + 1000),
         place: Place { chat: CHAT, kind: ChatKind::Group, title: Some("Home".into()), topic: None },
