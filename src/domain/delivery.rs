@@ -44,6 +44,12 @@ pub struct PendingDelivery {
 }
 
 impl PendingDelivery {
+    /// A card of a turn, drawn when it is sent.
+    #[must_use]
+    pub fn of_card(run: RunId, place: Place, card: Card, created_at: DateTime<Utc>) -> Self {
+        Self { card: Some(card), ..Self::new(run, place, String::new(), created_at) }
+    }
+
     /// Who speaks: the model in what is part of the conversation, Figaro in cards, notices and apologies.
     #[must_use]
     pub const fn author(&self) -> Author {
@@ -103,6 +109,8 @@ pub enum Card {
     Task(TaskId),
     /// The question which time zone the chat is in.
     Zone,
+    /// What the model changed of the chat's settings in this turn.
+    Settings,
 }
 
 /// Something a person may do about an answer.

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod agent;
 pub mod chat;
+pub mod config_change;
 pub mod conversation;
 pub mod delivery;
 pub mod generation;

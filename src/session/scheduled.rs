@@ -179,25 +179,37 @@ impl Turns {
         }
     }
 
-    /// The cards of tasks that a turn made or changed, to be sent behind its words; then, once in a chat, the question
-    /// where it is, if one of the tasks rests on a guess.
+    /// Whether a turn has changed settings of its chat. Looked up and not carried along, so that no end of a turn hides it.
+    async fn has_configured(&self, run: &ActiveRun) -> bool {
+        match self.settings.config_change(run.id).await {
+            Ok(change) => change.is_some(),
+            Err(error) => {
+                self.report(&error, "whether a turn changed settings could not be looked up");
+                false
+            }
+        }
+    }
+
+    /// What is sent behind the words of a turn: what it changed of the chat's settings; the tasks that it made or changed;
+    /// then, once in a chat, the question where it is, if one of the tasks rests on a guess.
     pub(super) async fn cards(
         &self,
         run: &ActiveRun,
         question: &Question,
         tasks: &[TaskId],
     ) -> Vec<PendingDelivery> {
-        let Some(place) = question.parts.first().map(|part| &part.place).filter(|_| !tasks.is_empty()) else {
+        let Some(place) = question.parts.first().map(|part| &part.place) else {
             return Vec::new();
         };
-        let asks = self.asks_for_zone(place.chat, tasks).await.then_some(Card::Zone);
-        let cards = tasks.iter().copied().map(Card::Task).chain(asks);
+        let settings = self.has_configured(run).await.then_some(Card::Settings);
+        let asks = !tasks.is_empty() && self.asks_for_zone(place.chat, tasks).await;
+        let tasks = tasks.iter().copied().map(Card::Task);
+        let cards = settings.into_iter().chain(tasks).chain(asks.then_some(Card::Zone));
         let now = self.now();
         let after = |at: usize| now + chrono::TimeDelta::milliseconds(i64::try_from(at).unwrap_or(0) + 1);
         let delivery = |(at, card)| PendingDelivery {
-            card: Some(card),
             language: question.parts.first().and_then(|part| part.language.clone()),
-            ..PendingDelivery::new(run.id, place.clone(), String::new(), after(at))
+            ..PendingDelivery::of_card(run.id, place.clone(), card, after(at))
         };
         cards.enumerate().map(delivery).collect()
     }

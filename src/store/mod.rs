@@ -19,6 +19,7 @@ use tokio::sync::Notify;
 
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
+use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting};
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
@@ -33,7 +34,7 @@ use crate::ids::{
 };
 
 pub use error::StoreError;
-pub use zone::{Followed, change_chat, move_tasks};
+pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
 /// What every call here can fail with.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -200,6 +201,23 @@ pub trait SettingsStore: Debug + Send + Sync {
     /// Changes a chat's settings, durably and without losing a change made at the same time; returns them as they are
     /// then. A reset also mends settings that cannot be read.
     async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig>;
+    /// The same for the model in a turn. What this changes is kept for at least [`UNDO`](crate::domain::config_change::UNDO), in the same write, together
+    /// with what the turn changed before.
+    async fn change_chat_config_in_turn(
+        &self,
+        chat: ChatId,
+        change: ConfigPatch,
+        turn: ChangingTurn,
+    ) -> Result<ChatConfig>;
+    /// What the model changed of a chat's settings in a turn, if it did and that is still kept.
+    async fn config_change(&self, run: RunId) -> Result<Option<ConfigChange>>;
+    /// Undoes what the model changed in a turn, durably, as far as it still holds; gives the change and the settings that
+    /// were set back. `None` for a turn that changed nothing, or too long ago.
+    async fn undo_config_change(
+        &self,
+        run: RunId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(ConfigChange, Vec<Setting>)>>;
     /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, sessions,
     /// background, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
     /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be

@@ -1,13 +1,15 @@
-//! Where a chat is, and what follows from it for its tasks: `/timezone` and the settings tools change zones with this.
+//! Where a chat is, and what follows from it for its tasks: `/timezone`, the settings tools and their undoing change
+//! zones with this.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::{Result, SettingsStore, TaskStore};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
+use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting};
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{Task, TaskChange, TaskEdit};
-use crate::ids::{ChatId, TaskId};
+use crate::ids::{ChatId, RunId, TaskId};
 
 /// What the tasks of a chat did when it said where it is.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +20,17 @@ pub struct Followed {
     pub kept: Vec<Task>,
     /// Those that still go by the clocks of another zone.
     pub others: Vec<Task>,
+    /// The zone that was assumed before for each task that rested on a guess.
+    pub assumed: Vec<(TaskId, Tz)>,
+}
+
+/// When settings are changed, and by whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Changing {
+    /// When.
+    pub now: DateTime<Utc>,
+    /// The turn in which the model does it; none for a person.
+    pub turn: Option<RunId>,
 }
 
 /// Changes settings of a chat. If that says where it is, its tasks that rest on a guess follow; those for which somebody
@@ -29,14 +42,58 @@ pub async fn change_chat(
     (settings, tasks): (&dyn SettingsStore, &dyn TaskStore),
     chat: ChatId,
     change: ConfigPatch,
-    now: DateTime<Utc>,
+    Changing { now, turn }: Changing,
 ) -> Result<(ChatConfig, Followed)> {
     // The tasks first: as long as the setting is missing, the chat can be asked again.
     let followed = match change.timezone.flatten() {
         Some(zone) => follow(tasks, chat, (zone, now), |task| task.zone_assumed).await?,
         None => Followed::default(),
     };
-    Ok((settings.change_chat_config(chat, change).await?, followed))
+    let config = match turn {
+        Some(run) => {
+            let turn = ChangingTurn { run, moved: followed.assumed.clone(), at: now };
+            settings.change_chat_config_in_turn(chat, change, turn).await?
+        }
+        None => settings.change_chat_config(chat, change).await?,
+    };
+    Ok((config, followed))
+}
+
+/// Undoes what the model changed in a turn, as [`SettingsStore::undo_config_change`]. Tasks that followed the zone which
+/// is taken back go by the clocks that were assumed before.
+///
+/// # Errors
+/// As the store's calls. If only the tasks could not be changed, they stay in the zone that was taken back.
+pub async fn undo_change(
+    (settings, tasks): (&dyn SettingsStore, &dyn TaskStore),
+    run: RunId,
+    now: DateTime<Utc>,
+) -> Result<Option<(ConfigChange, Vec<Setting>)>> {
+    let undone = settings.undo_config_change(run, now).await?;
+    let zone = undone.as_ref().filter(|(_, restored)| restored.contains(&Setting::Zone));
+    if let Some((change, _)) = zone {
+        match change.before.timezone {
+            Some(zone) => drop(follow(tasks, change.chat, (zone, now), |task| task.zone_assumed).await?),
+            None => follow_back(tasks, change, now).await?,
+        }
+    }
+    Ok(undone)
+}
+
+/// Has the tasks that followed a zone rest on the guess again on which they rested before.
+async fn follow_back(store: &dyn TaskStore, change: &ConfigChange, now: DateTime<Utc>) -> Result<()> {
+    let tasks = store.tasks(change.chat).await?;
+    let edits = tasks.into_iter().filter_map(|task| {
+        let (_, zone) = change.moved.iter().find(|(id, _)| *id == task.id)?;
+        let is_there = Some(task.zone) == change.after.timezone && may_follow(&task, now);
+        let edit = TaskEdit { zone: Some(*zone), zone_assumed: true, ..TaskEdit::default() };
+        is_there.then_some((task.id, TaskChange::Edit(edit)))
+    });
+    let edits: Vec<_> = edits.collect();
+    if !edits.is_empty() {
+        store.change_tasks(edits, Vec::new(), now).await?;
+    }
+    Ok(())
 }
 
 /// Has all tasks of a chat go by the clocks of this zone.
@@ -69,13 +126,14 @@ async fn follow(
     if changes.is_empty() {
         return Ok(Followed { others, ..Followed::default() });
     }
+    let assumed = meant.iter().filter(|task| task.zone_assumed).map(|task| (task.id, task.zone)).collect();
     let changed = store.change_tasks(changes, Vec::new(), now).await?;
     let pairs = meant.into_iter().zip(changed).filter(|(before, _)| is_elsewhere(before));
     let pairs = pairs.filter_map(|(before, after)| Some((before, after?)));
     let (moved, kept): (Vec<_>, Vec<_>) =
         pairs.partition(|(before, after)| after.schedule == before.schedule.moved(before.zone, zone));
     let after = |pairs: Vec<(Task, Task)>| pairs.into_iter().map(|(_, after)| after).collect();
-    Ok(Followed { moved: after(moved), kept: after(kept), others })
+    Ok(Followed { moved: after(moved), kept: after(kept), others, assumed })
 }
 
 /// Whether a task still has a time to come that clocks can move.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
-use super::commands::{Clocks, action_buttons, task_card};
+use super::commands::{Clocks, action_buttons, settings_card, task_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, Piece, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
@@ -134,6 +134,17 @@ impl TelegramCourier {
                 }
                 Err(error) => {
                     tracing::error!(%error, label = error.label(), "a task could not be shown");
+                    None
+                }
+            },
+            Card::Settings => match self.settings.config_change(delivery.run).await {
+                Ok(change) => {
+                    let now = self.sender.clock.now();
+                    let card = |change| settings_card(texts, &change, self.default_zone, now).outgoing();
+                    Some(change.map(card).into_iter().collect())
+                }
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "a change of settings could not be shown");
                     None
                 }
             },

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use super::router::Router;
 use crate::delivery::Courier;
+use crate::domain::chat::{ChatKind, Place};
+use crate::domain::conversation::Conversation;
+use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::run::ActiveRun;
 use crate::ids::{RunId, UpdateId};
 use crate::session::mailbox::Job;
@@ -71,8 +74,24 @@ async fn resume(
             Ok(true)
         }
         // Its question is gone or its writer may no longer talk.
-        None => conversations.end_turn(&run, TurnEnd::default()).await.map(|()| false),
+        None => {
+            let cards = settings_card(router, &run).await?;
+            conversations.end_turn(&run, TurnEnd { cards: cards.clone(), ..TurnEnd::default() }).await?;
+            for card in cards {
+                router.mailboxes.post(run.conversation, Job::Deliver(card));
+            }
+            Ok(false)
+        }
     }
+}
+
+/// What a turn that nobody goes on with had changed of its chat's settings is shown all the same.
+async fn settings_card(router: &Router, run: &ActiveRun) -> Result<Vec<PendingDelivery>> {
+    let Conversation { chat, topic } = run.conversation;
+    let kind = if chat.is_group() { ChatKind::Group } else { ChatKind::Private };
+    let place = Place { chat, kind, title: None, topic };
+    let card = || PendingDelivery::of_card(run.id, place, Card::Settings, router.clock.now());
+    Ok(router.settings.config_change(run.id).await?.map(|_| card()).into_iter().collect())
 }
 
 /// Takes the words of these turns back, while the bot begins to work.

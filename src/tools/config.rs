@@ -12,7 +12,7 @@ use super::{Tool, ToolContext, ToolError, zone};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::domain::tool::Effect;
 use crate::policy::access::{Admins, may_change};
-use crate::store::{SettingsStore, TaskStore, change_chat};
+use crate::store::{Changing, Followed, SettingsStore, StoreError, TaskStore, change_chat};
 
 /// What the settings tools work on.
 #[derive(Debug, Clone)]
@@ -47,10 +47,9 @@ impl ConfigTools {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;
-                let (chat, now) = (context.place.chat, context.now);
                 let patch = change.patch(&context)?;
                 let is_zone = matches!(patch.timezone, Some(Some(_)));
-                let (config, followed) = change_chat((&*this.store, &*this.tasks), chat, patch, now).await?;
+                let (config, followed) = this.change(&context, patch).await?;
                 let mut view = view(&config);
                 if is_zone {
                     view["tasks_moved"] = json!(followed.moved.len());
@@ -67,9 +66,19 @@ impl ConfigTools {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;
-                Ok(view(&this.store.change_chat_config(context.place.chat, ConfigPatch::reset()).await?))
+                Ok(view(&this.change(&context, ConfigPatch::reset()).await?.0))
             }
         })
+    }
+
+    /// Changes settings in the turn's name: Figaro shows what was changed, with a button that undoes it.
+    async fn change(
+        &self,
+        context: &ToolContext,
+        patch: ConfigPatch,
+    ) -> Result<(ChatConfig, Followed), StoreError> {
+        let changing = Changing { now: context.now, turn: Some(context.run) };
+        change_chat((&*self.store, &*self.tasks), context.place.chat, patch, changing).await
     }
 
     async fn may_change(&self, context: &ToolContext) -> Result<(), ToolError> {

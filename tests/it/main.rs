@@ -27,6 +27,7 @@ mod process;
 mod promise;
 mod providers;
 mod retry;
+mod setting_cards;
 mod spending;
 mod stdio;
 mod store;

@@ -215,7 +215,8 @@ async fn in_a_group_the_question_is_quoted_and_nobody_gets_the_rights_of_its_wri
     world.script.push(set());
     world.script.push(Reply::text("It is German now."));
     let asked = world.say(ANN, TEAM, "@figaro_bot speak German");
-    world.answers(TEAM, 1).await;
+    // The answer, and the card that shows what was changed.
+    world.answers(TEAM, 2).await;
     world.script.push(set());
     world.script.push(Reply::text("Only an admin can do that."));
     let again = world.told(BOB, TEAM, "/retry@figaro_bot").await;

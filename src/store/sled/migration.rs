@@ -13,6 +13,7 @@ pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: 
         return Ok(());
     }
     move_settings(tables, changes, from, to)?;
+    move_config_changes(tables, changes, from, to)?;
     move_notes(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
@@ -30,6 +31,22 @@ fn move_settings(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatI
         changes.put(&tables.chats, new, &config)?;
     }
     changes.remove(&tables.chats, old);
+    Ok(())
+}
+
+fn move_config_changes(
+    tables: &Tables,
+    changes: &mut Changes,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.config_changes.scan(&[]) {
+        let (key, mut change) = item?;
+        if change.chat == from {
+            change.chat = to;
+            changes.put(&tables.config_changes, key.to_vec(), &change)?;
+        }
+    }
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Settings of chats, and the list of who may use the bot.
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
@@ -9,11 +9,14 @@ use super::tables::Tables;
 use super::{SledStore, key, migration};
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
-use crate::ids::{ChatId, UserId};
+use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting, UNDO};
+use crate::ids::{ChatId, RunId, UserId};
 use crate::store::{Result, SettingsStore};
 
 /// The key of the one access list.
 const LIST: &[u8] = b"list";
+/// A change by the model is kept longer than it can be undone, so that a late press finds out that it is late.
+const KEPT: TimeDelta = TimeDelta::hours(2 * UNDO.num_hours());
 
 #[async_trait]
 impl SettingsStore for SledStore {
@@ -27,6 +30,33 @@ impl SettingsStore for SledStore {
     async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig> {
         self.change_durably("store the chat's settings", move |tables, changes| {
             configure(tables, changes, chat, change)
+        })
+        .await
+    }
+
+    async fn change_chat_config_in_turn(
+        &self,
+        chat: ChatId,
+        change: ConfigPatch,
+        turn: ChangingTurn,
+    ) -> Result<ChatConfig> {
+        self.change_durably("store the chat's settings", move |tables, changes| {
+            configure_in_turn(tables, changes, (chat, change), turn)
+        })
+        .await
+    }
+
+    async fn config_change(&self, run: RunId) -> Result<Option<ConfigChange>> {
+        self.read("read a change of settings", move |tables| tables.config_changes.get(&key::id(run))).await
+    }
+
+    async fn undo_config_change(
+        &self,
+        run: RunId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(ConfigChange, Vec<Setting>)>> {
+        self.change_durably("undo a change of settings", move |tables, changes| {
+            undo(tables, changes, run, now)
         })
         .await
     }
@@ -80,15 +110,63 @@ fn configure(
     chat: ChatId,
     change: ConfigPatch,
 ) -> Result<ChatConfig, Fault> {
-    let key = key::chat(chat);
-    let mut config = match tables.chats.get(&key) {
-        // A reset needs nothing of what was there.
-        Err(Fault::Record(_)) if change == ConfigPatch::reset() => ChatConfig::default(),
-        stored => stored?.unwrap_or_default(),
-    };
+    let mut config = before(tables, chat, &change)?;
     change.apply(&mut config);
-    changes.put(&tables.chats, key, &config)?;
+    changes.put(&tables.chats, key::chat(chat), &config)?;
     Ok(config)
+}
+
+/// The settings that are to be changed.
+fn before(tables: &Tables, chat: ChatId, change: &ConfigPatch) -> Result<ChatConfig, Fault> {
+    match tables.chats.get(&key::chat(chat)) {
+        // A reset needs nothing of what was there.
+        Err(Fault::Record(_)) if *change == ConfigPatch::reset() => Ok(ChatConfig::default()),
+        stored => Ok(stored?.unwrap_or_default()),
+    }
+}
+
+fn configure_in_turn(
+    tables: &Tables,
+    changes: &mut Changes,
+    (chat, change): (ChatId, ConfigPatch),
+    turn: ChangingTurn,
+) -> Result<ChatConfig, Fault> {
+    for item in tables.config_changes.scan(&[]) {
+        let (key, old) = item?;
+        if turn.at - old.changed_at > KEPT {
+            changes.remove(&tables.config_changes, key);
+        }
+    }
+    let (before, key) = (before(tables, chat, &change)?, key::id(turn.run));
+    let after = configure(tables, changes, chat, change)?;
+    let known = tables.config_changes.find(&key)?;
+    let mut record = known.unwrap_or_else(|| ConfigChange::new(chat, &turn));
+    record.add(&before, &after, turn);
+    if record.settings().next().is_some() {
+        changes.put(&tables.config_changes, key, &record)?;
+    } else {
+        changes.remove(&tables.config_changes, key);
+    }
+    Ok(after)
+}
+
+fn undo(
+    tables: &Tables,
+    changes: &mut Changes,
+    run: RunId,
+    now: DateTime<Utc>,
+) -> Result<Option<(ConfigChange, Vec<Setting>)>, Fault> {
+    let Some(mut change) = tables.config_changes.get(&key::id(run))? else {
+        return Ok(None);
+    };
+    let chat = key::chat(change.chat);
+    let mut config = tables.chats.get(&chat)?.unwrap_or_default();
+    let restored = change.undo(&mut config, now);
+    if !restored.is_empty() {
+        changes.put(&tables.chats, chat, &config)?;
+        changes.put(&tables.config_changes, key::id(run), &change)?;
+    }
+    Ok(Some((change, restored)))
 }
 
 /// Changes the access list; part of a chat's migration.

@@ -8,6 +8,7 @@ use sled::{Db, Tree};
 use super::table::Table;
 use crate::domain::access::AccessList;
 use crate::domain::chat::ChatConfig;
+use crate::domain::config_change::ConfigChange;
 use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
@@ -50,6 +51,8 @@ pub(super) struct Tables {
     pub(super) notes: Table<Note>,
     /// Settings by chat.
     pub(super) chats: Table<ChatConfig>,
+    /// What the model changed of settings, by turn.
+    pub(super) config_changes: Table<ConfigChange>,
     /// The one access list.
     pub(super) access: Table<AccessList>,
     /// Strangers who were told that the bot is private, and when.
@@ -111,6 +114,7 @@ impl Tables {
             own_by_time: Table::open(db, "own_by_time", &quarantine)?,
             notes: Table::open(db, "notes", &quarantine)?,
             chats: Table::open(db, "chats", &quarantine)?,
+            config_changes: Table::open(db, "config_changes", &quarantine)?,
             access: Table::open(db, "access", &quarantine)?,
             strangers: Table::open(db, "strangers", &quarantine)?,
             spent: Table::open(db, "spent", &quarantine)?,

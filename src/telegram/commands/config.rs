@@ -3,6 +3,7 @@
 
 use super::{Asker, Card, Commands, Pressed};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
+use crate::domain::config_change::Setting;
 use crate::ids::{ChatId, UserId};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
@@ -12,9 +13,12 @@ use crate::text::one_line;
 /// Languages offered as buttons, by their own names; any other can be typed.
 const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "Русский", "Français"];
 
+/// The most characters of a setting that a line shows.
+const VALUE_CHARS: usize = 80;
+
 /// A setting that can be changed here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
+pub(super) enum Field {
     Language,
     Tone,
     Instructions,
@@ -37,7 +41,7 @@ impl Field {
         Self::ALL.into_iter().find(|field| field.name().eq_ignore_ascii_case(name))
     }
 
-    fn label(self, texts: &Texts) -> &str {
+    pub(super) fn label(self, texts: &Texts) -> &str {
         match self {
             Self::Language => &texts.config_language,
             Self::Tone => &texts.config_personality,
@@ -135,16 +139,19 @@ impl Commands {
             |label: &str, value: &str| Button::new(label, format!("config:set:{}:{value}", field.name()));
         let (question, choices) = match field {
             Field::Language => {
-                (texts.config_ask_language.clone(), LANGUAGES.map(|name| choice(name, name)).to_vec())
+                let question = with_value(texts, &texts.config_ask_language, config.language.as_deref());
+                (question, LANGUAGES.map(|name| choice(name, name)).to_vec())
             }
             Field::Tone => {
                 let tones =
                     [&texts.tone_friendly, &texts.tone_formal, &texts.tone_playful, &texts.tone_terse];
-                (texts.config_ask_personality.clone(), tones.map(|tone| choice(tone, tone)).to_vec())
+                let question =
+                    with_value(texts, &texts.config_ask_personality, config.personality.as_deref());
+                (question, tones.map(|tone| choice(tone, tone)).to_vec())
             }
             Field::Instructions => {
-                let now = config.custom_prompt.as_deref().unwrap_or(&texts.config_none);
-                (fill(&texts.config_ask_instructions, &[("value", now)]), Vec::new())
+                let now = config.custom_prompt.as_deref().or(Some(&texts.config_none));
+                (with_value(texts, &texts.config_ask_instructions, now), Vec::new())
             }
             Field::Answers => {
                 let choices = AnswerWhen::ALL.map(|when| choice(when_words(texts, when), when.name()));
@@ -184,15 +191,28 @@ impl Commands {
     }
 }
 
-fn value(texts: &Texts, config: &ChatConfig, field: Field) -> String {
-    let none =
-        |value: &Option<String>, or: &str| value.as_deref().map_or(or.to_owned(), |text| one_line(text, 80));
+/// A setting in one line, shortened.
+pub(super) fn value(texts: &Texts, config: &ChatConfig, field: Field) -> String {
+    let none = |value: &Option<String>, or: &str| {
+        value.as_deref().map_or(or.to_owned(), |text| one_line(text, VALUE_CHARS))
+    };
     match field {
         Field::Language => none(&config.language, &texts.config_auto),
         Field::Tone => none(&config.personality, &texts.config_none),
         Field::Instructions => none(&config.custom_prompt, &texts.config_none),
         Field::Answers => when_words(texts, config.answer_when).to_owned(),
     }
+}
+
+/// Whether a line shows a setting not as it is.
+pub(super) fn is_cut(config: &ChatConfig, setting: Setting) -> bool {
+    let text = match setting {
+        Setting::Language => &config.language,
+        Setting::Tone => &config.personality,
+        Setting::Instructions => &config.custom_prompt,
+        Setting::Answers | Setting::Zone | Setting::Model | Setting::Writing => &None,
+    };
+    text.as_deref().is_some_and(|text| one_line(text, VALUE_CHARS) != text)
 }
 
 /// The change of one setting to this value, or back to none; or a complaint.
@@ -209,6 +229,14 @@ fn patch(texts: &Texts, field: Field, value: Option<&str>) -> Result<ConfigPatch
             ConfigPatch { answer_when: Some(when), ..none }
         }
     })
+}
+
+/// A question with the whole of what is set now, if anything.
+fn with_value(texts: &Texts, question: &str, value: Option<&str>) -> String {
+    match value {
+        Some(value) => format!("{question}\n{}", fill(&texts.config_now, &[("value", value)])),
+        None => question.to_owned(),
+    }
 }
 
 fn with_hint(mut card: Card, hint: Option<String>) -> Card {

@@ -9,12 +9,14 @@ mod notes;
 mod retry;
 mod status;
 mod tasks;
+mod undo;
 mod usage;
 mod zone;
 
 pub use card::Card;
 pub use retry::action_buttons;
 pub use tasks::task_card;
+pub use undo::settings_card;
 pub use zone::Clocks;
 
 use std::collections::HashMap;
@@ -279,6 +281,7 @@ impl Commands {
             "notes" => self.press_notes(rest, asker).await,
             "tasks" => self.press_tasks(rest, asker, mailboxes).await,
             "config" => self.press_config(rest, asker).await,
+            "undo" => self.press_undo(rest, asker).await,
             "zone" => self.press_zone(rest, asker).await,
             "model" => self.press_model(rest, asker).await,
             "retry" => Ok(self.press_retry(data, asker).await),

@@ -11,7 +11,7 @@ use crate::domain::task::{State, Task};
 use crate::domain::zone::{self, Told};
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{Followed, StoreError, change_chat, move_tasks};
+use crate::store::{Changing, Followed, StoreError, change_chat, move_tasks};
 use crate::telegram::send::Button;
 use crate::text::one_line;
 
@@ -195,7 +195,8 @@ impl Commands {
     async fn set_zone(&self, asker: &Asker, zone: Tz) -> Result<Card, StoreError> {
         let change = ConfigPatch { timezone: Some(Some(zone)), ..ConfigPatch::default() };
         let store = (&*self.store as _, &*self.store as _);
-        let (_, followed) = change_chat(store, asker.place.chat, change, self.now()).await?;
+        let (_, followed) =
+            change_chat(store, asker.place.chat, change, Changing { now: self.now(), turn: None }).await?;
         Ok(self.clocks(asker).done(zone, &followed))
     }
 

@@ -191,6 +191,7 @@ conformance! {
         access_loses_no_change
         strangers_are_greeted_once_until_they_are_forgotten
         settings_lose_no_change
+        what_a_turn_changes_can_be_undone
         a_note_is_added_once_and_within_the_limit
         the_same_note_is_one_of_the_same_list_and_chat
         a_sound_store_says_so

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use figaro::domain::access::{AccessChange, Claim};
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
+use figaro::domain::config_change::{ChangingTurn, Setting};
 use figaro::domain::generation::Generation;
-use figaro::ids::{ChatId, SessionId, UserId};
+use figaro::ids::{ChatId, RunId, SessionId, UserId};
 use figaro::store::Added;
 use tokio::task::JoinSet;
 
@@ -71,6 +72,47 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let cleared = ChatConfig { zone_asked: Some(at(7)), ..ChatConfig::default() };
     assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), cleared);
     assert_eq!(store.chat_config(CHAT).await.unwrap(), cleared);
+}
+
+pub(super) async fn what_a_turn_changes_can_be_undone(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let language = |to: &str| ConfigPatch { language: Some(Some(to.to_owned())), ..ConfigPatch::default() };
+    let tone = |to: &str| ConfigPatch { personality: Some(Some(to.to_owned())), ..ConfigPatch::default() };
+    let (run, other) = (RunId::new(), RunId::new());
+    let turn = |run, seconds| ChangingTurn { run, moved: Vec::new(), at: at(seconds) };
+    store.change_chat_config(CHAT, language("Latvian")).await.unwrap();
+    for (change, seconds) in [(language("Greek"), 1), (tone("dry"), 2), (language("German"), 3)] {
+        store.change_chat_config_in_turn(CHAT, change, turn(run, seconds)).await.unwrap();
+    }
+    let store = backend.reopen(store).await;
+    let kept = store.config_change(run).await.unwrap().unwrap();
+    assert_eq!((kept.chat, kept.changed_at, kept.undone), (CHAT, at(3), false));
+    assert_eq!(
+        (kept.before.language.as_deref(), kept.after.language.as_deref()),
+        (Some("Latvian"), Some("German"))
+    );
+    assert_eq!((kept.before.personality.as_deref(), kept.after.personality.as_deref()), (None, Some("dry")));
+    assert_eq!(store.config_change(other).await.unwrap(), None);
+    assert_eq!(store.undo_config_change(other, at(4)).await.unwrap(), None);
+    // What changes nothing is no change.
+    store.change_chat_config_in_turn(CHAT, tone("dry"), turn(other, 4)).await.unwrap();
+    assert_eq!(store.config_change(other).await.unwrap(), None);
+    // A group that moves takes along what can be undone.
+    let new = ChatId(-9);
+    store.migrate_chat(CHAT, new).await.unwrap();
+    store.change_chat_config(new, tone("loud")).await.unwrap();
+    let (change, restored) = store.undo_config_change(run, at(5)).await.unwrap().unwrap();
+    assert_eq!((change.chat, change.undone, restored), (new, true, vec![Setting::Language]));
+    let store = backend.reopen(store).await;
+    let now = store.chat_config(new).await.unwrap();
+    assert_eq!((now.language.as_deref(), now.personality.as_deref()), (Some("Latvian"), Some("loud")));
+    let (change, restored) = store.undo_config_change(run, at(6)).await.unwrap().unwrap();
+    assert_eq!((change.undone, restored), (true, vec![]));
+    // Old ones are forgotten.
+    const DAY: i64 = 24 * 3600;
+    store.change_chat_config_in_turn(CHAT, tone("calm"), turn(other, 2 * DAY + 4)).await.unwrap();
+    assert_eq!(store.config_change(run).await.unwrap(), None);
+    assert!(store.config_change(other).await.unwrap().is_some());
 }
 
 pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {

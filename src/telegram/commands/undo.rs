@@ -1,0 +1,113 @@
+//! The card that shows what the model changed of a chat's settings, and the button that undoes it. The courier sends it
+//! behind the answer of the turn.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::card::{Card, Pressed};
+use super::config::{self, Field};
+use super::{Asker, Commands};
+use crate::domain::chat::ChatConfig;
+use crate::domain::config_change::{ConfigChange, Setting};
+use crate::ids::RunId;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::{StoreError, undo_change};
+use crate::telegram::send::Button;
+
+/// What the model changed, with a button that undoes it as long as that can be; `default` is the zone of chats that set
+/// none.
+#[must_use]
+pub fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, now: DateTime<Utc>) -> Card {
+    let value = |config, setting| value(texts, config, setting, default);
+    let line = |setting: Setting| {
+        let (before, after) = (value(&change.before, setting), value(&change.after, setting));
+        format!("{}: {before} → {after}", label(texts, setting))
+    };
+    let mut lines: Vec<String> = change.settings().map(line).collect();
+    let is_cut =
+        |setting: Setting| config::is_cut(&change.before, setting) || config::is_cut(&change.after, setting);
+    if change.settings().any(is_cut) {
+        lines.push(texts.settings_whole.clone());
+    }
+    let undo = Button::new(&texts.button_undo, format!("undo:{}", change.run));
+    let can = change.can_be_undone(now);
+    Card::titled(&texts.settings_changed, lines.join("\n")).row(if can { vec![undo] } else { Vec::new() })
+}
+
+/// What holds now of what the model had changed and somebody has undone.
+fn undone_card(texts: &Texts, change: &ConfigChange, config: &ChatConfig, default: Tz) -> Card {
+    let line = |setting: Setting| {
+        let now = format!("{}: {}", label(texts, setting), value(texts, config, setting, default));
+        match setting.differs(config, &change.before) {
+            true => fill(&texts.settings_since, &[("setting", &now)]),
+            false => now,
+        }
+    };
+    let lines: Vec<String> = change.settings().map(line).collect();
+    Card::titled(&texts.settings_undone, lines.join("\n"))
+}
+
+fn label(texts: &Texts, setting: Setting) -> &str {
+    match setting {
+        Setting::Language => Field::Language.label(texts),
+        Setting::Tone => Field::Tone.label(texts),
+        Setting::Instructions => Field::Instructions.label(texts),
+        Setting::Answers => Field::Answers.label(texts),
+        Setting::Zone => &texts.config_timezone,
+        Setting::Model => &texts.model_title,
+        Setting::Writing => &texts.settings_writing,
+    }
+}
+
+fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> String {
+    match setting {
+        Setting::Language => config::value(texts, config, Field::Language),
+        Setting::Tone => config::value(texts, config, Field::Tone),
+        Setting::Instructions => config::value(texts, config, Field::Instructions),
+        Setting::Answers => config::value(texts, config, Field::Answers),
+        Setting::Zone => match config.timezone {
+            Some(zone) => zone.name().to_owned(),
+            None => fill(&texts.config_default, &[("zone", default.name())]),
+        },
+        Setting::Model => {
+            config.model.as_ref().map_or_else(|| texts.model_default.clone(), ToString::to_string)
+        }
+        Setting::Writing => {
+            let set: Vec<String> =
+                config.settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
+            if set.is_empty() { texts.config_none.clone() } else { set.join(", ") }
+        }
+    }
+}
+
+impl Commands {
+    /// Undoes what the model changed in a turn, for those who may change settings by hand.
+    pub(super) async fn press_undo(&self, run: &str, asker: &Asker) -> Result<Pressed, StoreError> {
+        let texts = self.texts(asker);
+        if !self.may_change(asker).await {
+            return Ok(Pressed::toast(&texts.admin_only));
+        }
+        let Ok(run) = run.parse::<RunId>() else { return Ok(Pressed::toast(&texts.gone)) };
+        let known = self.store.config_change(run).await?;
+        if known.is_none_or(|change| change.chat != asker.place.chat) {
+            return Ok(Pressed::toast(&texts.gone));
+        }
+        let (now, zone) = (self.now(), self.default_zone);
+        let Some((change, restored)) = undo_change((&*self.store as _, &*self.store as _), run, now).await?
+        else {
+            return Ok(Pressed::toast(&texts.gone));
+        };
+        let config = self.store.chat_config(change.chat).await?;
+        if !restored.is_empty() {
+            return Ok(Pressed::both(&texts.settings_undone, undone_card(texts, &change, &config, zone)));
+        }
+        if change.undone {
+            return Ok(Pressed::both(&texts.gone, undone_card(texts, &change, &config, zone)));
+        }
+        let toast = if change.can_be_undone(now) { &texts.settings_stale } else { &texts.gone };
+        let mut card = settings_card(texts, &change, zone, now);
+        card.buttons.clear();
+        card.body = format!("{}\n\n{toast}", card.body);
+        Ok(Pressed::both(toast, card))
+    }
+}
