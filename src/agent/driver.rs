@@ -106,7 +106,7 @@ impl Driver {
                         return Ok(Driven::Done(first));
                     }
                 },
-                Step::CallTools(planned) => match self.call(planned, run.found(), turn).await {
+                Step::CallTools(planned) => match self.call(planned, &run, turn).await {
                     Some(results) => run.tools_answered(results?),
                     None => return Ok(Driven::Cancelled(run.answer(Pass::default()))),
                 },
@@ -193,7 +193,7 @@ impl Driver {
             return Ok(());
         }
         self.caller.bus.publish(turn.context.run, RunEventKind::PassEnded);
-        if pass.text.is_empty() && pass.private.is_empty() {
+        if pass.text.is_empty() && pass.private.is_empty() && pass.sources.is_empty() {
             return Ok(());
         }
         let now = self.caller.clock.now();
@@ -202,6 +202,7 @@ impl Driver {
             token_usage: pass.usage,
             nano_usd: pass.nano_usd,
             private: pass.private.clone(),
+            sources: pass.sources.clone(),
             ..Message::new(turn.session, Role::Assistant, pass.text.clone(), now)
         };
         self.caller.store.append(said).await.map(|_| ())
@@ -212,10 +213,11 @@ impl Driver {
     async fn call(
         &self,
         planned: Vec<Planned>,
-        found: &[String],
+        run: &Run,
         turn: &Turn,
     ) -> Option<Result<Vec<CallResult>, StoreError>> {
-        let calls = ready(planned, found, &turn.tools);
+        let calls = ready(planned, run.found(), &turn.tools);
+        let context = ToolContext { addresses: Arc::new(run.addresses()), ..turn.context.clone() };
         let acts = calls.iter().any(ReadyCall::acts);
         if acts && !(turn.commit.0)() {
             return None;
@@ -223,7 +225,7 @@ impl Driver {
         tokio::select! {
             biased;
             () = turn.cancel.cancelled() => None,
-            results = self.caller.make(calls, &turn.context, turn.session) => Some(results),
+            results = self.caller.make(calls, &context, turn.session) => Some(results),
         }
     }
 }

@@ -10,7 +10,9 @@ use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, Carried};
 use crate::domain::usage::Usage;
 use crate::ids::TaskId;
+use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
+use crate::prompts::fence::text;
 use crate::provider::Item;
 use crate::provider::fold::{MAX_CALLS, Pass};
 
@@ -36,6 +38,9 @@ pub struct Run {
     nano_usd: Option<u64>,
     carried: Carried,
     phase: Phase,
+    /// Addresses that people wrote.
+    #[serde(default)]
+    written: Addresses,
     /// Whether an answer may promise only what a task was stored for.
     #[serde(default)]
     keeps_promises: bool,
@@ -95,6 +100,9 @@ pub struct Answer {
     /// Pages that the whole turn rests on.
     #[serde(default)]
     pub sources: Vec<Source>,
+    /// Addresses that people wrote or that the turn has found.
+    #[serde(default)]
+    pub addresses: Addresses,
     /// Tasks that the turn made or changed.
     #[serde(default)]
     pub tasks: Vec<TaskId>,
@@ -123,6 +131,7 @@ impl Run {
             nano_usd: Some(0),
             carried: Carried::default(),
             phase,
+            written: Addresses::default(),
             keeps_promises: false,
             taken_back: None,
         }
@@ -133,6 +142,12 @@ impl Run {
     #[must_use]
     pub fn keeping_promises(self, keeps_promises: bool) -> Self {
         Self { keeps_promises, ..self }
+    }
+
+    /// The same turn, which knows the addresses that people wrote.
+    #[must_use]
+    pub fn knowing(self, written: Addresses) -> Self {
+        Self { written, ..self }
     }
 
     /// The same turn with what its calls left behind before a restart, in their order.
@@ -164,12 +179,22 @@ impl Run {
         &self.carried.found
     }
 
+    /// The addresses that people wrote, and those that search has found so far.
+    #[must_use]
+    pub fn addresses(&self) -> Addresses {
+        let mut addresses = self.written.clone();
+        self.carried.sources.iter().for_each(|source| addresses.add_found(&source.url));
+        addresses
+    }
+
     /// What the turn has come to if this is its last pass.
     #[must_use]
     pub fn answer(&self, pass: Pass) -> Answer {
         let unkept = self.is_unkept(&pass);
+        let addresses = self.addresses();
         let Carried { spoke, sources, tasks, .. } = self.carried.clone();
-        Answer { pass, spoke, sources, tasks, unkept, usage: self.usage, nano_usd: self.nano_usd }
+        let (usage, nano_usd) = (self.usage, self.nano_usd);
+        Answer { pass, spoke, sources, addresses, tasks, unkept, usage, nano_usd }
     }
 
     /// What the turn has come to where its last pass broke off.
@@ -257,7 +282,7 @@ impl Run {
             let result = results.iter().find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
             self.carried.add(result.carried);
             let Call { id, name, .. } = result.call;
-            self.items.push(Item::ToolResult { call_id: id, name, output: result.output });
+            self.items.push(Item::ToolResult { call_id: id, name, output: text(&result.output) });
         }
         self.phase = Phase::Asking;
         self

@@ -3,6 +3,7 @@
 
 use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
+use crate::prompts::fence::text;
 use crate::provider::Item;
 use crate::text::keep_ends;
 
@@ -73,7 +74,7 @@ pub(super) fn items_of(
                     name: meta.tool_name.clone(),
                     arguments: meta.tool_arguments.clone(),
                 };
-                push_result(&mut items, call, message.text.clone());
+                push_result(&mut items, call, text(&message.text));
             }
             (Role::Tool, None) => {}
         }

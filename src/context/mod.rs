@@ -5,5 +5,8 @@ mod history;
 mod pictures;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 pub use pictures::Pictures;
 pub use window::{BotName, Material, Window, build};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::message::Attachment;
+use crate::prompts::AttachmentView;
 use crate::provider::Image;
 
 /// Pictures by the handle their message came with; of one that is not there, why.
@@ -16,15 +17,14 @@ impl Pictures {
         found.filter_map(|image| image.as_ref().ok().cloned()).collect()
     }
 
-    /// What an attachment is, in a word; of a picture that the model does not get, why.
-    pub(super) fn words(&self, attachment: &Attachment) -> String {
-        let word = attachment.kind.word();
-        let named =
-            attachment.label.as_ref().map_or_else(|| word.to_owned(), |label| format!("{word}: {label}"));
-        match self.get(attachment) {
-            Some(Err(reason)) => format!("{named} (you do not get it: {reason})"),
-            Some(Ok(_)) | None => named,
-        }
+    /// What attachments are; of a picture that the model does not get, why.
+    pub(super) fn views(&self, attachments: &[Attachment]) -> Vec<AttachmentView> {
+        let view = |attachment: &Attachment| AttachmentView {
+            kind: attachment.kind.word(),
+            name: attachment.label.clone(),
+            missing: self.get(attachment).and_then(|image| image.as_ref().err().cloned()),
+        };
+        attachments.iter().map(view).collect()
     }
 
     fn get(&self, attachment: &Attachment) -> Option<&Result<Image, String>> {

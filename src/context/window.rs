@@ -10,7 +10,7 @@ use crate::domain::conversation::Message;
 use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
 use crate::ids::MessageId;
-use crate::prompts::{MessageView, Prompts, QuoteView, SystemView, TailView};
+use crate::prompts::{MessageView, OverheardView, Prompts, QuoteView, SystemView, TailView};
 use crate::provider::{Image, Item};
 use crate::text::one_line;
 
@@ -98,7 +98,7 @@ fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, 
     let now = material.now.with_timezone(&zone);
     prompts.tail(&TailView {
         task: material.question.iter().any(|part| part.task.is_some()),
-        overheard: material.overheard.iter().map(overheard_line).collect(),
+        overheard: material.overheard.iter().map(overheard_view).collect(),
         notes: note_lines(material.notes),
         now: format!("{} ({zone})", now.format("%A, %-d %B %Y, %H:%M")),
         question: parts.collect::<Result<Vec<_>, _>>()?.join("\n"),
@@ -125,7 +125,7 @@ fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
         forwarded_from: part.forwarded_from.clone(),
         text: part.text.clone(),
         quotes: part.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
-        attachments: part.attachments.iter().map(|a| pictures.words(a)).collect(),
+        attachments: pictures.views(&part.attachments),
         ..view(&part.place, &part.speaker, part.message, part.sent_at, zone)
     }
 }
@@ -143,7 +143,7 @@ fn stored_view(message: &Message, material: &Material<'_>, zone: Tz) -> MessageV
         text: message.text.clone(),
         forwarded_from: message.forwarded_from.clone(),
         quotes: message.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
-        attachments: message.attachments.iter().map(|a| pictures.words(a)).collect(),
+        attachments: pictures.views(&message.attachments),
         ..view(place, speaker, id, message.created_at, zone)
     }
 }
@@ -153,7 +153,7 @@ fn view(place: &Place, speaker: &Speaker, message: MessageId, sent: DateTime<Utc
         chat_id: place.chat.0,
         chat_type: place.kind.word(),
         from: speaker_words(speaker),
-        user_id: speaker.user.telegram_id().map_or_else(|| speaker.user.to_string(), |id| id.to_string()),
+        user_id: user_words(speaker),
         message_id: message.0,
         sent: sent.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
         group: place.is_group(),
@@ -162,13 +162,12 @@ fn view(place: &Place, speaker: &Speaker, message: MessageId, sent: DateTime<Utc
 }
 
 fn quote_view(quoted: &Quoted, pictures: &Pictures) -> QuoteView {
-    let words = quoted.attachments.iter().map(|a| format!("[{}]", pictures.words(a)));
-    let text = std::iter::once(quoted.text.clone()).chain(words).filter(|part| !part.is_empty());
     QuoteView {
         message: quoted.message.map(|id| id.0),
         author: quoted.author.clone(),
-        text: text.collect::<Vec<_>>().join("\n"),
+        text: quoted.text.clone(),
         excerpt: quoted.excerpt.clone(),
+        attachments: pictures.views(&quoted.attachments),
     }
 }
 
@@ -179,11 +178,21 @@ fn speaker_words(speaker: &Speaker) -> String {
     }
 }
 
-fn overheard_line(message: &Inbound) -> String {
-    let none = Pictures::default();
-    let words = message.attachments.iter().map(|a| format!("[{}]", none.words(a)));
-    let text = std::iter::once(message.text.clone()).chain(words).collect::<Vec<_>>().join(" ");
-    format!("{}: {}", speaker_words(&message.speaker), one_line(&text, MAX_OVERHEARD_CHARS))
+fn user_words(speaker: &Speaker) -> String {
+    speaker.user.telegram_id().map_or_else(|| speaker.user.to_string(), |id| id.to_string())
+}
+
+fn overheard_view(message: &Inbound) -> OverheardView {
+    let mut attachments = Pictures::default().views(&message.attachments);
+    for attachment in &mut attachments {
+        attachment.name = attachment.name.as_ref().map(|name| one_line(name, MAX_OVERHEARD_CHARS));
+    }
+    OverheardView {
+        from: speaker_words(&message.speaker),
+        user_id: user_words(&message.speaker),
+        text: one_line(&message.text, MAX_OVERHEARD_CHARS),
+        attachments,
+    }
 }
 
 /// A line a list: its items, or only its size when it is long or the room is used up.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::message::{Attachment, Inbound, Quoted, Speaker};
+use super::source::Source;
 use super::usage::Usage;
 use crate::domain::tool::Carried;
 use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId, TopicId};
@@ -85,11 +86,17 @@ pub struct Message {
     /// Where a message that a person passed on came from.
     #[serde(default)]
     pub forwarded_from: Option<String>,
+    /// Of a message that was passed on: a person or a channel wrote it, no bot.
+    #[serde(default)]
+    pub from_person: bool,
     /// The call that a tool's result answers.
     pub tool: Option<ToolMeta>,
     /// What only the provider understands: sent back to it as it came, and to no other.
     #[serde(default)]
     pub private: Vec<PrivatePart>,
+    /// Pages that the provider searched for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
     /// The turn that a question began, so that its parts are known as one.
     #[serde(default)]
     pub turn: Option<RunId>,
@@ -128,8 +135,10 @@ impl Message {
             created_at,
             telegram: Vec::new(),
             forwarded_from: None,
+            from_person: false,
             tool: None,
             private: Vec::new(),
+            sources: Vec::new(),
             turn: None,
             replaced: false,
             task: None,
@@ -146,10 +155,20 @@ impl Message {
             quotes: inbound.quotes.clone(),
             telegram: if inbound.task.is_none() { vec![inbound.message] } else { Vec::new() },
             forwarded_from: inbound.forwarded_from.clone(),
+            from_person: inbound.from_person,
             task: inbound.task,
             borrowed: inbound.borrowed,
             ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
         }
+    }
+
+    /// The words in it that people wrote: theirs, and what they replied to.
+    pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
+        let is_asked = self.role == Role::User && self.task.is_none();
+        let is_own = self.forwarded_from.is_none() || self.from_person;
+        let own = (is_asked && is_own).then_some(self.text.as_str());
+        let quoted = self.quotes.iter().filter(move |_| is_asked).flat_map(Quoted::words_of_people);
+        own.into_iter().chain(quoted)
     }
 }
 

@@ -21,6 +21,9 @@ pub struct PendingDelivery {
     pub reply_to: Option<MessageId>,
     /// The answer in Markdown.
     pub markdown: String,
+    /// The address in it that may be shown with a preview of its page; no other one is.
+    #[serde(default)]
+    pub preview: Option<String>,
     /// When it was written.
     pub created_at: DateTime<Utc>,
     /// The parts that Telegram has confirmed, in order; delivery goes on after them.
@@ -66,6 +69,7 @@ impl PendingDelivery {
             place,
             reply_to: None,
             markdown,
+            preview: None,
             created_at,
             confirmed: Vec::new(),
             language: None,

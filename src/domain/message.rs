@@ -47,6 +47,9 @@ pub struct Inbound {
     pub joins: Option<Join>,
     /// Where a forwarded message came from.
     pub forwarded_from: Option<String>,
+    /// Of a forwarded message: a person or a channel wrote it, no bot.
+    #[serde(default)]
+    pub from_person: bool,
     /// The task whose prompt it is: nobody sent it just now.
     #[serde(default)]
     pub task: Option<TaskId>,
@@ -74,9 +77,17 @@ impl Inbound {
             reply_to_bot: false,
             joins: None,
             forwarded_from: None,
+            from_person: false,
             task: Some(task.id),
             borrowed: false,
         }
+    }
+
+    /// The words in it that people wrote: theirs, and what they replied to. The prompt of a task is the model's wording.
+    pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
+        let is_own = self.forwarded_from.is_none() || self.from_person;
+        let own = (is_own && self.task.is_none()).then_some(self.text.as_str());
+        own.into_iter().chain(self.quotes.iter().flat_map(Quoted::words_of_people))
     }
 
     /// Whether the bot is meant: always in a private chat, else when named or replied to.
@@ -99,6 +110,17 @@ pub struct Quoted {
     pub excerpt: Option<String>,
     /// What else it carries.
     pub attachments: Vec<Attachment>,
+    /// A person or a channel wrote it, no bot.
+    #[serde(default)]
+    pub from_person: bool,
+}
+
+impl Quoted {
+    /// Its words, unless a bot wrote them.
+    pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
+        let words = std::iter::once(self.text.as_str()).chain(self.excerpt.as_deref());
+        words.filter(|_| self.from_person)
+    }
 }
 
 /// Something in a message that is not text.

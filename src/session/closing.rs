@@ -69,7 +69,8 @@ impl Turns {
         // What a task had written when it failed is no answer, and it may be tried again.
         let is_void = question.task.is_some() && closing.trouble.is_some();
         let message = if is_void { None } else { self.stored(run, &closing.answer) };
-        let delivery = self.delivery(run, question, message.as_ref(), &closing.said);
+        let known = &closing.answer.addresses;
+        let delivery = self.delivery(run, question, message.as_ref(), (&closing.said, known));
         let change = self.settled(run, question, &closing, delivery.is_some()).await;
         let cards = self.cards(run, question, &closing.answer.tasks).await;
         let end = TurnEnd {

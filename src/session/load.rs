@@ -10,9 +10,11 @@ use crate::context::{Material, Window, build};
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
+use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::Carried;
+use crate::policy::address::Addresses;
 
 /// The most stored messages that are looked at for the history; the token budget cuts further.
 const HISTORY_MESSAGES: usize = 400;
@@ -27,6 +29,8 @@ pub(super) struct Loaded {
     pub(super) window: Window,
     /// What this turn's calls left behind before a restart.
     pub(super) carried: Vec<Carried>,
+    /// Addresses that people wrote.
+    pub(super) written: Addresses,
 }
 
 impl Turns {
@@ -73,8 +77,17 @@ impl Turns {
             tracing::error!(error, "a prompt could not be rendered");
             Trouble::Internal
         })?;
-        let carried =
-            done.iter().filter_map(|message| Some(message.tool.as_ref()?.carried.clone())).collect();
-        Ok(Loaded { window, carried })
+        let carried = done.into_iter().map(carried).collect();
+        let mut written = Addresses::default();
+        let earlier = history.iter().flat_map(Message::words_of_people);
+        let now = overheard.iter().chain(&question.parts).flat_map(Inbound::words_of_people);
+        earlier.chain(now).for_each(|words| written.add_written(words));
+        Ok(Loaded { window, carried, written })
     }
+}
+
+/// What a stored pass or call left behind for its turn.
+fn carried(message: Message) -> Carried {
+    let by_call = message.tool.map(|tool| tool.carried).unwrap_or_default();
+    Carried { sources: [message.sources, by_call.sources].concat(), ..by_call }
 }

@@ -416,6 +416,7 @@ mod tests {
             reply_to_bot: false,
             joins,
             forwarded_from: None,
+            from_person: false,
             task: None,
             borrowed: false,
         }

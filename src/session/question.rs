@@ -62,6 +62,7 @@ impl Question {
                 attachments: message.attachments,
                 quotes: message.quotes,
                 forwarded_from: message.forwarded_from,
+                from_person: message.from_person,
                 task: message.task,
                 borrowed: message.borrowed,
                 mentioned: true,

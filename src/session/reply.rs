@@ -13,6 +13,7 @@ use crate::domain::source::Source;
 use crate::domain::usage::tokens;
 use crate::ledger::LedgerError;
 use crate::policy::access::Standing;
+use crate::policy::address::Addresses;
 use crate::prompts::texts::{Texts, fill};
 use crate::text::{close_code, one_line};
 
@@ -137,7 +138,7 @@ impl Turns {
         run: &ActiveRun,
         question: &Question,
         answer: Option<&Message>,
-        said: &Said,
+        (said, known): (&Said, &Addresses),
     ) -> Option<PendingDelivery> {
         let first = question.parts.first().filter(|_| !said.markdown.is_empty())?;
         let task = question.task.as_ref().map(|task| task.id);
@@ -145,6 +146,7 @@ impl Turns {
             entry: answer.map(|message| message.id),
             reply_to: Some(first.message).filter(|_| first.place.is_group() && task.is_none()),
             language: first.language.clone(),
+            preview: known.first_in(&said.markdown),
             // Nobody is to go on with what nobody asked for just now.
             actions: if task.is_none() { said.actions.clone() } else { Vec::new() },
             task,

@@ -235,6 +235,7 @@ impl Turns {
                 language: first.language.clone(),
                 standing: question.standing,
                 model: model.clone(),
+                addresses: Arc::default(),
                 now,
                 sends: self.allowance(run, question).await?,
             },
@@ -249,6 +250,7 @@ impl Turns {
         let can_schedule = turn.tools.get(SCHEDULE, &[]).is_some();
         let work = Run::new(loaded.window.items, self.driver.max_passes)
             .carrying(loaded.carried)
+            .knowing(loaded.written)
             .keeping_promises(can_schedule);
         let driven = self.driver.drive(work, &turn).await.map_err(|error| self.lost(&error))?;
         Ok(self.judge(driven, question, (&turn.model, &control)).await)

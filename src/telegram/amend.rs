@@ -9,7 +9,7 @@ use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{ApiError, DeleteMessage, EditMessageText};
-use super::send::{Outgoing, PAUSES, Sender, Unsent, keyboard, simpler};
+use super::send::{Outgoing, PAUSES, PREVIEW, Sender, Unsent, keyboard, preview, simpler};
 use crate::domain::chat::Place;
 use crate::domain::delivery::LiveMessage;
 use crate::ids::{ChatId, MessageId};
@@ -95,6 +95,7 @@ pub(super) fn edit_body(live: LiveMessage, message: &Outgoing) -> Map<String, Va
     body.insert("chat_id".to_owned(), json!(live.chat));
     body.insert("message_id".to_owned(), json!(live.message));
     body.insert("text".to_owned(), json!(message.content.text));
+    body.insert(PREVIEW.to_owned(), preview(message));
     if !message.content.entities.is_empty() {
         body.insert("entities".to_owned(), json!(message.content.entities));
     }

@@ -182,9 +182,9 @@ impl TelegramCourier {
             Piece::File(file) => (Formatted::default(), Some(file)),
         };
         let reply_to = delivery.reply_to.filter(|_| is_first);
+        let (preview, author) = (delivery.preview.clone(), delivery.author());
         let buttons = action_buttons(actions, delivery.run, texts);
-        let author = delivery.author();
-        Outgoing { content, reply_to, buttons, file, author, ..Outgoing::default() }
+        Outgoing { content, preview, reply_to, buttons, file, author, ..Outgoing::default() }
     }
 
     async fn send(

@@ -74,6 +74,7 @@ pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
         reply_to_bot: replied(view).and_then(|r| r.from.as_ref()).is_some_and(|user| user.id == me.id.0),
         joins: joins(view, text),
         forwarded_from: view.forward_origin.as_ref().map(origin_name),
+        from_person: view.forward_origin.as_ref().is_some_and(is_person),
     })
 }
 
@@ -178,6 +179,8 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
             text: words(reply).0.to_owned(),
             excerpt,
             attachments: attachments(reply),
+            // An anonymous admin's message names a bot beside the chat that speaks.
+            from_person: reply.sender_chat.is_some() || reply.from.as_ref().is_some_and(|user| !user.is_bot),
         });
     }
     let external = view.external_reply.as_ref()?;
@@ -187,6 +190,7 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
         text: String::new(),
         excerpt,
         attachments: external_attachments(external),
+        from_person: is_person(&external.origin),
     })
 }
 
@@ -194,6 +198,12 @@ fn external_attachments(external: &ExternalReplyView) -> Vec<Attachment> {
     let photo = external.photo.last().map(|largest| file(AttachmentKind::Photo, largest));
     let document = external.document.as_ref().map(|document| file(AttachmentKind::Document, document));
     photo.into_iter().chain(document).collect()
+}
+
+/// Whether no bot wrote it. Where it is not told who did, as of someone who hides their account, a bot may have.
+fn is_person(origin: &OriginView) -> bool {
+    let is_chat = origin.chat.is_some() || origin.sender_chat.is_some();
+    is_chat || origin.sender_user.as_ref().is_some_and(|user| !user.is_bot)
 }
 
 fn origin_name(origin: &OriginView) -> String {

@@ -25,6 +25,8 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Dur
 
 /// Shown on a message in a group that is not answered; one of the reactions every chat has.
 const SHRUG: &str = "🤷";
+/// Says of which address in a text a preview is shown.
+pub(super) const PREVIEW: &str = "link_preview_options";
 
 /// A call of unknown outcome is made again so often.
 const MOST_UNCLEAR: u32 = 1;
@@ -51,6 +53,8 @@ pub struct Sender {
 pub struct Outgoing {
     /// Text and entities.
     pub content: Formatted,
+    /// The address that is shown with a preview of its page, if it stands in the text. Of no other one is a page loaded.
+    pub preview: Option<String>,
     /// The message it answers.
     pub reply_to: Option<MessageId>,
     /// Rows of buttons.
@@ -173,6 +177,7 @@ impl Sender {
     ) {
         let mut body = json!({"chat_id": place.chat, "message_id": message, "text": content.text});
         body["entities"] = json!(content.entities);
+        body[PREVIEW] = no_preview();
         body["reply_markup"] = keyboard(buttons);
         match self.once(place.chat, EditMessageText(body), Urgency::Answer).await {
             Ok(_) => {}
@@ -239,6 +244,7 @@ pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     body.insert("chat_id".to_owned(), json!(place.chat));
     if message.file.is_none() {
         body.insert("text".to_owned(), json!(message.content.text));
+        body.insert(PREVIEW.to_owned(), preview(message));
     }
     if let Some(topic) = place.topic {
         body.insert("message_thread_id".to_owned(), json!(topic));
@@ -256,6 +262,17 @@ pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     body
 }
 
+/// What Telegram may load for a text: without this the page of whatever address comes first, which a model turned against
+/// its owner could use to send words away.
+pub(super) fn preview(message: &Outgoing) -> Value {
+    let shown = message.preview.as_ref().filter(|address| message.content.shows(address));
+    shown.map_or_else(no_preview, |address| json!({"url": address}))
+}
+
+fn no_preview() -> Value {
+    json!({"is_disabled": true})
+}
+
 /// The id of the message that a call has sent.
 pub(super) fn sent_id(sent: &Value) -> MessageId {
     MessageId(sent.get("message_id").and_then(Value::as_i64).unwrap_or_default())
@@ -264,6 +281,10 @@ pub(super) fn sent_id(sent: &Value) -> MessageId {
 /// Leaves out the part that Telegram's words complain about; `None` when there is nothing to leave out.
 pub(super) fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'static str> {
     let words = words.to_lowercase();
+    if words.contains("webpage") && body.get(PREVIEW).is_some_and(|options| *options != no_preview()) {
+        body.insert(PREVIEW.to_owned(), no_preview());
+        return Some(PREVIEW);
+    }
     let part = if words.contains("entit") {
         "entities"
     } else if words.contains("thread not found") {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolContext, ToolError, typed};
+use super::{Tool, ToolContext, ToolError, as_data, typed};
 use crate::domain::note::{MAX_CONTENT_CHARS, MAX_KEY_CHARS, MAX_NOTES, Note, by_key, normal_key};
 use crate::domain::tool::Effect;
 use crate::ids::NoteId;
@@ -76,7 +76,7 @@ fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
                     json!({"key": key, "notes": items})
                 })
                 .collect();
-            Ok(json!({"success": true, "lists": lists}))
+            Ok(as_data("lists", lists.into()))
         }
     })
 }
@@ -97,7 +97,7 @@ fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
                 || ToolError::ForModel(format!("no note has the id {note_id}; list_notes shows the ids"));
             let id: NoteId = note_id.parse().map_err(|_not_an_id| unknown())?;
             let removed = store.remove_note(context.place.chat, id).await?.ok_or_else(unknown)?;
-            Ok(json!({"success": true, "removed": {"key": removed.key, "content": removed.content}}))
+            Ok(as_data("removed", json!({"key": removed.key, "content": removed.content})))
         }
     })
 }

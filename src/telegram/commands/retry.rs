@@ -171,6 +171,7 @@ impl Commands {
             reply_to_bot: false,
             joins: None,
             forwarded_from: None,
+            from_person: false,
             task: None,
             borrowed: false,
         };

@@ -13,6 +13,8 @@ const MORE: &str = " …";
 pub(super) fn last_part(sketch: &Sketch) -> Formatted {
     let mut whole = render_partial(&sketch.text);
     whole.text += &status_line(sketch, &whole);
+    // A draft has no switch for previews.
+    let whole = whole.without_links();
     if utf16_len(&whole.text) <= MESSAGE_UNITS {
         return whole;
     }

@@ -33,6 +33,61 @@ pub struct Formatted {
     pub entities: Vec<Entity>,
 }
 
+impl Formatted {
+    /// Whether this address stands in the text, or under it as a link.
+    #[must_use]
+    pub fn shows(&self, address: &str) -> bool {
+        let links = self.entities.iter();
+        let mut urls = links.filter_map(|entity| match &entity.kind {
+            Kind::TextLink { url } => Some(url),
+            _ => None,
+        });
+        self.text.contains(address) || urls.any(|url| url == address)
+    }
+
+    /// The same without links: where Telegram cannot be told to show no preview. Addresses stay readable, with a character
+    /// nobody sees in them so that they do not become links by themselves.
+    #[must_use]
+    pub fn without_links(self) -> Self {
+        let mut text = String::with_capacity(self.text.len());
+        // Where the character is put in, in UTF-16 units of the text as it was.
+        let (mut breaks, mut units) = (Vec::new(), 0);
+        let mut chars = self.text.chars().peekable();
+        let mut last = ' ';
+        let is_code = |at: usize| {
+            let code = |kind: &Kind| matches!(kind, Kind::Code | Kind::Pre { .. });
+            self.entities.iter().any(|e| code(&e.kind) && (e.offset..e.offset + e.length).contains(&at))
+        };
+        while let Some(c) = chars.next() {
+            text.push(c);
+            let at = units;
+            units += c.len_utf16();
+            let is_inside = !last.is_whitespace() && chars.peek().is_some_and(|next| !next.is_whitespace());
+            if is_inside && !is_code(at) && (is_dot(c) || (last, c) == ('/', '/')) {
+                text.push(WORD_JOINER);
+                breaks.push(units);
+            }
+            last = c;
+        }
+        let moved = |at: usize| at + breaks.partition_point(|position| *position <= at);
+        let entities =
+            self.entities.into_iter().filter(|entity| !matches!(entity.kind, Kind::TextLink { .. }));
+        let entities = entities.map(|entity| {
+            let start = moved(entity.offset);
+            Entity { offset: start, length: moved(entity.offset + entity.length) - start, ..entity }
+        });
+        Self { entities: entities.collect(), text }
+    }
+}
+
+/// Takes no room, and ends what Telegram takes for an address.
+const WORD_JOINER: char = '\u{2060}';
+
+/// Whether it divides the parts of a host's name, as browsers read it.
+fn is_dot(c: char) -> bool {
+    matches!(c, '.' | '。' | '．' | '｡')
+}
+
 /// Code that goes out as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {

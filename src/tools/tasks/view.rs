@@ -8,7 +8,7 @@ use crate::domain::schedule::Schedule;
 use crate::domain::task::{MAX_PROMPT_CHARS, MOST_FAILURES, PauseReason, State, Task};
 use crate::domain::tool::Carried;
 use crate::text::one_line;
-use crate::tools::ToolOutput;
+use crate::tools::{ToolOutput, as_data};
 
 /// So many next times are told.
 const TIMES: usize = 3;
@@ -56,7 +56,7 @@ pub(super) fn list(mut tasks: Vec<&Task>) -> ToolOutput {
     let prompt = share.saturating_sub(TASK_CHARS).clamp(LEAST_PROMPT, MAX_PROMPT_CHARS);
     let left_out = tasks.len().saturating_sub(MOST_LISTED);
     let listed: Vec<Value> = tasks.iter().take(MOST_LISTED).map(|task| entry(task, prompt)).collect();
-    let mut value = json!({"success": true, "tasks": listed});
+    let mut value = as_data("tasks", listed.into());
     if left_out > 0 {
         value["left_out"] = left_out.into();
     }

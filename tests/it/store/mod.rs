@@ -87,11 +87,13 @@ fn inbound(id: i64, text: &str) -> Inbound {
             text: "q".into(),
             excerpt: None,
             attachments: vec![],
+            from_person: true,
         }),
         mentioned: true,
         reply_to_bot: false,
         joins: None,
         forwarded_from: None,
+        from_person: false,
     }
 }
 

@@ -112,7 +112,7 @@ impl Brain for Showman {
             Trick::Long => spoken(&long()),
             Trick::Slow => Reply::text(SLOW).paced(0, SLOW_PAUSE),
             Trick::Echo => match request.pictures().as_slice() {
-                [] => spoken(&echo(message.text)),
+                [] => spoken(&echo(&message.text.replace("&lt;", "<"))),
                 pictures => spoken(&received(pictures)),
             },
             Trick::Dice => offered(request, "find_telegram_methods", json!({"query": "roll a dice"})),
@@ -183,6 +183,11 @@ fn spoken(text: &str) -> Reply {
     Reply::text(text).paced(0, WORD_PAUSE)
 }
 
+/// A picture of red, white and blue stripes, as PNG in base64.
+const POLE: &str = "iVBORw0KGgoAAAANSUhEUgAAAGAAAABgAgMAAACf9p+rAAAACVBMVEX////IHi0ePKC9/z/pAAAAm0lEQVR42u3UsQnDUBCD4d8BN+69hKfwCC\
+    mifTJKyqApc4Y0Dqc+mNc8BIL3VScASfXa/smT9ICb/T5nZukOi/06Z1Zph81+nvPFCQIxEYiZQKwEQgSiip6ooieq6AkRCBEIEYjj15Y4cktU\
+    7onKPbFfniAQNwKxEIiNQJhAVNETVfREFeFGCIQJhAnE99rGXo29Gns19ur/9+oDGv4937nGYnkAAAAASUVORK5CYII=";
+
 fn call(trick: Trick, message: &TaggedMessage<'_>) -> (&'static str, Value) {
     let mut arguments = Map::new();
     if matches!(trick, Trick::Poll | Trick::Photo | Trick::File | Trick::React) {
@@ -197,7 +202,7 @@ fn call(trick: Trick, message: &TaggedMessage<'_>) -> (&'static str, Value) {
         Trick::Poll => ("sendPoll", poll(message.text)),
         Trick::Photo => (
             "sendPhoto",
-            json!({"photo": "https://example.com/barber-shop.jpg", "caption": "The barber's shop, imagined"}),
+            json!({"photo": {"name": "barber-pole.png", "base64": POLE}, "caption": "A barber's pole"}),
         ),
         Trick::React => (
             "setMessageReaction",
