@@ -82,6 +82,8 @@ impl Turns {
         let earlier = history.iter().flat_map(Message::words_of_people);
         let now = overheard.iter().chain(&question.parts).flat_map(Inbound::words_of_people);
         earlier.chain(now).for_each(|words| written.add_written(words));
+        let of_task = question.task.iter().flat_map(|task| &task.addresses);
+        of_task.for_each(|address| written.add_found(address));
         Ok(Loaded { window, carried, written })
     }
 }

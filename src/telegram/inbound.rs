@@ -179,8 +179,7 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
             text: words(reply).0.to_owned(),
             excerpt,
             attachments: attachments(reply),
-            // An anonymous admin's message names a bot beside the chat that speaks.
-            from_person: reply.sender_chat.is_some() || reply.from.as_ref().is_some_and(|user| !user.is_bot),
+            from_person: is_from_person(reply),
         });
     }
     let external = view.external_reply.as_ref()?;
@@ -198,6 +197,15 @@ fn external_attachments(external: &ExternalReplyView) -> Vec<Attachment> {
     let photo = external.photo.last().map(|largest| file(AttachmentKind::Photo, largest));
     let document = external.document.as_ref().map(|document| file(AttachmentKind::Document, document));
     photo.into_iter().chain(document).collect()
+}
+
+/// Whether no bot wrote a message. In a channel that cannot be known; elsewhere that of an anonymous admin names a bot
+/// beside the chat that speaks.
+fn is_from_person(view: &MessageView) -> bool {
+    match &view.sender_chat {
+        Some(_) => view.chat.kind != "channel",
+        None => view.from.as_ref().is_some_and(|user| !user.is_bot),
+    }
 }
 
 /// Whether no bot wrote it. Where it is not told who did, as of someone who hides their account, a bot may have.

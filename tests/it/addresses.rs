@@ -225,6 +225,29 @@ async fn the_model_cannot_switch_a_preview_on_by_itself() {
 }
 
 #[tokio::test]
+async fn a_task_may_have_loaded_what_was_known_when_it_was_made() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    let prompt = format!("Send {CAT}, or {OWN}.");
+    let task = json!({"prompt": prompt, "schedule": "0 9 1 1 *", "recurring": true});
+    world.script.push(Reply::call("schedule_task", task));
+    world.script.push(Reply::text("Each year."));
+    world.say(ANN, ANN, &format!("send {CAT} each year"));
+    let card = world.answers(ANN, 2).await.remove(1);
+    // What was said is no part of the task's conversation any more.
+    world.told(ANN, ANN, "/new").await;
+    world.when("<scheduled_task", Reply::turn(vec![photo(CAT), photo(OWN)]));
+    world.script.push(Reply::text("[silent]"));
+    world.press(ANN, &card, "Run now").await;
+    let results = results(&world.asks(4).await);
+    assert_eq!(
+        (&results[0]["success"], &results[1]["success"]),
+        (&json!(true), &json!(false)),
+        "{results:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_message_that_grows_and_a_card_load_no_page_either() {
     let world = World::new().await;
     world.team();

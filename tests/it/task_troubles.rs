@@ -18,7 +18,7 @@ const MODEL: &str = "failed: my model cannot be used now; the owner has to look 
 async fn what_failed_in_a_group_is_told_to_its_creator_in_private() {
     let world = World::new().await;
     world.team();
-    world.when("Tell a <b>joke</b>.", Reply::status(401, "Incorrect API key sk-secret"));
+    world.when("Tell a &lt;b>joke&lt;/b>.", Reply::status(401, "Incorrect API key sk-secret"));
     let joke = once(BOB, TEAM, "Tell a <b>joke</b>.", soon());
     keep(&world, &[&joke]).await;
     let bot = world.start_open().await;

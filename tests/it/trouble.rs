@@ -103,14 +103,14 @@ async fn every_trouble_gets_an_honest_sentence_and_the_next_message_works() {
     for (user, (words, replies, _)) in people.clone().zip(&cases) {
         world.person(user, "Someone", "en");
         for reply in replies {
-            world.when(&format!("question <{words}>"), reply.clone());
+            world.when(&format!("question “{words}”"), reply.clone());
         }
     }
     world.otherwise(Reply::text("All is well."));
     let bot = world.bot().set("ACCESS", "open").set("LLM_IDLE_TIMEOUT", "1").spawn();
     bot.ready().await;
     let telling = people.clone().zip(&cases).map(async |(user, (words, _, told))| {
-        let answer = world.told(user, user, &format!("question <{words}>")).await;
+        let answer = world.told(user, user, &format!("question “{words}”")).await;
         assert!(text(&answer).starts_with(told), "{words}: {answer}");
         assert!(!text(&answer).contains("turn "), "a member is not told the turn: {answer}");
         assert_eq!(text(&world.told(user, user, "and now?").await), "All is well.", "after {words}");

@@ -48,6 +48,8 @@ pub enum TaskChange {
 pub struct TaskEdit {
     /// What is to be done.
     pub prompt: Option<String>,
+    /// The addresses in it that not only the model wrote.
+    pub addresses: Vec<String>,
     /// When; with the zone that it was read in.
     pub schedule: Option<(Schedule, Tz)>,
     /// The zone, by someone who named it; without a schedule, the same times by its clocks. A single time that has passed
@@ -155,6 +157,7 @@ impl Task {
     fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
         if let Some(prompt) = edit.prompt {
             self.prompt = prompt;
+            self.addresses = edit.addresses;
         }
         let moved = edit.zone.map(|zone| (self.by_clocks_of(zone, now), zone));
         let is_new = edit.schedule.is_some();

@@ -62,6 +62,9 @@ pub struct Task {
     pub language: Option<String>,
     /// What is to be done.
     pub prompt: String,
+    /// Addresses in the prompt that a person wrote or search found, and not the model alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
     /// When.
     pub schedule: Schedule,
     /// The zone that the schedule's times are in.
@@ -309,6 +312,7 @@ impl Task {
             creator,
             language,
             prompt,
+            addresses: Vec::new(),
             schedule,
             zone,
             zone_assumed,

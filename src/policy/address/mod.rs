@@ -50,14 +50,18 @@ impl Addresses {
         self.0.contains(without_fragment(address))
     }
 
-    /// The first of them that stands in a text, if it is a public one.
+    /// Those that stand in a text, as they are written there.
+    pub fn known_in<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
+        words(text).filter_map(|word| {
+            let word = word.get(web_start(word)?..)?;
+            endings(word).find(|address| self.has(address))
+        })
+    }
+
+    /// The first of them in a text of which a page may be shown, one in a private network left out.
     #[must_use]
     pub fn first_in(&self, text: &str) -> Option<String> {
-        let found = words(text).find_map(|word| {
-            let word = word.get(web_start(word)?..)?;
-            endings(word).find(|address| self.has(address) && is_public(address))
-        });
-        found.map(ToOwned::to_owned)
+        self.known_in(text).find(|address| is_public(address)).map(ToOwned::to_owned)
     }
 
     /// Where a sentence ends and an address does not cannot be known: it is added with and without the punctuation.

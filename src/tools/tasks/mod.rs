@@ -167,7 +167,8 @@ impl TaskTools {
             zone_assumed: is_guess && schedule.uses_zone(),
             schedule,
         };
-        let task = Task::new(new, context.now);
+        let addresses = context.addresses.known_in(&new.prompt).map(ToOwned::to_owned).collect();
+        let task = Task { addresses, ..Task::new(new, context.now) };
         let full = |whose: &str, most: usize| {
             ToolError::ForModel(format!(
                 "{whose} as many scheduled tasks as there may be: {most}. Ask the person which of them to cancel; \
