@@ -302,6 +302,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::domain::conversation::Message;
+    use crate::ids::SessionId;
 
     fn me() -> Me {
         Me { id: BotId(9), name: "Figaro".into(), username: "Figaro_Bot".into(), reads_all: false }
@@ -407,6 +409,40 @@ mod tests {
             some("config", "timezone Europe/Riga", Target::Me)
         );
         assert_eq!(of("/help@other_bot", 15), some("help", "", Target::Another));
+    }
+
+    #[test]
+    fn only_words_that_no_bot_wrote_are_a_persons() {
+        let reply = |sender: Value| {
+            let mut reply =
+                json!({"message_id": 3, "chat": {"id": -5, "type": "supergroup"}, "text": "replied"});
+            reply.as_object_mut().unwrap().extend(sender.as_object().unwrap().clone());
+            json!({"text": "own", "quote": {"text": "quoted"}, "reply_to_message": reply})
+        };
+        let passed_on = |origin: Value| json!({"text": "own", "forward_origin": origin});
+        let user = |is_bot: bool| json!({"id": 12, "is_bot": is_bot, "first_name": "B"});
+        let other = |origin: Value| json!({"text": "own", "quote": {"text": "quoted"}, "external_reply": {"origin": origin}});
+        let all = ["own", "replied", "quoted"].as_slice();
+        let cases = [
+            (json!({"text": "own"}), ["own"].as_slice()),
+            (reply(json!({"from": user(false)})), all),
+            (reply(json!({"from": user(true)})), &["own"]),
+            (reply(json!({"from": user(true), "sender_chat": {"id": -5}})), all),
+            (reply(json!({"sender_chat": {"id": -6}, "chat": {"id": -6, "type": "channel"}})), &["own"]),
+            (reply(json!({})), &["own"]),
+            (passed_on(json!({"sender_user": user(false)})), &["own"]),
+            (passed_on(json!({"chat": {"id": -6, "type": "channel"}})), &["own"]),
+            (passed_on(json!({"sender_user": user(true)})), &[]),
+            (passed_on(json!({"sender_user_name": "B"})), &[]),
+            (other(json!({"sender_user": user(false)})), &["own", "", "quoted"]),
+            (other(json!({"sender_user": user(true)})), &["own"]),
+        ];
+        for (extra, wanted) in cases {
+            let inbound = read_one(extra.clone()).unwrap();
+            assert_eq!(inbound.words_of_people().collect::<Vec<_>>(), wanted, "{extra}");
+            let stored = Message::from_inbound(SessionId::new(), &inbound);
+            assert_eq!(stored.words_of_people().collect::<Vec<_>>(), wanted, "stored: {extra}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use figaro::demo::model::{ModelRequest, Part, Reply};
 use figaro::demo::tavily::{Answer, KEY};
-use figaro::demo::telegram::Say;
+use figaro::demo::telegram::{Failure, Say};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, text};
@@ -184,6 +184,18 @@ async fn no_answer_has_a_page_loaded_that_only_the_model_named() {
         assert!(!shown.contains("text_link") && !shown.contains("evil.example"), "{shown}");
     }
     assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_page_that_telegram_refuses_costs_nobody_the_answer() {
+    let world = World::new().await;
+    let description = "Bad Request: WEBPAGE_NOT_FOUND".to_owned();
+    world.telegram.fail("sendMessage", Failure::Status { status: 400, description }, 1);
+    world.script.push(Reply::text(&format!("See {CAT}")));
+    let _bot = world.start().await;
+    world.ask(&format!("what of {CAT}?")).await;
+    let seen: Vec<Value> = world.previews().into_iter().map(|(_, options)| options).collect();
+    assert_eq!(seen, [json!({"url": CAT}), off()]);
 }
 
 #[tokio::test]

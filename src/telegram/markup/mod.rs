@@ -162,6 +162,19 @@ mod tests {
     }
 
     #[test]
+    fn without_links_words_stay_and_no_address_is_one() {
+        let source =
+            "**See** [this](https://a.example/x), evil.example/?d=1 and `a.b`, _3.5_ **http://c.example** …";
+        let formatted = render(source).without_links();
+        assert_eq!(
+            tagged(&formatted).replace(WORD_JOINER, "~"),
+            "{b:See} this, evil.~example/?d=1 and {c:a.b}, {i:3.~5} {b:http://~c.~example} …"
+        );
+        assert!(render(source).shows("https://a.example/x") && render(source).shows("http://c.example"));
+        assert!(!formatted.shows("https://a.example/x"));
+    }
+
+    #[test]
     fn text_that_is_no_markup_arrives_as_it_stands() {
         let texts = [
             "[Confirm](https://evil.example)",
@@ -219,6 +232,15 @@ mod tests {
         #[test]
         fn markdown_renders_valid(source in markdown()) {
             assert_valid(&render(&source));
+        }
+
+        #[test]
+        fn without_links_it_is_as_valid_and_says_the_same(source in markdown()) {
+            let (whole, bare) = (render(&source), render(&source).without_links());
+            assert_valid(&bare);
+            prop_assert_eq!(bare.text.replace(WORD_JOINER, ""), whole.text.replace(WORD_JOINER, ""));
+            let links = whole.entities.iter().filter(|entity| matches!(entity.kind, Kind::TextLink { .. })).count();
+            prop_assert_eq!(bare.entities.len() + links, whole.entities.len());
         }
 
         #[test]

@@ -9,6 +9,7 @@ use crate::domain::message::Speaker;
 use crate::domain::model::ModelName;
 use crate::domain::task::MAX_PROMPT_CHARS;
 use crate::ids::{BotId, ChatId, UserId};
+use crate::policy::address::Addresses;
 use crate::store::sled::SledStore;
 
 /// Nobody administers anything.
@@ -332,4 +333,28 @@ async fn a_long_list_fits_into_a_result_and_says_what_it_leaves_out() {
     assert_eq!(list["left_out"], 60 - count);
     let first = &list["tasks"][0];
     assert!(first["prompt"].as_str().unwrap().ends_with('…') && count > 30, "{first}");
+}
+
+#[tokio::test]
+async fn of_a_prompt_the_addresses_are_kept_that_not_only_the_model_wrote() {
+    let mut bed = Bed::new().await;
+    let (known, own) = ("https://a.example/x", "https://a.example/x?d=words");
+    let mut addresses = Addresses::default();
+    addresses.add_written(known);
+    bed.context.addresses = Arc::new(addresses);
+    let addresses = async |bed: &Bed, id: &str| {
+        bed.tools.store.task(id.parse().unwrap()).await.unwrap().unwrap().addresses
+    };
+    let made =
+        json!({"prompt": format!("Send {known}, not {own}."), "schedule": "0 9 * * *", "recurring": true});
+    let id = bed.says("schedule_task", made).await["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(addresses(&bed, &id).await, [known]);
+    // Nobody speaks of it any more.
+    bed.context.addresses = Arc::default();
+    bed.says("update_task", json!({"task_id": id, "schedule": "0 8 * * *"})).await;
+    assert_eq!(addresses(&bed, &id).await, [known]);
+    bed.says("update_task", json!({"task_id": id, "prompt": format!("Send {known} or {own}")})).await;
+    assert_eq!(addresses(&bed, &id).await, [known]);
+    bed.says("update_task", json!({"task_id": id, "prompt": format!("Send {own}")})).await;
+    assert_eq!(addresses(&bed, &id).await, Vec::<String>::new());
 }
