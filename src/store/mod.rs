@@ -48,11 +48,25 @@ pub struct RawUpdate {
     pub body: Value,
 }
 
+/// An update that is no JSON Figaro can read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableUpdate {
+    /// Its `update_id`.
+    pub id: UpdateId,
+    /// How it begins.
+    pub text: String,
+    /// How long the whole of it is, in bytes.
+    pub bytes: usize,
+}
+
 /// Updates between their arrival and their settlement.
 #[async_trait]
 pub trait InboxStore: Debug + Send + Sync {
     /// Stores those updates that were never seen before, durably, and returns them in the order given.
     async fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>>;
+    /// Keeps updates that cannot be read, durably, for a person to look at; their ids count as seen and settled. Of each
+    /// bot's the newest [`KEPT_UNREADABLE`] by id are kept. Those seen before are ignored.
+    async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()>;
     /// Everything accepted and not settled, in order of its id.
     async fn unsettled(&self) -> Result<Vec<RawUpdate>>;
     /// Marks updates as dealt with, durably; their ids stay known as seen. Unknown ids are ignored.
@@ -61,6 +75,9 @@ pub trait InboxStore: Debug + Send + Sync {
     /// that no other writer waits long. Returns how many; called again until it returns 0, it forgets them all.
     async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize>;
 }
+
+/// So many updates of a bot that could not be read are kept.
+pub const KEPT_UNREADABLE: usize = 100;
 
 /// How a turn ends.
 #[derive(Debug, Clone, Default)]
@@ -326,7 +343,7 @@ pub const KEPT_RUNS: u32 = 20;
 pub struct StoreHealth {
     /// Bytes on disk.
     pub bytes: u64,
-    /// Records that could not be read and were set aside.
+    /// Records and updates that could not be read and were set aside.
     pub unreadable: u64,
 }
 

@@ -13,6 +13,7 @@ use teloxide::requests::{JsonRequest, MultipartPayload, MultipartRequest, Payloa
 use teloxide::types::InputFile;
 use teloxide::{ApiError as KnownError, Bot, RequestError};
 
+use super::batch::{self, Received};
 use crate::config::TelegramSettings;
 use crate::ids::ChatId;
 use crate::secret::ExposeSecret;
@@ -86,7 +87,6 @@ methods! {
     GetChat = "getChat",
     GetFile = "getFile",
     GetMe = "getMe",
-    GetUpdates = "getUpdates",
     SendChatAction = "sendChatAction",
     SendMessage = "sendMessage",
     SendMessageDraft = "sendMessageDraft",
@@ -138,10 +138,7 @@ impl Api {
     /// In words, when the HTTP client or the server's address are not usable.
     pub fn new(settings: &TelegramSettings) -> Result<Self, String> {
         let url = reqwest::Url::parse(&settings.api_url).map_err(|error| error.to_string())?;
-        // One client for all calls: each has its own copy of the root certificates. Its bound is that of a long poll.
-        let bound = Duration::from_secs(LONG_POLL_SECONDS) + CALL_TIMEOUT;
-        let client = teloxide::net::default_reqwest_settings().timeout(bound).build();
-        let client = client.map_err(|error| error.without_url().to_string())?;
+        let client = client().map_err(|error| error.without_url().to_string())?;
         Ok(Self(Bot::with_client(settings.token.expose_secret().to_owned(), client).set_api_url(url)))
     }
 
@@ -176,20 +173,33 @@ impl Api {
         plain.boxed()
     }
 
-    /// The next updates from `offset` on; all before it count as received. Waits until there are some.
+    /// The next updates from `offset` on; all before it count as received. Waits until there are some. Made without
+    /// teloxide, which reads an answer as a whole or not at all.
     ///
     /// # Errors
     /// See [`ApiError`].
-    pub async fn updates(&self, offset: Option<i64>, kinds: &[&str]) -> Result<Vec<Value>, ApiError> {
-        let payload = GetUpdates(json!({
-            "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
-        }));
-        match JsonRequest::new(self.0.clone(), payload).send().await {
-            Ok(Value::Array(updates)) => Ok(updates),
-            Ok(_) => Err(ApiError::Unclear("no list of updates".to_owned())),
-            Err(error) => Err(classify(&error)),
+    pub async fn updates(&self, offset: Option<i64>, kinds: &[&str]) -> Result<Vec<Received>, ApiError> {
+        let mut url = self.0.api_url();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push(&format!("bot{}", self.0.token())).push("getUpdates");
         }
+        let parameters = json!({
+            "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
+        });
+        let lost = |error: telegram_http::Error| network(&error);
+        let answer = self.0.client().post(url).json(&parameters).send().await.map_err(lost)?;
+        let status = answer.status().as_u16();
+        let body = answer.bytes().await.map_err(lost)?;
+        // A byte that is no text costs a character, not the answer.
+        batch::read(status, &String::from_utf8_lossy(&body))
     }
+}
+
+/// The client that calls are made with.
+fn client() -> Result<telegram_http::Client, telegram_http::Error> {
+    // One client for all calls: each has its own copy of the root certificates. Its bound is that of a long poll.
+    let bound = Duration::from_secs(LONG_POLL_SECONDS) + CALL_TIMEOUT;
+    teloxide::net::default_reqwest_settings().timeout(bound).build()
 }
 
 async fn in_time(sending: impl Future<Output = Result<Value, RequestError>>) -> Result<Value, ApiError> {
@@ -216,13 +226,16 @@ fn classify(error: &RequestError) -> ApiError {
         RequestError::Api(known) => ApiError::Refused(known.to_string()),
         RequestError::MigrateToChatId(chat) => ApiError::Migrated(ChatId(chat.0)),
         RequestError::RetryAfter(seconds) => ApiError::RetryAfter(seconds.duration()),
-        // The words of a network error may hold the address, and with it the token.
-        RequestError::Network(network) if network.is_connect() => {
-            ApiError::Unreachable("no connection".to_owned())
-        }
-        RequestError::Network(network) if network.is_timeout() => ApiError::Unclear(NO_ANSWER.to_owned()),
-        RequestError::Network(_) => ApiError::Unclear("the connection broke".to_owned()),
+        RequestError::Network(error) => network(error),
         RequestError::InvalidJson { .. } => ApiError::Unclear("the answer is no JSON".to_owned()),
         RequestError::Io(error) => ApiError::Unclear(error.to_string()),
     }
+}
+
+/// The words of a network error may hold the address, and with it the token: none of them is told.
+fn network(error: &telegram_http::Error) -> ApiError {
+    if error.is_connect() {
+        return ApiError::Unreachable("no connection".to_owned());
+    }
+    ApiError::Unclear(if error.is_timeout() { NO_ANSWER } else { "the connection broke" }.to_owned())
 }

@@ -4,8 +4,10 @@
 pub mod admins;
 pub mod amend;
 pub mod api;
+pub mod batch;
 pub mod commands;
 pub mod courier;
+pub mod cursor;
 pub mod files;
 pub mod inbound;
 pub mod live;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use super::api::{Api, ApiError};
+use super::batch::Received;
+use super::cursor::Cursor;
 use super::router::Router;
 use crate::clock::Clock;
-use crate::ids::UpdateId;
 use crate::shutdown::Tasks;
-use crate::store::{InboxStore, RawUpdate};
+use crate::store::{InboxStore, RawUpdate, StoreError, UnreadableUpdate};
 
 /// The kinds of update Figaro asks for; others it would only throw away.
 pub const KINDS: [&str; 5] =
@@ -42,22 +42,19 @@ pub struct Poller {
 impl Poller {
     /// Polls until a stop is requested.
     pub async fn run(self) {
-        let mut offset = None;
+        let mut cursor = Cursor::default();
         let mut pause = PAUSES.0;
         let mut swept = None;
         while !self.tasks.is_stopping() {
             let polled = tokio::select! {
-                polled = self.api.updates(offset, &KINDS) => polled,
+                polled = self.api.updates(cursor.offset(), &KINDS) => polled,
                 () = self.tasks.stopping() => return,
             };
             match polled {
                 Ok(updates) => {
-                    pause = PAUSES.0;
-                    match self.take(updates).await {
-                        // After an empty answer all is acknowledged; without an offset nothing depends on the ids going
-                        // on from where they were: after a week without updates Telegram may start them elsewhere.
-                        Some(next) => offset = next,
-                        None => self.rest(&mut pause).await,
+                    match self.take(updates, &mut cursor).await {
+                        true => pause = PAUSES.0,
+                        false => self.rest(&mut pause).await,
                     }
                     self.forget_old(&mut swept).await;
                 }
@@ -70,22 +67,45 @@ impl Poller {
         }
     }
 
-    /// Stores a batch and passes on what is new; gives the next offset, or `None` when it could not be stored.
-    async fn take(&self, updates: Vec<Value>) -> Option<Option<i64>> {
-        let raw: Vec<RawUpdate> = updates.into_iter().filter_map(with_id).collect();
-        let Some(newest) = raw.iter().map(|update| update.id.0).max() else {
-            return Some(None);
-        };
-        match self.inbox.accept(raw, self.clock.now()).await {
-            Ok(new) => {
-                self.router.take(new).await;
-                Some(Some(newest + 1))
-            }
-            Err(error) => {
-                tracing::error!(%error, label = error.label(), "updates could not be stored; not acknowledging them");
-                None
+    /// Stores a batch, passes on what is new and moves the cursor past it; `false` if the next call may bring the same.
+    async fn take(&self, updates: Vec<Received>, cursor: &mut Cursor) -> bool {
+        let (mut readable, mut unreadable, mut nameless) = (Vec::new(), Vec::new(), 0);
+        for update in updates {
+            match update {
+                Received::Readable(update) => readable.push(update),
+                Received::Unreadable(update, reason) => {
+                    let (id, bytes) = (update.id, update.bytes);
+                    tracing::error!(update = %id, reason, bytes, "an update cannot be read; it is kept as text and not answered");
+                    unreadable.push(update);
+                }
+                Received::Nameless(bytes) => {
+                    tracing::error!(bytes, "Telegram sent an update without an id; skipping it");
+                    nameless += 1;
+                }
             }
         }
+        let ids = readable.iter().map(|update| update.id).chain(unreadable.iter().map(|update| update.id));
+        let highest = ids.map(|id| id.0).max();
+        let new = match self.store(readable, unreadable).await {
+            Ok(new) => new,
+            Err(error) => {
+                tracing::error!(%error, label = error.label(), "updates could not be stored; not acknowledging them");
+                return false;
+            }
+        };
+        self.router.take(new).await;
+        cursor.pass(highest, nameless)
+    }
+
+    /// Gives those that are new and can be read.
+    async fn store(
+        &self,
+        readable: Vec<RawUpdate>,
+        unreadable: Vec<UnreadableUpdate>,
+    ) -> Result<Vec<RawUpdate>, StoreError> {
+        let now = self.clock.now();
+        self.inbox.set_aside(unreadable, now).await?;
+        self.inbox.accept(readable, now).await
     }
 
     async fn forget_old(&self, swept: &mut Option<Instant>) {
@@ -120,12 +140,4 @@ impl Poller {
             () = self.tasks.stopping() => {}
         }
     }
-}
-
-fn with_id(body: Value) -> Option<RawUpdate> {
-    let id = body.get("update_id").and_then(Value::as_i64);
-    if id.is_none() {
-        tracing::error!("Telegram sent an update without an id; skipping it");
-    }
-    id.map(|id| RawUpdate { id: UpdateId(id), body })
 }

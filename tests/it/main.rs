@@ -21,6 +21,7 @@ mod live;
 mod load;
 mod methods;
 mod models;
+mod odd_updates;
 mod own_messages;
 mod pictures;
 mod policy;

@@ -103,6 +103,12 @@ impl OfflineTelegram {
         self.change(|state| state.updates.push_raw(update))
     }
 
+    /// Queues a text as it stands, JSON or not, in place of an update. Gives the id under which it waits and is
+    /// acknowledged; the text gets it and has to name it itself.
+    pub fn push_text(&self, text: impl FnOnce(i64) -> String) -> i64 {
+        self.change(|state| state.updates.push_text(text))
+    }
+
     /// The next `times` calls of a method (`*`: of any but `getUpdates`) fail.
     pub fn fail(&self, method: &str, failure: Failure, times: usize) {
         self.change(|state| state.faults.plan(method, failure, times));

@@ -12,6 +12,8 @@ pub enum Failure {
     },
     /// Refused with 429 and this `retry_after` in seconds.
     RetryAfter(u64),
+    /// Answered with this body and status 200; nothing happens.
+    Answer(String),
     /// No answer ever comes; nothing happens.
     Hang,
     /// The connection breaks; nothing happens.

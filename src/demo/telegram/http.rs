@@ -6,7 +6,7 @@ use axum::extract::{DefaultBodyLimit, Request, State as Extract};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use figaro_mcp::table::{Method, Table};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
@@ -110,6 +110,10 @@ async fn call(tg: &OfflineTelegram, underway: &Underway, args: Args) -> Response
         Some(Failure::Status { status, description }) => {
             fail(tg, underway, Refusal::new(status, description))
         }
+        Some(Failure::Answer(body)) => {
+            tg.change(|state| state.record(underway.finished(Some("another answer".to_owned()))));
+            json_text(StatusCode::OK, body)
+        }
         Some(Failure::RetryAfter(seconds)) => fail(tg, underway, Refusal::retry_after(seconds)),
     }
 }
@@ -125,7 +129,7 @@ async fn perform(
     underway: &Underway,
     mut args: Args,
     lost: Option<&str>,
-) -> Result<Value, Refusal> {
+) -> Result<String, Refusal> {
     let lost = lost.map(ToOwned::to_owned);
     let checked = check(underway.method, &mut args);
     if underway.method.name == "getUpdates" && checked.is_ok() {
@@ -139,7 +143,7 @@ async fn perform(
         let result = checked.and_then(|()| methods::perform(state, underway.method, &args, now));
         let error = result.as_ref().err().map(ToString::to_string).or(lost);
         state.record(underway.finished(error));
-        result
+        result.map(|result| result.to_string())
     })
 }
 
@@ -171,15 +175,19 @@ fn download(tg: &OfflineTelegram, path: &str) -> Response {
     }
 }
 
-fn answer(result: Result<Value, Refusal>) -> Response {
-    let (status, body) = match result {
-        Ok(result) => (StatusCode::OK, json!({"ok": true, "result": result})),
+/// The answer to a call; a result is the text of its JSON.
+fn answer(result: Result<String, Refusal>) -> Response {
+    match result {
+        Ok(result) => json_text(StatusCode::OK, format!(r#"{{"ok":true,"result":{result}}}"#)),
         Err(refusal) => {
             let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-            (status, refusal.body())
+            json_text(status, refusal.body().to_string())
         }
-    };
-    (status, axum::Json(body)).into_response()
+    }
+}
+
+fn json_text(status: StatusCode, body: String) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// An answer whose body breaks off: the server closes the connection, the client sees a transport error.

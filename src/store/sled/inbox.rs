@@ -7,10 +7,10 @@ use chrono::{DateTime, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
-use super::tables::{Accepted, Tables};
+use super::tables::{Accepted, SetAside, Tables};
 use super::{SledStore, key};
 use crate::ids::{BotId, UpdateId};
-use crate::store::{InboxStore, RawUpdate, Result};
+use crate::store::{InboxStore, KEPT_UNREADABLE, RawUpdate, Result, UnreadableUpdate};
 
 /// The most ids one call forgets.
 const EXPIRED: usize = 512;
@@ -26,6 +26,17 @@ impl InboxStore for SledStore {
         let bot = self.bot();
         self.change_durably("store updates", move |tables, changes| {
             accept(tables, changes, bot, (updates, now))
+        })
+        .await
+    }
+
+    async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()> {
+        if updates.is_empty() {
+            return Ok(());
+        }
+        let bot = self.bot();
+        self.change_durably("store updates that cannot be read", move |tables, changes| {
+            set_aside(tables, changes, bot, (updates, now))
         })
         .await
     }
@@ -88,6 +99,32 @@ fn accept(
     // The first of two copies in one batch is the one that was stored.
     updates.retain(|update| new.remove(&update.id));
     Ok(updates)
+}
+
+fn set_aside(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    (updates, arrived_at): (Vec<UnreadableUpdate>, DateTime<Utc>),
+) -> Result<(), Fault> {
+    let mut kept: BTreeSet<Vec<u8>> = BTreeSet::new();
+    for key in tables.unreadable.tree().scan_prefix(key::bot(bot)).keys() {
+        kept.insert(key?.to_vec());
+    }
+    for update in updates {
+        let key = key::update(bot, update.id);
+        if tables.inbox.contains(&key)? || tables.seen.contains(&key)? || !kept.insert(key.clone()) {
+            continue;
+        }
+        changes.put(&tables.seen, key.clone(), &())?;
+        changes.put(&tables.seen_by_time, key::update_at(bot, arrived_at, update.id), &())?;
+        let aside = SetAside { arrived_at, bytes: update.bytes, text: update.text };
+        changes.put(&tables.unreadable, key, &aside)?;
+    }
+    for old in kept.iter().take(kept.len().saturating_sub(KEPT_UNREADABLE)) {
+        changes.remove(&tables.unreadable, old.clone());
+    }
+    Ok(())
 }
 
 fn unsettled(tables: &Tables, bot: BotId) -> Result<Vec<RawUpdate>, Fault> {

@@ -136,7 +136,8 @@ impl Store for SledStore {
     async fn health(&self) -> Result<StoreHealth> {
         let path = self.0.path.clone();
         self.read("measure its folder", move |tables| {
-            let unreadable = u64::try_from(tables.quarantine.len()).unwrap_or(u64::MAX);
+            let unreadable = tables.quarantine.len() + tables.unreadable.tree().len();
+            let unreadable = u64::try_from(unreadable).unwrap_or(u64::MAX);
             Ok(StoreHealth { bytes: files::size(&path)?, unreadable })
         })
         .await

@@ -27,6 +27,8 @@ pub(super) struct Tables {
     pub(super) seen: Table<()>,
     /// The same updates by the time they were accepted, so that the oldest are found without a search.
     pub(super) seen_by_time: Table<()>,
+    /// Updates that could not be read, by bot and id; their ids are among the seen.
+    pub(super) unreadable: Table<SetAside>,
     /// The current session of a conversation.
     pub(super) current: Table<SessionId>,
     /// Sessions by id.
@@ -87,6 +89,14 @@ pub(super) struct Accepted {
     pub(super) body: Value,
 }
 
+/// An update that could not be read.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SetAside {
+    pub(super) arrived_at: DateTime<Utc>,
+    pub(super) bytes: usize,
+    pub(super) text: String,
+}
+
 /// A pending delivery, and where its answer is stored.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Outgoing {
@@ -102,6 +112,7 @@ impl Tables {
             inbox: Table::open(db, "inbox", &quarantine)?,
             seen: Table::open(db, "seen", &quarantine)?,
             seen_by_time: Table::open(db, "seen_by_time", &quarantine)?,
+            unreadable: Table::open(db, "unreadable_updates", &quarantine)?,
             current: Table::open(db, "current", &quarantine)?,
             sessions: Table::open(db, "sessions", &quarantine)?,
             messages: Table::open(db, "messages", &quarantine)?,

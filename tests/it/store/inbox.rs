@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use figaro::ids::{BotId, UpdateId};
+use figaro::store::{KEPT_UNREADABLE, UnreadableUpdate};
 use tokio::task::JoinSet;
 
 use super::{Backend, CHAT, accept, at, ids, note, raw};
@@ -100,4 +101,34 @@ pub(super) async fn every_bot_has_an_inbox_of_its_own(backend: &dyn Backend) {
     let store = backend.open_for(BotId(1)).await;
     assert_eq!(ids(&store.unsettled().await.unwrap()), [5]);
     assert_eq!(store.expire_seen(at(100)).await.unwrap(), 0);
+}
+
+fn unreadable(id: i64) -> UnreadableUpdate {
+    UnreadableUpdate { id: UpdateId(id), text: "{".to_owned(), bytes: 1 }
+}
+
+pub(super) async fn what_cannot_be_read_is_set_aside_once(backend: &dyn Backend) {
+    let store = backend.open().await;
+    accept(&store, &[1, 2], 0).await;
+    store.settle(&[UpdateId(2)]).await.unwrap();
+    store.set_aside([1, 2, 3, 3].map(unreadable).to_vec(), at(1)).await.unwrap();
+    let store = backend.reopen(store).await;
+    store.set_aside(vec![unreadable(3)], at(2)).await.unwrap();
+    assert_eq!(store.health().await.unwrap().unreadable, 1, "what was read once is not set aside");
+    assert_eq!(ids(&store.unsettled().await.unwrap()), [1], "it holds no start up");
+    assert_eq!(accept(&store, &[3, 4], 2).await, [4]);
+    // Its id is forgotten like any other; what is kept of it stays.
+    assert_eq!(store.expire_seen(at(10)).await.unwrap(), 2);
+    assert_eq!(accept(&store, &[3], 11).await, [3]);
+    assert_eq!(store.health().await.unwrap().unreadable, 1);
+}
+
+pub(super) async fn few_unreadable_updates_are_kept(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let kept = i64::try_from(KEPT_UNREADABLE).unwrap();
+    store.set_aside((0..kept + 5).map(unreadable).collect(), at(0)).await.unwrap();
+    store.set_aside((kept + 5..kept + 10).map(unreadable).collect(), at(0)).await.unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(store.health().await.unwrap().unreadable, KEPT_UNREADABLE as u64);
+    assert_eq!(accept(&store, &[0, kept + 9], 0).await, [0; 0], "their ids stay known");
 }

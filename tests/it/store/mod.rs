@@ -158,6 +158,8 @@ conformance! {
         forgets_old_settled_ids
         forgets_the_oldest_ids_a_few_at_a_time
         every_bot_has_an_inbox_of_its_own
+        what_cannot_be_read_is_set_aside_once
+        few_unreadable_updates_are_kept
     }
     sessions {
         a_conversation_has_a_current_session
