@@ -126,7 +126,7 @@ async fn store(settings: &Settings, username: Option<&str>) -> Result<String, St
     if let Some(username) = username {
         let link = claim::link(&settings.access, &store, &Clock::system(), username).await;
         if let Some(link) = link.map_err(|error| error.to_string())? {
-            say(&format!("! {}", link.words));
+            say(&format!("! {link}"));
         }
     }
     Ok(format!("{path}: {} bytes, {} unreadable records", health.bytes, health.unreadable))

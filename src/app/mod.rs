@@ -78,6 +78,7 @@ async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {
     let clock = Clock::system();
     let (parts, (scheduler, poller)) = parts::build(settings, groups, &clock).await?;
     let store = &*parts.store;
+    claim::void(&settings.access, store).await.map_err(|error| Refusal(error.to_string()))?;
     recover(&parts.router, store, (store, store), (store, &parts.courier))
         .await
         .map_err(|error| Refusal(error.to_string()))?;

@@ -123,7 +123,7 @@ mod tests {
             chats: vec![ChatId(-5)],
             denied: [1, 2, 5, 6].map(UserId::telegram).to_vec(),
             denied_chats: vec![ChatId(-7)],
-            claim: None,
+            invites: Vec::new(),
         };
         let cases = [
             (1, 1, Verdict::Allow(Standing::Owner)),

@@ -25,6 +25,7 @@ mod odd_updates;
 mod own_messages;
 mod pictures;
 mod policy;
+mod private;
 mod process;
 mod promise;
 mod providers;

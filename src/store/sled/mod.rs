@@ -13,6 +13,7 @@ mod notes;
 mod open;
 mod outbox;
 mod overheard;
+mod private;
 mod sessions;
 mod settings;
 mod table;
@@ -65,6 +66,7 @@ impl SledStore {
                 Ok((tables, files))
             });
             let (tables, files) = parts.map_err(|fault| fault.into_error(&folder, open::OPEN))?;
+            private::mend(&folder);
             let durable = GroupCommit::new(move || files.sync().map_err(|fault| fault.to_string()));
             Ok(Self(Arc::new(Shared {
                 path: folder,

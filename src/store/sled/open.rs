@@ -8,7 +8,7 @@ use sled::{Config, Db};
 
 use super::StoreError;
 use super::fault::Fault;
-use super::files;
+use super::{files, private};
 
 /// The format this build writes, and the newest it reads.
 const FORMAT: u32 = 1;
@@ -33,6 +33,7 @@ pub(super) fn open(folder: &Path) -> Result<Db, StoreError> {
     if let Some(reason) = objection.map_err(|error| Fault::Io(error).into_error(folder, OPEN))? {
         return Err(StoreError::Unreadable { path: folder.to_owned(), reason });
     }
+    private::prepare(folder).map_err(|error| Fault::Io(error).into_error(folder, OPEN))?;
     let config = Config::new().path(folder).cache_capacity(CACHE).flush_every_ms(Some(FLUSH_EVERY_MS));
     let db = open_patiently(&config).map_err(|error| refusal(error, folder))?;
     check_format(&db, folder)?;

@@ -15,7 +15,7 @@ use super::inbound::{self, Command, Me, Target};
 use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::AccessSettings;
-use crate::domain::access::AccessChange;
+use crate::domain::access::{AccessChange, CodeHash};
 use crate::domain::chat::AnswerWhen;
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
@@ -198,7 +198,7 @@ impl Router {
         if let Some(code) =
             command.as_ref().filter(|c| c.name == "start" && !part.place.is_group()).map(|c| &c.argument)
             && !code.is_empty()
-            && list.claim.is_some()
+            && !list.invites.is_empty()
             && self.claim(id, &part, code).await?
         {
             return Ok(Fate::Pending);
@@ -324,11 +324,12 @@ impl Router {
         Ok(Fate::Settled)
     }
 
-    /// Someone opened a claim link; `true` if it was good and they own the bot now.
+    /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the
+    /// settings name the owners.
     async fn claim(self: &Arc<Self>, id: UpdateId, part: &Inbound, code: &str) -> Result<bool, StoreError> {
         let user = part.speaker.user.clone();
-        let redeem = AccessChange::Redeem { code: code.to_owned(), user, at: self.clock.now() };
-        if !self.settings.change_access(redeem).await? {
+        let redeem = AccessChange::Redeem { code: CodeHash::of(code), user, at: self.clock.now() };
+        if !self.access.owners.is_empty() || !self.settings.change_access(redeem).await? {
             return Ok(false);
         }
         tracing::info!(user = %part.speaker.user, "the bot has an owner now");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use figaro::domain::access::{AccessChange, Claim};
+use figaro::domain::access::{AccessChange, CodeHash, OwnerInvite};
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
 use figaro::domain::config_change::{ChangingTurn, Setting};
 use figaro::domain::generation::Generation;
@@ -191,11 +191,11 @@ pub(super) async fn access_loses_no_change(backend: &dyn Backend) {
     }
     let effective = tasks.join_all().await.into_iter().filter(|changed| *changed).count();
     assert_eq!(effective, 32);
-    let claim = Claim { code: "c0de".into(), expires_at: at(60) };
-    assert!(store.change_access(AccessChange::Offer(claim)).await.unwrap());
+    let invite = AccessChange::Invite { invite: OwnerInvite::new("c0de", at(0)), at: at(0) };
+    assert!(store.change_access(invite).await.unwrap());
     let store = backend.reopen(store).await;
     assert_eq!(store.access().await.unwrap().users.len(), 32);
-    let redeem = AccessChange::Redeem { code: "c0de".into(), user: UserId::telegram(9), at: at(1) };
+    let redeem = AccessChange::Redeem { code: CodeHash::of("c0de"), user: UserId::telegram(9), at: at(1) };
     assert!(store.change_access(redeem.clone()).await.unwrap());
     assert!(!store.change_access(redeem).await.unwrap());
     assert_eq!(store.access().await.unwrap().owners, [UserId::telegram(9)]);

@@ -1,0 +1,123 @@
+//! Who may look at the files of a store: the account that runs the bot and no other, since they hold what people said. A
+//! folder that is private from its beginning protects every file that sled makes in it later.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+
+const FOLDER: u32 = 0o700;
+const FILE: u32 = 0o600;
+/// Permissions of anyone but the owner of a file.
+const OTHERS: u32 = 0o077;
+
+/// Makes a folder that is not there yet, or closes one that is empty, before anything is written into it.
+///
+/// # Errors
+/// When the folder cannot be made, read or closed.
+pub(super) fn prepare(folder: &Path) -> io::Result<()> {
+    let is_empty = fs::read_dir(folder).map(|mut entries| entries.next().is_none());
+    match is_empty {
+        Ok(true) => match restrict(folder, FOLDER) {
+            // Another's folder that may be written to; `mend` tells of it.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+            done => done,
+        },
+        Ok(false) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if let Some(parent) = folder.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            DirBuilder::new().mode(FOLDER).create(folder)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Closes the folder and files of a store, as earlier versions and copies leave them open. A folder with other things in
+/// it stays as it is: others may need those. A failure is logged; the store works all the same.
+pub(super) fn mend(folder: &Path) {
+    let path = folder.display();
+    match close(folder) {
+        Ok(Found::Private) => {}
+        Ok(Found::Open) => {
+            tracing::info!(
+                "other accounts of this machine could read the store {path}; now only this one can"
+            );
+        }
+        Ok(Found::Shared) => tracing::warn!(
+            "the store {path} has other files beside it, so its folder stays open to other accounts of this machine: give \
+             it a folder of its own"
+        ),
+        Err(error) => tracing::warn!(
+            %error,
+            "other accounts of this machine may be able to read the store {path}: run `chmod -R go= {path}` as its owner"
+        ),
+    }
+}
+
+/// How the folder of a store was found.
+enum Found {
+    Private,
+    Open,
+    Shared,
+}
+
+fn close(folder: &Path) -> io::Result<Found> {
+    let is_shared = close_files(folder)?;
+    let is_open = fs::metadata(folder)?.permissions().mode() & OTHERS != 0;
+    match (is_open, is_shared) {
+        (false, _) => Ok(Found::Private),
+        (true, true) => Ok(Found::Shared),
+        (true, false) => restrict(folder, FOLDER).map(|()| Found::Open),
+    }
+}
+
+/// Closes all that is the store's; gives whether there is anything else.
+fn close_files(folder: &Path) -> io::Result<bool> {
+    let mut others = false;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let kind = entry.file_type()?;
+        let done = match &*name {
+            "blobs" if kind.is_dir() => close_files_of(&entry.path()),
+            _ if is_ours(&name) && kind.is_file() => restrict(&entry.path(), FILE),
+            // The file system's own.
+            "lost+found" => Ok(()),
+            _ => {
+                others = true;
+                Ok(())
+            }
+        };
+        match done {
+            // sled removes what it no longer needs.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            done => done?,
+        }
+    }
+    Ok(others)
+}
+
+fn is_ours(name: &str) -> bool {
+    name == "db" || name.starts_with("conf") || name.starts_with("snap.")
+}
+
+fn close_files_of(blobs: &Path) -> io::Result<()> {
+    restrict(blobs, FOLDER)?;
+    for entry in fs::read_dir(blobs)? {
+        match restrict(&entry?.path(), FILE) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
+fn restrict(path: &Path, mode: u32) -> io::Result<()> {
+    if fs::metadata(path)?.permissions().mode() & OTHERS == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}

@@ -1,0 +1,159 @@
+//! What other accounts of the machine may not see: the store's files, and the codes of links that make an owner.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use figaro::demo::model::Reply;
+use figaro::demo::telegram::View;
+
+use crate::check::words;
+use crate::support::bot::Recipe;
+use crate::support::scene::text;
+use crate::support::{ANN, BOB, Bot, World};
+
+/// What below a folder others may look at, the folder itself included.
+fn open_to_others(path: &Path) -> Vec<String> {
+    let metadata = fs::metadata(path).unwrap();
+    let below = || fs::read_dir(path).unwrap().flat_map(|entry| open_to_others(&entry.unwrap().path()));
+    let mut open: Vec<String> = if metadata.is_dir() { below().collect() } else { Vec::new() };
+    if metadata.permissions().mode() & 0o077 != 0 {
+        open.push(path.display().to_string());
+    }
+    open
+}
+
+fn open_up(path: &Path) {
+    if path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| open_up(&entry.unwrap().path()));
+    }
+    fs::set_permissions(path, Permissions::from_mode(if path.is_dir() { 0o755 } else { 0o644 })).unwrap();
+}
+
+#[tokio::test]
+async fn the_store_is_for_one_account_alone() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("Yes?"));
+    let store = world.folder.path().join("deep/down/data");
+    let recipe = world.bot().set("STORE_URL", "sled:./deep/down/data");
+    let bot = recipe.spawn();
+    bot.ready().await;
+    assert_eq!(fs::metadata(&store).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        fs::metadata(store.parent().unwrap()).unwrap().permissions().mode() & 0o055,
+        0o055,
+        "not ours"
+    );
+    world.ask("hello").await;
+    assert!(bot.stop().success());
+    // As an earlier version left it.
+    open_up(&store);
+    let bot = recipe.spawn();
+    bot.ready().await;
+    assert_eq!(open_to_others(&store), Vec::<String>::new());
+    assert_eq!(bot.log().matches("could read the store").count(), 1, "{}", bot.log());
+    world.ask("still there?").await;
+    assert!(bot.stop().success());
+    let bot = recipe.spawn();
+    bot.ready().await;
+    assert_eq!(bot.log().matches("could read the store").count(), 1, "it is told once");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_folder_that_has_other_files_too_is_not_closed() {
+    let world = World::new().await;
+    let folder = world.folder.path();
+    fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.join("a-file"), "shopping list").unwrap();
+    let bot = world.bot().set("STORE_URL", "sled:.").spawn();
+    bot.ready().await;
+    let open = open_to_others(folder);
+    assert!(open.iter().any(|path| path.ends_with("a-file")), "{open:?}");
+    assert!(!open.iter().any(|path| path.ends_with("/db") || path.ends_with("/conf")), "{open:?}");
+    assert!(bot.log().contains("give it a folder of its own"), "{}", bot.log());
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn the_demo_keeps_its_store_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("kept");
+    let recipe = Recipe::new(folder.path()).set("RUST_LOG", "info").arg("demo").arg("--store").arg("kept");
+    let bot = recipe.spawn();
+    bot.ready().await;
+    assert_eq!(fs::metadata(&store).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(bot.stop().success());
+}
+
+/// The codes of the links that a text has shown.
+fn codes(text: &str) -> Vec<String> {
+    let links = text.split("https://t.me/figaro_bot?start=").skip(1);
+    links.map(|rest| rest.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+/// Every byte below a folder.
+fn bytes(path: &Path) -> Vec<u8> {
+    if path.is_file() {
+        return fs::read(path).unwrap();
+    }
+    fs::read_dir(path).unwrap().flat_map(|entry| bytes(&entry.unwrap().path())).collect()
+}
+
+fn holds(bytes: &[u8], words: &str) -> bool {
+    bytes.windows(words.len()).any(|window| window == words.as_bytes())
+}
+
+async fn links(bot: &Bot, count: usize) -> Vec<String> {
+    bot.ready().await;
+    bot.logged("to become its owner.").await;
+    let codes = codes(&bot.log());
+    assert_eq!(codes.len(), count, "{}", bot.log());
+    codes
+}
+
+#[tokio::test]
+async fn the_store_does_not_tell_the_code_of_a_link_and_earlier_links_stay_good() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Yes."));
+    let recipe = world.bot().unset("OWNER_IDS");
+    let checked = recipe.clone().arg("check").run().await;
+    let mut shown = codes(&words(&checked).0);
+    let bot = recipe.spawn();
+    shown.extend(links(&bot, 1).await);
+    assert!(bot.stop().success());
+    let bot = recipe.spawn();
+    links(&bot, 2).await;
+    let store = bytes(&world.folder.path().join("data"));
+    assert_eq!(shown.len(), 2);
+    assert!(shown.iter().all(|code| code.len() == 32 && !holds(&store, code)), "a code is in the store");
+    let card = world.told(BOB, BOB, &format!("/start {}", shown[1])).await;
+    assert!(text(&card).starts_with("You own this bot now."), "{card}");
+    world.told(BOB, BOB, &format!("/allow {ANN}")).await;
+    // One owner is enough: the other links are void.
+    let card = world.told(ANN, ANN, &format!("/start {}", shown[0])).await;
+    assert!(text(&card).starts_with("This link is no longer good."), "{card}");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_link_is_void_once_the_settings_name_an_owner() {
+    let world = World::new().await;
+    let bare = world.bot().unset("OWNER_IDS");
+    let bot = bare.spawn();
+    let code = links(&bot, 1).await.remove(0);
+    assert!(bot.stop().success());
+    let bot = world.start().await;
+    assert!(bot.log().contains("links that were to make one are void"), "{}", bot.log());
+    let told = world.told(BOB, BOB, &format!("/start {code}")).await;
+    assert!(text(&told).starts_with("This bot is private."), "{told}");
+    assert!(text(&world.told(ANN, ANN, "/allow").await).contains("Owners: 11\n"));
+    assert!(bot.stop().success());
+    let bot = bare.spawn();
+    links(&bot, 2).await;
+    world.say(BOB, BOB, &format!("/start {code}"));
+    let taken = |view: &View<'_>| (view.updates_pending() == 0).then_some(());
+    world.see("the link being tried again", taken).await;
+    assert!(bot.stop().success());
+    assert_eq!(world.bot_texts(BOB).len(), 1, "it is not good again");
+}
