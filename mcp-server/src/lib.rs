@@ -1,5 +1,6 @@
 //! The Telegram Bot API as an MCP server: the table of methods and, from it, everything that is served.
-//! The binary and `figaro mcp-server` enter by [`main`]; tests by [`serve`]; Figaro's offline Telegram uses the table.
+//! The binary and `figaro mcp-server` enter by [`main`]; tests by [`serve`]; Figaro's offline Telegram uses the table,
+//! and Figaro itself takes the same proxies.
 
 pub mod catalog;
 pub mod check;
@@ -10,6 +11,7 @@ mod http;
 mod lines;
 pub mod pace;
 mod process;
+pub mod proxy;
 mod schema;
 mod server;
 mod sessions;

@@ -168,7 +168,11 @@ fn refuse(code: u8, faults: &str) -> ExitCode {
 
 fn start_log(env: &impl Fn(&str) -> Option<OsString>) {
     let asked = env("RUST_LOG").and_then(|text| text.into_string().ok()).filter(|text| !text.is_empty());
-    let filter = EnvFilter::new(asked.as_deref().unwrap_or(LOG_DEFAULT));
+    let asked = asked.as_deref().unwrap_or(LOG_DEFAULT);
+    // `EnvFilter::new` would print what it does not understand, and that may be a secret in the wrong place.
+    let filter = EnvFilter::try_new(asked);
+    let is_filter = filter.is_ok();
+    let filter = filter.unwrap_or_else(|_| EnvFilter::new(LOG_DEFAULT));
     let json = env("LOG_FORMAT").is_some_and(|format| format == "json");
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // Its complaint would go to the same place and panic when nobody reads the log any more.
@@ -178,5 +182,8 @@ fn start_log(env: &impl Fn(&str) -> Option<OsString>) {
     let started = if json { log.json().try_init() } else { log.try_init() };
     if let Err(error) = started {
         tracing::warn!(%error, "a log was started before; it stays");
+    }
+    if !is_filter {
+        tracing::warn!("RUST_LOG is no log filter, such as info,rmcp=warn; the default holds");
     }
 }

@@ -9,6 +9,7 @@ use secrecy::SecretString;
 
 use crate::catalog::Choice;
 use crate::files::Limits;
+use crate::proxy::Proxies;
 use crate::table::Class;
 
 const API_URL: &str = "https://api.telegram.org";
@@ -33,6 +34,8 @@ pub struct Settings {
     pub token: SecretString,
     /// Where the Bot API is.
     pub api_url: Url,
+    /// The proxies on the way there.
+    pub proxies: Proxies,
     /// Bearer keys that open the door; none leaves it open.
     pub keys: Vec<SecretString>,
 }
@@ -80,6 +83,7 @@ const ENVIRONMENT: &str = "\
 Environment:
   TELEGRAM_BOT_TOKEN  the bot's token from @BotFather (required)
   TELEGRAM_API_URL    own Bot API server [default: https://api.telegram.org]
+  TELEGRAM_PROXY      proxy for it, like socks5h://host:1080, or off [default: HTTPS_PROXY, ALL_PROXY]
   MCP_HTTP_PORT       port on 127.0.0.1, 0 for any free one [default: 3001]
   MCP_API_KEY         bearer key that clients must send; without one, no key is asked for
   FIGARO_MCP_KEY      bearer key of the parent that started this process
@@ -99,6 +103,7 @@ impl Settings {
         let mut read = Reader { env, faults: Vec::new() };
         let token = read.token();
         let api_url = read.api_url();
+        let proxies = read.proxies();
         let port = read.port();
         let parent_key = read.text("FIGARO_MCP_KEY");
         if flags.supervised && parent_key.is_none() {
@@ -119,6 +124,7 @@ impl Settings {
                 max_file_bytes: usize::from(flags.max_file_mb) << 20,
                 token,
                 api_url,
+                proxies,
                 keys,
             }),
             _ => Err(SettingsError::Invalid(read.faults)),
@@ -180,15 +186,26 @@ impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
         url
     }
 
+    fn proxies(&mut self) -> Proxies {
+        let look_up =
+            |name: &str| (self.env)(name)?.into_string().ok().filter(|text| !text.trim().is_empty());
+        Proxies::read("TELEGRAM_PROXY", look_up).unwrap_or_else(|name| {
+            self.faults
+                .push(format!("{name} is not the address of a proxy: set it like socks5h://host:1080"));
+            Proxies::default()
+        })
+    }
+
     fn port(&mut self) -> Option<u16> {
         let Some(text) = self.text("MCP_HTTP_PORT") else {
             return Some(PORT);
         };
         let port = text.parse().ok();
         if port.is_none() {
-            self.faults.push(format!(
-                "MCP_HTTP_PORT is {text:?}: set it to a number from 0 (any free port) to 65535"
-            ));
+            // Its value is not shown: it may be a secret in the wrong place.
+            self.faults.push(
+                "MCP_HTTP_PORT is no port: set it to a number from 0 (any free port) to 65535".to_owned(),
+            );
         }
         port
     }
@@ -239,10 +256,17 @@ mod tests {
 
     #[test]
     fn all_mistakes_are_told_at_once_and_show_no_secret() {
-        let env = [("TELEGRAM_BOT_TOKEN", "sesame"), ("TELEGRAM_API_URL", "api"), ("MCP_HTTP_PORT", "70000")];
+        let env = [
+            ("TELEGRAM_BOT_TOKEN", "sesame"),
+            ("TELEGRAM_API_URL", "sesame"),
+            ("TELEGRAM_PROXY", "tg://sesame"),
+            ("MCP_HTTP_PORT", "sesame"),
+        ];
         let Err(SettingsError::Invalid(faults)) = parse(&["--supervised"], &env) else { panic!("accepted") };
         let names: Vec<_> = faults.iter().filter_map(|fault| fault.split(' ').next()).collect();
-        assert_eq!(names, ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "MCP_HTTP_PORT", "FIGARO_MCP_KEY"]);
+        let wanted =
+            ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "TELEGRAM_PROXY", "MCP_HTTP_PORT", "FIGARO_MCP_KEY"];
+        assert_eq!(names, wanted);
         assert!(!faults.join("\n").contains("sesame"));
         assert!(matches!(parse(&[], &[]), Err(SettingsError::Invalid(faults)) if faults.len() == 1));
     }

@@ -105,7 +105,9 @@ impl Telegram {
             drop(ring::default_provider().install_default());
         }
         // A redirect would carry the token to wherever it points.
-        let http = Client::builder()
+        let http = settings
+            .proxies
+            .client(Client::builder())?
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TOTAL_TIMEOUT)
             .redirect(redirect::Policy::none())

@@ -21,6 +21,13 @@ use crate::telegram::api::Api;
 /// When something is wrong; the lines have said what.
 pub async fn check(settings: &Settings) -> Result<(), Refusal> {
     say("✓ settings");
+    for (what, proxies) in [("telegram", &settings.telegram.proxies), ("model", &settings.model.proxies)] {
+        if let Some(proxy) = proxies.shown() {
+            say(&format!(
+                "! {what}: what is not on this machine or named in NO_PROXY is reached through {proxy}"
+            ));
+        }
+    }
     let bot = telegram(settings).await;
     let model = models(settings).await;
     prices(settings);
@@ -37,7 +44,10 @@ async fn telegram(settings: &Settings) -> Option<String> {
         let asked =
             tokio::time::timeout(std::time::Duration::from_secs(20), who_am_i(&api, settings.telegram.bot));
         asked.await.unwrap_or_else(|_| {
-            Err(Refusal("Telegram cannot be reached: check TELEGRAM_API_URL and the network".to_owned()))
+            Err(Refusal(
+                "Telegram cannot be reached: check TELEGRAM_API_URL, TELEGRAM_PROXY and the network"
+                    .to_owned(),
+            ))
         })
     };
     match asking.await {
@@ -54,7 +64,7 @@ async fn telegram(settings: &Settings) -> Option<String> {
 
 /// Asks every model that may have to answer, each for itself.
 async fn models(settings: &Settings) -> bool {
-    let http = match http_client() {
+    let http = match http_client(&settings.model.proxies) {
         Ok(http) => http,
         Err(Refusal(words)) => return report("model", Err(words)),
     };
@@ -101,7 +111,7 @@ fn remedy(error: &ProviderError, choice: &ModelChoice) -> String {
         ProviderError::NoQuota(_) => format!(": see to the account that {prefix}_API_KEY belongs to"),
         ProviderError::UnknownModel(_) => format!(": choose another {prefix}_MODEL"),
         ProviderError::Unavailable(_) | ProviderError::Stalled(_) => {
-            format!(": check {prefix}_BASE_URL and the network")
+            format!(": check {prefix}_BASE_URL, LLM_PROXY and the network")
         }
         ProviderError::RateLimited { .. }
         | ProviderError::TooLong(_)

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, Choice};
+use figaro_mcp::proxy::Proxies;
 use serde_json::{Value, json};
 
 use super::{Groups, Refusal};
@@ -153,7 +154,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let locales = Arc::new(Locales::load().map_err(refuse)?);
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(refuse)?;
-    let http = http_client()?;
+    let http = http_client(&settings.model.proxies)?;
     let (me, mcp) =
         tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups, http.clone()))?;
     let gate = Arc::new(if settings.limits.paced { Gate::default() } else { Gate::unpaced() });
@@ -175,8 +176,9 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Arc<SledStore>, Re
 /// One client for the model and the MCP server: each has its own copy of the root certificates. It bounds the time to
 /// connect and no call as a whole, since answers stream. A crate we use brings HTTP/2 and gzip, which cost memory and
 /// gain an answer of words nothing.
-pub(super) fn http_client() -> Result<reqwest::Client, Refusal> {
-    let client = reqwest::Client::builder().connect_timeout(CONNECT).http1_only().no_gzip().build();
+pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal> {
+    let builder = reqwest::Client::builder().connect_timeout(CONNECT).http1_only().no_gzip();
+    let client = proxies.client(builder).and_then(reqwest::ClientBuilder::build);
     client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
 }
 

@@ -12,6 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use chrono_tz::Tz;
+use figaro_mcp::proxy::Proxies;
 use tracing_subscriber::EnvFilter;
 
 use crate::ids::{BotId, UserId};
@@ -58,6 +59,8 @@ pub struct TelegramSettings {
     pub bot: BotId,
     /// The Bot API server, without a trailing slash.
     pub api_url: String,
+    /// The proxies on the way there.
+    pub proxies: Proxies,
 }
 
 /// Tavily, which searches the web for models that do not search themselves.
@@ -190,7 +193,10 @@ impl Settings {
     #[must_use]
     pub fn redactor(&self) -> Redactor {
         let optional = self.mcp.api_key.iter().chain(&self.tavily.key);
-        Redactor::new([&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional))
+        let proxies: Vec<SecretString> =
+            self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
+        let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
+        Redactor::new(keys.chain(&proxies))
     }
 }
 
@@ -206,11 +212,12 @@ impl TelegramSettings {
         });
         if bot.is_none() && !token.is_empty() {
             reader.fault(
-                "TELEGRAM_BOT_TOKEN is not a bot token: it looks like 123456789:AA… as BotFather shows it",
+                "TELEGRAM_BOT_TOKEN",
+                "is not a bot token: it looks like 123456789:AA… as BotFather shows it",
             );
         }
-        let api_url = reader.url("TELEGRAM_API_URL");
-        Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url }
+        let (api_url, proxies) = (reader.url("TELEGRAM_API_URL"), reader.proxies("TELEGRAM_PROXY"));
+        Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url, proxies }
     }
 }
 
@@ -236,8 +243,7 @@ impl StoreSettings {
         let url = reader.text("STORE_URL");
         let path = url.strip_prefix("sled:").filter(|path| !path.is_empty());
         if path.is_none() {
-            // Its value is not shown: the address of another kind of store may carry a password.
-            reader.fault("STORE_URL is not of the form sled:FOLDER, such as sled:./data");
+            reader.fault("STORE_URL", "is not of the form sled:FOLDER, such as sled:./data");
         }
         Self { path: path.unwrap_or_default().into() }
     }
@@ -247,13 +253,15 @@ impl AccessSettings {
     fn read(reader: &mut Reader<'_>) -> Self {
         let list = reader.get("OWNER_IDS").unwrap_or_default();
         let mut owners = Vec::new();
-        for word in list.split([',', ' ']).filter(|word| !word.is_empty()) {
+        for (number, word) in (1..).zip(list.split([',', ' ']).filter(|word| !word.is_empty())) {
             match word.parse() {
                 Ok(id) if id > 0 => owners.push(UserId::telegram(id)),
-                _ => reader.fault(format!(
-                    "OWNER_IDS has `{word}`: it takes Telegram user ids (numbers) with commas between them; \
-                     the bot tells a stranger their own"
-                )),
+                _ => reader.fault_of_word(
+                    "OWNER_IDS",
+                    (number, word),
+                    "is not the number of a Telegram user; they stand with commas between them, and the bot tells a \
+                     stranger their own",
+                ),
             }
         }
         let modes = [("allowlist", AccessMode::Allowlist), ("open", AccessMode::Open)];
@@ -275,10 +283,8 @@ impl LogSettings {
     fn read(reader: &mut Reader<'_>) -> Self {
         let formats = [LogFormat::Text, LogFormat::Json].map(|format| (format.name(), format));
         let filter = reader.text("RUST_LOG");
-        if let Err(error) = EnvFilter::try_new(&filter) {
-            reader.fault(format!(
-                "RUST_LOG `{filter}` is not a log filter, such as info,figaro=debug: {error}"
-            ));
+        if EnvFilter::try_new(&filter).is_err() {
+            reader.fault("RUST_LOG", "is not a log filter, such as info,figaro=debug");
         }
         Self { filter, format: reader.choice("LOG_FORMAT", &formats) }
     }
@@ -289,9 +295,7 @@ fn read_timezone(reader: &mut Reader<'_>) -> Tz {
     match reader.get("DEFAULT_TIMEZONE") {
         None => from_system.unwrap_or(Tz::UTC),
         Some(name) => name.parse().unwrap_or_else(|_| {
-            reader.fault(format!(
-                "DEFAULT_TIMEZONE `{name}` is not a zone of the IANA list, such as Europe/Riga"
-            ));
+            reader.fault("DEFAULT_TIMEZONE", "is not a zone of the IANA list, such as Europe/Riga");
             Tz::UTC
         }),
     }
@@ -355,11 +359,13 @@ mod tests {
 
     #[test]
     fn every_secret_is_kept_out_of_texts() {
-        let secrets = ["123:ABC_def-9", "sk-test", "g-secret", "mcp-secret", "tvly-secret"];
+        let secrets = ["123:ABC_def-9", "sk-test", "g-secret", "mcp-secret", "tvly-secret", "pr0xy-pass"];
         let names = ["GEMINI_API_KEY", "MCP_API_KEY", "TAVILY_API_KEY"];
         let more = names.into_iter().zip(secrets[2..].iter().copied());
-        let settings = read(&GOOD.into_iter().chain(more).collect::<Vec<_>>()).unwrap();
-        assert_eq!(settings.redactor().clean(&secrets.join(" ")), ["[secret]"; 5].join(" "));
+        let proxy = ("TELEGRAM_PROXY", "socks5://ann:pr0xy-pass@proxy.example:1080");
+        let settings = read(&GOOD.into_iter().chain(more).chain([proxy]).collect::<Vec<_>>()).unwrap();
+        assert_eq!(settings.redactor().clean(&secrets.join(" ")), ["[secret]"; 6].join(" "));
+        assert_eq!(settings.redactor().clean(proxy.1), "[secret]");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use figaro_mcp::proxy::Proxies;
+
 use super::reader::Reader;
 use super::variables::default_of;
 use crate::secret::SecretString;
@@ -88,6 +90,8 @@ pub struct ModelSettings {
     pub default: ModelChoice,
     /// Models that are asked in turn when it does not.
     pub fallback: Vec<ModelChoice>,
+    /// The proxies on the way to all of them, and to the web search.
+    pub proxies: Proxies,
     /// A stream that says nothing for so long has failed.
     pub idle_timeout: Duration,
     /// An Ollama that has not begun to answer for so long has failed: until then it may be loading the model.
@@ -111,6 +115,7 @@ impl ModelSettings {
             providers,
             default: ModelChoice { provider: first, model: model.unwrap_or_default() },
             fallback,
+            proxies: reader.proxies("LLM_PROXY"),
             idle_timeout: Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600)),
             load_timeout: Duration::from_secs(reader.number("OLLAMA_LOAD_TIMEOUT", 1..=3600)),
         }
@@ -164,13 +169,15 @@ fn read_provider(reader: &mut Reader<'_>, kind: ProviderKind, wanted: bool) -> O
 fn read_fallback(reader: &mut Reader<'_>) -> Vec<ModelChoice> {
     let text = reader.text("LLM_FALLBACK");
     let mut choices = Vec::new();
-    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+    for (number, word) in (1..).zip(text.split(',').map(str::trim).filter(|word| !word.is_empty())) {
         let parts = word.split_once(':').filter(|(_, model)| !model.is_empty());
         match parts.and_then(|(provider, model)| Some((ProviderKind::named(provider)?, model))) {
             Some((provider, model)) => choices.push(ModelChoice { provider, model: model.to_owned() }),
-            None => reader.fault(format!(
-                "LLM_FALLBACK `{word}` is not of the form provider:model, such as openai:gpt-4.1-mini"
-            )),
+            None => reader.fault_of_word(
+                "LLM_FALLBACK",
+                (number, word),
+                "is not of the form provider:model, such as openai:gpt-4.1-mini",
+            ),
         }
     }
     choices
@@ -233,7 +240,10 @@ mod tests {
     fn what_a_wanted_service_lacks_is_told_with_all_else() {
         let cases = [
             (vec![], vec!["OPENAI_API_KEY is missing"]),
-            (vec![("LLM_PROVIDER", "skynet")], vec!["LLM_PROVIDER `skynet`", "OPENAI_API_KEY is missing"]),
+            (
+                vec![("LLM_PROVIDER", "skynet")],
+                vec!["LLM_PROVIDER (6 characters) is not known", "OPENAI_API_KEY is missing"],
+            ),
             (
                 vec![("LLM_PROVIDER", "compatible")],
                 vec!["COMPATIBLE_BASE_URL is missing", "COMPATIBLE_MODEL is missing"],
@@ -242,7 +252,11 @@ mod tests {
             (vec![("LLM_PROVIDER", "gemini")], vec!["GEMINI_API_KEY is missing"]),
             (
                 vec![("OPENAI_API_KEY", "sk"), ("LLM_FALLBACK", "gemini:x, nobody:y, ollama:")],
-                vec!["LLM_FALLBACK `nobody:y`", "LLM_FALLBACK `ollama:`", "GEMINI_API_KEY is missing"],
+                vec![
+                    "LLM_FALLBACK (word 2, 8 characters)",
+                    "LLM_FALLBACK (word 3, 7 characters)",
+                    "GEMINI_API_KEY is missing",
+                ],
             ),
         ];
         for (pairs, wanted) in cases {

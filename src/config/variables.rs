@@ -9,45 +9,51 @@ pub struct Variable {
     pub default: &'static str,
     /// What it means, in a sentence or two.
     pub meaning: &'static str,
+    /// Its value is a secret, or an address that may hold one, and is shown nowhere.
+    pub is_secret: bool,
 }
 
 const fn variable(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
-    Variable { name, default, meaning }
+    Variable { name, default, meaning, is_secret: false }
+}
+
+const fn secret(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
+    Variable { is_secret: true, ..variable(name, default, meaning) }
 }
 
 /// All of them, in the order a newcomer needs them.
 pub const VARIABLES: &[Variable] = &[
-    variable("TELEGRAM_BOT_TOKEN", "", "The bot's token, from https://t.me/BotFather. Required."),
-    variable(
+    secret("TELEGRAM_BOT_TOKEN", "", "The bot's token, from https://t.me/BotFather. Required."),
+    secret(
         "OPENAI_API_KEY",
         "",
         "The key of the model's service. Required, unless OPENAI_BASE_URL is a server that takes none.",
     ),
     variable("OPENAI_MODEL", "gpt-4.1-mini", "The model that answers."),
-    variable("OPENAI_BASE_URL", "https://api.openai.com/v1", "A service that speaks OpenAI's Responses API."),
+    secret("OPENAI_BASE_URL", "https://api.openai.com/v1", "A service that speaks OpenAI's Responses API."),
     variable(
         "LLM_PROVIDER",
         "openai",
         "Who runs the model: openai, compatible (any service of the Chat Completions dialect), ollama or gemini.",
     ),
-    variable(
+    secret(
         "COMPATIBLE_BASE_URL",
         "",
         "The service's address up to /v1, such as https://openrouter.ai/api/v1.",
     ),
-    variable("COMPATIBLE_API_KEY", "", "Its key, if it takes one."),
+    secret("COMPATIBLE_API_KEY", "", "Its key, if it takes one."),
     variable("COMPATIBLE_MODEL", "", "The model that answers there."),
-    variable("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Where Ollama runs."),
-    variable("OLLAMA_API_KEY", "", "A key, for an Ollama behind a door that asks for one."),
+    secret("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Where Ollama runs."),
+    secret("OLLAMA_API_KEY", "", "A key, for an Ollama behind a door that asks for one."),
     variable("OLLAMA_MODEL", "", "The model that answers there, as `ollama list` names it."),
     variable(
         "OLLAMA_LOAD_TIMEOUT",
         "300",
         "So many seconds Ollama may take to load the model and begin its answer (1 to 3600).",
     ),
-    variable("GEMINI_API_KEY", "", "The key for Google's Gemini."),
+    secret("GEMINI_API_KEY", "", "The key for Google's Gemini."),
     variable("GEMINI_MODEL", "gemini-3.5-flash", "The model that answers there."),
-    variable(
+    secret(
         "GEMINI_BASE_URL",
         "https://generativelanguage.googleapis.com/v1beta",
         "The service, if you reach it elsewhere.",
@@ -57,17 +63,22 @@ pub const VARIABLES: &[Variable] = &[
         "",
         "Models to ask in turn when the first does not answer, such as openai:gpt-4.1-mini, ollama:qwen3:8b.",
     ),
+    secret(
+        "LLM_PROXY",
+        "",
+        "A proxy on the way to the models and the web search, or off for none; otherwise as TELEGRAM_PROXY.",
+    ),
     variable(
         "LLM_IDLE_TIMEOUT",
         "60",
         "A model that says nothing for so many seconds has failed (1 to 600).",
     ),
-    variable(
+    secret(
         "TAVILY_API_KEY",
         "",
         "The key for Tavily, which searches the web for models that do not search themselves, from https://app.tavily.com.",
     ),
-    variable("TAVILY_BASE_URL", "https://api.tavily.com", "The service, if you reach it elsewhere."),
+    secret("TAVILY_BASE_URL", "https://api.tavily.com", "The service, if you reach it elsewhere."),
     variable(
         "OWNER_IDS",
         "",
@@ -112,14 +123,19 @@ pub const VARIABLES: &[Variable] = &[
         "10m",
         "The least time between two runs of a task (1m to 24h, such as 90s, 10m or 2h).",
     ),
-    variable("TELEGRAM_API_URL", "https://api.telegram.org", "The Bot API server, if you run your own."),
+    secret("TELEGRAM_API_URL", "https://api.telegram.org", "The Bot API server, if you run your own."),
+    secret(
+        "TELEGRAM_PROXY",
+        "",
+        "A proxy on the way to Telegram, such as http://name:password@host:3128 or socks5h://host:1080 (socks5 looks names up here, socks5h there), or off for none. Without it HTTPS_PROXY or ALL_PROXY of the environment counts. This machine itself and what NO_PROXY names are reached directly.",
+    ),
     variable(
         "TELEGRAM_RATES",
         "telegram",
         "The pace of what is sent: telegram keeps to Telegram's limits, off is for a server that has none.",
     ),
     variable("MCP_HTTP_PORT", "3001", "The loopback port of the Telegram MCP server; 0 takes a free one."),
-    variable(
+    secret(
         "MCP_API_KEY",
         "",
         "A key for other MCP clients of that server. The bot itself uses a new random one at each start.",
@@ -145,7 +161,7 @@ pub fn example() -> String {
     let mut text = String::from(
         "# Copy this file to .env and fill in the first two. A line that begins with # is off: its default holds.\n",
     );
-    for Variable { name, default, meaning } in VARIABLES {
+    for Variable { name, default, meaning, .. } in VARIABLES {
         let off = if meaning.contains("Required") { "" } else { "# " };
         text.push_str(&format!("\n# {meaning}\n{off}{name}={default}\n"));
     }

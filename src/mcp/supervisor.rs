@@ -222,7 +222,12 @@ async fn first_of_this_build(
 }
 
 async fn launch(candidate: &Candidate, recipe: &Recipe) -> Result<Running, StartError> {
-    let missing = |reason: String| StartError::Missing(format!("{}: {reason}", candidate.program.display()));
+    // One that a setting names is not shown: what is set may be a secret in the wrong place.
+    let program = match candidate.named {
+        true => "what MCP_SERVER_BIN names".to_owned(),
+        false => candidate.program.display().to_string(),
+    };
+    let missing = |reason: String| StartError::Missing(format!("{program}: {reason}"));
     let key = random_hex(32).map_err(|error| missing(error.to_string()))?;
     let mut child = command(candidate, recipe, &key).spawn().map_err(|error| missing(error.to_string()))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -257,6 +262,8 @@ fn command(candidate: &Candidate, recipe: &Recipe, key: &SecretString) -> Comman
         .arg("--supervised")
         .env("TELEGRAM_BOT_TOKEN", recipe.telegram.token.expose_secret())
         .env("TELEGRAM_API_URL", &recipe.telegram.api_url)
+        .env("TELEGRAM_PROXY", recipe.telegram.proxies.setting_for(&recipe.telegram.api_url))
+        .env("NO_PROXY", recipe.telegram.proxies.direct())
         .env("MCP_HTTP_PORT", recipe.settings.port.to_string())
         .env("FIGARO_MCP_KEY", key.expose_secret())
         .env("RUST_LOG", &recipe.log.filter)

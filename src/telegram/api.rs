@@ -138,7 +138,7 @@ impl Api {
     /// In words, when the HTTP client or the server's address are not usable.
     pub fn new(settings: &TelegramSettings) -> Result<Self, String> {
         let url = reqwest::Url::parse(&settings.api_url).map_err(|error| error.to_string())?;
-        let client = client().map_err(|error| error.without_url().to_string())?;
+        let client = client(settings).map_err(|error| error.without_url().to_string())?;
         Ok(Self(Bot::with_client(settings.token.expose_secret().to_owned(), client).set_api_url(url)))
     }
 
@@ -195,11 +195,20 @@ impl Api {
     }
 }
 
-/// The client that calls are made with.
-fn client() -> Result<telegram_http::Client, telegram_http::Error> {
+/// The client that calls are made with, on the way that the settings name.
+fn client(settings: &TelegramSettings) -> Result<telegram_http::Client, telegram_http::Error> {
     // One client for all calls: each has its own copy of the root certificates. Its bound is that of a long poll.
     let bound = Duration::from_secs(LONG_POLL_SECONDS) + CALL_TIMEOUT;
-    teloxide::net::default_reqwest_settings().timeout(bound).build()
+    let mut builder = teloxide::net::default_reqwest_settings().timeout(bound).no_proxy();
+    let direct = || telegram_http::NoProxy::from_string(&settings.proxies.direct());
+    let (http, https) = settings.proxies.addresses();
+    if let Some(http) = http {
+        builder = builder.proxy(telegram_http::Proxy::http(http)?.no_proxy(direct()));
+    }
+    if let Some(https) = https {
+        builder = builder.proxy(telegram_http::Proxy::https(https)?.no_proxy(direct()));
+    }
+    builder.build()
 }
 
 async fn in_time(sending: impl Future<Output = Result<Value, RequestError>>) -> Result<Value, ApiError> {

@@ -29,6 +29,7 @@ mod private;
 mod process;
 mod promise;
 mod providers;
+mod proxies;
 mod retry;
 mod setting_cards;
 mod spending;

@@ -1,9 +1,11 @@
-//! What other accounts of the machine may not see: the store's files, and the codes of links that make an owner.
+//! What other accounts of the machine may not see: the store's files, the codes of links that make an owner, and secrets
+//! that were put into the wrong variable.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use figaro::config::VARIABLES;
 use figaro::demo::model::Reply;
 use figaro::demo::telegram::View;
 
@@ -11,6 +13,9 @@ use crate::check::words;
 use crate::support::bot::Recipe;
 use crate::support::scene::text;
 use crate::support::{ANN, BOB, Bot, World};
+
+/// A bot's token as BotFather makes them.
+const SECRET: &str = "7000000009:AAE-s3cret_abcdefghijklmnopqrstuvw";
 
 /// What below a folder others may look at, the folder itself included.
 fn open_to_others(path: &Path) -> Vec<String> {
@@ -156,4 +161,62 @@ async fn a_link_is_void_once_the_settings_name_an_owner() {
     world.see("the link being tried again", taken).await;
     assert!(bot.stop().success());
     assert_eq!(world.bot_texts(BOB).len(), 1, "it is not good again");
+}
+
+#[tokio::test]
+async fn a_secret_in_the_wrong_variable_is_not_shown() {
+    let world = World::new().await;
+    for variable in VARIABLES {
+        for value in
+            [SECRET.to_owned(), format!("openai:{SECRET}"), format!("http://{SECRET}@x.invalid:port")]
+        {
+            // Every service is set up, so that each variable counts; one more mistake has all complaints shown.
+            let other = if variable.name == "MAX_PASSES" { "HISTORY_TOKENS" } else { "MAX_PASSES" };
+            let recipe = ["COMPATIBLE_MODEL", "OLLAMA_MODEL", "GEMINI_API_KEY"]
+                .into_iter()
+                .fold(world.bot(), |recipe, name| recipe.set(name, "m"))
+                .set("LLM_FALLBACK", "compatible:m, ollama:m, gemini:m")
+                .set("COMPATIBLE_BASE_URL", "http://127.0.0.1:1")
+                .set(other, "0")
+                .set(variable.name, &value);
+            let output = recipe.run().await;
+            let (said, errors) = words(&output);
+            let all = said + &errors;
+            assert_eq!(output.status.code(), Some(2), "{} {value}: {all}", variable.name);
+            assert!(!all.contains(SECRET) && !all.contains("AAE-s3cret"), "{} {value}: {all}", variable.name);
+            let is_told = all.contains(&format!("  - {}", variable.name));
+            assert!(
+                is_told || variable.is_secret,
+                "{} {value}: it would be shown later: {all}",
+                variable.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_server_of_tools_shows_no_value_either() {
+    let names = [
+        "TELEGRAM_BOT_TOKEN",
+        "TELEGRAM_API_URL",
+        "TELEGRAM_PROXY",
+        "ALL_PROXY",
+        "MCP_HTTP_PORT",
+        "MCP_API_KEY",
+        "FIGARO_MCP_KEY",
+        "RUST_LOG",
+        "LOG_FORMAT",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        // With standard input closed it ends as soon as it has begun.
+        let recipe = Recipe::new(folder.path())
+            .program(Path::new(env!("CARGO_BIN_EXE_figaro-mcp")))
+            .set("TELEGRAM_BOT_TOKEN", "1:abc")
+            .set("FIGARO_MCP_KEY", "key")
+            .set("MCP_HTTP_PORT", "0")
+            .set(name, &format!("x={SECRET}"));
+        let (said, errors) = words(&recipe.arg("--supervised").output());
+        assert!(!said.contains(SECRET) && !errors.contains(SECRET), "{name}: {said}{errors}");
+    }
 }

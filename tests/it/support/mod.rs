@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod bot;
 pub mod proc;
+pub mod proxy;
 pub mod scene;
 pub mod server;
 
