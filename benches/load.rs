@@ -62,7 +62,9 @@ async fn main() {
         println!("{}", if with_load { "with the load" } else { "without load" });
         print(times);
         println!("  the most memory figaro held: {:.1} MB RSS", peak(bot.0.id()));
-        drop(load.map(|load| load.abort()));
+        if let Some(load) = load {
+            load.abort();
+        }
         drop(bot);
     }
     world.tasks.stop();

@@ -101,6 +101,7 @@ impl Fields<'_> {
             forwarded_from: Some(self.next()),
             from_person: true,
             task: None,
+            borrowed: false,
         }
     }
 

@@ -100,12 +100,7 @@ fn the_model_acts_in_its_own_chat_only() {
         ("editMessageText", json!({"chat_id": -5, "message_id": 1, "text": "x"}), Some(false), "ask"),
         ("editMessageText", json!({"chat_id": -5, "text": "x"}), None, "ask"),
         ("setMessageReaction", json!({"chat_id": -5, "message_id": 1}), Some(false), "allow"),
-        (
-            "copyMessage",
-            json!({"chat_id": -5, "from_chat_id": -5, "message_id": 1}),
-            Some(false),
-            "allow",
-        ),
+        ("copyMessage", json!({"chat_id": -5, "from_chat_id": -5, "message_id": 1}), Some(false), "allow"),
         ("banChatMember", json!({"chat_id": -5, "user_id": 7}), None, "ask"),
         ("sendGift", json!({"user_id": 7}), None, "ask"),
         ("getUpdates", json!({}), None, "deny"),
