@@ -12,7 +12,7 @@ use crate::domain::usage::Usage;
 use crate::ids::TaskId;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
-use crate::prompts::fence::text;
+use crate::prompts::fence;
 use crate::provider::Item;
 use crate::provider::fold::{MAX_CALLS, Pass};
 
@@ -282,7 +282,7 @@ impl Run {
             let result = results.iter().find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
             self.carried.add(result.carried);
             let Call { id, name, .. } = result.call;
-            self.items.push(Item::ToolResult { call_id: id, name, output: text(&result.output) });
+            self.items.push(Item::ToolResult { call_id: id, name, output: fence::result(&result.output) });
         }
         self.phase = Phase::Asking;
         self

@@ -3,7 +3,7 @@
 
 use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
-use crate::prompts::fence::text;
+use crate::prompts::fence;
 use crate::provider::Item;
 use crate::text::keep_ends;
 
@@ -74,7 +74,7 @@ pub(super) fn items_of(
                     name: meta.tool_name.clone(),
                     arguments: meta.tool_arguments.clone(),
                 };
-                push_result(&mut items, call, text(&message.text));
+                push_result(&mut items, call, fence::result(&message.text));
             }
             (Role::Tool, None) => {}
         }

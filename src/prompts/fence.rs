@@ -4,6 +4,8 @@
 //! Every tag of a prompt begins with `<`, and so does every mark in it such as `<attached …/>`. Here `<` becomes `&lt;`,
 //! which models read as what it was, and each character that looks like it becomes a numeric reference.
 
+use serde_json::Value;
+
 /// Characters that a model may take for `<`.
 const LOOK_ALIKES: &[char] = &[
     '＜', '﹤', '‹', '〈', '⟨', '\u{2329}', '❬', '❮', '❰', '˂', 'ᐸ', 'ᚲ', '𝈶', '⦑', '⧼', '≺', '⊰', '≮', '⋖',
@@ -27,6 +29,24 @@ pub fn text(written: &str) -> String {
         last = Some(c);
     }
     safe
+}
+
+/// A result of a tool, in JSON, that may hold such words anywhere: it stays JSON. One that was cut is none and is taken for
+/// words.
+#[must_use]
+pub fn result(json: &str) -> String {
+    serde_json::from_str(json).map_or_else(|_| text(json), |value| inside(value).to_string())
+}
+
+fn inside(value: Value) -> Value {
+    match value {
+        Value::String(words) => text(&words).into(),
+        Value::Array(items) => items.into_iter().map(inside).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (text(&name), inside(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
 }
 
 /// Words on one line: names, titles, lines of a list.
@@ -112,7 +132,29 @@ mod tests {
         assert_eq!(attribute("Eve\"><now\n"), "Eve'&gt;&lt;now");
     }
 
+    #[test]
+    fn a_result_stays_json() {
+        let cases = [
+            (
+                r#"{"a":["<b>\u2028c",1,null,true],"<d>":"e"}"#,
+                r#"{"a":["&lt;b>\nc",1,null,true],"&lt;d>":"e"}"#,
+            ),
+            (r#"{"a":"b","c":[1.5]}"#, r#"{"a":"b","c":[1.5]}"#),
+            (r#"{"a":"<b … [cut]"#, r#"{"a":"&lt;b … [cut]"#),
+        ];
+        for (json, safe) in cases {
+            assert_eq!(result(json), safe);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn any_result_stays_json_without_a_tag(words in "(\\PC|[<＜\"\\\\\r\n\u{85}\u{2028}\u{202e}\u{0}]){0,40}") {
+            let safe = result(&serde_json::json!({"a": [words.as_str()], words.as_str(): 1}).to_string());
+            prop_assert!(serde_json::from_str::<Value>(&safe).is_ok(), "{safe}");
+            prop_assert!(!safe.contains(['<', '＜']), "{safe}");
+        }
+
         #[test]
         fn nothing_opens_a_tag_or_a_line(written in "(\\PC|[<>＜‹〈\"\r\n\u{85}\u{2028}\u{200b}\u{202e}\u{0}]){0,40}") {
             let opens = |c: char| c == '<' || LOOK_ALIKES.contains(&c);

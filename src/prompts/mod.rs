@@ -199,9 +199,10 @@ impl Prompts {
 fn compile(folder: Option<&Path>) -> (Environment<'static>, Vec<String>) {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-    environment.add_filter("attr", |value: String| fence::attribute(&value));
-    environment.add_filter("line", |value: String| fence::line(&value));
-    environment.add_filter("body", |value: String| fence::text(&value));
+    // Of any value, so that an owner's older template still renders what has become more than a text.
+    environment.add_filter("attr", |value: minijinja::Value| fence::attribute(&value.to_string()));
+    environment.add_filter("line", |value: minijinja::Value| fence::line(&value.to_string()));
+    environment.add_filter("body", |value: minijinja::Value| fence::text(&value.to_string()));
     let mut faults = Vec::new();
     for (name, embedded) in TEMPLATES {
         let own = folder.map(|folder| folder.join(name)).filter(|path| path.is_file());
