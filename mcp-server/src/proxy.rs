@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use axum::http::Uri;
 use reqwest::{ClientBuilder, NoProxy, Proxy, Url};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -115,14 +116,15 @@ impl Proxies {
         }
     }
 
-    /// What must not reach a log: the addresses that hold a name or a password, and the passwords.
+    /// What must not reach a log: the addresses that hold a name or a password, and what proves who one is in them.
     pub fn secrets(&self) -> impl Iterator<Item = SecretString> {
         [&self.http, &self.https].into_iter().flatten().flat_map(|proxy| {
-            let address = proxy.expose_secret();
-            let user =
-                Url::parse(address).ok().filter(|url| !url.username().is_empty() || url.password().is_some());
-            let password = user.as_ref().and_then(|url| url.password()).map(SecretString::from);
-            user.map(|_| proxy.clone()).into_iter().chain(password)
+            let url = Url::parse(proxy.expose_secret()).ok();
+            // A name without a password is a token.
+            let proof =
+                url.as_ref().map(|url| url.password().unwrap_or(url.username())).filter(|it| !it.is_empty());
+            let proof = proof.map(SecretString::from);
+            proof.is_some().then(|| proxy.clone()).into_iter().chain(proof)
         })
     }
 }
@@ -135,8 +137,10 @@ fn address(value: &str) -> Option<SecretString> {
         None => format!("http://{value}"),
     };
     let url = Url::parse(&whole).ok()?;
+    // What the client cannot read it passes over, and goes to its target directly.
+    let is_readable = url.as_str().parse::<Uri>().is_ok_and(|uri| uri.authority().is_some());
     let is_proxy = SCHEMES.contains(&url.scheme()) && url.host_str().is_some_and(|host| !host.is_empty());
-    is_proxy.then(|| whole.into())
+    (is_proxy && is_readable).then(|| whole.into())
 }
 
 #[cfg(test)]
@@ -176,7 +180,9 @@ mod tests {
 
     #[test]
     fn what_is_no_proxy_is_told_by_its_name() {
-        for value in ["ftp://p:1", "http://", "a b", "http://p:port", "tg://proxy?server=x"] {
+        for value in
+            ["socks5://pröxy:1", "ftp://p:1", "http://", "a b", "http://p:port", "tg://proxy?server=x"]
+        {
             assert_eq!(read(&[("TELEGRAM_PROXY", value)]).err(), Some("TELEGRAM_PROXY"), "{value}");
             assert_eq!(read(&[("all_proxy", value)]).err(), Some("all_proxy"), "{value}");
         }
@@ -198,6 +204,7 @@ mod tests {
         assert_eq!(secrets[..2], ["socks5://ann:p%40ssword@proxy.example:1080", "p%40ssword"]);
         assert!(!format!("{proxies:?}").contains("ssword"));
         let two = read(&[("HTTPS_PROXY", "http://b:2"), ("HTTP_PROXY", "http://u@c:3")]).unwrap();
+        assert_eq!(two.secrets().last().unwrap().expose_secret(), "u");
         assert_eq!(two.shown().as_deref(), Some("http://b:2 (for https) and http://c:3 (for http)"));
         assert_eq!(read(&[]).unwrap().shown(), None);
     }
