@@ -218,8 +218,8 @@ pub trait SettingsStore: Debug + Send + Sync {
     /// Changes a chat's settings, durably and without losing a change made at the same time; returns them as they are
     /// then. A reset also mends settings that cannot be read.
     async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig>;
-    /// The same for the model in a turn. What this changes is kept for at least [`UNDO`](crate::domain::config_change::UNDO), in the same write, together
-    /// with what the turn changed before.
+    /// The same for the model in a turn. What this changes is kept in the same write, together with what the turn changed
+    /// before, for longer than it can be undone.
     async fn change_chat_config_in_turn(
         &self,
         chat: ChatId,

@@ -192,6 +192,8 @@ async fn an_admins_model_may_change_the_groups_settings() {
     let _bot = world.start_open().await;
     let changed = attempt(&world, vec![call("set_config", json!({"personality": "dry"}))]).await;
     assert_eq!((&changed[0]["success"], &changed[0]["personality"]), (&json!(true), &json!("dry")));
+    // The answer, and the card that shows what was changed.
+    world.answers(TEAM, 2).await;
     let card = world.told(ANN, TEAM, "/config").await;
     assert!(text(&card).contains("Tone: dry"), "{card}");
 }

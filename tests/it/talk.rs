@@ -240,6 +240,8 @@ async fn notes_and_settings_are_in_the_next_prompt() {
     world.script.push(Reply::text("Labi."));
     let _bot = world.start().await;
     world.ask("set things up").await;
+    // The answer, and the card that shows what was changed.
+    world.answers(ANN, 2).await;
     world.told(ANN, ANN, "/config instructions Never mention the war.").await;
     world.ask("how are you?").await;
     let request = world.asks(3).await;

@@ -197,3 +197,21 @@ fn save_and_load_change_nothing() {
         });
     });
 }
+
+#[tokio::test]
+async fn own_messages_that_older_versions_recorded_without_an_author_are_figaros() {
+    let folder = Sled::new();
+    let store = folder.open().await;
+    store.record_own(CHAT, MessageId(5), Author::Model, at(0)).await.unwrap();
+    store.flush().await.unwrap();
+    drop(store);
+    let engine = folder.engine();
+    let own = engine.open_tree("own").unwrap();
+    let key = own.first().unwrap().unwrap().0;
+    own.insert(key, b"null").unwrap();
+    engine.flush().unwrap();
+    drop((own, engine));
+    let store = folder.open().await;
+    assert_eq!(store.author(CHAT, MessageId(5)).await.unwrap(), Some(Author::Figaro));
+    assert_eq!(store.health().await.unwrap().unreadable, 0);
+}
