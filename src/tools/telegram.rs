@@ -144,7 +144,9 @@ impl Tool for TelegramTool {
         take(context, count)?;
         let answer = self.send(&args, context.place.chat).await?;
         if answer.is_error {
-            context.sends.iter().for_each(|sends| sends.give_back(count));
+            if is_refusal(&answer.content) {
+                context.sends.iter().for_each(|sends| sends.give_back(count));
+            }
             return Err(ToolError::ForModel(describe_error(&answer.content)));
         }
         let result = answer.content.get("result").cloned().unwrap_or(answer.content);
@@ -286,6 +288,12 @@ fn take(context: &ToolContext, count: usize) -> Result<(), ToolError> {
             sends.most()
         ))
     })
+}
+
+/// Whether Telegram has certainly not made a failed call; of one without an answer nobody knows.
+fn is_refusal(content: &Value) -> bool {
+    let code = content.get("error").and_then(|error| error.get("error_code")).and_then(Value::as_i64);
+    code.is_some_and(|code| (400..500).contains(&code))
 }
 
 fn retry_after(answer: &Answer) -> Option<Duration> {
