@@ -1,11 +1,13 @@
 //! Keeps a server of its own within Telegram's limits: 30 calls a second, one message a second to a chat, 20 a minute
 //! to a group. Used by `telegram` unless a parent paces. A call gets a moment, so nobody queues and nobody is overtaken.
+//! When Telegram answers 429, the calls to that chat are held: their moments move behind the repeated call's.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::table::Method;
@@ -19,14 +21,22 @@ const GROUP_BURST: usize = 20;
 const GROUP_WINDOW: Duration = Duration::from_secs(60);
 /// Longer than this nobody is kept waiting; the caller is told when to come back.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// A longer `retry_after` is not waited out: its call and the others to the chat are told when to come back.
+pub(crate) const SHORT_WAIT: Duration = Duration::from_secs(5);
+/// A longer `retry_after` is taken for this.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// More chats than the limits allow within the windows, so forgetting the old ones always makes room.
 const MAX_CHATS: usize = 4096;
 
 /// The moments given away. Shared by all sessions.
 #[derive(Debug, Default)]
-pub(crate) struct Pace(Mutex<Moments>);
+pub(crate) struct Pace {
+    moments: Mutex<Moments>,
+    /// Tells the calls that wait when a chat is held.
+    held: Notify,
+}
 
-/// The limits are used up for longer than [`PATIENCE`].
+/// The limits are used up for longer than [`PATIENCE`], or the chat is held for longer than [`SHORT_WAIT`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy {
     /// When to try again.
@@ -46,27 +56,108 @@ enum Chat {
 struct Moments {
     /// Moments of all calls that can still touch a new one.
     calls: BTreeSet<Instant>,
-    /// Moments of the messages to a chat within its window, oldest first.
-    chats: HashMap<Chat, VecDeque<Instant>>,
+    chats: HashMap<Chat, Lane>,
+}
+
+/// What is known of a chat.
+#[derive(Debug, Clone)]
+struct Lane {
+    /// Moments of its messages within its window, oldest first.
+    given: VecDeque<Instant>,
+    /// Telegram takes nothing before this.
+    held_until: Instant,
+    /// No other call goes before this: those that are repeated have it first.
+    free_from: Instant,
+    /// How far the moments of waiting calls were moved, in all.
+    moved: Duration,
+    /// The next message whose moment was moved goes no earlier, so that they keep their order and their distance.
+    next_moved: Instant,
+}
+
+/// A call that waits for its moment.
+#[derive(Debug)]
+struct Ticket {
+    chat: Option<Chat>,
+    moment: Instant,
+    /// How far its chat had moved when this was last looked at.
+    moved: Duration,
+    /// It counts against the limits of its chat.
+    speaks: bool,
+    /// Its moment was moved and may touch another chat's.
+    loose: bool,
 }
 
 impl Pace {
     /// Waits for the call's moment.
     pub(crate) async fn turn(&self, method: &Method, args: &Map<String, Value>) -> Result<(), Busy> {
-        let moment = self.moment(method, args, Instant::now())?;
-        tokio::time::sleep_until(moment).await;
-        Ok(())
+        let mut ticket = self.ticket(method, args, Instant::now())?;
+        loop {
+            let held = self.held.notified();
+            tokio::pin!(held);
+            // From here on no call for attention is missed.
+            held.as_mut().enable();
+            let Some(moment) = self.lock().due(&mut ticket, Instant::now())? else {
+                return Ok(());
+            };
+            tokio::select! {
+                () = tokio::time::sleep_until(moment) => {}
+                () = held => {}
+            }
+        }
     }
 
-    fn moment(&self, method: &Method, args: &Map<String, Value>, now: Instant) -> Result<Instant, Busy> {
-        let mut moments = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Telegram counts messages and edits per chat; other calls only as calls.
-        if !method.speaks() {
-            return moments.give(None, now);
+    /// Telegram refused a call with 429: holds the chat for so long, and gives the moment from which it takes calls. If
+    /// the call is repeated then, all others to the chat go after it.
+    pub(crate) fn hold(&self, args: &Map<String, Value>, wait: Duration, repeats: bool) -> Instant {
+        let now = Instant::now();
+        let until = now + wait.min(MAX_WAIT);
+        let Some(chat) = args.get("chat_id").and_then(Chat::of) else {
+            return until;
+        };
+        let moment = self.lock().hold(&chat, until, repeats, now);
+        self.held.notify_waiters();
+        moment
+    }
+
+    fn ticket(&self, method: &Method, args: &Map<String, Value>, now: Instant) -> Result<Ticket, Busy> {
+        let chat = args.get("chat_id").and_then(Chat::of);
+        let mut moments = self.lock();
+        let lane = chat.as_ref().and_then(|chat| moments.chats.get(chat));
+        if let Some(lane) = lane {
+            lane.takes(now)?;
         }
-        // More than a group takes in its window could never be sent.
-        let count = messages(args).min(GROUP_BURST);
-        moments.give_all(args.get("chat_id").and_then(Chat::of), count, now)
+        let moved = lane.map_or(Duration::ZERO, |lane| lane.moved);
+        // Telegram counts messages and edits per chat; other calls only as calls.
+        let moment = if method.speaks() {
+            // More than a group takes in its window could never be sent.
+            let count = messages(args).min(GROUP_BURST);
+            moments.give_all(chat.clone(), count, now)?
+        } else {
+            moments.give(None, now)?
+        };
+        Ok(Ticket { chat, moment, moved, speaks: method.speaks(), loose: false })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Moments> {
+        self.moments.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lane {
+    fn new(now: Instant) -> Self {
+        Self {
+            given: VecDeque::new(),
+            held_until: now,
+            free_from: now,
+            moved: Duration::ZERO,
+            next_moved: now,
+        }
+    }
+
+    /// Whether it is worth waiting for Telegram to take calls to the chat.
+    fn takes(&self, now: Instant) -> Result<(), Busy> {
+        let wait = self.held_until.saturating_duration_since(now);
+        if wait > SHORT_WAIT { Err(Busy { retry_after: wait }) } else { Ok(()) }
     }
 }
 
@@ -129,15 +220,69 @@ impl Moments {
         Ok(moment)
     }
 
+    /// Whether a call may go: `None` at once, or the moment to look again.
+    fn due(&mut self, ticket: &mut Ticket, now: Instant) -> Result<Option<Instant>, Busy> {
+        if let Some(lane) = ticket.chat.as_ref().and_then(|chat| self.chats.get(chat)) {
+            lane.takes(now)?;
+            let moved = lane.moved.saturating_sub(ticket.moved);
+            let moment = (ticket.moment + moved).max(lane.free_from);
+            ticket.loose |= moment > ticket.moment;
+            (ticket.moment, ticket.moved) = (moment, lane.moved);
+        }
+        if ticket.moment > now {
+            return Ok(Some(ticket.moment));
+        }
+        if std::mem::take(&mut ticket.loose) {
+            self.fasten(ticket, now);
+        }
+        Ok(Some(ticket.moment).filter(|moment| *moment > now))
+    }
+
+    /// Finds a place among all calls for one whose moment was moved.
+    fn fasten(&mut self, ticket: &mut Ticket, now: Instant) {
+        let lane = ticket.chat.as_ref().filter(|_| ticket.speaks).and_then(|chat| self.chats.get(chat));
+        let after = lane.map_or(now, |lane| lane.next_moved.max(now));
+        ticket.moment = self.call_free(ticket.moment.max(after), now);
+        self.calls.insert(ticket.moment);
+        let chat = ticket.chat.as_ref().filter(|_| ticket.speaks);
+        if let Some(lane) = chat.and_then(|chat| self.chats.get_mut(chat)) {
+            lane.next_moved = ticket.moment + CHAT_GAP;
+        }
+    }
+
+    fn hold(&mut self, chat: &Chat, until: Instant, repeats: bool, now: Instant) -> Instant {
+        self.make_room(now);
+        let mut lane = self.chats.remove(chat).unwrap_or_else(|| Lane::new(now));
+        lane.held_until = lane.held_until.max(until);
+        let before = lane.free_from.max(now);
+        let moment = if repeats { self.call_free(before.max(until), now) } else { until };
+        if repeats {
+            self.calls.insert(moment);
+            lane.free_from = moment + CHAT_GAP;
+        } else {
+            lane.free_from = lane.free_from.max(until);
+        }
+        let moved = lane.free_from.saturating_duration_since(before);
+        lane.moved += moved;
+        if lane.takes(now).is_ok() {
+            lane.given.iter_mut().filter(|given| **given > now).for_each(|given| *given += moved);
+        } else {
+            // Those that wait are told to come back, and need no moments.
+            lane.given.retain(|given| *given <= now);
+        }
+        self.chats.insert(chat.clone(), lane);
+        moment
+    }
+
     fn chat_free(&self, chat: &Chat, now: Instant) -> Instant {
-        let Some(given) = self.chats.get(chat) else {
+        let Some(Lane { given, free_from, .. }) = self.chats.get(chat) else {
             return now;
         };
         let after_last = given.back().map_or(now, |last| *last + CHAT_GAP);
         let (burst, window) = chat.window();
         let after_burst =
             if given.len() < burst { now } else { given.front().map_or(now, |first| *first + window) };
-        now.max(after_last).max(after_burst)
+        now.max(after_last).max(after_burst).max(*free_from)
     }
 
     /// The first gap between the given moments that is wide enough.
@@ -159,14 +304,21 @@ impl Moments {
     }
 
     fn remember(&mut self, chat: Chat, moment: Instant, now: Instant) {
-        if self.chats.len() >= MAX_CHATS {
-            self.chats.retain(|chat, given| given.back().is_some_and(|last| *last + chat.window().1 > now));
-        }
+        self.make_room(now);
         let (burst, _) = chat.window();
-        let given = self.chats.entry(chat).or_default();
+        let given = &mut self.chats.entry(chat).or_insert_with(|| Lane::new(now)).given;
         given.push_back(moment);
         if given.len() > burst {
             given.pop_front();
+        }
+    }
+
+    /// Forgets the chats that touch no new call, if there are many.
+    fn make_room(&mut self, now: Instant) {
+        if self.chats.len() >= MAX_CHATS {
+            self.chats.retain(|chat, lane| {
+                lane.free_from > now || lane.given.back().is_some_and(|last| *last + chat.window().1 > now)
+            });
         }
     }
 }
@@ -215,7 +367,8 @@ mod tests {
         let (pace, now) = (Pace::default(), Instant::now());
         let moment = |(method, args): &(&str, Value)| {
             let method = Table::get().method(method).unwrap();
-            pace.moment(method, args.as_object().unwrap(), now).map(|moment| (moment - now).as_millis())
+            let ticket = pace.ticket(method, args.as_object().unwrap(), now);
+            ticket.map(|ticket| (ticket.moment - now).as_millis())
         };
         calls.iter().map(moment).collect()
     }
@@ -262,6 +415,72 @@ mod tests {
             [Ok(0), later(60_000), later(60_000), Ok(15_000), later(60_000)],
             "a call that was turned away took something"
         );
+    }
+
+    /// Waits for its turn and notes when it has it, in milliseconds from the start.
+    async fn noted(pace: &Pace, name: &str, args: Value, log: &Mutex<Vec<(String, u128)>>, start: Instant) {
+        let method = if name == "deletes" { "deleteMessage" } else { "sendMessage" };
+        let outcome = pace.turn(Table::get().method(method).unwrap(), args.as_object().unwrap()).await;
+        let name = if outcome.is_ok() { name.to_owned() } else { format!("{name}: {outcome:?}") };
+        log.lock().unwrap().push((name, start.elapsed().as_millis()));
+    }
+
+    fn to(chat: i64) -> Value {
+        json!({"chat_id": chat})
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_to_a_held_chat_follow_the_repeated_one_in_order_and_others_go_on() {
+        let (pace, log, start) = (Pace::default(), Mutex::default(), Instant::now());
+        let refused = async {
+            noted(&pace, "first", to(-1), &log, start).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let again = pace.hold(to(-1).as_object().unwrap(), Duration::from_secs(3), true);
+            assert_eq!((again - start).as_millis(), 3300);
+            // These come while it is held.
+            tokio::join!(
+                noted(&pace, "fourth", to(-1), &log, start),
+                noted(&pace, "deletes", to(-1), &log, start),
+                noted(&pace, "elsewhere", to(5), &log, start),
+            );
+        };
+        let (second, third) =
+            (noted(&pace, "second", to(-1), &log, start), noted(&pace, "third", to(-1), &log, start));
+        tokio::join!(biased; refused, second, third);
+        let log = log.into_inner().unwrap();
+        let names: Vec<&str> = log.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["first", "elsewhere", "deletes", "second", "third", "fourth"]);
+        let at = |name: &str| log.iter().find(|(known, _)| known == name).unwrap().1;
+        assert!(at("elsewhere") < 500 && at("deletes") >= 3300 && at("second") >= 4300, "{log:?}");
+        assert!(at("third") - at("second") >= 1000 && at("fourth") - at("third") >= 1000, "{log:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_chat_that_is_held_for_long_tells_all_callers_when_to_come_back() {
+        let (pace, log, start) = (Pace::default(), Mutex::default(), Instant::now());
+        let refused = async {
+            noted(&pace, "first", to(1), &log, start).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            pace.hold(to(1).as_object().unwrap(), Duration::from_secs(20), false);
+        };
+        tokio::join!(biased; refused, noted(&pace, "second", to(1), &log, start));
+        let told = "second: Err(Busy { retry_after: 20s })".to_owned();
+        assert_eq!(log.lock().unwrap()[1], (told, 300), "at once");
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        noted(&pace, "third", to(1), &log, start).await;
+        assert_eq!(log.lock().unwrap()[2].0, "third: Err(Busy { retry_after: 10s })");
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        noted(&pace, "fourth", to(1), &log, start).await;
+        let (name, at) = log.lock().unwrap()[3].clone();
+        assert!(name == "fourth" && (20_300..20_400).contains(&at), "{name} {at}");
+    }
+
+    #[test]
+    fn no_wait_that_telegram_names_is_too_long() {
+        for args in [json!({}), to(1)] {
+            let wait = Pace::default().hold(args.as_object().unwrap(), Duration::MAX, false);
+            assert!(wait <= Instant::now() + MAX_WAIT, "{args}");
+        }
     }
 
     #[test]

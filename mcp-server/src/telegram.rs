@@ -1,25 +1,25 @@
 //! Calls of the Bot API over HTTP: one method in, its result or a [`Failure`] out. Used by the server.
 //! No failure ever carries the URL, because the token is a part of it.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::multipart::{Form, Part};
-use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
 use rustls::crypto::{CryptoProvider, ring};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use crate::files::Upload;
-use crate::pace::{Busy, Pace};
+use crate::pace::{Busy, Pace, SHORT_WAIT};
 use crate::settings::Settings;
 use crate::table::Method;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// For a call as a whole, repetitions included; a long poll is 50 s.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
-/// A longer `retry_after` is the caller's to wait out.
-const SHORT_WAIT: u64 = 5;
 /// What an upload may take beyond that, at the slowest line worth waiting for.
 const UPLOAD_BYTES_PER_SECOND: usize = 100_000;
 /// Repetitions of a call that was turned away.
@@ -111,8 +111,9 @@ impl Telegram {
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TOTAL_TIMEOUT)
             .redirect(redirect::Policy::none())
-            .http1_only()
-            .build()?;
+            .http1_only();
+        // A proxy would be handed the token, and could not reach this machine's own server anyway.
+        let http = if is_loopback(&settings.api_url) { http.no_proxy() } else { http }.build()?;
         let api_url = settings.api_url.as_str().trim_end_matches('/');
         let base = format!("{api_url}/bot{}/", settings.token.expose_secret()).into();
         let files = format!("{api_url}/file/bot{}/", settings.token.expose_secret()).into();
@@ -162,7 +163,7 @@ impl Telegram {
                 Ok(result) => return Ok(result),
                 Err(failure) => failure,
             };
-            let Some(pause) = self.pause(call.method, &failure, retries) else {
+            let Some(moment) = self.next_try(call, &failure, retries) else {
                 if unclear {
                     failure
                         .description
@@ -170,27 +171,27 @@ impl Telegram {
                 }
                 return Err(failure);
             };
-            tracing::debug!(
-                method = call.method.name,
-                error_code = failure.error_code,
-                ?pause,
-                "calling again"
-            );
-            tokio::time::sleep(pause).await;
+            tracing::debug!(method = call.method.name, error_code = failure.error_code, "calling again");
+            tokio::time::sleep_until(moment).await;
             unclear |= failure.error_code >= 500 && !failure.unsent;
             retries += 1;
         }
     }
 
-    /// How long to wait before the same call again, if it may be repeated: what never left or got a 429 was not
-    /// carried out; after anything else that is unknown, and only some methods do no harm twice.
-    fn pause(&self, method: &Method, failure: &Failure, retries: u32) -> Option<Duration> {
-        if retries >= MAX_RETRIES {
-            return None;
-        }
+    /// When the same call may be repeated, if it may: what never left or got a 429 was not carried out; after anything
+    /// else that is unknown, and only some methods do no harm twice. After a 429 the chat's other calls wait as well.
+    fn next_try(&self, call: Call<'_>, failure: &Failure, retries: u32) -> Option<Instant> {
+        let may_repeat = retries < MAX_RETRIES;
         match (failure.error_code, failure.retry_after) {
-            (429, Some(wait)) if wait <= SHORT_WAIT && self.pace.is_some() => Some(Duration::from_secs(wait)),
-            (500.., _) if failure.unsent || method.is_idempotent() => Some(RETRY_PAUSE * (retries + 1)),
+            (429, Some(seconds)) => {
+                let wait = Duration::from_secs(seconds);
+                let repeats = may_repeat && wait <= SHORT_WAIT;
+                let moment = self.pace.as_ref()?.hold(call.args, wait, repeats);
+                repeats.then_some(moment)
+            }
+            (500.., _) if may_repeat && (failure.unsent || call.method.is_idempotent()) => {
+                Some(Instant::now() + RETRY_PAUSE * (retries + 1))
+            }
             _ => None,
         }
     }
@@ -229,6 +230,15 @@ impl Call<'_> {
         }
         request.multipart(form)
     }
+}
+
+/// Whether a server is on this very machine.
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    // A name may end in a dot.
+    let name = host.strip_suffix('.').unwrap_or(host);
+    address.map_or(name == "localhost" || name.ends_with(".localhost"), |address| address.is_loopback())
 }
 
 /// The body of an answer, if it is no longer than `most` bytes.

@@ -150,6 +150,44 @@ async fn a_long_flood_is_the_callers_to_wait_out() {
 }
 
 #[tokio::test]
+async fn a_chat_that_is_flooded_is_left_alone_and_others_are_not() {
+    let (bench, session) = Bench::standalone().await;
+    assert!(bench.call(&session, "sendMessage", text("long flood")).await.0);
+    for (method, args) in [
+        ("sendMessage", text("the next")),
+        ("deleteMessage", json!({"chat_id": 1, "message_id": 2})),
+        ("sendMessage", json!({"chat_id": "1", "text": "by another name"})),
+    ] {
+        let (failed, outcome) = bench.call(&session, method, args).await;
+        let error = &outcome["error"];
+        let wait = error["retry_after"].as_u64().unwrap();
+        assert!(failed && error["error_code"] == 429 && (25..=30).contains(&wait), "{outcome}");
+    }
+    let elsewhere = json!({"chat_id": 2, "text": "to another"});
+    let (failed, outcome) = bench.call(&session, "sendMessage", elsewhere.clone()).await;
+    assert!(!failed, "{outcome}");
+    let asked = [text("long flood"), elsewhere].map(|args| ("sendMessage".to_owned(), args));
+    assert_eq!(bench.requests(), asked);
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn what_waits_for_a_flooded_chat_does_not_overtake_the_call_that_is_repeated() {
+    let (bench, session) = Bench::standalone().await;
+    let other = bench.open_session().await;
+    let start = Instant::now();
+    let next = async {
+        bench.asked().await;
+        bench.call(&other, "sendMessage", text("the next")).await
+    };
+    let (first, next) = tokio::join!(bench.call(&session, "sendMessage", text("flood")), next);
+    assert!(!first.0 && !next.0 && start.elapsed() >= Duration::from_secs(2));
+    let asked = ["flood", "flood", "the next"].map(|words| ("sendMessage".to_owned(), text(words)));
+    assert_eq!(bench.requests(), asked);
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn only_harmless_calls_are_repeated() {
     let (bench, session) = Bench::standalone().await;
     let start = Instant::now();
