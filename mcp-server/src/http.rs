@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,12 +20,13 @@ use tokio::net::TcpListener;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
+use crate::body::{Bodies, MAX_JSON};
 use crate::server::BotApi;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
-/// For all of a call but the contents of its files.
-const MAX_CALL: usize = 1024 * 1024;
+/// Between two looks whether a port that was taken is free.
+const PORT_RETRY: Duration = Duration::from_secs(5);
 /// For connections to close after the last answers.
 const CLOSE_PATIENCE: Duration = Duration::from_millis(450);
 
@@ -47,27 +49,52 @@ pub enum ServeError {
     Broken(#[from] JoinError),
 }
 
+/// Where clients come in.
+#[derive(Debug)]
+pub struct Doors {
+    /// The one that is always there.
+    pub main: TcpListener,
+    /// Under a parent, which has the first for itself, the one for other clients.
+    pub outside: Option<Outside>,
+}
+
+/// The door for other clients than the parent.
+#[derive(Debug)]
+pub enum Outside {
+    /// It is there.
+    Open(TcpListener),
+    /// Another process has its port; it opens when that has gone.
+    Taken(u16),
+}
+
+impl From<TcpListener> for Doors {
+    fn from(main: TcpListener) -> Self {
+        Self { main, outside: None }
+    }
+}
+
 /// Serves MCP at `/mcp` until `shutdown` resolves, then ends within two seconds.
 ///
 /// # Errors
-/// When it can not begin, or its socket fails.
+/// When it can not begin, or a socket fails.
 pub async fn serve(
-    listener: TcpListener,
+    doors: impl Into<Doors>,
     settings: Settings,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    let port = listener.local_addr()?.port();
+    let Doors { main, outside } = doors.into();
+    let ports = [Some(main.local_addr()?.port()), outside.as_ref().map(Outside::port).transpose()?];
     let bot_api = BotApi::new(&settings)?;
     let (stop, streams) = (CancellationToken::new(), CancellationToken::new());
-    let app = router(bot_api.clone(), port, settings.max_file_bytes, streams.clone())
+    let app = router(bot_api.clone(), &ports, settings.max_file_bytes, streams.clone())
         .layer(middleware::from_fn_with_state(Arc::<[SecretString]>::from(settings.keys), require_key));
-    // Without it each answer waits 40 ms for the client's acknowledgement.
-    let listener = listener.tap_io(|socket| {
-        if let Err(error) = socket.set_nodelay(true) {
-            tracing::debug!(%error, "a connection stays slow");
+    let outside = async {
+        let Some(outside) = outside else { return Ok(()) };
+        match outside.opened(&stop).await? {
+            Some(listener) => listen(listener, app.clone(), &stop).await,
+            None => Ok(()),
         }
-    });
-    let server = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
+    };
     let ending = async {
         shutdown.await;
         stop.cancel();
@@ -77,25 +104,73 @@ pub async fn serve(
         tokio::time::sleep(CLOSE_PATIENCE).await;
     };
     tokio::select! {
-        served = server => Ok(served?),
+        served = async { tokio::try_join!(listen(main, app.clone(), &stop), outside) } => {
+            served?;
+            Ok(())
+        }
         () = ending => Ok(()),
     }
 }
 
-fn router(bot_api: BotApi, port: u16, max_file_bytes: usize, streams: CancellationToken) -> Router {
-    let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
+impl Outside {
+    fn port(&self) -> io::Result<u16> {
+        match self {
+            Self::Open(listener) => Ok(listener.local_addr()?.port()),
+            Self::Taken(port) => Ok(*port),
+        }
+    }
+
+    /// Waits until the door can be opened; `None` when the server stops first.
+    async fn opened(self, stop: &CancellationToken) -> io::Result<Option<TcpListener>> {
+        let listener = match self {
+            Self::Open(listener) => listener,
+            Self::Taken(port) => loop {
+                tokio::select! {
+                    () = tokio::time::sleep(PORT_RETRY) => {}
+                    () = stop.cancelled() => return Ok(None),
+                }
+                if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+                    break listener;
+                }
+            },
+        };
+        tracing::info!("other MCP clients are served at http://{}/mcp", listener.local_addr()?);
+        Ok(Some(listener))
+    }
+}
+
+/// Serves clients of one door until the server stops.
+async fn listen(listener: TcpListener, app: Router, stop: &CancellationToken) -> io::Result<()> {
+    // Without it each answer waits 40 ms for the client's acknowledgement.
+    let listener = listener.tap_io(|socket| {
+        if let Err(error) = socket.set_nodelay(true) {
+            tracing::debug!(%error, "a connection stays slow");
+        }
+    });
+    axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned()).await
+}
+
+fn router(
+    bot_api: BotApi,
+    ports: &[Option<u16>],
+    max_file_bytes: usize,
+    streams: CancellationToken,
+) -> Router {
+    let at = |port: &u16| ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
+    let hosts: Vec<String> = ports.iter().flatten().flat_map(at).collect();
+    // Base64 takes four bytes for three.
+    let longest = MAX_JSON + max_file_bytes / 3 * 4;
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
         .with_allowed_origins(hosts.iter().map(|host| format!("http://{host}")))
         .with_allowed_hosts(hosts)
         .enforce_origin_validation()
-        // Base64 takes four bytes for three.
-        .with_max_request_body_bytes(MAX_CALL + max_file_bytes / 3 * 4);
-    let sessions = Arc::new(Sessions::new());
-    let service = StreamableHttpService::new(move || Ok(bot_api.clone()), sessions.manager(), config);
+        .with_max_request_body_bytes(longest);
+    let service = StreamableHttpService::new(move || Ok(bot_api.clone()), Arc::new(Sessions::new()), config);
     Router::new()
         .nest_service("/mcp", service)
-        .layer(middleware::from_fn_with_state(sessions, Sessions::track))
+        .layer(middleware::from_fn(Sessions::unavailable_when_full))
+        .layer(middleware::from_fn_with_state(Bodies::new(longest), Bodies::bound))
 }
 
 async fn require_key(State(keys): State<Arc<[SecretString]>>, mut request: Request, next: Next) -> Response {

@@ -2,6 +2,7 @@
 //! The binary and `figaro mcp-server` enter by [`main`]; tests by [`serve`]; Figaro's offline Telegram uses the table,
 //! and Figaro itself takes the same proxies.
 
+mod body;
 pub mod catalog;
 pub mod check;
 mod download;
@@ -12,6 +13,7 @@ mod lines;
 pub mod pace;
 mod process;
 pub mod proxy;
+mod scan;
 mod schema;
 mod server;
 mod sessions;
@@ -21,7 +23,7 @@ mod stdio;
 pub mod table;
 mod telegram;
 
-pub use http::{ServeError, serve};
+pub use http::{Doors, Outside, ServeError, serve};
 pub use process::main;
 pub use settings::{Settings, SettingsError};
 

@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-use crate::http::serve;
+use crate::http::{Doors, Outside, serve};
 use crate::settings::{Settings, SettingsError};
 use crate::stdio;
 
@@ -57,12 +57,11 @@ async fn talk(settings: Settings) -> ExitCode {
 
 /// Serves clients over HTTP.
 async fn listen(settings: Settings) -> ExitCode {
-    let port = settings.port;
-    let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
-        Ok(listener) => listener,
-        Err(error) => return refuse(EXIT_SETTINGS, &port_fault(port, &error)),
+    let doors = match doors(&settings).await {
+        Ok(doors) => doors,
+        Err(fault) => return refuse(EXIT_SETTINGS, &fault),
     };
-    let address = match listener.local_addr() {
+    let address = match doors.main.local_addr() {
         Ok(address) => address,
         Err(error) => return refuse(1, &format!("the socket has no address: {error}")),
     };
@@ -80,12 +79,31 @@ async fn listen(settings: Settings) -> ExitCode {
         return refuse(1, &format!("standard output is closed: {error}"));
     }
     tokio::select! {
-        served = serve(listener, settings, stop.received(supervised)) => match served {
+        served = serve(doors, settings, stop.received(supervised)) => match served {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => refuse(1, &error.to_string()),
         },
         () = parent_gone.cancelled() => ExitCode::SUCCESS,
     }
+}
+
+/// Opens the ports, or says which is not to be had.
+async fn doors(settings: &Settings) -> Result<Doors, String> {
+    let bind = |port: u16| async move {
+        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| port_fault(port, &error))
+    };
+    let outside = match settings.outside_port {
+        None => None,
+        Some(port) => match bind(port).await {
+            Ok(listener) => Some(Outside::Open(listener)),
+            Err(fault) if settings.wait_for_port => {
+                tracing::error!("other MCP clients are not served until it is free: {fault}");
+                Some(Outside::Taken(port))
+            }
+            Err(fault) => return Err(fault),
+        },
+    };
+    Ok(Doors { main: bind(settings.port).await?, outside })
 }
 
 fn runtime() -> io::Result<Runtime> {

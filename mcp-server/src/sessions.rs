@@ -1,89 +1,207 @@
 //! Bounds the MCP sessions: clients that vanish without a word leave theirs behind. Used by `http`.
-//! The session that was unused the longest makes room; its client, if there is one, gets 404 and starts a new one.
+//! Room for a new one is made by the session that was idle the longest; its client, if there is one, gets 404 and starts
+//! a new one. A session with a call under way or an open stream is never ended: where all are, a new client gets 503.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::SessionManager;
-use rmcp::transport::streamable_http_server::session::SessionId;
-use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError, SessionConfig,
+};
+use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 
-/// At about 50 kB each, they stay small beside the rest.
-const MAX_SESSIONS: usize = 32;
-/// A session nobody used for this long is dropped in any case.
+/// At about 50 kB each. The README names it.
+const MAX_SESSIONS: usize = 256;
+/// A session that was idle for this long ends when the next one begins, also where there is room for both.
 const MAX_IDLE: Duration = Duration::from_secs(60 * 60);
 /// So long an answer is kept for a client whose connection broke under it: a list of tools takes half a megabyte.
 const RESUMABLE: Duration = Duration::from_secs(10);
-const SESSION_ID: &str = "mcp-session-id";
+/// What a client that found no room is told to wait, in seconds.
+const RETRY_AFTER: &str = "10";
+/// What it is told.
+const FULL: &str = "all MCP sessions are in use: end one, or try again later";
 
-/// The open sessions and the order of their last use.
+/// The open sessions and who uses them.
+#[derive(Debug)]
 pub(crate) struct Sessions {
-    manager: Arc<LocalSessionManager>,
-    /// Oldest use first. Holds sessions that ended by themselves until room is needed.
-    used: Mutex<VecDeque<SessionId>>,
+    manager: LocalSessionManager,
+    open: Open,
+    /// Held while a session is made, so that two never take one place.
+    making: tokio::sync::Mutex<()>,
+}
+
+type Open = Arc<Mutex<HashMap<SessionId, Usage>>>;
+
+#[derive(Debug)]
+struct Usage {
+    /// Calls under way and open streams.
+    users: usize,
+    /// When the last one of them began or ended.
+    last: Instant,
+}
+
+/// A use of a session. The session is idle once all of its uses are dropped.
+#[derive(Debug)]
+struct InUse {
+    open: Open,
+    id: SessionId,
+}
+
+/// Why a session is not to be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoSession {
+    #[error("{FULL}")]
+    Full,
+    #[error("there is no such session any more")]
+    Ended,
+    #[error(transparent)]
+    Local(#[from] LocalSessionManagerError),
 }
 
 impl Sessions {
     pub(crate) fn new() -> Self {
         let mut config = SessionConfig::default();
-        config.keep_alive = Some(MAX_IDLE);
+        // It would end a session under an open stream on which nothing comes.
+        config.keep_alive = None;
         config.completed_cache_ttl = RESUMABLE;
         let mut manager = LocalSessionManager::default();
         manager.session_config = config;
-        Self { manager: Arc::new(manager), used: Mutex::default() }
+        Self { manager, open: Open::default(), making: tokio::sync::Mutex::default() }
     }
 
-    /// What keeps the sessions themselves.
-    pub(crate) fn manager(&self) -> Arc<LocalSessionManager> {
-        Arc::clone(&self.manager)
-    }
-
-    /// Middleware: notes which session a request used, opened or closed.
-    pub(crate) async fn track(State(sessions): State<Arc<Self>>, request: Request, next: Next) -> Response {
-        let asked = session_id(request.headers());
-        let closes = request.method() == Method::DELETE;
+    /// Middleware: the refusal of a session comes as a fault of the server's, and leaves as what it is.
+    pub(crate) async fn unavailable_when_full(request: Request, next: Next) -> Response {
         let response = next.run(request).await;
-        match asked.or_else(|| session_id(response.headers())) {
-            Some(id) if closes => sessions.forget(&id),
-            Some(id) => sessions.touch(id).await,
-            None => {}
+        if response.status() != StatusCode::INTERNAL_SERVER_ERROR {
+            return response;
         }
-        response
+        let (parts, body) = response.into_parts();
+        let text = axum::body::to_bytes(body, 4096).await.unwrap_or_default();
+        if text.ends_with(FULL.as_bytes()) {
+            let headers = [(header::RETRY_AFTER, RETRY_AFTER)];
+            return (StatusCode::SERVICE_UNAVAILABLE, headers, format!("{FULL}\n")).into_response();
+        }
+        Response::from_parts(parts, Body::from(text))
     }
 
-    fn forget(&self, id: &SessionId) {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != id);
+    /// Takes out the sessions that have to go for a new one.
+    fn make_room(&self) -> Result<Vec<SessionId>, NoSession> {
+        let mut open = lock(&self.open);
+        let idle = open.iter().filter(|(_, usage)| usage.users == 0);
+        let mut idle: Vec<_> = idle.map(|(id, usage)| (usage.last, id.clone())).collect();
+        idle.sort();
+        let needed = (open.len() + 1).saturating_sub(MAX_SESSIONS);
+        if needed > idle.len() {
+            return Err(NoSession::Full);
+        }
+        let goes = |(at, (last, _)): &(usize, (Instant, _))| *at < needed || last.elapsed() > MAX_IDLE;
+        let ended: Vec<_> = idle.into_iter().enumerate().filter(goes).map(|(_, (_, id))| id).collect();
+        open.retain(|id, _| !ended.contains(id));
+        Ok(ended)
     }
 
-    async fn touch(&self, id: SessionId) {
-        let full = {
-            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-            used.retain(|known| *known != id);
-            used.push_back(id);
-            used.len() > MAX_SESSIONS
-        };
-        if !full {
-            return;
-        }
-        let oldest = {
-            let open = self.manager.sessions.read().await;
-            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-            used.retain(|known| open.contains_key(known));
-            if used.len() > MAX_SESSIONS { used.pop_front() } else { None }
-        };
-        if let Some(oldest) = oldest
-            && let Err(error) = self.manager.close_session(&oldest).await
-        {
-            tracing::warn!(%error, "an unused session did not close");
+    /// Keeps a session from being ended. One that is being ended has no uses any more.
+    fn in_use(&self, id: &SessionId) -> Result<Arc<InUse>, NoSession> {
+        let mut open = lock(&self.open);
+        let usage = open.get_mut(id).ok_or(NoSession::Ended)?;
+        usage.users += 1;
+        usage.last = Instant::now();
+        Ok(Arc::new(InUse { open: Arc::clone(&self.open), id: id.clone() }))
+    }
+}
+
+fn lock(open: &Open) -> std::sync::MutexGuard<'_, HashMap<SessionId, Usage>> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        if let Some(usage) = lock(&self.open).get_mut(&self.id) {
+            usage.users -= 1;
+            usage.last = Instant::now();
         }
     }
 }
 
-fn session_id(headers: &HeaderMap) -> Option<SessionId> {
-    headers.get(SESSION_ID)?.to_str().ok().map(SessionId::from)
+impl SessionManager for Sessions {
+    type Error = NoSession;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), NoSession> {
+        let _alone = self.making.lock().await;
+        for ended in self.make_room()? {
+            self.manager.close_session(&ended).await?;
+        }
+        let (id, transport) = self.manager.create_session().await?;
+        lock(&self.open).insert(id.clone(), Usage { users: 0, last: Instant::now() });
+        Ok((id, transport))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, NoSession> {
+        let _used = self.in_use(id)?;
+        Ok(self.manager.initialize_session(id, message).await?)
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, NoSession> {
+        Ok(lock(&self.open).contains_key(id) && self.manager.has_session(id).await?)
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), NoSession> {
+        lock(&self.open).remove(id);
+        Ok(self.manager.close_session(id).await?)
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        mut message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, NoSession> {
+        let used = self.in_use(id)?;
+        // Goes with the call, which may outlast its connection.
+        message.insert_extension(Arc::clone(&used));
+        Ok(held(self.manager.create_stream(id, message).await?, used))
+    }
+
+    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), NoSession> {
+        let _used = self.in_use(id)?;
+        Ok(self.manager.accept_message(id, message).await?)
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, NoSession> {
+        let used = self.in_use(id)?;
+        Ok(held(self.manager.create_standalone_stream(id).await?, used))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, NoSession> {
+        let used = self.in_use(id)?;
+        Ok(held(self.manager.resume(id, last_event_id).await?, used))
+    }
+}
+
+/// The stream, which is a use of its session until it is dropped.
+fn held<S: Stream>(stream: S, used: Arc<InUse>) -> impl Stream<Item = S::Item> + use<S> {
+    stream.map(move |message| {
+        let _used = &used;
+        message
+    })
 }

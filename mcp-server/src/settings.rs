@@ -18,8 +18,12 @@ const PORT: u16 = 3001;
 /// All settings, checked.
 #[derive(Debug)]
 pub struct Settings {
-    /// Port on 127.0.0.1; 0 takes any free one.
+    /// Port on 127.0.0.1, under a parent for this parent; 0 takes any free one.
     pub port: u16,
+    /// Under a parent, the port on 127.0.0.1 for other clients, if there is a key for them; 0 takes any free one.
+    pub outside_port: Option<u16>,
+    /// Where the port for other clients is taken, serve the parent all the same, and take it when it is free.
+    pub wait_for_port: bool,
     /// A parent holds standard input and paces the calls.
     pub supervised: bool,
     /// Speak with the one client on standard input and output, over no socket.
@@ -86,7 +90,10 @@ Environment:
   TELEGRAM_PROXY      proxy for it, like socks5h://host:1080, or off [default: HTTPS_PROXY, ALL_PROXY]
   MCP_HTTP_PORT       port on 127.0.0.1, 0 for any free one [default: 3001]
   MCP_API_KEY         bearer key that clients must send; without one, no key is asked for
-  FIGARO_MCP_KEY      bearer key of the parent that started this process
+  FIGARO_MCP_KEY      bearer key of the parent that started this process; it is served on a free port of
+                      its own, and other clients on MCP_HTTP_PORT only with MCP_API_KEY
+  FIGARO_MCP_RESTARTED  set by that parent when a server before this one died: this one starts also while
+                      MCP_HTTP_PORT is taken, and takes it once it is free
   RUST_LOG            what to log on standard error [default: info,rmcp=warn]
   LOG_FORMAT          json for one JSON object a line";
 
@@ -113,10 +120,15 @@ impl Settings {
         if flags.only.contains(&Class::Lifecycle) && !flags.with_lifecycle {
             read.faults.push("--only lifecycle serves nothing without --with-lifecycle: add it".to_owned());
         }
-        let keys = parent_key.into_iter().chain(read.text("MCP_API_KEY")).map(SecretString::from).collect();
+        let outside_key = read.text("MCP_API_KEY");
+        let wait_for_port = read.text("FIGARO_MCP_RESTARTED").is_some();
+        let has_outside = flags.supervised && outside_key.is_some();
+        let keys = parent_key.into_iter().chain(outside_key).map(SecretString::from).collect();
         match (token, api_url, port) {
             (Some(token), Some(api_url), Some(port)) if read.faults.is_empty() => Ok(Self {
-                port,
+                port: if flags.supervised { 0 } else { port },
+                outside_port: has_outside.then_some(port),
+                wait_for_port,
                 supervised: flags.supervised,
                 stdio: flags.stdio,
                 choice: Choice { only: flags.only, with_lifecycle: flags.with_lifecycle },
@@ -252,6 +264,26 @@ mod tests {
         let keys: Vec<_> = settings.keys.iter().map(ExposeSecret::expose_secret).collect();
         assert_eq!(keys, ["parent", "outside"]);
         assert!(settings.supervised && settings.choice.with_lifecycle);
+    }
+
+    #[test]
+    fn a_parent_has_a_port_of_its_own_and_others_get_in_with_a_key_only() {
+        let token = ("TELEGRAM_BOT_TOKEN", "1:abc");
+        let (parent, outside) = (("FIGARO_MCP_KEY", "parent"), ("MCP_API_KEY", "outside"));
+        let port = ("MCP_HTTP_PORT", "4000");
+        let again = ("FIGARO_MCP_RESTARTED", "1");
+        let cases: [(&[&str], &[_], _); 5] = [
+            (&[], &[token, port], (4000, None)),
+            (&[], &[token, port, outside], (4000, None)),
+            (&["--supervised"], &[token, parent, port], (0, None)),
+            (&["--supervised"], &[token, parent, port, outside], (0, Some(4000))),
+            (&["--supervised"], &[token, parent, outside, again], (0, Some(3001))),
+        ];
+        for (args, env, wanted) in cases {
+            let settings = parse(args, env).unwrap();
+            assert_eq!((settings.port, settings.outside_port), wanted, "{args:?}");
+            assert_eq!(settings.wait_for_port, env.contains(&again));
+        }
     }
 
     #[test]

@@ -100,7 +100,8 @@ async fn a_port_that_is_taken_is_named() {
     let world = World::new().await;
     let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = held.local_addr().unwrap().port().to_string();
-    let message = refused(&world, &world.bot().set("MCP_HTTP_PORT", &port)).await;
+    let message =
+        refused(&world, &world.bot().set("MCP_HTTP_PORT", &port).set("MCP_API_KEY", "for-others")).await;
     assert!(message.contains(&port) && message.contains("MCP_HTTP_PORT"), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Bench, text};
+use crate::support::{Bench, KEY, send, text};
 
 /// Nobody waits longer for an answer, unoptimized builds on busy machines included.
 const AT_ONCE: Duration = Duration::from_secs(1);
@@ -65,11 +65,11 @@ async fn vague_objects_in_each_other_are_refused_at_once() {
 }
 
 #[tokio::test]
-async fn two_hundred_thousand_media_are_answered_like_any_call_of_their_length() {
+async fn thousands_of_media_are_answered_like_any_call_of_their_length() {
     let (bench, session) = Bench::unpaced(&[]).await;
     let photo = |media: Value| json!({"type": "photo", "media": media});
     let upload = photo(json!({"name": "a", "text": ""}));
-    for (media, count) in [(json!({"media": "a"}), 200_000), (photo(json!("a")), 20_000), (upload, 20_000)] {
+    for (media, count) in [(json!({"media": "a"}), 6000), (photo(json!("a")), 3500), (upload, 1800)] {
         let many = Value::from(vec![media; count]);
         let within = patience(&bench, &session, &many).await;
         let args = json!({"chat_id": 1, "media": many});
@@ -90,7 +90,7 @@ async fn where_telegram_names_no_bound_each_media_is_looked_at_once() {
         (rich(json!("a")), None),
     ];
     for (media, wanted) in cases {
-        let many = Value::from(vec![media; 20_000]);
+        let many = Value::from(vec![media; 2000]);
         let within = patience(&bench, &session, &many).await;
         let args = json!({"chat_id": 1, "rich_message": {"media": many}});
         if let Some(wanted) = wanted {
@@ -103,5 +103,79 @@ async fn where_telegram_names_no_bound_each_media_is_looked_at_once() {
         assert!(start.elapsed() < within, "{:?}", start.elapsed());
         assert_eq!(bench.requests(), [("sendRichMessage".to_owned(), args)]);
     }
+    bench.stop().await;
+}
+
+/// What the server says to a body: its HTTP status, and the text.
+async fn posted(bench: &Bench, session: &str, body: String) -> (u16, String) {
+    let request = bench.http.post(&bench.url).header("content-type", "application/json").body(body);
+    let request = request.header("accept", "application/json, text/event-stream");
+    let response = send(request, &[KEY, ("mcp-session-id", session)]).await;
+    (response.status().as_u16(), response.text().await.unwrap())
+}
+
+fn call(arguments: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"sendDocument","arguments":{arguments}}}}}"#
+    )
+}
+
+#[tokio::test]
+async fn json_has_a_bound_of_its_own_and_files_have_another() {
+    let (bench, session) = Bench::unpaced(&["--max-file-mb", "2"]).await;
+    let tiny = |count: usize| call(&format!(r#"{{"x":[{}0]}}"#, r#"{"a":0},"#.repeat(count)));
+    let file = |bytes: usize, beside: &str| {
+        let content = "x".repeat(bytes);
+        call(&format!(r#"{{"chat_id":1,"document":{{"name":"a","text":"{content}"}}{beside}}}"#))
+    };
+    let long = "x".repeat(1 << 20);
+    let beside = format!(r#","caption":"{long}""#);
+    let cases = [
+        (tiny(6000), None),
+        (tiny(7000), Some("20000 keys and values")),
+        (tiny(400_000), Some("20000 keys and values")),
+        (call(&format!(r#"{{"x":"{long}"}}"#)), Some("1048576 bytes")),
+        (call(&format!(r#"{{"text":"{long}"}}"#)), Some("1048576 bytes")),
+        (file(2 << 20, ""), None),
+        (file(1 << 20, &beside), Some("1048576 bytes")),
+        (file(4 << 20, ""), Some("request body exceeds")),
+    ];
+    for (body, refusal) in cases {
+        let start: String = body.chars().take(120).collect();
+        let (status, text) = posted(&bench, &session, body).await;
+        assert_eq!(status, if refusal.is_some() { 413 } else { 200 }, "{start}: {text}");
+        assert!(text.contains(refusal.unwrap_or("result")), "{start}: {text}");
+    }
+    assert_eq!(bench.methods(), ["sendDocument"]);
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_hardly_json_is_refused_and_the_server_goes_on() {
+    let (bench, session) = Bench::unpaced(&[]).await;
+    let digits = "9".repeat(500_000);
+    let cases = [
+        ("[".repeat(15_000), 415),
+        (r#"{"a":"#.repeat(9000), 415),
+        (call(&"[".repeat(15_000)), 415),
+        (call(&format!("{}1{}", "[".repeat(15_000), "]".repeat(15_000))), 415),
+        (call(&format!(r#"{{"chat_id":{digits}}}"#)), 415),
+        (call(&format!(r#"{{"chat_id":1e{digits}}}"#)), 415),
+        (call(&format!(r#"{{"chat_id":0.{digits}}}"#)), 200),
+        (call(r#"{"chat_id":-0}"#), 200),
+        (call(r#"{"chat_id":1e400}"#), 415),
+        (format!("\"{}", "\\".repeat(500_001)), 415),
+        ("\0".repeat(1000), 415),
+        (",".repeat(1 << 20), 415),
+        (",".repeat((1 << 20) + 1), 413),
+        (String::new(), 415),
+    ];
+    for (body, wanted) in cases {
+        let start: String = body.chars().take(120).collect();
+        let (status, text) = posted(&bench, &session, body).await;
+        assert_eq!(status, wanted, "{start}: {text}");
+    }
+    assert_eq!(bench.requests(), []);
+    assert!(!bench.call(&session, "sendMessage", text("still here")).await.0);
     bench.stop().await;
 }

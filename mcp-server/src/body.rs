@@ -1,0 +1,280 @@
+//! Bounds what the body of a request costs before anything is made of it: its JSON outside of files in bytes and in
+//! values, its time on the way, and the memory of all bodies together. Used by `http`.
+//!
+//! A tree of tiny JSON values takes a hundred times the bytes it came in. So the bytes are counted as they pass, and a
+//! body that would cost much waits until there is room for it.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, stream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::scan::Scan;
+
+/// The most bytes of a call without the contents of its files.
+pub(crate) const MAX_JSON: usize = 1024 * 1024;
+/// The most keys and values of a call. The largest messages that Telegram takes have some thousands.
+pub(crate) const MAX_PARTS: usize = 20_000;
+/// What a key or a value takes as a part of a tree, in bytes; measured with `{"a":0}`.
+const PART_COST: usize = 400;
+/// A longer body waits for room before the rest of it is read.
+const SMALL: usize = 64 * 1024;
+/// The room of all longer bodies together, in MiB, from their arrival to the end of their calls.
+const BODY_ROOM: u32 = 64;
+/// The room of all trees together, in MiB. It is small because the allocator keeps what many small values had.
+const TREE_ROOM: u32 = 16;
+/// How long a body may take to arrive.
+const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a client may be silent amid a body: it may hold the room of others.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a body waits for room.
+const ROOM_TIMEOUT: Duration = Duration::from_secs(60);
+/// What a client that found no room is told to wait, in seconds.
+const RETRY_AFTER: &str = "5";
+
+/// The bounds of all requests. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Bodies {
+    body_room: Arc<Semaphore>,
+    tree_room: Arc<Semaphore>,
+    /// The longest body, files included, in bytes.
+    longest: usize,
+}
+
+/// Why a body is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    TooLarge,
+    TooSlow,
+    NoRoom,
+}
+
+/// The room of a body. As an extension of its request it lives as long as the call.
+#[derive(Debug, Clone, Default)]
+struct Room(Arc<Mutex<Vec<OwnedSemaphorePermit>>>);
+
+/// A body on its way in.
+struct Arriving {
+    body: BodyDataStream,
+    scan: Scan,
+    /// Bytes so far.
+    bytes: usize,
+    /// Bytes in all, as far as the client says.
+    declared: usize,
+    is_long: bool,
+    deadline: Instant,
+    bodies: Bodies,
+    room: Room,
+    refusal: Arc<OnceLock<Refusal>>,
+}
+
+impl Bodies {
+    /// For bodies of at most so many bytes, files included.
+    pub(crate) fn new(longest: usize) -> Self {
+        let [body_room, tree_room] =
+            [BODY_ROOM, TREE_ROOM].map(|mebibytes| Arc::new(Semaphore::new(mebibytes as usize)));
+        Self { body_room, tree_room, longest }
+    }
+
+    /// Middleware: hands the body on as it comes, and answers in place of the server where a bound is broken.
+    pub(crate) async fn bound(State(bodies): State<Self>, request: Request, next: Next) -> Response {
+        let (mut parts, body) = request.into_parts();
+        let (room, refusal) = (Room::default(), Arc::<OnceLock<Refusal>>::default());
+        parts.extensions.insert(room.clone());
+        let longest = bodies.longest;
+        let declared = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
+        let arriving = Arriving {
+            body: body.into_data_stream(),
+            scan: Scan::default(),
+            bytes: 0,
+            declared: declared.unwrap_or(longest).min(longest),
+            is_long: false,
+            deadline: Instant::now() + ARRIVAL_TIMEOUT,
+            bodies,
+            room,
+            refusal: Arc::clone(&refusal),
+        };
+        let body = Body::from_stream(stream::try_unfold(arriving, Arriving::next));
+        let response = next.run(Request::from_parts(parts, body)).await;
+        refusal.get().map_or(response, |refusal| refusal.into_response())
+    }
+}
+
+impl Room {
+    /// Waits for a share of a room; what is larger than the room gets all of it.
+    async fn add(&self, room: &Arc<Semaphore>, most: u32, bytes: usize) -> Result<(), Refusal> {
+        let share = u32::try_from(bytes >> 20).unwrap_or(most).min(most);
+        if share == 0 {
+            return Ok(());
+        }
+        match timeout(ROOM_TIMEOUT, Arc::clone(room).acquire_many_owned(share)).await {
+            Ok(Ok(permit)) => {
+                self.0.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
+                Ok(())
+            }
+            Ok(Err(_)) | Err(_) => Err(Refusal::NoRoom),
+        }
+    }
+}
+
+impl Arriving {
+    /// The next piece of the body, once it is known to keep the bounds so far.
+    async fn next(mut self) -> Result<Option<(Bytes, Self)>, axum::Error> {
+        let outcome = self.piece().await;
+        match outcome {
+            Ok(piece) => Ok(piece.map(|piece| (piece, self))),
+            Err(Ok(refusal)) => {
+                self.refusal.get_or_init(|| refusal);
+                if refusal != Refusal::TooSlow {
+                    self.discard().await;
+                }
+                Err(axum::Error::new(std::io::Error::other("the body is refused")))
+            }
+            Err(Err(broken)) => Err(broken),
+        }
+    }
+
+    async fn piece(&mut self) -> Result<Option<Bytes>, Result<Refusal, axum::Error>> {
+        let until = self.deadline.min(Instant::now() + SILENCE_TIMEOUT);
+        let Ok(piece) = timeout_at(until, self.body.next()).await else {
+            return Err(Ok(Refusal::TooSlow));
+        };
+        let piece = piece.transpose().map_err(Err)?;
+        if let Some(piece) = &piece {
+            self.bytes += piece.len();
+            self.scan.feed(piece);
+            if self.scan.json_bytes > MAX_JSON || self.scan.parts > MAX_PARTS {
+                return Err(Ok(Refusal::TooLarge));
+            }
+        }
+        // First the room for the bytes and then that for the tree, so that no two bodies wait for each other.
+        if !self.is_long && self.bytes > SMALL {
+            self.is_long = true;
+            // The bytes as they came, and the strings that are made of them.
+            self.room.add(&self.bodies.body_room, BODY_ROOM, 2 * self.declared).await.map_err(Ok)?;
+        }
+        if piece.is_none() {
+            let tree = self.scan.parts * PART_COST;
+            self.room.add(&self.bodies.tree_room, TREE_ROOM, tree).await.map_err(Ok)?;
+        }
+        Ok(piece)
+    }
+
+    /// Reads what is left, so that the client sees the answer and no broken connection.
+    async fn discard(&mut self) {
+        let reading = async {
+            while let Some(Ok(piece)) = self.body.next().await {
+                self.bytes += piece.len();
+                if self.bytes > self.bodies.longest {
+                    break;
+                }
+            }
+        };
+        if timeout_at(self.deadline, reading).await.is_err() {
+            tracing::debug!("a client does not come to the end of a body that is refused");
+        }
+    }
+}
+
+impl IntoResponse for &Refusal {
+    fn into_response(self) -> Response {
+        match self {
+            Refusal::TooLarge => {
+                let text = format!(
+                    "Payload Too Large: without the contents of its files, a call has at most {MAX_JSON} bytes and \
+                     {MAX_PARTS} keys and values\n"
+                );
+                (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
+            }
+            Refusal::TooSlow => {
+                let text = format!(
+                    "Request Timeout: a body arrives within {ARRIVAL_TIMEOUT:?}, without breaks of {SILENCE_TIMEOUT:?}\n"
+                );
+                (StatusCode::REQUEST_TIMEOUT, text).into_response()
+            }
+            Refusal::NoRoom => {
+                let text = "Service Unavailable: other large calls are under way, try again later\n";
+                let headers = [(header::RETRY_AFTER, RETRY_AFTER)];
+                (StatusCode::SERVICE_UNAVAILABLE, headers, text).into_response()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arriving(body: Body, bodies: &Bodies) -> Arriving {
+        Arriving {
+            body: body.into_data_stream(),
+            scan: Scan::default(),
+            bytes: 0,
+            declared: bodies.longest,
+            is_long: false,
+            deadline: Instant::now() + ARRIVAL_TIMEOUT,
+            bodies: bodies.clone(),
+            room: Room::default(),
+            refusal: Arc::default(),
+        }
+    }
+
+    /// Reads a body to its end: whether it was taken, and why not.
+    async fn read(arriving: Arriving) -> Option<Refusal> {
+        let refusal = Arc::clone(&arriving.refusal);
+        let pieces: Vec<_> = stream::try_unfold(arriving, Arriving::next).collect().await;
+        assert_eq!(pieces.iter().any(Result::is_err), refusal.get().is_some());
+        refusal.get().copied()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stops_on_its_way_is_given_up() {
+        let bodies = Bodies::new(1 << 20);
+        for (after, wanted) in [(1, SILENCE_TIMEOUT * 3 / 2), (usize::MAX, ARRIVAL_TIMEOUT)] {
+            let drops = stream::repeat("0,").then(|drop| async move {
+                tokio::time::sleep(SILENCE_TIMEOUT / 2).await;
+                Ok::<_, std::io::Error>(drop)
+            });
+            let body = drops.take(after).chain(stream::pending());
+            let start = Instant::now();
+            assert_eq!(read(arriving(Body::from_stream(body), &bodies)).await, Some(Refusal::TooSlow));
+            assert_eq!(start.elapsed().as_secs(), wanted.as_secs());
+        }
+    }
+
+    /// So many of these bodies have room at a time, and the next one waits.
+    async fn waits_for_room(body: impl Fn() -> String, room: fn(&Bodies) -> &Arc<Semaphore>, count: usize) {
+        let bodies = Bodies::new(40 << 20);
+        let most = room(&bodies).available_permits();
+        let mut held = Vec::new();
+        for _ in 0..count {
+            let next = arriving(Body::from(body()), &bodies);
+            held.push(next.room.clone());
+            assert_eq!(read(next).await, None);
+        }
+        let start = Instant::now();
+        assert_eq!(read(arriving(Body::from(body()), &bodies)).await, Some(Refusal::NoRoom));
+        assert_eq!(start.elapsed(), ROOM_TIMEOUT);
+        // What is small needs none.
+        assert_eq!(read(arriving(Body::from("{}"), &bodies)).await, None);
+        held.pop();
+        assert_eq!(read(arriving(Body::from(body()), &bodies)).await, None);
+        held.clear();
+        assert_eq!(room(&bodies).available_permits(), most);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_large_waits_for_room_and_not_for_ever() {
+        let file = || format!("{{\"a\":{{\"a\":{{\"a\":{{\"text\":\"{}\"}}}}}}}}", "x".repeat(2 << 20));
+        waits_for_room(file, |bodies| &bodies.body_room, 1).await;
+        let tree = || format!("[{}0]", "0,".repeat(MAX_PARTS - 2));
+        waits_for_room(tree, |bodies| &bodies.tree_room, 2).await;
+    }
+}
