@@ -16,6 +16,13 @@ impl Redactor {
         Self(Arc::new(known.collect()))
     }
 
+    /// Knows one more.
+    #[must_use]
+    pub fn and(&self, secret: &SecretString) -> Self {
+        let known = self.0.iter().cloned().chain([secret.expose_secret().to_owned()]);
+        Self(Arc::new(known.collect()))
+    }
+
     /// The text with every known secret replaced by `[secret]`.
     #[must_use]
     pub fn clean(&self, text: &str) -> String {

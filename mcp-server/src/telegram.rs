@@ -1,11 +1,10 @@
 //! Calls of the Bot API over HTTP: one method in, its result or a [`Failure`] out. Used by the server.
 //! No failure ever carries the URL, because the token is a part of it.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::multipart::{Form, Part};
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
 use rustls::crypto::{CryptoProvider, ring};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -111,9 +110,8 @@ impl Telegram {
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TOTAL_TIMEOUT)
             .redirect(redirect::Policy::none())
-            .http1_only();
-        // A proxy would be handed the token, and could not reach this machine's own server anyway.
-        let http = if is_loopback(&settings.api_url) { http.no_proxy() } else { http }.build()?;
+            .http1_only()
+            .build()?;
         let api_url = settings.api_url.as_str().trim_end_matches('/');
         let base = format!("{api_url}/bot{}/", settings.token.expose_secret()).into();
         let files = format!("{api_url}/file/bot{}/", settings.token.expose_secret()).into();
@@ -230,15 +228,6 @@ impl Call<'_> {
         }
         request.multipart(form)
     }
-}
-
-/// Whether a server is on this very machine.
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    // A name may end in a dot.
-    let name = host.strip_suffix('.').unwrap_or(host);
-    address.map_or(name == "localhost" || name.ends_with(".localhost"), |address| address.is_loopback())
 }
 
 /// The body of an answer, if it is no longer than `most` bytes.

@@ -20,8 +20,9 @@ use crate::delivery::{Bus, Courier};
 use crate::domain::model::ModelName;
 use crate::ids::BotId;
 use crate::ledger::{Ledger, LedgerParts};
+use crate::mcp::child::Recipe;
 use crate::mcp::locate::candidates;
-use crate::mcp::supervisor::{Mcp, Recipe};
+use crate::mcp::supervisor::Mcp;
 use crate::outbound::Gate;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
@@ -155,8 +156,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(refuse)?;
     let http = http_client(&settings.model.proxies)?;
-    let (me, mcp) =
-        tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups, http.clone()))?;
+    let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
     let gate = Arc::new(if settings.limits.paced { Gate::default() } else { Gate::unpaced() });
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, settings_store, tasks) = (store.clone(), store.clone(), groups.front.clone());
@@ -173,7 +173,7 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Arc<SledStore>, Re
     opened.map(Arc::new).map_err(|error| Refusal(error.to_string()))
 }
 
-/// One client for the model and the MCP server: each has its own copy of the root certificates. It bounds the time to
+/// One client for the models and the web: each has its own copy of the root certificates. It bounds the time to
 /// connect and no call as a whole, since answers stream. A crate we use brings HTTP/2 and gzip, which cost memory and
 /// gain an answer of words nothing.
 pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal> {
@@ -228,7 +228,7 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
 }
 
-async fn start_mcp(settings: &Settings, groups: &Groups, http: reqwest::Client) -> Result<Mcp, Refusal> {
+async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal> {
     let this =
         std::env::current_exe().map_err(|error| Refusal(format!("this executable is not found: {error}")))?;
     let candidates = candidates(settings.mcp.binary.as_deref(), &this);
@@ -236,7 +236,7 @@ async fn start_mcp(settings: &Settings, groups: &Groups, http: reqwest::Client) 
         settings: settings.mcp.clone(),
         telegram: settings.telegram.clone(),
         log: settings.log.clone(),
-        http,
+        redactor: settings.redactor(),
     };
     Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| Refusal(error.to_string()))
 }

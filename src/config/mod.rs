@@ -75,12 +75,14 @@ pub struct TavilySettings {
 /// The Telegram MCP server.
 #[derive(Debug, Clone)]
 pub struct McpSettings {
-    /// The loopback port; 0 takes a free one.
+    /// The loopback port for outside clients; 0 takes a free one. It is served only with a key for them.
     pub port: u16,
     /// A key for outside clients.
     pub api_key: Option<SecretString>,
     /// The executable, when it is not the one beside this.
     pub binary: Option<PathBuf>,
+    /// Variables of ours that the server may need too: where programs and certificates are.
+    pub inherited: Vec<(&'static str, String)>,
 }
 
 /// Where everything is kept.
@@ -229,11 +231,17 @@ impl TavilySettings {
 }
 
 impl McpSettings {
+    /// Where programs and certificates are.
+    const INHERITED: [&'static str; 3] = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+
     fn read(reader: &mut Reader<'_>) -> Self {
+        let read = |name: &&'static str| Some((*name, reader.get(name)?));
+        let inherited = Self::INHERITED.iter().filter_map(read).collect();
         Self {
             port: reader.number("MCP_HTTP_PORT", 0..=u64::from(u16::MAX)).try_into().unwrap_or_default(),
             api_key: reader.get("MCP_API_KEY").map(SecretString::from),
             binary: reader.get("MCP_SERVER_BIN").map(PathBuf::from),
+            inherited,
         }
     }
 }

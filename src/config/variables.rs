@@ -134,11 +134,16 @@ pub const VARIABLES: &[Variable] = &[
         "telegram",
         "The pace of what is sent: telegram keeps to Telegram's limits, off is for a server that has none.",
     ),
-    variable("MCP_HTTP_PORT", "3001", "The loopback port of the Telegram MCP server; 0 takes a free one."),
+    variable(
+        "MCP_HTTP_PORT",
+        "3001",
+        "The loopback port on which other MCP clients reach the Telegram MCP server, with MCP_API_KEY only; 0 takes a \
+         free one.",
+    ),
     secret(
         "MCP_API_KEY",
         "",
-        "A key for other MCP clients of that server. The bot itself uses a new random one at each start.",
+        "A key for other MCP clients of that server; without one there are none. The bot has a port and a key of its own.",
     ),
     variable("MCP_SERVER_BIN", "", "The MCP server's executable, if it is not the figaro-mcp beside figaro."),
     variable(

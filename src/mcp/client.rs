@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::redirect::Policy;
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -54,10 +55,11 @@ impl Connection {
     ///
     /// # Errors
     /// [`McpError::Unavailable`] when the server does not answer as an MCP server should.
-    pub async fn open(http: reqwest::Client, url: &str, key: &SecretString) -> Result<Self, McpError> {
+    pub async fn open(url: &str, key: &SecretString) -> Result<Self, McpError> {
+        let unavailable = |error: String| McpError::Unavailable(error);
+        let http = http().map_err(|error| unavailable(error.to_string()))?;
         let config = StreamableHttpClientTransportConfig::with_uri(url).auth_header(key.expose_secret());
         let transport = StreamableHttpClientTransport::with_client(http, config);
-        let unavailable = |error: String| McpError::Unavailable(error);
         let opening = async {
             let service = ().serve(transport).await.map_err(|e| unavailable(e.to_string()))?;
             let server_version = service
@@ -94,4 +96,11 @@ impl Connection {
         let content = result.structured_content.clone().unwrap_or_else(text);
         Ok(Answer { content, is_error: result.is_error == Some(true) })
     }
+}
+
+/// A client for servers on this very machine: a proxy or another address would be handed the key. It needs no
+/// certificates, which take memory.
+fn http() -> reqwest::Result<reqwest::Client> {
+    let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).tls_certs_only([]);
+    client.connect_timeout(HANDSHAKE).http1_only().no_gzip().build()
 }

@@ -1,23 +1,22 @@
 //! Keeps the MCP server running: starts it, waits until it answers, restarts it when it dies, ends it at the end.
 //! The child watches its standard input, which this process holds: it cannot outlive it, however this process dies.
 
-use std::io::{self, Write};
-use std::process::{ExitStatus, Stdio};
+use std::io;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::{Map, Value};
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+use super::child::{self, Lines, Recipe, Said};
 use super::client::{Answer, Connection, McpError};
 use super::locate::Candidate;
-use crate::config::{LogSettings, McpSettings, TelegramSettings, VARIABLES};
-use crate::secret::{ExposeSecret, SecretString, random_hex};
+use crate::secret::random_hex;
 use crate::shutdown::Tasks;
 
 /// How long a child may take to say that it is ready.
@@ -52,19 +51,6 @@ pub enum StartError {
     Missing(String),
 }
 
-/// What a child is started with.
-#[derive(Debug, Clone)]
-pub struct Recipe {
-    /// Its port and its key for outside clients.
-    pub settings: McpSettings,
-    /// The bot it acts as.
-    pub telegram: TelegramSettings,
-    /// How it logs: as its parent.
-    pub log: LogSettings,
-    /// Makes the calls to it.
-    pub http: reqwest::Client,
-}
-
 /// A child that is ready, with the pipe that keeps it alive.
 #[derive(Debug)]
 struct Running {
@@ -77,7 +63,7 @@ struct Running {
 impl Mcp {
     /// Starts the server from the first candidate that is of this build, and keeps it running until the tasks stop.
     ///
-    /// # Errors
+    /// # Said
     /// When no candidate can be started; nothing is left running then.
     pub async fn start(
         candidates: Vec<Candidate>,
@@ -110,7 +96,7 @@ impl Mcp {
 
     /// Calls a tool; waits a little for a child that is being restarted.
     ///
-    /// # Errors
+    /// # Said
     /// See [`McpError`]. A call whose connection broke is not repeated: it may have acted.
     pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
         let mut current = self.current.clone();
@@ -171,7 +157,7 @@ impl Keeper {
                 () = tokio::time::sleep(pause) => {}
                 () = self.tasks.stopping() => return None,
             }
-            match launch(&self.candidate, &self.recipe).await {
+            match launch(&self.candidate, &self.recipe, true).await {
                 Ok(running) => return Some(running),
                 Err(error) => tracing::error!("{error}"),
             }
@@ -198,7 +184,7 @@ async fn first_of_this_build(
 ) -> Result<(Candidate, Running), StartError> {
     let mut candidates = candidates.into_iter().peekable();
     while let Some(candidate) = candidates.next() {
-        let running = match launch(&candidate, recipe).await {
+        let running = match launch(&candidate, recipe, false).await {
             Ok(running) => running,
             // It is no server at all; one that is, and refuses, has a reason that holds for the next as well.
             Err(error @ StartError::Missing(_)) if candidates.peek().is_some() => {
@@ -221,7 +207,8 @@ async fn first_of_this_build(
     Err(StartError::Missing("no executable of this build".to_owned()))
 }
 
-async fn launch(candidate: &Candidate, recipe: &Recipe) -> Result<Running, StartError> {
+/// Starts a child and waits until it answers; `again` if one before it has died.
+async fn launch(candidate: &Candidate, recipe: &Recipe, again: bool) -> Result<Running, StartError> {
     // One that a setting names is not shown: what is set may be a secret in the wrong place.
     let program = match candidate.named {
         true => "what MCP_SERVER_BIN names".to_owned(),
@@ -229,87 +216,25 @@ async fn launch(candidate: &Candidate, recipe: &Recipe) -> Result<Running, Start
     };
     let missing = |reason: String| StartError::Missing(format!("{program}: {reason}"));
     let key = random_hex(32).map_err(|error| missing(error.to_string()))?;
-    let mut child = command(candidate, recipe, &key).spawn().map_err(|error| missing(error.to_string()))?;
+    let spawned = child::command(candidate, recipe, &key, again).spawn();
+    let mut child = spawned.map_err(|error| missing(error.to_string()))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(missing("its pipes are not there".to_owned()));
     };
-    let mut errors = BufReader::new(stderr).lines();
-    let Some(url) = ready_url(BufReader::new(stdout).lines()).await else {
+    let redactor = recipe.redactor.and(&key);
+    let mut words = Lines::new(stdout, redactor.clone());
+    let mut errors = Said::new(Lines::new(stderr, redactor), recipe.log.format);
+    let Some(url) = errors.during(timeout(READY, words.ready_url())).await.ok().flatten() else {
         drop(child.start_kill());
-        let words = timeout(LEAVE, last_line(&mut errors)).await.unwrap_or_default();
+        let words = errors.last_words(LEAVE).await;
         let words = words.ok_or_else(|| missing("it is no such server".to_owned()))?;
         return Err(StartError::Refused(words));
     };
-    forward(errors);
-    let connection = Connection::open(recipe.http.clone(), &url, &key)
-        .await
-        .map_err(|error| missing(error.to_string()))?;
+    errors.forward();
+    Said::new(words, recipe.log.format).forward();
+    let connection = Connection::open(&url, &key).await.map_err(|error| missing(error.to_string()))?;
     Ok(Running { child, stdin, connection: Arc::new(connection) })
-}
-
-fn command(candidate: &Candidate, recipe: &Recipe, key: &SecretString) -> Command {
-    let mut command = Command::new(&candidate.program);
-    // The child gets what it needs and no other of our settings, least of all the model's key.
-    for variable in VARIABLES {
-        command.env_remove(variable.name);
-    }
-    if let Some(api_key) = &recipe.settings.api_key {
-        command.env("MCP_API_KEY", api_key.expose_secret());
-    }
-    command
-        .args(&candidate.args)
-        .arg("--supervised")
-        .env("TELEGRAM_BOT_TOKEN", recipe.telegram.token.expose_secret())
-        .env("TELEGRAM_API_URL", &recipe.telegram.api_url)
-        .env("TELEGRAM_PROXY", recipe.telegram.proxies.setting_for(&recipe.telegram.api_url))
-        .env("NO_PROXY", recipe.telegram.proxies.direct())
-        .env("MCP_HTTP_PORT", recipe.settings.port.to_string())
-        .env("FIGARO_MCP_KEY", key.expose_secret())
-        .env("RUST_LOG", &recipe.log.filter)
-        .env("LOG_FORMAT", recipe.log.format.name())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    command
-}
-
-/// The address in the line `READY http://…`; `None` when the child ends or says nothing in time.
-async fn ready_url(mut lines: Lines<BufReader<ChildStdout>>) -> Option<String> {
-    let reading = async {
-        while let Ok(Some(line)) = lines.next_line().await {
-            if let Some(url) = line.strip_prefix("READY ") {
-                return Some(url.trim().to_owned());
-            }
-        }
-        None
-    };
-    timeout(READY, reading).await.ok().flatten()
-}
-
-async fn last_line(lines: &mut Lines<BufReader<impl AsyncRead + Unpin>>) -> Option<String> {
-    let mut last = None;
-    while let Ok(Some(line)) = lines.next_line().await {
-        if !line.trim().is_empty() {
-            last = Some(line);
-        }
-    }
-    last
-}
-
-/// Passes the child's log on to ours, line by line, until it ends; the pipe's end ends the task.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it ends with the child's pipe, and must outlast a stop to empty it"
-)]
-fn forward(mut errors: Lines<BufReader<impl AsyncRead + Unpin + Send + 'static>>) {
-    drop(tokio::spawn(async move {
-        while let Ok(Some(line)) = errors.next_line().await {
-            // Nobody may be reading the log any more.
-            drop(writeln!(io::stderr(), "{line}"));
-        }
-    }));
 }
 
 /// Closes the child's standard input and waits; kills it if it does not leave.

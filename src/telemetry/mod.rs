@@ -10,8 +10,14 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::secret::Redactor;
 
 /// What never logs: libraries that log events they cannot read and refusals with their whole content, and one that
-/// calls it a fatal error when we end a connection.
-const SILENT: [&str; 3] = ["async_openai=off", "genai=off", "rmcp::transport::worker=off"];
+/// calls it a fatal error when we end a connection, and another when a server that has died does not say goodbye. What
+/// fails there fails the calls as well, and these are told.
+const SILENT: [&str; 4] = [
+    "async_openai=off",
+    "genai=off",
+    "rmcp::transport::worker=off",
+    "rmcp::transport::streamable_http_client=off",
+];
 
 /// Starts logging to standard error: a line of text an event, or a line of JSON for collectors. The filter is in the
 /// syntax of `tracing-subscriber`.

@@ -45,7 +45,7 @@ fn poll() -> Reply {
 }
 
 /// Asks for a poll, which takes the whole way through the server of tools.
-async fn tools_work(world: &World) {
+pub async fn tools_work(world: &World) {
     world.script.push(poll());
     world.script.push(Reply::text("There it is."));
     let before = world.telegram.view(|view| view.bot_messages(ANN).len());
@@ -58,7 +58,10 @@ async fn tools_work(world: &World) {
 #[tokio::test]
 async fn the_server_of_tools_is_a_process_of_its_own_that_knows_only_what_it_needs() {
     let world = World::new().await;
-    let bot = world.bot().set("MCP_API_KEY", "for-other-clients").spawn();
+    let bot = world.bot().set("MCP_API_KEY", "for-other-clients").set("ANOTHER_PROGRAMS_KEY", "hush");
+    // Of a Telegram on this machine no proxy is asked.
+    let bot =
+        bot.set("PATH", "/bin:/usr/bin").set("SSL_CERT_DIR", "/etc/ssl/certs").set("NO_PROXY", "*").spawn();
     bot.ready().await;
     let child = child(&bot);
     let line = proc::command_line(child);
@@ -66,7 +69,21 @@ async fn the_server_of_tools_is_a_process_of_its_own_that_knows_only_what_it_nee
     let environment = proc::environment(child);
     let value = |name: &str| environment.iter().find_map(|pair| pair.strip_prefix(&format!("{name}=")));
     assert_eq!(value("TELEGRAM_BOT_TOKEN"), Some(world.telegram.token()));
-    assert!(!environment.iter().any(|pair| pair.contains("OPENAI") || pair.contains("sk-offline-key")));
+    let mut names: Vec<&str> = environment.iter().filter_map(|pair| pair.split('=').next()).collect();
+    names.sort_unstable();
+    let needed = [
+        "FIGARO_MCP_KEY",
+        "LOG_FORMAT",
+        "MALLOC_ARENA_MAX",
+        "MALLOC_MMAP_THRESHOLD_",
+        "MCP_API_KEY",
+        "MCP_HTTP_PORT",
+        "RUST_LOG",
+        "SSL_CERT_DIR",
+        "TELEGRAM_API_URL",
+        "TELEGRAM_BOT_TOKEN",
+    ];
+    assert_eq!(names, needed);
     let key = value("FIGARO_MCP_KEY").unwrap().to_owned();
     assert!(key.len() >= 32, "a key of this start");
     for pid in [bot.pid(), child] {
@@ -154,6 +171,50 @@ async fn a_server_that_refuses_to_start_says_why() {
     assert_eq!(proc::with_words(world.telegram.url()), Vec::<u32>::new());
 }
 
+/// A server that says something before it begins.
+pub fn talkative(folder: &TempDir, words: &str) -> String {
+    let path = folder.path().join("talkative");
+    let server = env!("CARGO_BIN_EXE_figaro-mcp");
+    write_program(&path, format!("#!/bin/sh\n{words}\nexec {server} \"$@\"\n").as_bytes());
+    path.to_str().unwrap().to_owned()
+}
+
+const SECRETS: &str = "key $FIGARO_MCP_KEY and $MCP_API_KEY and $TELEGRAM_BOT_TOKEN and sk-offline-key.";
+const CLEAN: &str = "key [secret] and [secret] and [secret] and [secret].";
+
+#[tokio::test]
+async fn what_the_server_says_is_logged_without_secrets_and_not_at_any_length() {
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let words = format!("echo \"{SECRETS}\" >&2\nhead -c 300000 /dev/zero | tr '\\0' x >&2\necho >&2");
+    let server = talkative(&folder, &words);
+    for format in ["text", "json"] {
+        let bot = world.bot().set("MCP_API_KEY", "for-other-clients").set("LOG_FORMAT", format);
+        let bot = bot.set("MCP_SERVER_BIN", &server).set("PATH", "/bin:/usr/bin").spawn();
+        bot.logged(CLEAN).await;
+        bot.logged("xxx… (cut)").await;
+        bot.logged(if format == "json" { "\"ready\"" } else { " ready " }).await;
+        let log = bot.log();
+        assert!(log.lines().all(|line| line.len() < 10_000), "a long line");
+        if format == "json" {
+            let lines = log.lines().skip_while(|line| !line.starts_with('{'));
+            lines.for_each(|line| drop(serde_json::from_str::<Value>(line).unwrap()));
+        }
+        assert!(bot.stop().success());
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_says_that_does_not_start_holds_no_secret() {
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let server = talkative(&folder, &format!("echo \"{SECRETS}\" >&2\nexit 1"));
+    let bot = world.bot().set("MCP_API_KEY", "for-other-clients").set("MCP_SERVER_BIN", &server);
+    let output = bot.run().await;
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && errors.contains(CLEAN), "{errors}");
+}
+
 #[tokio::test]
 async fn a_server_that_was_killed_comes_back_and_the_owner_can_see_it() {
     let world = World::new().await;
@@ -167,6 +228,7 @@ async fn a_server_that_was_killed_comes_back_and_the_owner_can_see_it() {
         let text = status["text"].as_str().unwrap();
         assert!(text.contains(&format!("MCP server restarts: {restarts}")), "{text}");
     }
+    assert!(!bot.log().contains("delete session"), "nobody is there to say goodbye to: {}", bot.log());
     let child = child(&bot);
     assert!(bot.stop().success());
     assert!(!proc::is_running(child));

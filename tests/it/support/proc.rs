@@ -20,6 +20,13 @@ pub fn environment(pid: u32) -> Vec<String> {
     words(pid, "environ")
 }
 
+/// A field of what `/proc` says of a process, such as `VmRSS`, in kB.
+pub fn status(pid: u32, field: &str) -> usize {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(field)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
 /// Whether a process is there and has not ended.
 pub fn is_running(pid: u32) -> bool {
     // A process that ended and was not waited for has no arguments any more.

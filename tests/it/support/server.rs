@@ -56,8 +56,7 @@ impl Server {
         let url = line.strip_prefix("READY ").unwrap_or_else(|| panic!("{line}"));
         // The second test of a process finds it installed.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let connection = Connection::open(http, url, &SecretString::from(PARENT_KEY)).await.unwrap();
+        let connection = Connection::open(url, &SecretString::from(PARENT_KEY)).await.unwrap();
         Self { pipes, connection }
     }
 

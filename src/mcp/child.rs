@@ -1,0 +1,282 @@
+//! The server's process: what it is given at its start, and what it says on its pipes. Used by `supervisor`.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io::{self, Write};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::locate::Candidate;
+use crate::config::{LogFormat, LogSettings, McpSettings, TelegramSettings};
+use crate::secret::{ExposeSecret, Redactor, SecretString};
+
+/// The longest line of the child's that is passed on, in bytes.
+const MAX_LINE: usize = 8 * 1024;
+/// So much more of a line is read: what stands across the cut can still be known for a secret.
+const BEYOND: usize = 8 * 1024;
+/// So many lines are held back until it is known whether the child starts.
+const MAX_HELD: usize = 100;
+/// More than the longest secret, in bytes.
+const LONGEST_SECRET: usize = 1024;
+/// What glibc is told: to give large blocks back at once, and to keep few pools. Other allocators ignore it.
+const ALLOCATOR: [(&str, &str); 2] = [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_ARENA_MAX", "2")];
+
+/// What a child is started with.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    /// Its port and its key for outside clients.
+    pub settings: McpSettings,
+    /// The bot it acts as.
+    pub telegram: TelegramSettings,
+    /// How it logs: as its parent.
+    pub log: LogSettings,
+    /// Knows the secrets that its log must not hold.
+    pub redactor: Redactor,
+}
+
+/// Starts the child with this key; `again` if one before it has died.
+pub(super) fn command(candidate: &Candidate, recipe: &Recipe, key: &SecretString, again: bool) -> Command {
+    let mut command = Command::new(&candidate.program);
+    // The child gets what it needs and nothing else of ours, least of all the model's key.
+    command.env_clear().envs(inherited(candidate, recipe)).envs(ALLOCATOR);
+    // Without a key no other client could get in, and their port would be held for nothing.
+    let port = recipe.settings.api_key.as_ref().map_or(0, |_| recipe.settings.port);
+    if let Some(api_key) = &recipe.settings.api_key {
+        command.env("MCP_API_KEY", api_key.expose_secret());
+    }
+    if again {
+        command.env("FIGARO_MCP_RESTARTED", "1");
+    }
+    command
+        .args(&candidate.args)
+        .arg("--supervised")
+        .env("TELEGRAM_BOT_TOKEN", recipe.telegram.token.expose_secret())
+        .env("TELEGRAM_API_URL", &recipe.telegram.api_url)
+        .env("TELEGRAM_PROXY", recipe.telegram.proxies.setting_for(&recipe.telegram.api_url))
+        .env("NO_PROXY", recipe.telegram.proxies.direct())
+        .env("MCP_HTTP_PORT", port.to_string())
+        .env("FIGARO_MCP_KEY", key.expose_secret())
+        .env("RUST_LOG", &recipe.log.filter)
+        .env("LOG_FORMAT", recipe.log.format.name())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+/// What the child takes over from our own environment.
+fn inherited<'a>(
+    candidate: &'a Candidate,
+    recipe: &'a Recipe,
+) -> impl Iterator<Item = (&'static str, &'a str)> {
+    // A program of the owner's may be a script, and need it.
+    let needed = move |name: &str| name != "PATH" || candidate.named;
+    let inherited = recipe.settings.inherited.iter();
+    inherited.filter(move |(name, _)| needed(name)).map(|(name, value)| (*name, value.as_str()))
+}
+
+/// The lines of a pipe, none too long and without secrets.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    pipe: BufReader<R>,
+    redactor: Redactor,
+    /// What was read of the next line.
+    begun: Vec<u8>,
+    is_cut: bool,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Of this pipe; the redactor knows the child's secrets too.
+    pub(super) fn new(pipe: R, redactor: Redactor) -> Self {
+        Self { pipe: BufReader::new(pipe), redactor, begun: Vec::new(), is_cut: false }
+    }
+
+    /// The next line; `None` at the end. What was read stays if nobody waits for the rest.
+    pub(super) async fn next(&mut self) -> Option<String> {
+        loop {
+            let read = self.pipe.fill_buf().await.ok()?;
+            if read.is_empty() && self.begun.is_empty() {
+                return None;
+            }
+            let end = read.iter().position(|byte| *byte == b'\n');
+            let piece = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
+            let room = (MAX_LINE + BEYOND).saturating_sub(self.begun.len());
+            self.is_cut |= piece.len() > room;
+            self.begun.extend_from_slice(piece.get(..room).unwrap_or(piece));
+            let (used, is_over) = (piece.len() + usize::from(end.is_some()), read.is_empty());
+            self.pipe.consume(used);
+            if end.is_some() || is_over {
+                let (line, is_cut) = (std::mem::take(&mut self.begun), std::mem::take(&mut self.is_cut));
+                return Some(self.shown(&line, is_cut));
+            }
+        }
+    }
+
+    fn shown(&self, line: &[u8], is_cut: bool) -> String {
+        let mut text = self.redactor.clean(String::from_utf8_lossy(line).trim_end());
+        // Where it was cut the first half of a secret may stand.
+        let whole = if is_cut { text.len().saturating_sub(LONGEST_SECRET) } else { text.len() };
+        let kept = whole.min(MAX_LINE);
+        if kept < text.len() {
+            text.truncate(text.floor_char_boundary(kept));
+            text.push_str("… (cut)");
+        }
+        text
+    }
+
+    /// The address in the line `READY http://…`; `None` when the child ends without one. It is on this machine: the
+    /// key goes nowhere else.
+    pub(super) async fn ready_url(&mut self) -> Option<String> {
+        while let Some(line) = self.next().await {
+            if let Some(url) = line.strip_prefix("READY ") {
+                return Some(url.trim().to_owned()).filter(|url| is_own(url));
+            }
+        }
+        None
+    }
+}
+
+/// Whether an address is of the form a server of ours has.
+fn is_own(address: &str) -> bool {
+    reqwest::Url::parse(address).is_ok_and(|url| {
+        url.scheme() == "http" && url.host_str() == Some("127.0.0.1") && url.username().is_empty()
+    })
+}
+
+/// What a child says, held until it is known whether it starts: then it is logged, or tells why not.
+#[derive(Debug)]
+pub(super) struct Said<R> {
+    lines: Lines<R>,
+    /// Lines that were not logged yet.
+    held: VecDeque<String>,
+    log: LogFormat,
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> Said<R> {
+    pub(super) const fn new(lines: Lines<R>, log: LogFormat) -> Self {
+        Self { lines, held: VecDeque::new(), log }
+    }
+
+    /// Reads while something else is waited for: a child whose pipe is full would stop.
+    pub(super) async fn during<T>(&mut self, other: impl Future<Output = T>) -> T {
+        tokio::pin!(other);
+        loop {
+            tokio::select! {
+                outcome = &mut other => return outcome,
+                Some(line) = self.lines.next() => self.hold(line),
+            }
+        }
+    }
+
+    /// The last line that says something, once the child has ended or the time is over.
+    pub(super) async fn last_words(mut self, within: Duration) -> Option<String> {
+        let reading = async {
+            while let Some(line) = self.lines.next().await {
+                self.hold(line);
+            }
+        };
+        // What has come so far is all there is to tell.
+        drop(timeout(within, reading).await);
+        self.held.into_iter().rev().find(|line| !line.is_empty())
+    }
+
+    /// Passes all of it on to our log, now and until the child ends; the pipe's end ends the task.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it ends with the child's pipe, and must outlast a stop to empty it"
+    )]
+    pub(super) fn forward(mut self) {
+        self.held.drain(..).for_each(|line| write(&line, self.log));
+        drop(tokio::spawn(async move {
+            while let Some(line) = self.lines.next().await {
+                write(&line, self.log);
+            }
+        }));
+    }
+
+    fn hold(&mut self, line: String) {
+        self.held.push_back(line);
+        if self.held.len() > MAX_HELD
+            && let Some(first) = self.held.pop_front()
+        {
+            write(&first, self.log);
+        }
+    }
+}
+
+/// Logs a line of the child's.
+fn write(line: &str, log: LogFormat) {
+    // A collector reads nothing else: what is no event of the child's becomes one of ours.
+    if log == LogFormat::Json && serde_json::from_str::<Map<String, Value>>(line).is_err() {
+        tracing::warn!(line, "the Telegram MCP server says something");
+        return;
+    }
+    // Nobody may be reading the log any more.
+    drop(writeln!(io::stderr(), "{line}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "sesame-sesame";
+
+    async fn lines(text: &str) -> Vec<String> {
+        let redactor = Redactor::new([&SecretString::from(SECRET)]);
+        let mut lines = Lines::new(text.as_bytes(), redactor);
+        let mut all = Vec::new();
+        while let Some(line) = lines.next().await {
+            all.push(line);
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn lines_are_bounded_and_hold_no_secret_wherever_they_are_cut() {
+        assert_eq!(lines("one\n\ntwo sesame-sesame\r\nend").await, ["one", "", "two [secret]", "end"]);
+        assert_eq!(lines("").await, Vec::<String>::new());
+        for length in [MAX_LINE, MAX_LINE + BEYOND, 3 * MAX_LINE] {
+            for shift in 0..SECRET.len() + 2 {
+                let before = "é".repeat((length - shift) / 2);
+                let text = format!("{before}{SECRET}{}\nnext\n", "x".repeat(9 * MAX_LINE));
+                let lines = lines(&text).await;
+                assert_eq!(lines.len(), 2);
+                assert!(lines[0].ends_with("(cut)") && lines[0].len() <= MAX_LINE + 20, "{length} {shift}");
+                assert!(!lines[0].contains("ses"), "{length} {shift}");
+            }
+        }
+        // What is taken out makes the line short, and the last one is cut.
+        let many = lines(&SECRET.repeat(2000)).await;
+        assert!(!many[0].contains("ses"), "{}", many[0]);
+    }
+
+    #[test]
+    fn a_proxy_goes_along_where_telegram_is_reached_by_it() {
+        let cases = [
+            ("https://api.telegram.org", "HTTPS_PROXY", true),
+            ("https://api.telegram.org", "https_proxy", true),
+            ("https://api.telegram.org", "all_proxy", true),
+            ("https://api.telegram.org", "NO_PROXY", true),
+            ("https://api.telegram.org", "HTTP_PROXY", false),
+            ("http://bots.example:8081", "http_proxy", true),
+            ("http://bots.example:8081", "HTTPS_PROXY", false),
+            ("http://127.0.0.1:8081", "ALL_PROXY", false),
+            ("http://[::1]:8081", "HTTP_PROXY", false),
+            ("http://localhost", "NO_PROXY", false),
+        ];
+        for (api_url, variable, wanted) in cases {
+            let telegram = TelegramSettings {
+                token: "1:abc".to_owned().into(),
+                bot: crate::ids::BotId(1),
+                api_url: api_url.to_owned(),
+            };
+            assert_eq!(serves(variable, &telegram), wanted, "{api_url} {variable}");
+        }
+    }
+}
