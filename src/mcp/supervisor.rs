@@ -63,7 +63,7 @@ struct Running {
 impl Mcp {
     /// Starts the server from the first candidate that is of this build, and keeps it running until the tasks stop.
     ///
-    /// # Said
+    /// # Errors
     /// When no candidate can be started; nothing is left running then.
     pub async fn start(
         candidates: Vec<Candidate>,
@@ -96,7 +96,7 @@ impl Mcp {
 
     /// Calls a tool; waits a little for a child that is being restarted.
     ///
-    /// # Said
+    /// # Errors
     /// See [`McpError`]. A call whose connection broke is not repeated: it may have acted.
     pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
         let mut current = self.current.clone();
