@@ -255,28 +255,4 @@ mod tests {
         let many = lines(&SECRET.repeat(2000)).await;
         assert!(!many[0].contains("ses"), "{}", many[0]);
     }
-
-    #[test]
-    fn a_proxy_goes_along_where_telegram_is_reached_by_it() {
-        let cases = [
-            ("https://api.telegram.org", "HTTPS_PROXY", true),
-            ("https://api.telegram.org", "https_proxy", true),
-            ("https://api.telegram.org", "all_proxy", true),
-            ("https://api.telegram.org", "NO_PROXY", true),
-            ("https://api.telegram.org", "HTTP_PROXY", false),
-            ("http://bots.example:8081", "http_proxy", true),
-            ("http://bots.example:8081", "HTTPS_PROXY", false),
-            ("http://127.0.0.1:8081", "ALL_PROXY", false),
-            ("http://[::1]:8081", "HTTP_PROXY", false),
-            ("http://localhost", "NO_PROXY", false),
-        ];
-        for (api_url, variable, wanted) in cases {
-            let telegram = TelegramSettings {
-                token: "1:abc".to_owned().into(),
-                bot: crate::ids::BotId(1),
-                api_url: api_url.to_owned(),
-            };
-            assert_eq!(serves(variable, &telegram), wanted, "{api_url} {variable}");
-        }
-    }
 }

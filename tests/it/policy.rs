@@ -65,8 +65,8 @@ fn attacks(bobs: i64) -> Vec<(Part, &'static str)> {
         ),
         (call("deleteMessage", json!({"message_id": bobs})), "not one that you sent"),
         (call("deleteMessage", json!({"message_id": bobs.to_string()})), ""),
-        (call("deleteMessage", json!({"message_id": u64::MAX})), "not the bot's own"),
-        (call("deleteMessage", json!({"message_id": -1})), "not the bot's own"),
+        (call("deleteMessage", json!({"message_id": u64::MAX})), "not one that you sent"),
+        (call("deleteMessage", json!({"message_id": -1})), "not one that you sent"),
         (photo("file:///etc/passwd"), "no public"),
         (photo("http://localhost:8080/x.png"), "no public"),
         (photo("http://127.0.0.1/x.png"), "no public"),
@@ -179,7 +179,7 @@ async fn an_id_that_is_none_hides_behind_no_own_one() {
     let results = results(&world.asks(asked + 3).await);
     assert_eq!(results.len(), 1 + others.len());
     for result in &results[1..] {
-        assert!(result["error"].as_str().unwrap().contains("not the bot's own"), "{result}");
+        assert!(result["error"].as_str().unwrap().contains("not one that you sent"), "{result}");
     }
     assert_eq!(world.telegram.view(|view| view.calls_of("deleteMessages").len()), 0);
 }

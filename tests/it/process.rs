@@ -59,7 +59,7 @@ pub async fn tools_work(world: &World) {
 async fn the_server_of_tools_is_a_process_of_its_own_that_knows_only_what_it_needs() {
     let world = World::new().await;
     let bot = world.bot().set("MCP_API_KEY", "for-other-clients").set("ANOTHER_PROGRAMS_KEY", "hush");
-    // Of a Telegram on this machine no proxy is asked.
+    // The proxies of the environment reach it as settings of its own.
     let bot =
         bot.set("PATH", "/bin:/usr/bin").set("SSL_CERT_DIR", "/etc/ssl/certs").set("NO_PROXY", "*").spawn();
     bot.ready().await;
@@ -78,10 +78,12 @@ async fn the_server_of_tools_is_a_process_of_its_own_that_knows_only_what_it_nee
         "MALLOC_MMAP_THRESHOLD_",
         "MCP_API_KEY",
         "MCP_HTTP_PORT",
+        "NO_PROXY",
         "RUST_LOG",
         "SSL_CERT_DIR",
         "TELEGRAM_API_URL",
         "TELEGRAM_BOT_TOKEN",
+        "TELEGRAM_PROXY",
     ];
     assert_eq!(names, needed);
     let key = value("FIGARO_MCP_KEY").unwrap().to_owned();

@@ -51,7 +51,7 @@ fn model(provider: &str) -> &'static str {
 }
 
 /// A picture of one pixel.
-const PNG: &str =
+pub const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 fn note(content: &str) -> Part {

@@ -4,6 +4,7 @@ use figaro::demo::model::{Gate, ModelRequest, Part, Reply};
 use figaro::demo::telegram::Failure;
 use serde_json::{Value, json};
 
+use super::providers::PNG;
 use super::task_runs::{keep, once, said, soon};
 use crate::support::scene::text;
 use crate::support::{ANN, PATIENCE, World};
@@ -98,7 +99,7 @@ async fn an_album_counts_by_its_items_and_an_answer_does_not_count() {
                  structured_output: false\n  tools:\n    - name: sendMediaGroup\n    - name: sendPhoto\n";
     std::fs::write(agents.join("scheduled.yaml"), agent).unwrap();
     keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
-    let photo = |n: usize| format!("https://example.com/{n}.png");
+    let photo = |n: usize| json!({"name": format!("{n}.png"), "base64": PNG});
     let album = |count: usize| Part::Call {
         name: "sendMediaGroup".to_owned(),
         arguments: json!({"media": (0..count).map(|n| json!({"type": "photo", "media": photo(n)})).collect::<Vec<_>>()}),
