@@ -3,7 +3,6 @@
 //!
 //! Telegram's limits (Bot FAQ): about 30 messages a second in all, one a second in a chat with short bursts, and 20 a
 //! minute in a group. A 429 answer with `retry_after` closes the gate for that chat until then.
-
 //!
 //! Where more waits than may leave, answers leave in the order they came, cards for owners beside them, and notices
 //! only while no answer waits.
@@ -173,14 +172,14 @@ impl Gate {
     async fn notice_turn(&self) {
         let _turn = self.notice_turn.lock().await;
         self.notices.until_ready().await;
-        while self.waiting.load(Ordering::SeqCst) > 0 || self.all.check().is_err() {
+        while !self.has_room_beside_answers() {
             tokio::time::sleep(NOTICE_PAUSE).await;
         }
     }
 
     /// Whether something that may be left out, such as a draft or a chat action, may leave now.
     pub fn try_pass(&self, chat: ChatId) -> bool {
-        self.closed_until(chat).is_none() && self.all.check().is_ok()
+        self.closed_until(chat).is_none() && self.has_room_beside_answers()
     }
 
     /// Whether a message, or a change of one, that may be left out may leave now. It counts as a message.
@@ -192,7 +191,12 @@ impl Gate {
             && (!chat.is_group() || has_room(&self.strokes))
             && has_room(&self.chats)
             && (!chat.is_group() || has_room(&self.groups))
-            && self.all.check().is_ok()
+            && self.has_room_beside_answers()
+    }
+
+    /// What may be left out takes no room that an answer waits for.
+    fn has_room_beside_answers(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) == 0 && self.all.check().is_ok()
     }
 
     /// Telegram asked to wait: nothing leaves for this chat until then.
@@ -301,6 +305,16 @@ mod tests {
         assert!(notices <= 1, "one may have looked before the first answer waited: {left:?}");
         let owner = left.iter().position(|chat| *chat == 200).unwrap();
         assert!(owner < 15, "an owner's card came as number {owner}");
+    }
+
+    #[tokio::test]
+    async fn drafts_give_way_to_answers_that_wait() {
+        let gate = Gate::default();
+        assert!(gate.try_pass(ChatId(1)) && gate.try_message(ChatId(1)));
+        let waiting = Waiting::new(&gate.waiting);
+        assert!(!gate.try_pass(ChatId(1)) && !gate.try_message(ChatId(2)));
+        drop(waiting);
+        assert!(gate.try_pass(ChatId(1)) && gate.try_message(ChatId(3)));
     }
 
     #[tokio::test]

@@ -16,10 +16,13 @@ use crate::provider::{Event, EventStream, Finish, ProviderError};
 use crate::text::estimate_tokens;
 
 /// So many bytes of an answer are taken for each token that it may have, whatever the provider does. Text has three to
-/// five in most languages, code with its spaces up to about seven.
-const BYTES_PER_TOKEN: usize = 8;
-/// So many events of an answer are taken that are neither text nor calls: pages, searches, opaque parts.
-const MAX_OTHER_EVENTS: usize = 4096;
+/// five in most languages; tables, rulers and indented code have up to a dozen.
+const BYTES_PER_TOKEN: usize = 16;
+/// So many bytes of an answer are taken that the model has not written for people: pages, opaque parts such as encrypted
+/// reasoning.
+const MAX_OTHER_BYTES: usize = 1024 * 1024;
+/// What an event of that kind counts at least.
+const OTHER_EVENT_BYTES: usize = 256;
 
 /// A call under way. Dropping it cancels the call and books what it came to by then.
 pub struct Paid {
@@ -32,24 +35,36 @@ pub struct Paid {
 /// What may still come of an answer.
 #[derive(Debug)]
 pub(super) struct Room {
-    bytes: usize,
-    others: usize,
+    written: usize,
+    other: usize,
 }
 
 impl Room {
     /// For an answer of so many tokens at most, or of what is usual where nobody said.
     pub(super) fn new(max_tokens: Option<u32>) -> Self {
         let tokens = max_tokens.map_or(MOST_OUTPUT, u64::from).min(MOST_ASKED_OUTPUT);
-        let bytes = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
-        Self { bytes, others: MAX_OTHER_EVENTS }
+        let written = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
+        Self { written, other: MAX_OTHER_BYTES }
     }
 
     /// Takes an event in; `false` once there is no room for it.
     fn take(&mut self, event: &Event) -> bool {
-        let left = match event.written_bytes() {
-            0 => self.others.checked_sub(1).map(|others| self.others = others),
-            bytes => self.bytes.checked_sub(bytes).map(|left| self.bytes = left),
+        let (room, bytes) = match event {
+            Event::TextDelta(text) => (&mut self.written, text.len()),
+            Event::ToolCall(call) => {
+                (&mut self.written, call.id.len() + call.name.len() + call.arguments.len())
+            }
+            Event::Source(source) => {
+                (&mut self.other, OTHER_EVENT_BYTES + source.title.len() + source.url.len())
+            }
+            Event::Private(part) => (&mut self.other, OTHER_EVENT_BYTES + part.data.to_string().len()),
+            Event::Answering(_) | Event::Hosted(_) => (&mut self.other, OTHER_EVENT_BYTES),
+            Event::Completed { .. } => return true,
         };
+        let left = room.checked_sub(bytes);
+        if let Some(left) = left {
+            *room = left;
+        }
         left.is_some()
     }
 }
@@ -91,7 +106,6 @@ impl Paid {
         self.bill.asked = true;
         let mut event = self.stream.next().await;
         if let Some(Ok(more)) = &event
-            && !matches!(more, Event::Completed { .. })
             && !self.room.take(more)
         {
             tracing::warn!(model = ?self.bill.model, "an answer is longer than it may be; the rest is not read");
@@ -99,7 +113,7 @@ impl Paid {
             self.stream = stream::iter([Ok(end)]).boxed();
             event = match event {
                 Some(Ok(Event::TextDelta(text))) => {
-                    let fits = text.floor_char_boundary(self.room.bytes);
+                    let fits = text.floor_char_boundary(self.room.written);
                     Some(Ok(Event::TextDelta(text[..fits].to_owned())))
                 }
                 _ => self.stream.next().await,
@@ -113,7 +127,12 @@ impl Paid {
             Some(Ok(Event::Completed { finish, usage })) => {
                 // Some tell of the question only, with nothing for what they wrote.
                 let estimate = self.bill.estimate();
-                let mut usage = usage.unwrap_or(estimate);
+                let mut usage = match (usage, finish) {
+                    (Some(usage), _) => *usage,
+                    // Ended at a bound, perhaps ours: what was not shown, such as reasoning, cost something too.
+                    (None, Finish::Length) => Usage { output: self.bill.longest(), ..estimate },
+                    (None, Finish::Stop | Finish::Filtered(_)) => estimate,
+                };
                 if usage.output == 0 {
                     usage.output = estimate.output;
                 }
@@ -160,6 +179,11 @@ impl Bill {
             searches: 0,
             reserved: None,
         }
+    }
+
+    /// The most tokens of the answer.
+    fn longest(&self) -> u64 {
+        self.reserved.as_ref().map_or(MOST_OUTPUT, |(_, longest)| *longest)
     }
 
     /// What the provider did not say, or not yet.

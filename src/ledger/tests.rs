@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::*;
 use crate::config::PriceSetting;
+use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
 use crate::ids::{ChatId, ReservationId, UserId};
 use crate::provider::{Capabilities, Event, EventStream, Finish, Item, Provider};
@@ -270,8 +271,8 @@ async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
 #[tokio::test]
 async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     let world = World::new(tokens(1_000_000)).await;
-    for (asked, bytes) in [(None, 65_536), (Some(100), 800), (Some(u32::MAX), 262_144)] {
-        let text = "é".repeat(200_000);
+    for (asked, bytes) in [(None, 131_072), (Some(100), 1_600), (Some(u32::MAX), 524_288)] {
+        let text = "é".repeat(300_000);
         let events = [Event::TextDelta(text.clone()), Event::TextDelta(text)].map(Ok);
         let bill = Bill::new(Arc::clone(&world.ledger), payer(), name("fake:known"), 1);
         let endless = stream::iter(events).chain(stream::pending()).boxed();
@@ -282,6 +283,21 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
         assert!(matches!(end, Some(Ok(Event::Completed { finish: Finish::Length, .. }))), "{end:?}");
         assert_eq!(call.next().await, None);
     }
+    // What nobody sees has its own bound, and costs what was set aside.
+    let part = PrivatePart { provider: "fake".into(), data: "x".repeat(100_000).into() };
+    let hidden = stream::iter(std::iter::repeat_n(Ok(Event::Private(part)), 1000)).boxed();
+    let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), name("fake:known"), 1);
+    bill.reserve(world.ledger.date(), Spent::default(), 5_000);
+    let mut call = Paid::new(hidden, bill, false, Room::new(None));
+    let mut parts = 0;
+    let usage = loop {
+        match call.next().await {
+            Some(Ok(Event::Private(_))) => parts += 1,
+            Some(Ok(Event::Completed { finish: Finish::Length, usage })) => break usage.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!((parts, usage.output), (10, 5_000));
 }
 
 #[tokio::test(start_paused = true)]

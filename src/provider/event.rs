@@ -40,19 +40,3 @@ pub enum Finish {
     /// The provider withheld it, with its reason.
     Filtered(String),
 }
-
-impl Event {
-    /// How many bytes the model has written in it: text and calls.
-    #[must_use]
-    pub const fn written_bytes(&self) -> usize {
-        match self {
-            Self::TextDelta(text) => text.len(),
-            Self::ToolCall(call) => call.id.len() + call.name.len() + call.arguments.len(),
-            Self::Answering(_)
-            | Self::Hosted(_)
-            | Self::Source(_)
-            | Self::Private(_)
-            | Self::Completed { .. } => 0,
-        }
-    }
-}

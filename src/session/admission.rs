@@ -1,5 +1,5 @@
 //! Bounds what people may have waiting, so that nobody fills the bot for all others: per person, per conversation, and
-//! in all. A message, a command or a press takes a [`Slot`] and gives it back once it is begun or dealt with.
+//! in all. A message, a command or a press takes a [`Slot`] and gives it back once its turn begins or it is dealt with.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -138,6 +138,14 @@ fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, Count>, key: &K) {
     count.waiting = count.waiting.saturating_sub(1);
     if count.waiting == 0 {
         counts.remove(key);
+    }
+}
+
+impl Slot {
+    /// Whose it is.
+    #[must_use]
+    pub const fn user(&self) -> &UserId {
+        &self.user
     }
 }
 

@@ -5,12 +5,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Debug;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::admission::{Admission, Refusal, Slot};
 use super::control::{CancelReason, Control};
@@ -25,6 +25,8 @@ use crate::shutdown::Tasks;
 
 /// So many turns run at the same time.
 const MAX_RUNNING: usize = 64;
+/// So many of them are one person's: with many topics they would else hold them all.
+const MAX_RUNNING_OF_PERSON: usize = 4;
 /// How long a message that shows a sign of more waits for it.
 const JOIN_WAIT: Duration = Duration::from_millis(400);
 
@@ -82,6 +84,8 @@ struct Inner {
     tasks: Tasks,
     permits: Semaphore,
     admission: Admission,
+    /// What each person's turns run within, while one of them waits or runs.
+    people: Mutex<HashMap<UserId, Weak<Semaphore>>>,
     lanes: Mutex<HashMap<Conversation, Lane>>,
 }
 
@@ -97,6 +101,9 @@ struct Lane {
 struct Current {
     job: Job,
     control: Control,
+    /// The places of all that it holds, until it begins.
+    slots: Vec<Slot>,
+    has_begun: bool,
 }
 
 impl Job {
@@ -140,7 +147,14 @@ impl Mailboxes {
     #[must_use]
     pub fn new(runner: Arc<dyn Runner>, tasks: Tasks) -> Self {
         let (permits, lanes) = (Semaphore::new(MAX_RUNNING), Mutex::default());
-        Self(Arc::new(Inner { runner, tasks, permits, admission: Admission::default(), lanes }))
+        Self(Arc::new(Inner {
+            runner,
+            tasks,
+            permits,
+            admission: Admission::default(),
+            people: Mutex::default(),
+            lanes,
+        }))
     }
 
     /// A place for one more message, command or press of this person.
@@ -239,7 +253,9 @@ impl Mailboxes {
     /// How many jobs wait in all lanes.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        lock(&self.0.lanes).values().map(|lane| lane.waiting.len()).sum()
+        let in_hand = |lane: &Lane| lane.current.as_ref().is_some_and(|current| !current.has_begun);
+        let lanes = lock(&self.0.lanes);
+        lanes.values().map(|lane| lane.waiting.len() + usize::from(in_hand(lane))).sum()
     }
 }
 
@@ -248,6 +264,8 @@ impl Inner {
     async fn serve(&self, conversation: Conversation) {
         while self.take(conversation) {
             self.join(conversation).await;
+            // Whoever has many turns running waits here, and keeps nobody from the permits of all.
+            let _share = self.share(conversation).await;
             let Ok(_permit) = self.permits.acquire().await else {
                 return;
             };
@@ -275,15 +293,33 @@ impl Inner {
             lanes.remove(&conversation);
             return false;
         };
-        // It waits no longer.
-        drop(slot);
         let control = Control::default();
         // A turn that a restart interrupted may have acted already.
         if let Job::Resume(..) = job {
             control.commit();
         }
-        lane.current = Some(Current { job, control });
+        lane.current = Some(Current { job, control, slots: slot.into_iter().collect(), has_begun: false });
         true
+    }
+
+    /// A share of the turns that the person who asked for the job in hand may have running; `None` where nobody asked.
+    async fn share(&self, conversation: Conversation) -> Option<OwnedSemaphorePermit> {
+        let user = {
+            let lanes = lock(&self.lanes);
+            let current = lanes.get(&conversation)?.current.as_ref()?;
+            current.slots.first()?.user().clone()
+        };
+        let turns = {
+            let mut people = lock(&self.people);
+            people.retain(|_, turns| turns.strong_count() > 0);
+            let known = people.get(&user).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let turns = Arc::new(Semaphore::new(MAX_RUNNING_OF_PERSON));
+                people.insert(user, Arc::downgrade(&turns));
+                turns
+            })
+        };
+        turns.acquire_owned().await.ok()
     }
 
     /// Takes the following messages in as long as they belong to the question and come in time.
@@ -294,10 +330,10 @@ impl Inner {
                 let Some(lane) = lanes.get_mut(&conversation) else {
                     return;
                 };
-                let Some(Current { job: Job::Ask(question), .. }) = &mut lane.current else {
+                let Some(Current { job: Job::Ask(question), slots, .. }) = &mut lane.current else {
                     return;
                 };
-                absorb(question, &mut lane.waiting);
+                slots.extend(absorb(question, &mut lane.waiting));
                 if !lane.waiting.is_empty() || question.parts.iter().all(|part| part.joins.is_none()) {
                     return;
                 }
@@ -315,8 +351,10 @@ impl Inner {
         let lane = lanes.get_mut(&conversation)?;
         let current = lane.current.as_mut()?;
         if let Job::Ask(question) = &mut current.job {
-            absorb(question, &mut lane.waiting);
+            current.slots.extend(absorb(question, &mut lane.waiting));
         }
+        current.slots.clear();
+        current.has_begun = true;
         // Whatever changed the question before it began is in it now.
         if let CancelReason::Again(_) = current.control.reason() {
             current.control = Control::default();
@@ -327,18 +365,22 @@ impl Inner {
     /// Puts the job that follows at once into the hand, or empties it.
     fn follow(&self, conversation: Conversation, next: Option<Job>) {
         if let Some(lane) = lock(&self.lanes).get_mut(&conversation) {
-            lane.current = next.map(|job| Current { job, control: Control::default() });
+            let (control, slots) = (Control::default(), Vec::new());
+            lane.current = next.map(|job| Current { job, control, slots, has_begun: true });
         }
     }
 }
 
-/// Moves the parts of a question that wait right behind it into it.
-fn absorb(question: &mut Question, waiting: &mut VecDeque<Posted>) {
-    while let Some(Posted { job: Job::Ask(next), .. }) =
+/// Moves the parts of a question that wait right behind it into it, and gives their places.
+fn absorb(question: &mut Question, waiting: &mut VecDeque<Posted>) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    while let Some(Posted { job: Job::Ask(next), slot }) =
         waiting.pop_front_if(|posted| matches!(&posted.job, Job::Ask(next) if belongs(question, next)))
     {
         question.parts.extend(next.parts);
+        slots.extend(slot);
     }
+    slots
 }
 
 /// A lock whose holder panicked still guards whole data here: every change is one assignment.

@@ -167,19 +167,14 @@ impl Sender {
         }
     }
 
-    /// Changes a message of the bot's; a failure is logged, there is nothing else to be done about it.
-    pub async fn edit(
-        &self,
-        place: &Place,
-        message: MessageId,
-        content: &Formatted,
-        buttons: &[Vec<Button>],
-    ) {
-        let mut body = json!({"chat_id": place.chat, "message_id": message, "text": content.text});
-        body["entities"] = json!(content.entities);
+    /// Changes the text and the buttons of a message of the bot's; a failure is logged, there is nothing else to be done
+    /// about it.
+    pub async fn edit(&self, place: &Place, message: MessageId, now: &Outgoing) {
+        let mut body = json!({"chat_id": place.chat, "message_id": message, "text": now.content.text});
+        body["entities"] = json!(now.content.entities);
         body[PREVIEW] = no_preview();
-        body["reply_markup"] = keyboard(buttons);
-        match self.once(place.chat, EditMessageText(body), Urgency::Answer).await {
+        body["reply_markup"] = keyboard(&now.buttons);
+        match self.once(place.chat, EditMessageText(body), now.urgency).await {
             Ok(_) => {}
             Err(Unsent::Hopeless(words)) if is_unchanged(&words) => {}
             Err(unsent) => tracing::warn!(chat = %place.chat, ?unsent, "a message could not be changed"),

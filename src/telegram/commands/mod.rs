@@ -154,11 +154,7 @@ impl Commands {
     /// Shows a card as a new message; in a group as an answer to the command. An owner's does not wait behind answers to
     /// others. `false` if the bot stops meanwhile.
     pub async fn show(&self, asker: &Asker, card: Card) -> bool {
-        let urgency = match asker.standing {
-            Standing::Owner => Urgency::First,
-            Standing::Member | Standing::Borrowed => Urgency::Answer,
-        };
-        self.send_card(asker, card, urgency).await
+        self.send_card(asker, card, urgency(asker)).await
     }
 
     /// Shows a card that nobody waits for, once no answer waits. `false` if the bot stops meanwhile.
@@ -179,10 +175,10 @@ impl Commands {
         }
     }
 
-    /// Answers a press that there is no room for.
-    pub async fn refuse_press(&self, view: &CallbackView, full: Full) {
+    /// Answers a press that nothing is done for, and says what there is no room in, if anything.
+    pub async fn answer_quietly(&self, view: &CallbackView, full: Option<Full>) {
         let texts = self.locales.of(view.from.language_code.as_deref());
-        self.answer(&view.id, Some(&no_room(texts, full))).await;
+        self.answer(&view.id, full.map(|full| no_room(texts, full)).as_deref()).await;
     }
 
     /// What is shown to someone whose message was not kept.
@@ -199,7 +195,7 @@ impl Commands {
         update: UpdateId,
         view: &CallbackView,
         mailboxes: &Mailboxes,
-        slot: Option<Slot>,
+        slot: Result<Slot, Full>,
     ) -> bool {
         let Ok(Some((asker, card_id))) = self.asker_of(view).await else {
             self.answer(&view.id, None).await;
@@ -221,9 +217,12 @@ impl Commands {
         if data != EXAMPLE && !self.is_first(&asker, card_id) {
             return self.gone(view, &asker, card_id).await;
         }
-        let Some(slot) = slot else {
-            self.refuse_press(view, Full::Person).await;
-            return true;
+        let slot = match slot {
+            Ok(slot) => slot,
+            Err(full) => {
+                self.answer_quietly(view, Some(full)).await;
+                return true;
+            }
         };
         // First of all: what is written next must not come before it.
         mailboxes.post(asker.place.conversation(), Posted::new(job, Some(slot)));
@@ -250,7 +249,8 @@ impl Commands {
         };
         self.answer(&view.id, pressed.toast.as_deref()).await;
         if let Some(card) = pressed.card {
-            self.sender.edit(&asker.place, card_id, &card.content(), &card.buttons).await;
+            let message = Outgoing { urgency: urgency(asker), ..card.outgoing() };
+            self.sender.edit(&asker.place, card_id, &message).await;
         }
     }
 
@@ -361,6 +361,14 @@ impl Commands {
     /// Whether someone may change what holds for the whole chat.
     async fn may_change(&self, asker: &Asker) -> bool {
         may_change(&*self.admins, asker.standing, &asker.place, &asker.speaker.user).await
+    }
+}
+
+/// What an owner asks for does not wait behind answers to others.
+const fn urgency(asker: &Asker) -> Urgency {
+    match asker.standing {
+        Standing::Owner => Urgency::First,
+        Standing::Member | Standing::Borrowed => Urgency::Answer,
     }
 }
 

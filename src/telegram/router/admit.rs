@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use super::{Arrival, Fate, Router};
 use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
-use crate::policy::access::{Standing, is_owner};
+use crate::policy::access::{Standing, Verdict, judge};
 use crate::session::admission::{Full, Refusal, Slot};
 use crate::store::StoreError;
 use crate::telegram::commands::Asker;
@@ -28,31 +28,25 @@ impl Router {
         }
     }
 
-    /// A message that there is no room for. In a private chat its writer is told, once; a group keeps it as background.
-    pub(super) async fn refuse(
-        self: &Arc<Self>,
-        part: &Inbound,
-        refusal: Refusal,
-    ) -> Result<Fate, StoreError> {
+    /// Tells whoever wrote a message that there is no room for it: in a private chat in words, in a group by a reaction,
+    /// and once.
+    pub(super) fn refuse(self: &Arc<Self>, part: &Inbound, refusal: Refusal) {
         tracing::debug!(update = %part.update, full = ?refusal.full, "there is no room for a message");
-        if refusal.is_first {
-            let (this, asker) = (Arc::clone(self), Asker::new(part, Standing::Member));
-            let (place, message) = (part.place.clone(), part.message);
-            self.tasks.spawn("no_room", async move {
-                if place.is_group() {
-                    return this.commands.sender.shrug(&place, message).await;
-                }
-                let card = this.commands.no_room(&asker, refusal.full);
-                match refusal.full {
-                    Full::Person | Full::Conversation => drop(this.commands.show(&asker, card).await),
-                    Full::All => drop(this.commands.notify(&asker, card).await),
-                }
-            });
+        if !refusal.is_first {
+            return;
         }
-        match part.place.is_group() {
-            true => self.overhear(part).await,
-            false => Ok(Fate::Dropped("no_room")),
-        }
+        let (this, asker) = (Arc::clone(self), Asker::new(part, Standing::Member));
+        let (place, message) = (part.place.clone(), part.message);
+        self.tasks.spawn("no_room", async move {
+            if place.is_group() {
+                return this.commands.sender.shrug(&place, message).await;
+            }
+            let card = this.commands.no_room(&asker, refusal.full);
+            match refusal.full {
+                Full::Person | Full::Conversation => drop(this.commands.show(&asker, card).await),
+                Full::All => drop(this.commands.notify(&asker, card).await),
+            }
+        });
     }
 
     /// A press of a button. Presses count as messages do; an owner's card works also where there is no room for a
@@ -67,22 +61,21 @@ impl Router {
         let Some(place) = pressed.message.as_ref().map(inbound::place) else {
             return Ok(Fate::Dropped("no_message"));
         };
+        let list = self.settings.access().await?;
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &user) else {
+            self.answer_quietly(pressed, None);
+            return Ok(Fate::Dropped("not_allowed"));
+        };
         let admitted = match arrival {
             Arrival::New => self.mailboxes.admit(&user, place.conversation()),
             Arrival::Accepted => Ok(self.mailboxes.readmit(&user, place.conversation())),
         };
         let slot = match admitted {
-            Ok(slot) => Some(slot),
-            Err(_) if is_owner(&self.access, &self.settings.access().await?, &user) => None,
-            Err(refusal) => {
-                if refusal.is_first {
-                    let this = Arc::clone(self);
-                    self.tasks.spawn("no_room", async move {
-                        this.commands.refuse_press(&pressed, refusal.full).await;
-                    });
-                }
+            Err(refusal) if standing != Standing::Owner => {
+                self.answer_quietly(pressed, refusal.is_first.then_some(refusal.full));
                 return Ok(Fate::Dropped("no_room"));
             }
+            admitted => admitted.map_err(|refusal| refusal.full),
         };
         let this = Arc::clone(self);
         self.tasks.spawn("button", async move {
@@ -91,6 +84,17 @@ impl Router {
             }
         });
         Ok(Fate::Pending)
+    }
+
+    /// Ends the waiting of a button that nothing is done for, and says why if that is to be said. While very many such
+    /// answers are under way, further ones are left out.
+    fn answer_quietly(self: &Arc<Self>, pressed: Box<CallbackView>, full: Option<Full>) {
+        let Some(room) = self.commands.sender.gate.notice_room() else { return };
+        let this = Arc::clone(self);
+        self.tasks.spawn("no_room", async move {
+            let _room = room;
+            this.commands.answer_quietly(&pressed, full).await;
+        });
     }
 
     /// Forgets strangers who were told long ago.
@@ -103,11 +107,18 @@ impl Router {
 
     /// Someone who may not talk to the bot writes to it in private: they are told so once. While too many such notices
     /// wait, the message is as if it had not come, and the next one counts as the first.
-    pub(super) async fn stranger(self: &Arc<Self>, id: UpdateId, part: Inbound) -> Result<Fate, StoreError> {
+    pub(super) async fn stranger(
+        self: &Arc<Self>,
+        id: UpdateId,
+        part: Inbound,
+        arrival: Arrival,
+    ) -> Result<Fate, StoreError> {
         let Some(room) = self.commands.sender.gate.notice_room() else {
             return Ok(Fate::Dropped("too_many_notices"));
         };
-        if !self.settings.greet_stranger(&part.speaker.user, self.clock.now()).await? {
+        let is_new = self.settings.greet_stranger(&part.speaker.user, self.clock.now()).await?;
+        // One that a stop left open was marked as told, and was not told.
+        if !is_new && arrival == Arrival::New {
             return Ok(Fate::Dropped("stranger"));
         }
         let this = Arc::clone(self);

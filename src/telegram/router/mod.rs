@@ -206,7 +206,7 @@ impl Router {
         let standing = match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
-            Verdict::Stranger => return self.stranger(id, part).await,
+            Verdict::Stranger => return self.stranger(id, part, arrival).await,
         };
         match command {
             Some(command) => self.command(id, part, (standing, arrival), command).await,
@@ -230,7 +230,10 @@ impl Router {
             Err(_) if command.name == "stop" && self.mailboxes.stop(part.place.conversation()) => {
                 return Ok(Fate::Settled);
             }
-            Err(refusal) => return self.refuse(&part, refusal).await,
+            Err(refusal) => {
+                self.refuse(&part, refusal);
+                return Ok(Fate::Dropped("no_room"));
+            }
         };
         if is_retry {
             self.retry(id, (part, standing), command.argument, slot);
@@ -296,7 +299,13 @@ impl Router {
         }
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
-            Err(refusal) => return self.refuse(&part, refusal).await,
+            Err(refusal) => {
+                self.refuse(&part, refusal);
+                return match part.place.is_group() {
+                    true => self.overhear(&part).await,
+                    false => Ok(Fate::Dropped("no_room")),
+                };
+            }
         };
         if !continues && let Some(card) = self.commands.zone_answered(&config, &part, standing).await {
             let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
