@@ -207,12 +207,36 @@ async fn an_answer_without_end_is_ended_whoever_the_provider_is() {
     }
 }
 
+/// So many questions each of the people asks who keep to their share.
+const QUESTIONS: usize = 3;
+
+fn ask_in_turn(world: &World, people: &[i64]) {
+    for at in 0..QUESTIONS {
+        for person in people {
+            let question = format!("question {at} of {person}.");
+            world.when(&question, Reply::text(&format!("answer {at} for {person}")));
+            world.say(*person, *person, &question);
+        }
+    }
+}
+
+async fn see_answers_in_order(world: &World, people: &[i64]) {
+    for person in people {
+        let answers = |view: &View<'_>| {
+            let texts = view.bot_messages(*person).into_iter().map(|message| text(message).to_owned());
+            let answers: Vec<String> = texts.filter(|text| text.starts_with("answer")).collect();
+            (answers.len() >= QUESTIONS).then_some(answers)
+        };
+        let expected: Vec<String> = (0..QUESTIONS).map(|at| format!("answer {at} for {person}")).collect();
+        assert_eq!(world.see("all answers, in order", answers).await, expected);
+    }
+}
+
 #[tokio::test]
 async fn others_get_their_answers_while_some_take_all_they_can() {
     const FLOODER: i64 = 21;
     const STREAMER: i64 = 22;
     const CALLER: i64 = 23;
-    const QUESTIONS: usize = 3;
     let world = World::new().await;
     let others: Vec<i64> = (31..=40).collect();
     let strangers: Vec<i64> = (5001..=6000).collect();
@@ -243,25 +267,11 @@ async fn others_get_their_answers_while_some_take_all_they_can() {
         world.say(*stranger, *stranger, "hello?");
     }
     let people: Vec<i64> = others.iter().copied().chain([ANN]).collect();
-    for at in 0..QUESTIONS {
-        for person in &people {
-            let question = format!("question {at} of {person}.");
-            world.when(&question, Reply::text(&format!("answer {at} for {person}")));
-            world.say(*person, *person, &question);
-        }
-    }
+    ask_in_turn(&world, &people);
     world.say(ANN, ANN, &format!("/deny {FLOODER}"));
     let is_denied = |view: &View<'_>| (count(view, ANN, "may no longer talk") > 0).then_some(());
     world.see("the owner's command", is_denied).await;
-    for person in &people {
-        let answers = |view: &View<'_>| {
-            let texts = view.bot_messages(*person).into_iter().map(|message| text(message).to_owned());
-            let answers: Vec<String> = texts.filter(|text| text.starts_with("answer")).collect();
-            (answers.len() >= QUESTIONS).then_some(answers)
-        };
-        let expected: Vec<String> = (0..QUESTIONS).map(|at| format!("answer {at} for {person}")).collect();
-        assert_eq!(world.see("all answers, in order", answers).await, expected);
-    }
+    see_answers_in_order(&world, &people).await;
     let told = |view: &View<'_>, id: i64| view.bot_messages(id).len();
     let (most, some) = world.telegram.view(|view| {
         let times = strangers.iter().map(|id| told(view, *id)).collect::<Vec<_>>();
