@@ -29,6 +29,9 @@ pub struct PendingDelivery {
     /// The parts that Telegram has confirmed, in order; delivery goes on after them.
     #[serde(default)]
     pub confirmed: Vec<MessageId>,
+    /// How often the part after those has been sent again because nobody knew whether Telegram had taken it.
+    #[serde(default)]
+    pub repeats: u32,
     /// The IETF tag of the language that the person's client speaks, for words on buttons.
     #[serde(default)]
     pub language: Option<String>,
@@ -72,6 +75,7 @@ impl PendingDelivery {
             preview: None,
             created_at,
             confirmed: Vec::new(),
+            repeats: 0,
             language: None,
             actions: Vec::new(),
             task: None,

@@ -250,12 +250,14 @@ impl Mailboxes {
         })
     }
 
-    /// How many jobs wait in all lanes.
+    /// How many questions and tasks wait in all lanes; answers that wait are in the outbox.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        let in_hand = |lane: &Lane| lane.current.as_ref().is_some_and(|current| !current.has_begun);
-        let lanes = lock(&self.0.lanes);
-        lanes.values().map(|lane| lane.waiting.len() + usize::from(in_hand(lane))).sum()
+        let is_counted = |job: &Job| !matches!(job, Job::Deliver(_));
+        let in_hand =
+            |lane: &Lane| lane.current.as_ref().is_some_and(|now| !now.has_begun && is_counted(&now.job));
+        let behind = |lane: &Lane| lane.waiting.iter().filter(|posted| is_counted(&posted.job)).count();
+        lock(&self.0.lanes).values().map(|lane| behind(lane) + usize::from(in_hand(lane))).sum()
     }
 }
 

@@ -155,7 +155,9 @@ pub trait ConversationStore: Debug + Send + Sync {
 pub trait OutboxStore: Debug + Send + Sync {
     /// Replies not confirmed in full, oldest first.
     async fn deliveries(&self) -> Result<Vec<PendingDelivery>>;
-    /// Records one more confirmed part, durably.
+    /// Counts, durably, one more repeat of the part under way.
+    async fn count_repeat(&self, delivery: DeliveryId) -> Result<()>;
+    /// Records one more confirmed part, durably; the next one has not been repeated yet.
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
     /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone. The
     /// message its turn grew in is forgotten in the same write, and a task whose words these were has run.

@@ -8,8 +8,10 @@ use serde_json::{Map, Value, json};
 use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{ApiError, DeleteMessage, EditMessageText};
-use super::send::{Outgoing, PAUSES, PREVIEW, Sender, Unsent, keyboard, preview, simpler};
+use super::api::{DeleteMessage, EditMessageText};
+use super::error::ApiError;
+use super::send::{Outgoing, PREVIEW, Sender, Unsent, keyboard, preview, simpler};
+use super::tries::Tries;
 use crate::domain::chat::Place;
 use crate::domain::delivery::LiveMessage;
 use crate::ids::{ChatId, MessageId};
@@ -23,9 +25,9 @@ impl Sender {
     /// See [`Unsent`].
     pub async fn amend(
         &self,
-        live: LiveMessage,
-        place: &Place,
+        (live, place): (LiveMessage, &Place),
         message: &Outgoing,
+        tries: &mut Tries,
         stop: &CancellationToken,
     ) -> Result<MessageId, Unsent> {
         let mut body = edit_body(live, message);
@@ -45,7 +47,7 @@ impl Sender {
             }
         }
         self.take_back(live, stop).await?;
-        self.send(place, message, stop).await
+        self.deliver(place, message, tries, stop).await
     }
 
     /// Deletes the message an answer grew in. That Telegram refuses, mostly because it is gone, is the end of it too.
@@ -60,7 +62,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Makes a call again and again until Telegram has done it or, in these words, refused it.
+    /// Makes a call again and again, at most for a day, until Telegram has done it or, in these words, refused it.
     async fn insist<P>(
         &self,
         chat: ChatId,
@@ -68,21 +70,21 @@ impl Sender {
         stop: &CancellationToken,
     ) -> Result<Result<(), String>, Unsent>
     where
-        P: Payload<Output = Value> + Serialize + Clone + Send + Sync + 'static,
+        P: Payload<Output = Value> + Serialize + Clone,
     {
-        let mut pause = PAUSES.0;
+        let mut tries = Tries::unrecorded(self.clock.now());
         loop {
             self.unless_stopping(self.gate.pass(chat, Urgency::Answer), stop).await?;
             match self.api.call(payload.clone()).await {
                 Ok(_) => return Ok(Ok(())),
-                Err(ApiError::RetryAfter(wait)) => self.gate.close(chat, wait),
+                Err(ApiError::RetryAfter(wait)) if !tries.is_over() => self.gate.close(chat, wait),
                 Err(error @ (ApiError::Refused(_) | ApiError::Migrated(_))) => {
                     return Ok(Err(error.to_string()));
                 }
                 Err(error) => {
+                    let Some(pause) = tries.again() else { return Ok(Err(error.to_string())) };
                     tracing::warn!(%chat, %error, "a message could not be changed; trying again");
                     self.unless_stopping(tokio::time::sleep(pause), stop).await?;
-                    pause = PAUSES.1.min(pause * 2);
                 }
             }
         }

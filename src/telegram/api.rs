@@ -1,21 +1,23 @@
-//! Calls of the Bot API through teloxide, with payloads and results as JSON: teloxide's own types stop at Bot API 9.1
-//! and would lose what is newer.
+//! Calls of the Bot API with payloads and results as JSON. teloxide gives the bot, its HTTP client, the names of
+//! methods and the download of files. The calls themselves are made here: teloxide's own types stop at Bot API 9.1 and
+//! would lose what is newer, and its transport sleeps for 10 s after each 5xx before it says so.
 
 use std::fmt;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use telegram_http::RequestBuilder;
+use telegram_http::multipart::{Form, Part};
+use teloxide::Bot;
 use teloxide::net::Download;
-use teloxide::requests::{JsonRequest, MultipartPayload, MultipartRequest, Payload, Request};
-use teloxide::types::InputFile;
-use teloxide::{ApiError as KnownError, Bot, RequestError};
+use teloxide::requests::Payload;
 
 use super::batch::{self, Received};
+use super::error::ApiError;
 use crate::config::TelegramSettings;
-use crate::ids::ChatId;
 use crate::secret::ExposeSecret;
 
 /// How long Telegram may hold a `getUpdates` call open, in seconds; 50 is the most it takes.
@@ -37,30 +39,12 @@ impl fmt::Debug for Api {
     }
 }
 
-/// Why a call failed, by what the caller can do about it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ApiError {
-    /// The token is not good: only the owner can mend that.
-    #[error("Telegram refused the bot's token")]
-    Unauthorized,
-    /// Another process polls with the same token.
-    #[error("another process is getting this bot's updates")]
-    Conflict,
-    /// Wait so long, then try again.
-    #[error("Telegram asks to wait {} s", .0.as_secs())]
-    RetryAfter(Duration),
-    /// The group has another id now.
-    #[error("the group has become the supergroup {0}")]
-    Migrated(ChatId),
-    /// Telegram will not do it; its words.
-    #[error("{0}")]
-    Refused(String),
-    /// Telegram did not take it, being out of reach or in trouble: trying again repeats nothing.
-    #[error("Telegram cannot be reached ({0})")]
-    Unreachable(String),
-    /// Nobody knows whether it was done.
-    #[error("Telegram did not answer ({0})")]
-    Unclear(String),
+/// An answer of Telegram's to a call.
+#[derive(Deserialize)]
+struct Answer {
+    ok: bool,
+    #[serde(default)]
+    result: Value,
 }
 
 /// Defines a payload that is JSON in and JSON out.
@@ -94,43 +78,6 @@ methods! {
     SetMyCommands = "setMyCommands",
 }
 
-/// The Bot API method `sendDocument`, with a file that is sent along.
-#[derive(Debug, Clone, Serialize)]
-pub struct SendDocument {
-    document: InputFile,
-    #[serde(flatten)]
-    rest: Map<String, Value>,
-}
-
-impl SendDocument {
-    /// A file of this name and content; `rest` are the other parameters, as in a JSON call.
-    #[must_use]
-    pub fn new(name: String, content: String, rest: &Map<String, Value>) -> Self {
-        // Parts of a form are text: what has structure goes as JSON.
-        let part = |value: &Value| match value {
-            Value::Array(_) | Value::Object(_) => Value::String(value.to_string()),
-            plain => plain.clone(),
-        };
-        let rest = rest.iter().map(|(key, value)| (key.clone(), part(value))).collect();
-        Self { document: InputFile::memory(content).file_name(name), rest }
-    }
-}
-
-impl Payload for SendDocument {
-    type Output = Value;
-    const NAME: &'static str = "sendDocument";
-}
-
-impl MultipartPayload for SendDocument {
-    fn copy_files(&self, into: &mut dyn FnMut(InputFile)) {
-        into(self.document.clone());
-    }
-
-    fn move_files(&mut self, into: &mut dyn FnMut(InputFile)) {
-        into(self.document.clone());
-    }
-}
-
 impl Api {
     /// Speaks for the bot of these settings.
     ///
@@ -148,17 +95,28 @@ impl Api {
     /// See [`ApiError`].
     pub async fn call<P>(&self, payload: P) -> Result<Value, ApiError>
     where
-        P: Payload<Output = Value> + Serialize + Clone + Send + Sync + 'static,
+        P: Payload<Output = Value> + Serialize,
     {
-        in_time(JsonRequest::new(self.0.clone(), payload).send()).await
+        in_time(self.post(P::NAME).json(&payload)).await
     }
 
-    /// Makes the call that sends a file.
+    /// Sends a document of this name and content by `sendDocument`; `rest` are the other parameters, as in a JSON call.
     ///
     /// # Errors
     /// See [`ApiError`].
-    pub async fn upload(&self, payload: SendDocument) -> Result<Value, ApiError> {
-        in_time(MultipartRequest::new(self.0.clone(), payload).send()).await
+    pub async fn send_document(
+        &self,
+        name: String,
+        content: String,
+        rest: &Map<String, Value>,
+    ) -> Result<Value, ApiError> {
+        let form = Form::new().part("document", Part::text(content).file_name(name));
+        // Parts of a form are text: what is no text goes as JSON.
+        let form = rest.iter().fold(form, |form, (key, value)| match value {
+            Value::String(text) => form.text(key.clone(), text.clone()),
+            other => form.text(key.clone(), other.to_string()),
+        });
+        in_time(self.post("sendDocument").multipart(form)).await
     }
 
     /// The content of a file, by the path that `getFile` gave. An error is in words without the address, which holds
@@ -173,25 +131,24 @@ impl Api {
         plain.boxed()
     }
 
-    /// The next updates from `offset` on; all before it count as received. Waits until there are some. Made without
-    /// teloxide, which reads an answer as a whole or not at all.
+    /// The next updates from `offset` on; all before it count as received. Waits until there are some.
     ///
     /// # Errors
     /// See [`ApiError`].
     pub async fn updates(&self, offset: Option<i64>, kinds: &[&str]) -> Result<Vec<Received>, ApiError> {
-        let mut url = self.0.api_url();
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().push(&format!("bot{}", self.0.token())).push("getUpdates");
-        }
         let parameters = json!({
             "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
         });
-        let lost = |error: telegram_http::Error| network(&error);
-        let answer = self.0.client().post(url).json(&parameters).send().await.map_err(lost)?;
-        let status = answer.status().as_u16();
-        let body = answer.bytes().await.map_err(lost)?;
-        // A byte that is no text costs a character, not the answer.
-        batch::read(status, &String::from_utf8_lossy(&body))
+        let (status, body) = answer(self.post("getUpdates").json(&parameters)).await?;
+        batch::read(status, &body)
+    }
+
+    fn post(&self, method: &str) -> RequestBuilder {
+        let mut url = self.0.api_url();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push(&format!("bot{}", self.0.token())).push(method);
+        }
+        self.0.client().post(url)
     }
 }
 
@@ -211,34 +168,24 @@ fn client(settings: &TelegramSettings) -> Result<telegram_http::Client, telegram
     builder.build()
 }
 
-async fn in_time(sending: impl Future<Output = Result<Value, RequestError>>) -> Result<Value, ApiError> {
-    match tokio::time::timeout(CALL_TIMEOUT, sending).await {
-        Ok(answer) => answer.map_err(|error| classify(&error)),
-        Err(_) => Err(ApiError::Unclear(NO_ANSWER.to_owned())),
+/// Makes a call that Telegram answers at once.
+async fn in_time(request: RequestBuilder) -> Result<Value, ApiError> {
+    let (status, body) = tokio::time::timeout(CALL_TIMEOUT, answer(request))
+        .await
+        .unwrap_or_else(|_| Err(ApiError::Unclear(NO_ANSWER.to_owned())))?;
+    match serde_json::from_str(&body) {
+        Ok(Answer { ok: true, result }) => Ok(result),
+        _ => Err(ApiError::of_answer(status, &body)),
     }
 }
 
-/// Whether the server is in trouble of its own: teloxide keeps its words, not its status.
-fn is_trouble(words: &str) -> bool {
-    let trouble = ["Internal Server Error", "Bad Gateway", "Service Unavailable", "Gateway Time"];
-    trouble.iter().any(|trouble| words.starts_with(trouble))
-}
-
-fn classify(error: &RequestError) -> ApiError {
-    match error {
-        RequestError::Api(KnownError::InvalidToken) => ApiError::Unauthorized,
-        RequestError::Api(KnownError::TerminatedByOtherGetUpdates) => ApiError::Conflict,
-        RequestError::Api(KnownError::Unknown(words)) if is_trouble(words) => {
-            ApiError::Unreachable(words.clone())
-        }
-        RequestError::Api(KnownError::Unknown(words)) => ApiError::Refused(words.clone()),
-        RequestError::Api(known) => ApiError::Refused(known.to_string()),
-        RequestError::MigrateToChatId(chat) => ApiError::Migrated(ChatId(chat.0)),
-        RequestError::RetryAfter(seconds) => ApiError::RetryAfter(seconds.duration()),
-        RequestError::Network(error) => network(error),
-        RequestError::InvalidJson { .. } => ApiError::Unclear("the answer is no JSON".to_owned()),
-        RequestError::Io(error) => ApiError::Unclear(error.to_string()),
-    }
+/// The status and the text of an answer. A byte that is no text costs a character, not the answer.
+async fn answer(request: RequestBuilder) -> Result<(u16, String), ApiError> {
+    let lost = |error: telegram_http::Error| network(&error);
+    let answer = request.send().await.map_err(lost)?;
+    let status = answer.status().as_u16();
+    let body = answer.bytes().await.map_err(lost)?;
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
 /// The words of a network error may hold the address, and with it the token: none of them is told.

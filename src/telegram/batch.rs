@@ -2,12 +2,9 @@
 //! Used by `api`; pure. A JSON parser gives up on the whole answer at nesting beyond its bound, half a surrogate pair or
 //! a number out of range, so here only brackets, commas and quotes are looked at until each update stands alone.
 
-use std::time::Duration;
-
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::api::ApiError;
+use super::error::ApiError;
 use crate::ids::UpdateId;
 use crate::store::{RawUpdate, UnreadableUpdate};
 
@@ -29,52 +26,18 @@ pub enum Received {
     Nameless(usize),
 }
 
-/// An answer that is no success.
-#[derive(Deserialize)]
-struct Refused {
-    error_code: u16,
-    #[serde(default)]
-    description: String,
-    #[serde(default)]
-    parameters: Parameters,
-}
-
-#[derive(Default, Deserialize)]
-struct Parameters {
-    retry_after: Option<u64>,
-}
-
 /// Reads an answer with this HTTP status.
 ///
 /// # Errors
 /// What Telegram says instead of updates, or that this is no answer of Telegram's.
 pub fn read(status: u16, body: &str) -> Result<Vec<Received>, ApiError> {
-    let Some(members) = parts(body, '{') else {
-        return Err(match status {
-            500.. => ApiError::Unreachable(format!("status {status}")),
-            _ => ApiError::Unclear("the answer is no JSON".to_owned()),
-        });
-    };
-    if member(&members, "ok") == Some("true") {
-        let items = member(&members, "result").and_then(|result| parts(result, '['));
-        let items = items.ok_or_else(|| ApiError::Unclear("no list of updates".to_owned()))?;
-        return Ok(items.into_iter().map(receive).collect());
+    let members = parts(body, '{').unwrap_or_default();
+    if member(&members, "ok") != Some("true") {
+        return Err(ApiError::of_answer(status, body));
     }
-    match serde_json::from_str(body) {
-        Ok(refused) => Err(classify(refused)),
-        Err(_) => Err(ApiError::Unclear("the answer is none of Telegram's".to_owned())),
-    }
-}
-
-fn classify(refused: Refused) -> ApiError {
-    let Refused { error_code, description, parameters } = refused;
-    match (error_code, parameters.retry_after) {
-        (_, Some(seconds)) => ApiError::RetryAfter(Duration::from_secs(seconds)),
-        (401, None) => ApiError::Unauthorized,
-        (409, None) => ApiError::Conflict,
-        (500.., None) => ApiError::Unreachable(description),
-        (_, None) => ApiError::Refused(description),
-    }
+    let items = member(&members, "result").and_then(|result| parts(result, '['));
+    let items = items.ok_or_else(|| ApiError::Unclear("no list of updates".to_owned()))?;
+    Ok(items.into_iter().map(receive).collect())
 }
 
 fn receive(text: &str) -> Received {
@@ -221,35 +184,24 @@ mod tests {
     }
 
     #[test]
-    fn other_answers_are_told_apart() {
-        let unclear = |words: &str| ApiError::Unclear(words.to_owned());
+    fn an_answer_without_a_list_is_an_error() {
+        let list = "no list of updates";
+        let other = "the answer is none of Telegram's";
         let cases = [
-            (200, r#"{"ok":true,"result":{"a":1}}"#, unclear("no list of updates")),
-            (200, r#"{"ok":true,"result":7}"#, unclear("no list of updates")),
-            (200, r#"{"ok":true}"#, unclear("no list of updates")),
-            (200, r#"{"ok":true,"result":[{"update_id":1}"#, unclear("the answer is no JSON")),
-            (200, r#"{"ok":true,"result":[]}]"#, unclear("the answer is no JSON")),
-            (200, "", unclear("the answer is no JSON")),
-            (200, "[]", unclear("the answer is no JSON")),
-            (200, "{}", unclear("the answer is none of Telegram's")),
-            (502, "<html>Bad Gateway</html>", ApiError::Unreachable("status 502".to_owned())),
-            (
-                500,
-                r#"{"ok":false,"error_code":500,"description":"x"}"#,
-                ApiError::Unreachable("x".to_owned()),
-            ),
-            (401, r#"{"ok":false,"error_code":401,"description":"x"}"#, ApiError::Unauthorized),
-            (409, r#"{"ok":false,"error_code":409,"description":"x"}"#, ApiError::Conflict),
-            (400, r#"{"ok":false,"error_code":400,"description":"x"}"#, ApiError::Refused("x".to_owned())),
-            (
-                429,
-                r#"{"ok":false,"error_code":429,"description":"x","parameters":{"retry_after":7}}"#,
-                ApiError::RetryAfter(Duration::from_secs(7)),
-            ),
+            (r#"{"ok":true,"result":{"a":1}}"#, list),
+            (r#"{"ok":true,"result":7}"#, list),
+            (r#"{"ok":true}"#, list),
+            (r#"{"ok":true,"result":[{"update_id":1}"#, other),
+            (r#"{"ok":true,"result":[]}]"#, other),
+            ("", other),
+            ("[]", other),
+            ("{}", other),
         ];
-        for (status, body, wanted) in cases {
-            assert_eq!(read(status, body), Err(wanted), "{body}");
+        for (body, words) in cases {
+            assert_eq!(read(200, body), Err(ApiError::Unclear(words.to_owned())), "{body}");
         }
+        let stop = r#"{"ok":false,"error_code":409,"description":"x"}"#;
+        assert_eq!(read(409, stop), Err(ApiError::Conflict));
     }
 
     fn json_value() -> impl Strategy<Value = Value> {

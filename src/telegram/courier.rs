@@ -11,6 +11,7 @@ use super::commands::{Clocks, action_buttons, settings_card, task_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, Piece, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
+use super::tries::{Tries, pauses};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
@@ -42,31 +43,28 @@ impl Courier for TelegramCourier {
             Some(_) => None,
             None => self.live.settle(delivery.run).await,
         };
-        let Some(messages) = self.messages(&delivery).await else {
+        let Some(messages) = self.messages_in_time(&delivery, stop).await else {
             return;
         };
         if messages.is_empty() && delivery.card.is_none() {
             self.withdraw(delivery.run).await;
         }
         let mut end = DeliveryEnd::Whole;
+        let mut repeated = delivery.repeats;
         for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
-            match self.send(&delivery, message, live.filter(|_| at == 0), stop).await {
+            let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
+            match self.send(&delivery, message, live.filter(|_| at == 0), (&mut tries, stop)).await {
                 Ok(id) => self.confirm(&delivery, id).await,
                 Err(Unsent::Stopped) => {
                     end = DeliveryEnd::Stopped;
                     break;
                 }
                 Err(Unsent::Stopping) => return,
-                // Nobody waits for a task's words: whoever made it is told that they may be missing, and they are not sent
-                // a third time.
-                Err(Unsent::Unclear(words)) if delivery.task.is_some() => {
-                    tracing::error!(run = %delivery.run, words, "the words of a task may not have arrived; giving them up");
+                Err(Unsent::Unclear(words)) => {
+                    let chat = delivery.place.chat;
+                    tracing::error!(run = %delivery.run, %chat, words, "an answer may not have arrived; giving it up");
                     end = DeliveryEnd::Unclear;
                     break;
-                }
-                Err(Unsent::Unclear(words)) => {
-                    tracing::error!(run = %delivery.run, words, "an answer may not have arrived; trying at the next start");
-                    return;
                 }
                 Err(Unsent::Hopeless(words)) => {
                     let chat = delivery.place.chat;
@@ -113,6 +111,22 @@ impl Courier for TelegramCourier {
 }
 
 impl TelegramCourier {
+    /// The messages that a delivery is made of; `None` if the bot stops before they are known.
+    async fn messages_in_time(
+        &self,
+        delivery: &PendingDelivery,
+        stop: &CancellationToken,
+    ) -> Option<Vec<Outgoing>> {
+        let mut pauses = pauses();
+        loop {
+            if let Some(messages) = self.messages(delivery).await {
+                return Some(messages);
+            }
+            let pause = tokio::time::sleep(pauses.next().unwrap_or_default());
+            self.sender.unless_stopping(pause, stop).await.ok()?;
+        }
+    }
+
     /// The messages that a delivery is made of, the first quoting the question, the last with the buttons; `None` if
     /// that cannot be found out now.
     async fn messages(&self, delivery: &PendingDelivery) -> Option<Vec<Outgoing>> {
@@ -192,31 +206,31 @@ impl TelegramCourier {
         delivery: &PendingDelivery,
         message: Outgoing,
         live: Option<LiveMessage>,
-        stop: &CancellationToken,
+        (tries, stop): (&mut Tries, &CancellationToken),
     ) -> Result<MessageId, Unsent> {
-        let place = &delivery.place;
+        let (place, sender) = (&delivery.place, &self.sender);
         if let Some(otherwise) = &delivery.otherwise {
-            return match self.sender.send(place, &message, stop).await {
+            return match sender.deliver(place, &message, tries, stop).await {
                 Err(Unsent::Hopeless(words)) => {
                     tracing::info!(run = %delivery.run, words, "someone cannot be told in private; telling their chat");
-                    self.sender.send(otherwise, &message, stop).await
+                    sender.deliver(otherwise, &message, tries, stop).await
                 }
                 sent => sent,
             };
         }
         let sending = match live {
-            Some(live) if message.file.is_none() => self.sender.amend(live, place, &message, stop).await,
+            Some(live) if message.file.is_none() => sender.amend((live, place), &message, tries, stop).await,
             // No message becomes a document.
             Some(live) => {
-                self.sender.take_back(live, stop).await?;
-                self.sender.send(place, &message, stop).await
+                sender.take_back(live, stop).await?;
+                sender.deliver(place, &message, tries, stop).await
             }
-            None => self.sender.send(place, &message, stop).await,
+            None => sender.deliver(place, &message, tries, stop).await,
         };
         match sending {
             Err(Unsent::Hopeless(words)) if message.file.is_some() => {
                 tracing::warn!(run = %delivery.run, words, "Telegram refused a file; sending its code as text");
-                self.as_texts(place, message, stop).await
+                self.as_texts(delivery, message, (tries, stop)).await
             }
             sent => sent,
         }
@@ -226,9 +240,9 @@ impl TelegramCourier {
     /// many parts there are must not depend on what Telegram takes.
     async fn as_texts(
         &self,
-        place: &Place,
+        delivery: &PendingDelivery,
         Outgoing { file, mut reply_to, mut buttons, author, .. }: Outgoing,
-        stop: &CancellationToken,
+        (tries, stop): (&mut Tries, &CancellationToken),
     ) -> Result<MessageId, Unsent> {
         let mut texts =
             file.map(|file| file.into_texts(MESSAGE_UNITS)).unwrap_or_default().into_iter().peekable();
@@ -237,7 +251,7 @@ impl TelegramCourier {
             let buttons = if texts.peek().is_none() { std::mem::take(&mut buttons) } else { Vec::new() };
             let reply_to = reply_to.take();
             let message = Outgoing { content, reply_to, buttons, author, ..Outgoing::default() };
-            last = Ok(self.sender.send(place, &message, stop).await?);
+            last = Ok(self.sender.deliver(&delivery.place, &message, tries, stop).await?);
         }
         last
     }

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use super::api::{Api, ApiError, GetFile};
+use super::api::{Api, GetFile};
+use super::error::ApiError;
 use crate::files::{FileError, Files};
 
 /// Fetches from Telegram.

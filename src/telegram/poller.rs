@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use backon::ExponentialBackoff;
 use chrono::TimeDelta;
 use tokio::time::Instant;
 
-use super::api::{Api, ApiError};
+use super::api::Api;
 use super::batch::Received;
 use super::cursor::Cursor;
+use super::error::ApiError;
 use super::router::Router;
+use super::tries;
 use crate::clock::Clock;
 use crate::shutdown::Tasks;
 use crate::store::{InboxStore, RawUpdate, StoreError, UnreadableUpdate};
@@ -17,8 +20,6 @@ use crate::store::{InboxStore, RawUpdate, StoreError, UnreadableUpdate};
 /// The kinds of update Figaro asks for; others it would only throw away.
 pub const KINDS: [&str; 5] =
     ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
-/// The pause after a failure doubles from the first to the second of these.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 /// Telegram keeps an update for a day; so long its id must be known.
 const SEEN_DAYS: i64 = 3;
 /// Ids that need not be known any more are looked for so often.
@@ -43,7 +44,7 @@ impl Poller {
     /// Polls until a stop is requested.
     pub async fn run(self) {
         let mut cursor = Cursor::default();
-        let mut pause = PAUSES.0;
+        let mut pauses = tries::pauses();
         let mut swept = None;
         while !self.tasks.is_stopping() {
             let polled = tokio::select! {
@@ -53,15 +54,15 @@ impl Poller {
             match polled {
                 Ok(updates) => {
                     match self.take(updates, &mut cursor).await {
-                        true => pause = PAUSES.0,
-                        false => self.rest(&mut pause).await,
+                        true => pauses = tries::pauses(),
+                        false => self.rest(&mut pauses).await,
                     }
                     self.forget_old(&mut swept).await;
                 }
                 Err(ApiError::RetryAfter(wait)) => self.sleep(wait).await,
                 Err(error) => {
                     tracing::warn!(%error, "updates could not be fetched; trying again");
-                    self.rest(&mut pause).await;
+                    self.rest(&mut pauses).await;
                 }
             }
         }
@@ -129,9 +130,8 @@ impl Poller {
         }
     }
 
-    async fn rest(&self, pause: &mut Duration) {
-        self.sleep(*pause).await;
-        *pause = PAUSES.1.min(*pause * 2);
+    async fn rest(&self, pauses: &mut ExponentialBackoff) {
+        self.sleep(pauses.next().unwrap_or_default()).await;
     }
 
     async fn sleep(&self, time: Duration) {

@@ -10,26 +10,22 @@ use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
 use super::amend::is_unchanged;
-use super::api::{Api, ApiError, EditMessageText, SendDocument, SendMessage, SetMessageReaction};
+use super::api::{Api, EditMessageText, SendMessage, SetMessageReaction};
+use super::error::ApiError;
 use super::markup::{File, Formatted};
+use super::tries::Tries;
 use crate::clock::Clock;
 use crate::domain::chat::Place;
 use crate::domain::delivery::Author;
-use crate::ids::{ChatId, MessageId};
+use crate::ids::{ChatId, DeliveryId, MessageId};
 use crate::outbound::{Gate, Urgency};
 use crate::shutdown::Tasks;
 use crate::store::{OutboxStore, SettingsStore};
-
-/// The pause before another try doubles from the first to the second of these.
-pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
 
 /// Shown on a message in a group that is not answered; one of the reactions every chat has.
 const SHRUG: &str = "🤷";
 /// Says of which address in a text a preview is shown.
 pub(super) const PREVIEW: &str = "link_preview_options";
-
-/// A call of unknown outcome is made again so often.
-const MOST_UNCLEAR: u32 = 1;
 
 /// Sends messages as the bot. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -89,7 +85,7 @@ impl Button {
 pub enum Unsent {
     /// Telegram will never take it; its words.
     Hopeless(String),
-    /// Nobody knows whether it was sent, and another try might repeat it once too often.
+    /// Nobody knows whether it was sent, and it has been repeated as often as it may be.
     Unclear(String),
     /// The bot stops.
     Stopping,
@@ -98,9 +94,7 @@ pub enum Unsent {
 }
 
 impl Sender {
-    /// Sends a message until Telegram has confirmed or finally refused it, and records it as the bot's own.
-    ///
-    /// A call whose outcome is not known is made once more, so that at worst the message stands twice.
+    /// Sends a message that is nowhere recorded, as [`Self::deliver`] does.
     ///
     /// # Errors
     /// See [`Unsent`].
@@ -110,10 +104,25 @@ impl Sender {
         message: &Outgoing,
         stop: &CancellationToken,
     ) -> Result<MessageId, Unsent> {
+        self.deliver(place, message, &mut Tries::unrecorded(self.clock.now()), stop).await
+    }
+
+    /// Sends a message until Telegram has confirmed or finally refused it, and records it as the bot's own.
+    ///
+    /// What was certainly not sent is tried again for a day. A call whose outcome is unknown is repeated as often as
+    /// `tries` has it; with a delivery, each repeat is first counted there, so that restarts add none.
+    ///
+    /// # Errors
+    /// See [`Unsent`].
+    pub async fn deliver(
+        &self,
+        place: &Place,
+        message: &Outgoing,
+        tries: &mut Tries,
+        stop: &CancellationToken,
+    ) -> Result<MessageId, Unsent> {
         let mut body = body(place, message);
         let mut chat = place.chat;
-        let mut pause = PAUSES.0;
-        let mut unclear = 0;
         loop {
             self.unless_stopping(self.gate.pass(chat, message.urgency), stop).await?;
             // A stop does not tear it off: it may have its effect, and the next start would repeat it.
@@ -121,32 +130,43 @@ impl Sender {
                 Ok(sent) => return self.record(chat, &sent, message.author).await,
                 Err(error) => error,
             };
-            match error {
-                ApiError::RetryAfter(wait) => self.gate.close(chat, wait),
+            let pause = match &error {
+                ApiError::RetryAfter(wait) => {
+                    self.gate.close(chat, *wait);
+                    tries.again().map(|_pause| Duration::ZERO)
+                }
                 ApiError::Migrated(new) => {
-                    self.moved(chat, new).await;
-                    chat = new;
+                    self.moved(chat, *new).await;
+                    chat = *new;
                     body.insert("chat_id".to_owned(), json!(new));
+                    continue;
                 }
-                ApiError::Refused(words) => match simpler(&words, &mut body) {
+                ApiError::Refused(words) => match simpler(words, &mut body) {
                     Some(left_out) => {
-                        tracing::warn!(%chat, words, left_out, "Telegram refused a message; simplified")
+                        tracing::warn!(%chat, words, left_out, "Telegram refused a message; simplified");
+                        continue;
                     }
-                    None => return Err(Unsent::Hopeless(words)),
+                    None => return Err(Unsent::Hopeless(words.clone())),
                 },
-                ApiError::Unclear(words) if unclear == MOST_UNCLEAR => {
-                    return Err(Unsent::Unclear(words));
+                ApiError::Unclear(words) => {
+                    let Some(pause) = tries.repeat() else { return Err(Unsent::Unclear(words.clone())) };
+                    self.count_repeat(tries.delivery).await;
+                    Some(pause)
                 }
-                ApiError::Unauthorized
-                | ApiError::Conflict
-                | ApiError::Unreachable(_)
-                | ApiError::Unclear(_) => {
-                    unclear += u32::from(matches!(error, ApiError::Unclear(_)));
-                    tracing::warn!(%chat, %error, "a message could not be sent; trying again");
-                    self.unless_stopping(tokio::time::sleep(pause), stop).await?;
-                    pause = PAUSES.1.min(pause * 2);
-                }
-            }
+                ApiError::Unauthorized | ApiError::Conflict | ApiError::Unreachable(_) => tries.again(),
+            };
+            let Some(pause) = pause else {
+                return Err(Unsent::Hopeless(format!("{error}; it has been tried for a day")));
+            };
+            tracing::warn!(%chat, %error, "a message could not be sent; trying again");
+            self.unless_stopping(tokio::time::sleep(pause), stop).await?;
+        }
+    }
+
+    async fn count_repeat(&self, delivery: Option<DeliveryId>) {
+        let Some(delivery) = delivery else { return };
+        if let Err(error) = self.outbox.count_repeat(delivery).await {
+            tracing::error!(%error, %delivery, "a repeat could not be counted; a restart may add one");
         }
     }
 
@@ -160,9 +180,7 @@ impl Sender {
 
     async fn call(&self, file: Option<&File>, body: &Map<String, Value>) -> Result<Value, ApiError> {
         match file {
-            Some(file) => {
-                self.api.upload(SendDocument::new(file.name.clone(), file.content.clone(), body)).await
-            }
+            Some(file) => self.api.send_document(file.name.clone(), file.content.clone(), body).await,
             None => self.api.call(SendMessage(Value::Object(body.clone()))).await,
         }
     }
@@ -187,7 +205,7 @@ impl Sender {
     /// See [`Unsent`].
     pub async fn once<P>(&self, chat: ChatId, payload: P, urgency: Urgency) -> Result<Value, Unsent>
     where
-        P: Payload<Output = Value> + Serialize + Clone + Send + Sync + 'static,
+        P: Payload<Output = Value> + Serialize + Clone,
     {
         let never = CancellationToken::new();
         for last in [false, true] {

@@ -63,19 +63,75 @@ async fn an_answer_outlives_a_broken_connection() {
     assert_eq!(world.bot_texts(ANN).len(), 1);
 }
 
-/// Two calls of unknown outcome may have left two copies: a third one waits for the next start.
+/// Each call of unknown outcome may leave a copy, so there are five repeats in all, however often the bot is killed.
 #[tokio::test]
-async fn an_answer_of_unknown_outcome_is_kept_for_the_next_start() {
+async fn an_answer_of_unknown_outcome_is_repeated_five_times_over_restarts_too() {
     let world = World::new().await;
-    world.telegram.fail("sendMessage", Failure::DropConnection, 2);
-    world.script.push(Reply::text("Here at last."));
+    world.telegram.fail("sendMessage", Failure::DropConnection, 6);
+    world.script.push(Reply::text("Here?"));
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Try").unwrap();
-    bot.logged("trying at the next start").await;
-    assert_eq!(attempts(&world, ANN), [false, false]);
+    let tried = |times: usize| move |view: &View<'_>| view.calls_of("sendMessage").len() >= times;
+    until(&world, "a second repeat", tried(3)).await;
+    // The repeat that follows is counted before it is waited for.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    bot.kill();
+    let before = attempts(&world, ANN).len();
+    let bot = world.start().await;
+    bot.logged("giving it up").await;
+    assert_eq!(attempts(&world, ANN).len(), 6, "{before} of them before the kill");
+    world.script.push(Reply::text("Here."));
+    assert_eq!(world.ask("Again").await["text"], "Here.");
     assert!(bot.stop().success());
-    let _again = world.start().await;
-    assert_eq!(world.answers(ANN, 1).await[0]["text"], "Here at last.");
+    let bot = world.start().await;
+    world.script.push(Reply::text("Still here."));
+    assert_eq!(world.ask("And now").await["text"], "Still here.");
+    assert!(bot.stop().success());
+    assert_eq!(world.bot_texts(ANN), ["Here.", "Still here."]);
+}
+
+/// While nothing can be sent, each chat keeps its order, and the owner sees how much waits.
+#[tokio::test]
+async fn answers_that_could_not_be_sent_for_a_while_all_come_in_their_order() {
+    let world = World::new().await;
+    let bot = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    let people: Vec<i64> = (101..=108).collect();
+    for person in &people {
+        world.person(*person, "Someone", "en");
+        for at in 0..4 {
+            world.when(&format!("number {at} of {person}."), Reply::text(&format!("answer {at}")));
+        }
+    }
+    world.telegram.fail("sendMessage", Failure::DropConnection, people.len() * 3);
+    for at in 0..4 {
+        for person in &people {
+            world.telegram.say(*person, *person, &format!("number {at} of {person}.")).unwrap();
+        }
+    }
+    let failed = |view: &View<'_>| view.calls_of("sendMessage").iter().filter(|call| !call.ok).count();
+    until(&world, "answers that fail", |view| failed(view) >= people.len() * 2).await;
+    for person in &people {
+        let answers = world.answers(*person, 4).await;
+        let texts: Vec<&str> = answers.iter().filter_map(|answer| answer["text"].as_str()).collect();
+        assert_eq!(texts, ["answer 0", "answer 1", "answer 2", "answer 3"]);
+    }
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_sent_yet_counts_as_waiting() {
+    let world = World::new().await;
+    let bot = world.bot().set("ACCESS", "open").spawn();
+    bot.ready().await;
+    world.telegram.fail("sendMessage", Failure::RetryAfter(3), 1);
+    world.script.push(Reply::text("Later."));
+    world.telegram.say(BOB, BOB, "Now?").unwrap();
+    until(&world, "a refusal", |view| !view.calls_of("sendMessage").is_empty()).await;
+    let waiting = |words: Value| words["text"].as_str().is_some_and(|text| text.contains("Waiting: 1\n"));
+    assert!(waiting(world.ask("/status").await));
+    assert_eq!(world.answers(BOB, 1).await[0]["text"], "Later.");
+    assert!(bot.stop().success());
 }
 
 #[tokio::test]
@@ -97,17 +153,20 @@ async fn an_answer_whose_confirmation_was_lost_stands_twice_at_most() {
     assert_eq!(world.bot_texts(ANN), ["Did you get it?", "Did you get it?", "Good.", "All."]);
 }
 
-/// The library waits ten seconds after such an answer, so the three cases run beside each other.
+/// Some errors of the server's own, one after the other, are over within seconds: the pauses begin at a tenth of one.
 #[tokio::test]
-async fn a_telegram_that_is_down_for_a_moment_is_waited_for() {
+async fn a_telegram_that_is_in_trouble_for_a_moment_is_waited_for() {
     let down = [
-        ("getMe", status(502, "Bad Gateway")),
-        ("getUpdates", status(500, "Internal Server Error")),
-        ("sendMessage", status(500, "Internal Server Error: restart")),
+        ("getMe", 2, status(502, "Bad Gateway")),
+        ("getUpdates", 5, status(500, "Internal Server Error")),
+        ("getUpdates", 5, Failure::Answer("<html>".to_owned())),
+        ("sendMessage", 3, status(500, "Internal Server Error: restart")),
+        ("sendMessage", 3, status(503, "Service Unavailable")),
+        ("sendMessageDraft", 5, status(504, "Gateway Timeout")),
     ];
-    let cases = down.map(|(method, failure)| async move {
+    let cases = down.map(|(method, times, failure)| async move {
         let world = World::new().await;
-        world.telegram.fail(method, failure, 1);
+        world.telegram.fail(method, failure, times);
         world.script.push(Reply::text("Back again."));
         let bot = world.start().await;
         assert_eq!(world.ask("Anyone?").await["text"], "Back again.", "after a bad {method}");

@@ -29,6 +29,18 @@ impl OutboxStore for SledStore {
         .await
     }
 
+    async fn count_repeat(&self, delivery: DeliveryId) -> Result<()> {
+        self.change_durably("count a repeat", move |tables, changes| {
+            let key = key::id(delivery);
+            let Some(mut outgoing) = tables.deliveries.get(&key)? else {
+                return Ok(());
+            };
+            outgoing.delivery.repeats = outgoing.delivery.repeats.saturating_add(1);
+            changes.put(&tables.deliveries, key, &outgoing)
+        })
+        .await
+    }
+
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()> {
         self.change_durably("record a delivery", move |tables, changes| {
             confirm(tables, changes, delivery, message)
@@ -105,6 +117,7 @@ fn confirm(
         return Ok(());
     }
     outgoing.delivery.confirmed.push(message);
+    outgoing.delivery.repeats = 0;
     changes.put(&tables.deliveries, key, &outgoing)
 }
 

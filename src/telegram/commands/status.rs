@@ -21,6 +21,7 @@ impl Commands {
             return Ok(Card::text(fill(&texts.status_member, &[("since", &since), ("model", &model)])));
         }
         let health = self.store.health().await?;
+        let undelivered = self.store.deliveries().await?.len();
         let (size, unreadable) = (mebibytes(health.bytes), health.unreadable.to_string());
         let error = self.vitals.last_error().map_or_else(
             || texts.status_no_error.clone(),
@@ -36,7 +37,7 @@ impl Commands {
             ("uptime", duration((self.now() - self.vitals.started_at).num_seconds())),
             ("model", self.model_line(texts, config.model.as_ref())),
             ("today", today),
-            ("queue", mailboxes.waiting().to_string()),
+            ("queue", (mailboxes.waiting() + undelivered).to_string()),
             ("error", error),
             ("memory", memory([std::process::id(), self.mcp.child_pid()]).await),
             ("store", fill(&texts.status_store, &[("size", &size), ("unreadable", &unreadable)])),

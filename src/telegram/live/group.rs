@@ -11,7 +11,8 @@ use super::picture::first_part;
 use super::{Drawing, State, Stroke};
 use crate::domain::delivery::LiveMessage;
 use crate::telegram::amend::{edit_body, is_unchanged};
-use crate::telegram::api::{ApiError, EditMessageText, SendChatAction, SendMessage};
+use crate::telegram::api::{EditMessageText, SendChatAction, SendMessage};
+use crate::telegram::error::ApiError;
 use crate::telegram::markup::Formatted;
 use crate::telegram::send::{Outgoing, Sender, body, sent_id};
 

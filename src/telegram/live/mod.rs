@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout, timeout_at};
 
 pub(super) use self::picture::MESSAGE_UNITS;
-use super::api::ApiError;
+use super::error::ApiError;
 use super::send::Sender;
 use crate::delivery::{Listener, RunEvent, RunEventKind};
 use crate::domain::chat::Place;

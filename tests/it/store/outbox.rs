@@ -26,6 +26,17 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
         store.confirm_part(pending[1].id, part).await.unwrap();
     }
     pending[1].confirmed = parts.to_vec();
+    // A confirmed part begins the count anew.
+    for (counted, repeats) in [(0, 2), (1, 1)] {
+        for _ in 0..repeats {
+            store.count_repeat(pending[counted].id).await.unwrap();
+        }
+        pending[counted].repeats = repeats;
+    }
+    store.count_repeat(pending[1].id).await.unwrap();
+    store.confirm_part(pending[1].id, MessageId(33)).await.unwrap();
+    pending[1].confirmed.push(MessageId(33));
+    pending[1].repeats = 0;
     let store = backend.reopen(store).await;
     assert_eq!(store.deliveries().await.unwrap(), pending);
 
@@ -36,6 +47,7 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
     let store = backend.reopen(store).await;
     assert_eq!(store.deliveries().await.unwrap(), pending[..1]);
     let session = store.session(HERE, at(0)).await.unwrap().id;
+    let parts = [parts.as_slice(), &[MessageId(33)]].concat();
     assert_eq!(store.recent(session, 1).await.unwrap()[0].telegram, parts);
 }
 
