@@ -1,4 +1,5 @@
-//! `figaro`: settings, logging, the app, and an exit code. Code 2: something has to be put right first.
+//! `figaro`: settings, logging, the app, and an exit code. Code 2: something has to be put right first. Code 1: it
+//! failed while it ran, and a supervisor should start it again.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -6,12 +7,14 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use figaro::app::{self, DemoOptions, Refusal};
+use figaro::app::{self, DemoOptions, Failure, Refusal};
 use figaro::cli::{Cli, Command};
 use figaro::config::Settings;
 use figaro::mcp::locate::SUBCOMMAND;
 use tokio::signal::unix::{SignalKind, signal};
 
+/// The bot failed while it ran; a new process may help.
+const EXIT_FAILED: u8 = 1;
 /// Something has to be put right before a start can succeed.
 const EXIT_REFUSED: u8 = 2;
 
@@ -23,18 +26,19 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return refuse(&format!("the runtime does not start: {error}")),
+        Err(error) => return end(EXIT_REFUSED, &format!("the runtime does not start: {error}")),
     };
     let done = runtime.block_on(dispatch(cli));
     // A look-up or a disk operation under way sits in a blocking thread; nothing waits for it.
     runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Refusal(words)) => refuse(&words),
+        Err(Failure::Refused(Refusal(words))) => end(EXIT_REFUSED, &words),
+        Err(failure @ Failure::Broken(_)) => end(EXIT_FAILED, &failure.to_string()),
     }
 }
 
-async fn dispatch(cli: Cli) -> Result<(), Refusal> {
+async fn dispatch(cli: Cli) -> Result<(), Failure> {
     // The first caller wins; there is no other.
     drop(rustls::crypto::ring::default_provider().install_default());
     let variables = variables()?;
@@ -43,11 +47,13 @@ async fn dispatch(cli: Cli) -> Result<(), Refusal> {
             let settings = read(&variables)?;
             app::run(&settings, stop_requested()?).await
         }
-        Some(Command::Check) => app::check(&read(&variables)?).await,
+        Some(Command::Check) => Ok(app::check(&read(&variables)?).await?),
         Some(Command::Demo { port, store }) => {
             app::demo(&variables, DemoOptions { port, store }, stop_requested()?).await
         }
-        Some(Command::McpServer) => Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it"))),
+        Some(Command::McpServer) => {
+            Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
+        }
     }
 }
 
@@ -98,8 +104,8 @@ fn stop_requested() -> Result<impl Future<Output = ()>, Refusal> {
     })
 }
 
-fn refuse(words: &str) -> ExitCode {
+fn end(code: u8, words: &str) -> ExitCode {
     // With standard error gone there is nobody left to tell; the exit code still says it.
     drop(writeln!(std::io::stderr(), "figaro: {words}"));
-    ExitCode::from(EXIT_REFUSED)
+    ExitCode::from(code)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-use super::{Refusal, run};
+use super::{Failure, Refusal, run};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::demo::PAGE;
@@ -40,7 +40,7 @@ pub async fn demo(
     variables: &HashMap<String, String>,
     options: DemoOptions,
     stop: impl Future<Output = ()>,
-) -> Result<(), Refusal> {
+) -> Result<(), Failure> {
     let tasks = Tasks::new();
     let clock = Clock::system();
     let scratch =

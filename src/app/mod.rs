@@ -5,6 +5,7 @@ mod check;
 mod claim;
 mod demo;
 mod parts;
+mod pause;
 
 use std::future::Future;
 use std::io::{self, Write};
@@ -20,6 +21,7 @@ use crate::telegram::recovery::recover;
 use crate::telemetry;
 
 use parts::Parts;
+use pause::Pause;
 
 pub use check::check;
 pub use demo::{DemoOptions, demo};
@@ -41,23 +43,75 @@ struct Groups {
     back: Tasks,
 }
 
-/// Runs the bot until `stop` resolves.
+/// Why the bot ended without being told to.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// It did not start: something has to be put right first.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Its store failed while it ran, and it could not start again. The process ends with code 1, so that a supervisor
+    /// starts another.
+    #[error("the store had failed, and a new start did too: {0}")]
+    Broken(String),
+}
+
+/// Runs the bot until `stop` resolves. If its store can no longer be written, as on a full disk, it pauses and tells the
+/// owners; once the disk takes writes again it starts anew in this process, as after a crash.
 ///
 /// # Errors
-/// When it cannot start; nothing is left running then.
-pub async fn run(settings: &Settings, stop: impl Future<Output = ()>) -> Result<(), Refusal> {
-    let groups = Groups::default();
+/// When it cannot start, also after a pause; nothing is left running then.
+pub async fn run(settings: &Settings, stop: impl Future<Output = ()>) -> Result<(), Failure> {
     tokio::pin!(stop);
+    let mut pause = Pause::default();
+    loop {
+        match session(settings, &mut stop, &mut pause).await {
+            Ok(Ended::Told) => return Ok(()),
+            Ok(Ended::StoreFailed) => {}
+            Err(refusal) if pause.is_on() => return Err(Failure::Broken(refusal.0)),
+            Err(refusal) => return Err(refusal.into()),
+        }
+        tokio::select! {
+            () = pause.until_room(&settings.store.path) => {}
+            () = &mut stop => return Ok(()),
+        }
+    }
+}
+
+/// Why a session ended.
+enum Ended {
+    /// It was told to.
+    Told,
+    /// Its store can no longer be written.
+    StoreFailed,
+}
+
+/// Runs the bot once, from the start of its parts to their end.
+async fn session(
+    settings: &Settings,
+    stop: &mut (impl Future<Output = ()> + Unpin),
+    pause: &mut Pause,
+) -> Result<Ended, Refusal> {
+    let groups = Groups::default();
     let started = tokio::select! {
         started = start(settings, &groups) => started.map(Some),
-        () = &mut stop => Ok(None),
+        () = &mut *stop => Ok(None),
     };
     let Ok(Some(parts)) = started else {
         end_helpers(&groups).await;
-        return started.map(|_| ());
+        return started.map(|_| Ended::Told);
     };
-    stop.await;
-    end(&parts, &groups).await
+    pause.end(&parts).await;
+    tokio::select! {
+        reason = parts.store.failed() => {
+            pause.begin(&parts, &reason).await;
+            groups.front.stop();
+            parts.router.mailboxes.abandon();
+            groups.front.finish(LAST_CALL).await;
+            end_helpers(&groups).await;
+            Ok(Ended::StoreFailed)
+        }
+        () = stop => end(&parts, &groups).await.map(|()| Ended::Told),
+    }
 }
 
 /// Starts logging as the settings say.

@@ -16,7 +16,7 @@ use crate::agent::driver::Driver;
 use crate::clock::Clock;
 use crate::config::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use crate::context::BotName;
-use crate::delivery::{Bus, Courier};
+use crate::delivery::{Bus, Courier, Owners};
 use crate::domain::model::ModelName;
 use crate::ids::BotId;
 use crate::ledger::{Ledger, LedgerParts};
@@ -75,6 +75,8 @@ pub(super) struct Parts {
     pub(super) router: Arc<Router>,
     pub(super) commands: Arc<Commands>,
     pub(super) courier: Arc<dyn Courier>,
+    pub(super) owners: Arc<dyn Owners>,
+    pub(super) locales: Arc<Locales>,
 }
 
 /// What the parts share, once the outside has been found to be there.
@@ -111,7 +113,12 @@ pub(super) async fn build(
         settings: base.store.clone(),
         default_zone: settings.timezone,
     });
-    let turns = Arc::new(turns(&base, ledger.clone(), courier.clone()));
+    let owners: Arc<dyn Owners> = Arc::new(TelegramOwners {
+        sender: late(&base),
+        access: settings.access.clone(),
+        settings: base.store.clone(),
+    });
+    let turns = Arc::new(turns(&base, ledger.clone(), (courier.clone(), owners.clone())));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let commands = Arc::new(commands(&base, ledger));
     let scheduler = scheduler(&base, &mailboxes);
@@ -134,7 +141,8 @@ pub(super) async fn build(
         clock: clock.clone(),
         tasks: groups.front.clone(),
     };
-    Ok((Parts { store: base.store, router, commands, courier }, (scheduler, poller)))
+    let (store, locales) = (base.store, base.locales);
+    Ok((Parts { store, router, commands, courier, owners, locales }, (scheduler, poller)))
 }
 
 fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes) -> Scheduler {
@@ -268,7 +276,11 @@ fn me(user: &Value, bot: BotId) -> Me {
     Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
 }
 
-fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Turns {
+fn turns(
+    base: &Base<'_>,
+    ledger: Arc<Ledger>,
+    (courier, owners): (Arc<dyn Courier>, Arc<dyn Owners>),
+) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
     let tools = Arc::new(registry(base, &ledger));
     let caller = Caller { store: base.store.clone(), bus: bus.clone(), clock: base.clock.clone() };
@@ -281,11 +293,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>) -> Tur
         tasks: base.store.clone(),
         settings: base.store.clone(),
         files: Arc::new(TelegramFiles(base.sender.api.clone())),
-        owners: Arc::new(TelegramOwners {
-            sender: base.sender.clone(),
-            access: base.settings.access.clone(),
-            settings: base.store.clone(),
-        }),
+        owners,
         driver,
         agents: agents(&base.prompts, &tools),
         tools,
@@ -339,12 +347,15 @@ fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
     }
 }
 
+/// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
+fn late(base: &Base<'_>) -> Sender {
+    Sender { tasks: base.groups.back.clone(), ..base.sender.clone() }
+}
+
 fn commands(base: &Base<'_>, ledger: Arc<Ledger>) -> Commands {
     let store: Arc<dyn Store> = base.store.clone();
-    // Commands are answered also while turns are being stopped.
-    let sender = Sender { tasks: base.groups.back.clone(), ..base.sender.clone() };
     Commands {
-        sender,
+        sender: late(base),
         store,
         locales: base.locales.clone(),
         admins: base.admins.clone(),

@@ -82,7 +82,7 @@ impl Turns {
         if let Err(error) = self.conversations.end_turn(run, end).await {
             // Not written, so not sent either: the next start runs the turn again.
             self.report(&error, "an answer could not be stored");
-            return self.decline(question).await;
+            return self.hold(question).await;
         }
         let declines = closing.trouble.is_some() && (delivery.is_none() || is_group(question));
         self.carry(run, delivery, cancel).await;
@@ -90,7 +90,7 @@ impl Turns {
             self.courier.deliver(card, &CancellationToken::new()).await;
         }
         if declines {
-            self.decline(question).await;
+            self.decline(question, &self.texts(question).trouble_internal).await;
         }
     }
 
@@ -105,10 +105,15 @@ impl Turns {
         }
     }
 
-    pub(super) async fn decline(&self, question: &Question) {
+    /// Says that a question stays in the inbox, so that nobody sends it again and gets two answers.
+    pub(super) async fn hold(&self, question: &Question) {
+        self.decline(question, &self.texts(question).trouble_kept).await;
+    }
+
+    async fn decline(&self, question: &Question, words: &str) {
         // Of a task, its creator is told.
         if let Some(part) = question.parts.first().filter(|_| question.task.is_none()) {
-            let words = format!("⚠️ {}", self.texts(question).trouble_internal);
+            let words = format!("⚠️ {words}");
             self.courier.decline(&part.place, part.message, &words).await;
         }
     }

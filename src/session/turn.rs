@@ -134,7 +134,7 @@ impl Turns {
     /// The question stays in the inbox: the next start answers it.
     async fn not_begun(&self, error: &StoreError, question: &Question) -> Option<Job> {
         self.report(error, "a turn could not begin");
-        self.decline(question).await;
+        self.hold(question).await;
         None
     }
 
@@ -161,7 +161,7 @@ impl Turns {
     async fn resume(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
         if let Err(error) = self.settle_open_calls(&run).await {
             self.report(&error, "an interrupted turn could not be taken up");
-            self.decline(&question).await;
+            self.hold(&question).await;
             return None;
         }
         tracing::info!(run = %run.id, "going on with an interrupted turn");

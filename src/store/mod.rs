@@ -354,6 +354,9 @@ pub struct StoreHealth {
 pub trait Store:
     InboxStore + ConversationStore + OutboxStore + NoteStore + SettingsStore + UsageStore + TaskStore
 {
+    /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
+    /// acknowledged before is safe, and opening it anew goes on from there.
+    async fn failed(&self) -> String;
     /// How it is doing.
     async fn health(&self) -> Result<StoreHealth>;
     /// Makes everything written durable.

@@ -13,6 +13,7 @@ mod commands;
 mod crash;
 mod demo;
 mod discovery;
+mod disk;
 mod dm;
 mod faults;
 mod formats;

@@ -32,8 +32,25 @@ impl Fault {
             Self::Engine(error @ (sled::Error::Corruption { .. } | sled::Error::ReportableBug(_))) => {
                 StoreError::Unreadable { path: path.to_owned(), reason: error.to_string() }
             }
-            other => StoreError::Failed { operation, reason: other.to_string() },
+            other => StoreError::Failed { operation, reason: other.reason() },
         }
+    }
+}
+
+impl Fault {
+    /// What happened, in words for people. Of an error that it has copied, sled keeps the kind and a debug form.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::Engine(sled::Error::Io(error)) if error.kind() != io::ErrorKind::Other => {
+                error.kind().to_string()
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// Whether sled writes nothing from now on: after one failed write it refuses all others.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, Self::Engine(sled::Error::Io(_)))
     }
 }
 

@@ -14,6 +14,7 @@ mod open;
 mod outbox;
 mod overheard;
 mod private;
+mod room;
 mod sessions;
 mod settings;
 mod table;
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::spawn_blocking;
 
 use self::changes::Changes;
@@ -48,6 +49,8 @@ struct Shared {
     /// Held by an operation that writes, from its first read to its commit.
     writing: Mutex<()>,
     durable: GroupCommit,
+    /// Why it can no longer write.
+    failed: watch::Sender<Option<String>>,
     task_news: Arc<Notify>,
 }
 
@@ -67,13 +70,14 @@ impl SledStore {
             });
             let (tables, files) = parts.map_err(|fault| fault.into_error(&folder, open::OPEN))?;
             private::mend(&folder);
-            let durable = GroupCommit::new(move || files.sync().map_err(|fault| fault.to_string()));
+            let durable = GroupCommit::new(move || files.sync().map_err(|fault| fault.reason()));
             Ok(Self(Arc::new(Shared {
                 path: folder,
                 bot,
                 tables,
                 writing: Mutex::new(()),
                 durable,
+                failed: watch::Sender::new(None),
                 task_news: Arc::default(),
             })))
         });
@@ -81,6 +85,16 @@ impl SledStore {
         opened.await.unwrap_or_else(|error| {
             Err(StoreError::Unreadable { path: path.to_owned(), reason: error.to_string() })
         })
+    }
+
+    /// Tries whether the disk of the store in this folder takes what a store that has just been opened writes.
+    ///
+    /// # Errors
+    /// Why it does not, in the system's words.
+    pub async fn has_room(path: &Path) -> Result<(), String> {
+        let folder = path.to_owned();
+        let found = spawn_blocking(move || room::find(&folder).map_err(|error| error.to_string()));
+        found.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
     fn bot(&self) -> BotId {
@@ -95,7 +109,12 @@ impl SledStore {
     {
         let shared = Arc::clone(&self.0);
         let done = spawn_blocking(move || {
-            work(&shared.tables).map_err(|fault| fault.into_error(&shared.path, operation))
+            work(&shared.tables).map_err(|fault| {
+                if fault.is_final() {
+                    shared.fail(&fault.reason());
+                }
+                fault.into_error(&shared.path, operation)
+            })
         });
         done.await.unwrap_or_else(|error| Err(StoreError::Failed { operation, reason: error.to_string() }))
     }
@@ -129,12 +148,32 @@ impl SledStore {
     }
 
     async fn durable(&self, operation: &'static str) -> Result<()> {
-        self.0.durable.point().await.map_err(|reason| StoreError::Failed { operation, reason })
+        self.0.durable.point().await.map_err(|reason| {
+            self.0.fail(&reason);
+            StoreError::Failed { operation, reason }
+        })
+    }
+}
+
+impl Shared {
+    /// Takes note of the first reason.
+    fn fail(&self, reason: &str) {
+        self.failed.send_if_modified(|failed| {
+            let is_first = failed.is_none();
+            failed.get_or_insert_with(|| reason.to_owned());
+            is_first
+        });
     }
 }
 
 #[async_trait]
 impl Store for SledStore {
+    async fn failed(&self) -> String {
+        let mut failed = self.0.failed.subscribe();
+        let reason = failed.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
+        reason.unwrap_or_default()
+    }
+
     async fn health(&self) -> Result<StoreHealth> {
         let path = self.0.path.clone();
         self.read("measure its folder", move |tables| {

@@ -355,7 +355,10 @@ impl Commands {
     fn failed(&self, asker: &Asker, error: &StoreError) -> Card {
         tracing::error!(%error, label = error.label(), "a command could not use the store");
         self.vitals.failed(self.now(), error.label());
-        Card::text(&self.texts(asker).trouble_internal)
+        let texts = self.texts(asker);
+        // A store that failed cannot settle the update either: the next start deals with it.
+        let is_kept = matches!(error, StoreError::Failed { .. });
+        Card::text(if is_kept { &texts.trouble_kept } else { &texts.trouble_internal })
     }
 
     /// Whether someone may change what holds for the whole chat.

@@ -1,0 +1,75 @@
+//! The pause of a bot whose store can no longer be written.
+
+use std::path::Path;
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use tokio::time::Instant;
+use tracing::{error, info, warn};
+
+use super::parts::Parts;
+use crate::prompts::texts::fill;
+use crate::store::Store;
+use crate::store::sled::SledStore;
+
+/// How soon the disk is tried again: the pause doubles from the first to the second of these.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
+/// A store that fails again so soon after it was opened is the same trouble: owners are told once, and the pauses go on
+/// growing.
+const SAME_TROUBLE: Duration = Duration::from_secs(600);
+
+/// What is known of the pauses of this process.
+#[derive(Debug, Default)]
+pub(super) struct Pause {
+    is_on: bool,
+    /// When the last one ended.
+    ended: Option<Instant>,
+    pauses: Option<ExponentialBackoff>,
+}
+
+impl Pause {
+    /// Whether the bot has not gone on yet.
+    pub(super) const fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// The store has failed: tells the owners, unless that is the trouble they know of.
+    pub(super) async fn begin(&mut self, parts: &Parts, reason: &str) {
+        error!(reason, "the store can no longer be written; pausing until its disk takes writes again");
+        self.is_on = true;
+        if self.ended.take().is_some_and(|at| at.elapsed() < SAME_TROUBLE) {
+            return;
+        }
+        self.pauses = None;
+        let texts = parts.locales.of(None);
+        parts.owners.tell(&fill(&texts.store_failed, &[("reason", reason)])).await;
+    }
+
+    /// The bot has started: tells the owners that it goes on, if it had paused.
+    pub(super) async fn end(&mut self, parts: &Parts) {
+        if !std::mem::take(&mut self.is_on) {
+            return;
+        }
+        info!("the disk takes writes again; going on");
+        self.ended = Some(Instant::now());
+        // Words that are sent again and again would be worse than none: of a store that fails at once, nothing is said.
+        if parts.store.flush().await.is_ok() {
+            parts.owners.tell(&parts.locales.of(None).store_resumed).await;
+        }
+    }
+
+    /// Waits until the disk of this store takes writes.
+    pub(super) async fn until_room(&mut self, store: &Path) {
+        let pauses = self.pauses.get_or_insert_with(|| {
+            let growing = ExponentialBuilder::new().with_min_delay(PAUSES.0).with_max_delay(PAUSES.1);
+            growing.without_max_times().build()
+        });
+        loop {
+            tokio::time::sleep(pauses.next().unwrap_or(PAUSES.1)).await;
+            match SledStore::has_room(store).await {
+                Ok(()) => return,
+                Err(reason) => warn!(reason, "the disk of the store takes no writes yet"),
+            }
+        }
+    }
+}
