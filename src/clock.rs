@@ -2,19 +2,25 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use rustix::time::{ClockId, clock_gettime};
+use tokio::time::Instant;
 
 /// Tells the time. Cheap to clone.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>);
+pub struct Clock {
+    now: Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>,
+    steady: Arc<dyn Fn() -> Duration + Send + Sync>,
+}
 
 impl Clock {
     /// The machine's clock.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the machine")]
     pub fn system() -> Self {
-        Self(Arc::new(Utc::now))
+        Self { now: Arc::new(Utc::now), steady: Arc::new(since_boot) }
     }
 
     /// A clock that always tells this time.
@@ -26,18 +32,51 @@ impl Clock {
     /// A clock that tells what this says.
     #[must_use]
     pub fn told_by(tell: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
+        let made = Instant::now();
+        Self { now: Arc::new(tell), steady: Arc::new(move || made.elapsed()) }
     }
 
     /// The time now, in UTC.
     #[must_use]
     pub fn now(&self) -> DateTime<Utc> {
-        (self.0)()
+        (self.now)()
     }
+
+    /// The time since a moment that stays the same for this process, by a clock that nobody sets. The machine's goes on
+    /// while the machine sleeps.
+    #[must_use]
+    pub fn steady(&self) -> Duration {
+        (self.steady)()
+    }
+}
+
+/// The time since the machine was started, sleep included.
+fn since_boot() -> Duration {
+    #[cfg(target_os = "linux")]
+    const CLOCK: ClockId = ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    const CLOCK: ClockId = ClockId::Monotonic;
+    let time = clock_gettime(CLOCK);
+    let part = |part: i64| u64::try_from(part).unwrap_or_default();
+    Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
 }
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Clock")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_steady_clock_goes_on_and_never_back() {
+        let clock = Clock::system();
+        let (first, begun) = (clock.steady(), std::time::Instant::now());
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(clock.steady() - first >= Duration::from_millis(5));
+        assert!(clock.steady() - first <= begun.elapsed() + Duration::from_millis(5));
     }
 }

@@ -121,7 +121,7 @@ pub(super) async fn build(
     let turns = Arc::new(turns(&base, ledger.clone(), (courier.clone(), owners.clone())));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let commands = Arc::new(commands(&base, ledger));
-    let scheduler = scheduler(&base, &mailboxes);
+    let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
         me: base.me.clone(),
         access: settings.access.clone(),
@@ -145,7 +145,7 @@ pub(super) async fn build(
     Ok((Parts { store, router, commands, courier, owners, locales }, (scheduler, poller)))
 }
 
-fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes) -> Scheduler {
+fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
     Scheduler {
         store: base.store.clone(),
         access: base.settings.access.clone(),
@@ -153,6 +153,7 @@ fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes) -> Scheduler {
         conversations: base.store.clone(),
         mailboxes: mailboxes.clone(),
         locales: base.locales.clone(),
+        owners,
         clock: base.clock.clone(),
         tasks: base.groups.front.clone(),
     }

@@ -15,6 +15,7 @@ use futures::FutureExt;
 
 use crate::clock::Clock;
 use crate::config::AccessSettings;
+use crate::delivery::Owners;
 use crate::domain::access::AccessList;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
@@ -54,6 +55,8 @@ pub struct Scheduler {
     pub mailboxes: Mailboxes,
     /// Words.
     pub locales: Arc<Locales>,
+    /// Who is told of a clock that was set.
+    pub owners: Arc<dyn Owners>,
     /// The time.
     pub clock: Clock,
     /// It ends when these stop.
@@ -64,19 +67,25 @@ impl Scheduler {
     /// Looks after tasks until the bot stops. What the last stop left undelivered or unended must be back in its lane.
     pub async fn run(self) {
         let news = self.store.task_news();
-        let mut seen = self.clock.now();
+        let mut hands = Hands::new(&self.clock);
         // What came due before was missed: nobody was there.
-        let mut awake = seen;
-        if let Err(error) = self.take_up_all(seen).await {
+        let mut awake = hands.now;
+        self.replan(None).await;
+        if let Err(error) = self.take_up_all(hands.now).await {
             tracing::error!(%error, label = error.label(), "runs that a stop left could not be taken up");
         }
         loop {
-            let now = self.clock.now();
-            if now - seen > LOOK_EVERY + ON_TIME {
-                tracing::warn!(since = %seen, "the machine has slept, or its clock was set");
+            let before = std::mem::replace(&mut hands, Hands::new(&self.clock));
+            let now = hands.now;
+            if now - before.now > LOOK_EVERY + ON_TIME {
+                tracing::warn!(since = %before.now, "the machine has slept, or its clock was set");
                 awake = now;
             }
-            seen = now;
+            if let Some(step) = hands.step_since(&before) {
+                // What came due by the wrong clock was dealt with by it.
+                awake = now;
+                self.replan(Some(step)).await;
+            }
             let looked = AssertUnwindSafe(self.look(now, awake)).catch_unwind().await;
             let pause = match looked.unwrap_or_else(|_panic| {
                 Err(StoreError::Failed {
@@ -97,6 +106,25 @@ impl Scheduler {
                 () = tokio::time::sleep(pause.max(SHORTEST).to_std().unwrap_or(Duration::ZERO)) => {}
             }
         }
+    }
+
+    /// Works out anew when tasks are due, and tells the owners what they cannot see: that the clock was set, by so much, or
+    /// that it must have been while the bot was not running.
+    async fn replan(&self, step: Option<TimeDelta>) {
+        let now = self.clock.now();
+        let changed = match self.store.replan_tasks(now).await {
+            Ok(changed) => changed,
+            Err(error) => {
+                tracing::error!(%error, label = error.label(), "when tasks are due could not be worked out anew");
+                return;
+            }
+        };
+        if step.is_none() && changed == 0 {
+            return;
+        }
+        let seconds = step.map(|step| step.num_seconds());
+        tracing::warn!(?seconds, changed, "the clock of the machine was set");
+        self.owners.tell(&notice::clock_set(self.locales.of(None), step, changed)).await;
     }
 
     /// Does what is due; gives the time of what comes next. What is due and waits for its place is begun when a run ends,
@@ -251,5 +279,25 @@ impl Scheduler {
 
     async fn change(&self, id: TaskId, change: TaskChange, now: DateTime<Utc>) -> Result<Option<Task>> {
         Ok(self.store.change_tasks(vec![(id, change)], Vec::new(), now).await?.pop().flatten())
+    }
+}
+
+/// What both clocks show at one moment.
+#[derive(Debug)]
+struct Hands {
+    now: DateTime<Utc>,
+    steady: Duration,
+}
+
+impl Hands {
+    fn new(clock: &Clock) -> Self {
+        Self { now: clock.now(), steady: clock.steady() }
+    }
+
+    /// By how much the wall clock was set since then, if by more than counts as on time.
+    fn step_since(&self, before: &Self) -> Option<TimeDelta> {
+        let passed = TimeDelta::from_std(self.steady.saturating_sub(before.steady)).unwrap_or(TimeDelta::MAX);
+        let step = (self.now - before.now).checked_sub(&passed)?;
+        (step.abs() > ON_TIME).then_some(step)
     }
 }

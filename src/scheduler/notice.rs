@@ -1,12 +1,26 @@
 //! What people are told about tasks outside of any turn.
 
+use chrono::TimeDelta;
+
 use super::Scheduler;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::delivery::{Action, PendingDelivery};
 use crate::domain::task::{Task, Tell};
 use crate::ids::{ChatId, RunId};
-use crate::prompts::texts::fill;
-use crate::text::as_markdown;
+use crate::prompts::texts::{Texts, fill};
+use crate::text::{as_markdown, duration};
+
+/// What owners are told after the machine's clock was set by so much, or after a start that found that it must have been;
+/// so many tasks had been put off too far.
+pub(super) fn clock_set(texts: &Texts, step: Option<TimeDelta>, changed: usize) -> String {
+    let by = duration(step.map_or(0, |step| step.num_seconds().abs()));
+    let words = match step {
+        None => &texts.clock_wrong,
+        Some(step) if step < TimeDelta::zero() => &texts.clock_back,
+        Some(_) => &texts.clock_forward,
+    };
+    fill(words, &[("by", &by), ("count", &changed.to_string())])
+}
 
 impl Scheduler {
     /// What one task has to tell: about failures to its creator in private, else in its chat.

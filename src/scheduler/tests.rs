@@ -1,7 +1,7 @@
 //! The scheduler over a real store, with a clock that only moves when nobody works.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use chrono::TimeZone;
@@ -43,6 +43,9 @@ struct Worker {
     /// For which due time, when, and whether that counted as late.
     ran: Mutex<Vec<Ran>>,
     told: Mutex<Vec<String>>,
+    /// By how many minutes the clock on the wall is wrong.
+    wrong: Arc<AtomicI64>,
+    owners: Arc<Told>,
 }
 
 #[async_trait]
@@ -79,6 +82,17 @@ impl Runner for Worker {
     }
 }
 
+/// What owners were told.
+#[derive(Debug, Default)]
+struct Told(Mutex<Vec<String>>);
+
+#[async_trait]
+impl Owners for Told {
+    async fn tell(&self, words: &str) {
+        self.0.lock().unwrap().push(words.to_owned());
+    }
+}
+
 /// A bot that is on, off, and on again.
 struct Bench {
     _folder: tempfile::TempDir,
@@ -91,12 +105,16 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let store = SledStore::open(&folder.path().join("store"), BotId(1)).await.unwrap();
         let base = Instant::now();
+        let wrong = Arc::new(AtomicI64::new(0));
+        let error = wrong.clone();
         let clock = Clock::told_by(move || {
-            start() + TimeDelta::from_std(Instant::now().duration_since(base)).unwrap()
+            let passed = TimeDelta::from_std(Instant::now().duration_since(base)).unwrap();
+            start() + passed + TimeDelta::minutes(error.load(Ordering::SeqCst))
         });
         let (hangs, fails) = (AtomicBool::default(), Mutex::default());
         let (ran, told) = (Mutex::default(), Mutex::default());
-        let worker = Arc::new(Worker { store, clock, hangs, fails, ran, told });
+        let worker =
+            Arc::new(Worker { store, clock, hangs, fails, ran, told, wrong, owners: Arc::default() });
         Self { _folder: folder, worker, tasks: Tasks::new() }
     }
 
@@ -109,6 +127,7 @@ impl Bench {
             conversations: Arc::new(self.worker.store.clone()),
             mailboxes: Mailboxes::new(self.worker.clone(), self.tasks.clone()),
             locales: Arc::new(Locales::load().unwrap()),
+            owners: self.worker.owners.clone(),
             clock: self.worker.clock.clone(),
             tasks: self.tasks.clone(),
         };
@@ -349,4 +368,51 @@ async fn the_tasks_of_one_chat_do_not_hold_up_those_of_others() {
     let (due, at, _) = bench.worker.ran.lock().unwrap()[1];
     assert!(at - due < TimeDelta::seconds(1), "{at}");
     bench.tasks.stop();
+}
+
+/// A clock that is wrong for a minute silences no task: each runs at its next time by the right one.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_wrong_for_a_minute_silences_nothing() {
+    for wrong in [24 * 60, -120, 400 * 24 * 60] {
+        let mut bench = Bench::new().await;
+        bench.on();
+        let daily = bench.add(1, "30 8 * * *", IfMissed::Skip).await;
+        bench.add(2, "*/10 * * * *", IfMissed::Skip).await;
+        sleep(MINUTE * 15).await;
+        bench.worker.wrong.store(wrong, Ordering::SeqCst);
+        sleep(MINUTE * 2).await;
+        bench.worker.wrong.store(0, Ordering::SeqCst);
+        sleep(MINUTE * 2).await;
+        let next = bench.task(daily).await.next.unwrap();
+        assert_eq!(next, start() + TimeDelta::minutes(30), "after {wrong} minutes");
+        let told = std::mem::take(&mut *bench.worker.owners.0.lock().unwrap());
+        assert_eq!(told.len(), 2, "{told:?}");
+        let forward = |words: &String| words.contains("was set forward by");
+        assert_eq!(told.iter().map(forward).collect::<Vec<_>>(), [wrong > 0, wrong < 0], "{told:?}");
+        bench.worker.ran.lock().unwrap().clear();
+        sleep(MINUTE * 20).await;
+        let on_time = |time: &str| run(time, time, false);
+        let wanted = ["23 08:20", "23 08:30", "23 08:30"].map(on_time);
+        assert_eq!(bench.ran(), wanted, "after {wrong} minutes");
+        bench.off(Duration::ZERO).await;
+    }
+}
+
+/// The bot need not have seen it: a start finds what was put off.
+#[tokio::test(start_paused = true)]
+async fn what_a_wrong_clock_has_put_off_is_found_at_the_next_start() {
+    let mut bench = Bench::new().await;
+    let task = bench.add(1, "30 8 * * *", IfMissed::Skip).await;
+    bench.worker.wrong.store(24 * 60 + 45, Ordering::SeqCst);
+    bench.on();
+    sleep(MINUTE).await;
+    assert_eq!(bench.task(task).await.next.unwrap(), start() + TimeDelta::minutes(48 * 60 + 30));
+    bench.off(Duration::ZERO).await;
+    bench.worker.wrong.store(0, Ordering::SeqCst);
+    bench.on();
+    sleep(MINUTE).await;
+    assert_eq!(bench.task(task).await.next.unwrap(), start() + TimeDelta::minutes(30));
+    let told = bench.worker.owners.0.lock().unwrap().clone();
+    assert!(told.len() == 1 && told[0].contains("1 tasks were put off"), "{told:?}");
+    bench.off(Duration::ZERO).await;
 }

@@ -311,6 +311,8 @@ pub trait TaskStore: Debug + Send + Sync {
         deliveries: Vec<PendingDelivery>,
         now: DateTime<Utc>,
     ) -> Result<Vec<Option<Task>>>;
+    /// Works out anew, durably, what a clock that was ahead has put too far off. Gives how many tasks that changed.
+    async fn replan_tasks(&self, now: DateTime<Utc>) -> Result<usize>;
     /// Forgets a task and its history, durably. Unknown ids are ignored.
     async fn forget_task(&self, id: TaskId) -> Result<()>;
     /// The last runs of a task, the newest first; [`KEPT_RUNS`] are kept.

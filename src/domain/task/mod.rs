@@ -7,6 +7,7 @@
 mod change;
 mod missed;
 mod reason;
+mod replan;
 #[cfg(test)]
 mod tests;
 

@@ -67,6 +67,26 @@ impl TaskStore for SledStore {
         Ok(changed)
     }
 
+    async fn replan_tasks(&self, now: DateTime<Utc>) -> Result<usize> {
+        let changed = self
+            .change_durably("work out anew when tasks are due", move |tables, changes| {
+                let mut changed = 0;
+                for before in tables.tasks.list(&[])? {
+                    let mut task = before.clone();
+                    if task.replan(now) {
+                        put(tables, changes, Some(&before), Some(&task))?;
+                        changed += 1;
+                    }
+                }
+                Ok(changed)
+            })
+            .await?;
+        if changed > 0 {
+            self.tell_of_tasks();
+        }
+        Ok(changed)
+    }
+
     async fn forget_task(&self, id: TaskId) -> Result<()> {
         self.change_durably("forget a task", move |tables, changes| {
             if let Some(task) = tables.tasks.find(&key::id(id))? {

@@ -8,6 +8,7 @@ use crate::prompts::texts::{Texts, fill};
 use crate::session::mailbox::Mailboxes;
 use crate::store::StoreError;
 use crate::telegram::send::Button;
+use crate::text::duration;
 
 impl Commands {
     pub(super) async fn status(&self, asker: &Asker, mailboxes: &Mailboxes) -> Result<Card, StoreError> {
@@ -78,13 +79,4 @@ async fn memory(processes: [u32; 2]) -> String {
 fn mebibytes(bytes: u64) -> String {
     let tenths = bytes * 10 / (1 << 20);
     format!("{}.{} MiB", tenths / 10, tenths % 10)
-}
-
-fn duration(seconds: i64) -> String {
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
-    match (days, hours) {
-        (0, 0) => format!("{minutes} min"),
-        (0, _) => format!("{hours} h {minutes} min"),
-        _ => format!("{days} d {hours} h"),
-    }
 }
