@@ -75,17 +75,7 @@ impl Scheduler {
             tracing::error!(%error, label = error.label(), "runs that a stop left could not be taken up");
         }
         loop {
-            let before = std::mem::replace(&mut hands, Hands::new(&self.clock));
-            let now = hands.now;
-            if now - before.now > LOOK_EVERY + ON_TIME {
-                tracing::warn!(since = %before.now, "the machine has slept, or its clock was set");
-                awake = now;
-            }
-            if let Some(step) = hands.step_since(&before) {
-                // What came due by the wrong clock was dealt with by it.
-                awake = now;
-                self.replan(Some(step)).await;
-            }
+            let now = self.keep_time(&mut hands, &mut awake).await;
             let looked = AssertUnwindSafe(self.look(now, awake)).catch_unwind().await;
             let pause = match looked.unwrap_or_else(|_panic| {
                 Err(StoreError::Failed {
@@ -106,6 +96,21 @@ impl Scheduler {
                 () = tokio::time::sleep(pause.max(SHORTEST).to_std().unwrap_or(Duration::ZERO)) => {}
             }
         }
+    }
+
+    /// Looks at the clocks again and gives the time. After a sleep, and after the clock was set, the bot has been `awake`
+    /// only from now on.
+    async fn keep_time(&self, hands: &mut Hands, awake: &mut DateTime<Utc>) -> DateTime<Utc> {
+        let before = std::mem::replace(hands, Hands::new(&self.clock));
+        let step = hands.step_since(&before);
+        if step.is_some() || hands.now - before.now > LOOK_EVERY + ON_TIME {
+            tracing::warn!(since = %before.now, "the machine has slept, or its clock was set");
+            *awake = hands.now;
+        }
+        if step.is_some() {
+            self.replan(step).await;
+        }
+        hands.now
     }
 
     /// Works out anew when tasks are due, and tells the owners what they cannot see: that the clock was set, by so much, or
