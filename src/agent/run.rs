@@ -242,12 +242,10 @@ impl Run {
     /// Ends the turn with this pass, or has it written anew.
     fn conclude(mut self, pass: Pass) -> Self {
         let is_whole = pass.filtered.is_none() && !pass.cut_short;
-        if self.taken_back.is_none() && is_whole && self.is_unkept(&pass) {
-            // One pass may call, one more may tell what came of it.
-            self.max_passes = self.max_passes.max(self.passes + 1);
-            // What belongs to calls that were not made cannot go back without them.
-            let private = if pass.calls.is_empty() { pass.private.clone() } else { Vec::new() };
-            self.items.push(Item::Assistant { text: pass.text.clone(), calls: Vec::new(), private });
+        let is_last = self.passes >= self.max_passes;
+        if self.taken_back.is_none() && is_whole && !is_last && self.is_unkept(&pass) {
+            let (text, private) = (pass.text.clone(), pass.private.clone());
+            self.items.push(Item::Assistant { text, calls: Vec::new(), private });
             self.items.push(Item::user(UNKEPT));
             self.taken_back = Some(Box::new(pass));
             return self;
@@ -290,7 +288,7 @@ impl Run {
 
     /// Tools are offered on every pass but the last.
     const fn may_call(&self) -> bool {
-        self.passes < self.max_passes
+        self.passes + 1 < self.max_passes
     }
 
     /// The calls of a pass: those beyond the bound are refused, and the last of them tells of the rest.
@@ -340,7 +338,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::conversation::PrivatePart;
     use crate::provider::Event;
 
     fn call(id: &str, arguments: &str) -> Call {
@@ -411,7 +408,7 @@ mod tests {
 
     #[test]
     fn the_last_pass_has_no_tools_and_ends_the_turn_whatever_it_says() {
-        let mut run = Run::new(Vec::new(), 2);
+        let mut run = Run::new(Vec::new(), 3);
         for at in 0..2 {
             let next = call(&at.to_string(), &format!("{{\"n\":{at}}}"));
             run = run.model_answered(wants(vec![next.clone()])).tools_answered(vec![done(&next)]);
@@ -524,15 +521,20 @@ mod tests {
     }
 
     #[test]
-    fn passes_that_are_used_up_leave_one_with_tools_and_one_without() {
-        let (look, make) = (call("l", "{}"), call("s", r#"{"a":1}"#));
-        let run = keeping(1, &[]).model_answered(wants(vec![look.clone()])).tools_answered(vec![done(&look)]);
-        assert_eq!(run.next(), Step::CallModel { with_tools: false });
-        let run = run.model_answered(says(PROMISE));
+    fn an_answer_is_written_anew_only_as_far_as_passes_are_left() {
+        let look = call("l", "{}");
+        let looked = |max_passes: u32| {
+            let run = keeping(max_passes, &[]).model_answered(wants(vec![look.clone()]));
+            run.tools_answered(vec![done(&look)])
+        };
+        let run = looked(3);
         assert_eq!(run.next(), Step::CallModel { with_tools: true });
-        let run = run.model_answered(wants(vec![make.clone()])).tools_answered(vec![done(&make)]);
+        let run = run.model_answered(says(PROMISE));
         assert_eq!(run.next(), Step::CallModel { with_tools: false });
         assert!(answer_of(&run.model_answered(says(PROMISE))).unkept);
+        let run = looked(2);
+        assert_eq!(run.next(), Step::CallModel { with_tools: false });
+        assert!(answer_of(&run.model_answered(says(PROMISE))).unkept, "none is left");
     }
 
     #[test]
@@ -573,16 +575,6 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_may_not_be_made_do_not_go_back_with_the_words() {
-        let private = vec![PrivatePart { provider: "p".into(), data: Value::Null }];
-        let pass = Pass { calls: vec![call("x", "{}")], private, ..says(PROMISE) };
-        let run = keeping(0, &[]).model_answered(pass);
-        assert!(
-            matches!(&run.items()[1], Item::Assistant { calls, private, .. } if calls.is_empty() && private.is_empty())
-        );
-    }
-
-    #[test]
     fn a_turn_stored_by_an_older_version_is_read() {
         let mut stored = serde_json::to_value(Run::new(Vec::new(), 3)).unwrap();
         let fields = stored.as_object_mut().unwrap();
@@ -616,8 +608,7 @@ mod tests {
             }
             let results = run.items().iter().filter(|item| matches!(item, Item::ToolResult { .. })).count();
             prop_assert_eq!(results, calls);
-            let most = if keeps { 8 } else { 6 };
-            prop_assert!(run.passes <= most);
+            prop_assert!(run.passes <= 5, "every pass counts");
         }
     }
 }

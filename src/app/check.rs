@@ -110,7 +110,7 @@ fn remedy(error: &ProviderError, choice: &ModelChoice) -> String {
         ProviderError::Unauthorized(_) => format!(": copy {prefix}_API_KEY again from where it was made"),
         ProviderError::NoQuota(_) => format!(": see to the account that {prefix}_API_KEY belongs to"),
         ProviderError::UnknownModel(_) => format!(": choose another {prefix}_MODEL"),
-        ProviderError::Unavailable(_) | ProviderError::Stalled(_) => {
+        ProviderError::Unavailable(_) | ProviderError::Foreign(_) | ProviderError::Stalled(_) => {
             format!(": check {prefix}_BASE_URL, LLM_PROXY and the network")
         }
         ProviderError::RateLimited { .. }

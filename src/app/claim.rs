@@ -7,14 +7,11 @@ use chrono::TimeDelta;
 use super::parts::Parts;
 use crate::clock::Clock;
 use crate::config::{AccessSettings, Settings};
-use crate::domain::access::{AccessChange, INVITE_MINUTES, OwnerInvite};
+use crate::domain::access::{AccessChange, INVITE_BYTES, INVITE_MINUTES, OwnerInvite};
 use crate::policy::access::has_owner;
 use crate::secret::{ExposeSecret, random_hex};
 use crate::shutdown::Tasks;
 use crate::store::{SettingsStore, StoreError};
-
-/// The random bytes of a code.
-const CODE_BYTES: usize = 16;
 
 /// Makes the links void that were shown before the settings named owners.
 ///
@@ -61,7 +58,7 @@ pub(super) async fn link(
     if has_owner(access, &store.access().await?) {
         return Ok(None);
     }
-    let code = random_hex(CODE_BYTES)
+    let code = random_hex(INVITE_BYTES)
         .map_err(|error| StoreError::Failed { operation: "make a claim code", reason: error.to_string() })?;
     let (code, at) = (code.expose_secret(), clock.now());
     let invite = AccessChange::Invite { invite: OwnerInvite::new(code, at), at };

@@ -70,6 +70,12 @@ pub struct OwnerInvite {
 #[serde(transparent)]
 pub struct CodeHash(String);
 
+/// Whether what follows `/start` has the form of an invite's code, and is no other link's.
+#[must_use]
+pub fn looks_like_invite(code: &str) -> bool {
+    code.len() == INVITE_BYTES * 2 && code.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 impl CodeHash {
     /// The hash of a code.
     #[must_use]
@@ -85,6 +91,8 @@ impl CodeHash {
 
 /// How long an invite is good for, in minutes.
 pub const INVITE_MINUTES: i64 = 15;
+/// The random bytes of an invite's code, which is shown in hexadecimal digits.
+pub const INVITE_BYTES: usize = 16;
 /// The most invites that are open at a time; the oldest gives way.
 const MAX_INVITES: usize = 3;
 

@@ -32,6 +32,9 @@ pub enum ProviderError {
     /// It refused the request for another reason: asking again is no use.
     #[error("the provider refused the request ({0})")]
     Refused(String),
+    /// What answers at the provider's address is no model: a web page of a proxy or of maintenance, or another service.
+    #[error("what answered is not the provider's model service ({0})")]
+    Foreign(String),
     /// The stream broke off before the answer was whole.
     #[error("the answer broke off ({0})")]
     Cut(String),
@@ -52,6 +55,7 @@ impl ProviderError {
             Self::Unavailable(_) => "unavailable",
             Self::TooLong(_) => "too_long",
             Self::Refused(_) => "refused",
+            Self::Foreign(_) => "foreign",
             Self::Cut(_) => "cut",
             Self::Stalled(_) => "stalled",
         }
@@ -67,6 +71,7 @@ impl ProviderError {
             | Self::RateLimited { .. }
             | Self::Unavailable(_)
             | Self::TooLong(_)
+            | Self::Foreign(_)
             | Self::Cut(_)
             | Self::Stalled(_) => true,
             Self::Refused(_) => false,
@@ -84,6 +89,7 @@ impl ProviderError {
             | Self::NoQuota(_)
             | Self::TooLong(_)
             | Self::Refused(_)
+            | Self::Foreign(_)
             | Self::Stalled(_) => false,
         }
     }

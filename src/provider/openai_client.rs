@@ -209,7 +209,7 @@ async fn send(
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind.starts_with("text/html") || kind.starts_with("application/json") {
         let advice = format!("the answer is {kind}, not an event stream; is the base URL right?");
-        return Err(known(ProviderError::Refused(advice)));
+        return Err(known(ProviderError::Foreign(advice)));
     }
     let mut place = Place::default();
     let bytes = response.bytes_stream().map(move |bytes| {

@@ -160,7 +160,7 @@ impl Scheduler {
         for task in &claimed {
             let is_lost = |claim: &Claim| claim.lease_until <= now && !self.mailboxes.holds(claim.run);
             if let Some(claim) = task.claim.filter(is_lost) {
-                self.take_up(task, claim, Some(claim.late), now).await?;
+                self.take_up(task, claim, (Some(claim.late), true), now).await?;
             }
         }
         Ok(claimed)
@@ -173,15 +173,23 @@ impl Scheduler {
             self.conversations.active_runs().await?.into_iter().map(|run| run.id).collect();
         for task in self.store.claimed_tasks().await? {
             let Some(claim) = task.claim.filter(|claim| !self.mailboxes.holds(claim.run)) else { continue };
-            let has_begun = claim.by_hand || begun.contains(&claim.run);
-            self.take_up(&task, claim, task.after_absence(claim.due, now, has_begun), now).await?;
+            let has_begun = begun.contains(&claim.run);
+            let late = task.after_absence(claim.due, now, claim.by_hand || has_begun);
+            self.take_up(&task, claim, (late, has_begun), now).await?;
         }
         Ok(())
     }
 
     /// Puts a run that nobody works on back into its lane, marked as late or not; without that, it is too late for it. A
-    /// run that was lost too often has failed, and so has one whose answer is neither delivered nor waits for that.
-    async fn take_up(&self, task: &Task, claim: Claim, late: Option<bool>, now: DateTime<Utc>) -> Result<()> {
+    /// run that was lost too often after it had begun has failed, and so has one whose answer is neither delivered nor
+    /// waits for that.
+    async fn take_up(
+        &self,
+        task: &Task,
+        claim: Claim,
+        (late, begun): (Option<bool>, bool),
+        now: DateTime<Utc>,
+    ) -> Result<()> {
         tracing::warn!(task = %task.id, run = %claim.run, before = claim.taken_up, "a task's run was left");
         let is_hopeless = claim.answered.is_some() || claim.taken_up >= MOST_TAKEN_UP;
         let change = match late {
@@ -190,7 +198,7 @@ impl Scheduler {
                 TaskChange::Settle(claim.run, ended)
             }
             None => TaskChange::Settle(claim.run, Ended::Overdue),
-            Some(late) => TaskChange::TakeUp(claim.run, late),
+            Some(late) => TaskChange::TakeUp { run: claim.run, late, begun },
         };
         let changed = self.change(task.id, change, now).await?;
         if let Some(task) = changed.filter(|task| task.claim.is_some()) {

@@ -36,6 +36,8 @@ type Ran = (DateTime<Utc>, DateTime<Utc>, bool);
 struct Worker {
     store: SledStore,
     clock: Clock,
+    /// It never begins, as one that waits behind others of its chat.
+    waits: AtomicBool,
     /// It never comes to an end, as one that a crash took along.
     hangs: AtomicBool,
     /// So many runs fail.
@@ -55,6 +57,11 @@ impl Runner for Worker {
             Job::Task(task) => {
                 let claim = task.claim.unwrap();
                 self.ran.lock().unwrap().push((claim.due, self.clock.now(), claim.late));
+                if self.waits.load(Ordering::Relaxed) {
+                    std::future::pending::<()>().await;
+                }
+                let (place, now) = (task.place.conversation(), self.clock.now());
+                self.store.begin_task(task.id, claim.run, place, now).await.unwrap().unwrap();
                 if self.hangs.load(Ordering::Relaxed) {
                     std::future::pending::<()>().await;
                 }
@@ -111,10 +118,10 @@ impl Bench {
             let passed = TimeDelta::from_std(Instant::now().duration_since(base)).unwrap();
             start() + passed + TimeDelta::minutes(error.load(Ordering::SeqCst))
         });
-        let (hangs, fails) = (AtomicBool::default(), Mutex::default());
+        let (waits, hangs, fails) = (AtomicBool::default(), AtomicBool::default(), Mutex::default());
         let (ran, told) = (Mutex::default(), Mutex::default());
         let worker =
-            Arc::new(Worker { store, clock, hangs, fails, ran, told, wrong, owners: Arc::default() });
+            Arc::new(Worker { store, clock, waits, hangs, fails, ran, told, wrong, owners: Arc::default() });
         Self { _folder: folder, worker, tasks: Tasks::new() }
     }
 
@@ -284,7 +291,8 @@ async fn a_claim_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_agai
     advance(MINUTE * 90).await;
     bench.worker.hangs.store(true, Ordering::Relaxed);
     let mut crashed = Vec::new();
-    for _ in 0..=MOST_TAKEN_UP {
+    // The first time it had not begun.
+    for _ in 0..=MOST_TAKEN_UP + 1 {
         bench.on();
         // It dies in the middle of the run.
         sleep(Duration::from_secs(5)).await;
@@ -296,6 +304,25 @@ async fn a_claim_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_agai
     assert_eq!(*last, before.len(), "in the end it is given up");
     let last = bench.task(id).await.last.unwrap();
     assert_eq!((last.status, last.attempts), (RunStatus::Failed, 1));
+}
+
+/// Whatever ends the process again and again, a run that only waits its turn is not what does it.
+#[tokio::test(start_paused = true)]
+async fn restarts_fail_no_run_that_never_began() {
+    let mut bench = Bench::new().await;
+    let id = bench.add(1, "0 9 * * *", IfMissed::RunOnce).await;
+    advance(MINUTE * 61).await;
+    bench.worker.waits.store(true, Ordering::Relaxed);
+    for _ in 0..MOST_TAKEN_UP * 2 {
+        bench.on();
+        sleep(Duration::from_secs(5)).await;
+        bench.tasks.stop();
+    }
+    bench.worker.waits.store(false, Ordering::Relaxed);
+    bench.on();
+    sleep(MINUTE).await;
+    assert_eq!(bench.task(id).await.last.unwrap().status, RunStatus::Delivered);
+    bench.off(Duration::ZERO).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -51,11 +51,17 @@ impl Trouble {
             return Self::Model(error, model.clone());
         }
         match tokio::time::timeout(PATIENCE, models.served(&model.provider)).await {
-            Ok(Ok(mut served)) if !served.is_empty() => {
-                served.retain(|other| other != model);
-                Self::Gone { model: model.clone(), served }
-            }
+            Ok(Ok(served)) => Self::gone(error, model, served),
             _ => Self::Model(error, model.clone()),
+        }
+    }
+
+    /// A list may still have the model that is gone, and may have nothing else.
+    fn gone(error: ProviderError, model: &ModelName, mut served: Vec<ModelName>) -> Self {
+        served.retain(|other| other != model);
+        match served.is_empty() {
+            true => Self::Model(error, model.clone()),
+            false => Self::Gone { model: model.clone(), served },
         }
     }
 
@@ -87,6 +93,9 @@ impl Trouble {
                 ProviderError::Unavailable(_) => &texts.trouble_unavailable,
                 ProviderError::TooLong(_) => &texts.trouble_long,
                 ProviderError::Refused(_) => &texts.trouble_refused,
+                ProviderError::Foreign(_) => {
+                    return fill(&texts.trouble_foreign, &[("model", &model.to_string())]);
+                }
                 ProviderError::Cut(_) => &texts.trouble_cut,
                 ProviderError::Stalled(_) => &texts.trouble_timeout,
             },
@@ -113,6 +122,7 @@ impl Trouble {
             Self::Model(error, _) => match error {
                 ProviderError::Unauthorized(_)
                 | ProviderError::UnknownModel(_)
+                | ProviderError::Foreign(_)
                 | ProviderError::NoQuota(_) => Reason::Model,
                 ProviderError::RateLimited { .. }
                 | ProviderError::Unavailable(_)
@@ -174,4 +184,23 @@ pub(super) fn unreadable(
         AttachmentKind::Location | AttachmentKind::Contact | AttachmentKind::Poll => return None,
     };
     Some(Said { markdown: fill(&texts.unsupported, &[("kind", kind)]), actions: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_model_that_is_gone_others_are_named_only_where_there_are_some() {
+        let name = |model: &str| ModelName { provider: "gemini".into(), model: model.into() };
+        let error = || ProviderError::UnknownModel("no".into());
+        let gone = |served: &[&str]| {
+            Trouble::gone(error(), &name("old"), served.iter().map(|served| name(served)).collect())
+        };
+        for served in [[].as_slice(), &["old"]] {
+            assert!(matches!(gone(served), Trouble::Model(..)), "{served:?}");
+        }
+        let Trouble::Gone { served, .. } = gone(&["old", "new"]) else { panic!("not gone") };
+        assert_eq!(served, [name("new")]);
+    }
 }

@@ -224,8 +224,14 @@ async fn the_first_to_open_the_link_owns_the_bot_and_nobody_after() {
     world.told(ANN, ANN, "/allow 12").await;
     assert_eq!(
         text(&world.told(BOB, BOB, &format!("/start {code}")).await),
-        "This link is no longer good. A new one is in the bot's log."
+        "This link is no longer good. While nobody owns this bot, its log shows a new one."
     );
+
+    // What follows /start may be any other link's.
+    for other in ["anything", "ref_2026", "00112233"] {
+        let card = world.told(BOB, BOB, &format!("/start {other}")).await;
+        assert!(!text(&card).contains("link"), "{card}");
+    }
 
     assert!(bot.stop().success());
     let bot = recipe.spawn();

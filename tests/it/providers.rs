@@ -229,7 +229,7 @@ async fn every_provider_keeps_to_the_matrix() {
 #[tokio::test]
 async fn a_form_goes_without_tools_where_they_cannot_be_combined() {
     let world = World::new().await;
-    let bot = world.with_provider(world.bot_of("ollama"), "gemini").set("MAX_PASSES", "1").spawn();
+    let bot = world.with_provider(world.bot_of("ollama"), "gemini").set("MAX_PASSES", "2").spawn();
     bot.ready().await;
     world.ask("/model output_format json").await;
     for model in

@@ -309,11 +309,11 @@ async fn endless_calls_end_with_an_answer_and_repeated_ones_are_refused() {
     world.script.push(Reply::text("That is all I found."));
     // The next turn's model does not stop at all.
     world.otherwise(Reply::call("list_notes", json!({})));
-    let bot = world.bot().set("MAX_PASSES", "3").spawn();
+    let bot = world.bot().set("MAX_PASSES", "4").spawn();
     bot.ready().await;
     assert_eq!(text(&world.ask("look everywhere").await), "That is all I found.");
     let requests = world.asked();
-    assert_eq!(requests.len(), 4);
+    assert_eq!(requests.len(), 4, "every call of the model counts");
     assert!(requests[..3].iter().all(|request| request.tool_names().contains(&"list_notes")));
     assert_eq!(requests[3].tool_names(), Vec::<&str>::new(), "the last pass has to answer");
     let worked: Vec<bool> =

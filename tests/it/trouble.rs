@@ -70,6 +70,11 @@ fn cases() -> Vec<Case> {
             vec![Reply::text("never said").cut_after(0), Reply::text("Said at last.")],
             "Said at last.",
         ),
+        (
+            "elsewhere",
+            vec![Reply::page("<html>raw words</html>")],
+            "⚠️ What answers at the address of openai:offline is not a model.",
+        ),
         ("empty", vec![Reply::empty()], "⚠️ The model had nothing to say."),
         (
             "refusal",
@@ -126,6 +131,22 @@ async fn every_trouble_gets_an_honest_sentence_and_the_next_message_works() {
     assert_eq!(world.script.left(), 0, "each was tried exactly as often as it is some use");
     assert_clean(&world, &bot, people);
     assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+/// Whatever the provider, a web page in place of an answer is told as that, and not as the model's refusal.
+#[tokio::test]
+async fn a_web_page_is_no_refusal_of_the_model() {
+    for name in ["openai", "compatible", "ollama", "gemini"] {
+        let world = World::new().await;
+        let bot = world.bot_of(name).spawn();
+        bot.ready().await;
+        world.script.push(Reply::page("<html>raw words</html>"));
+        let told = world.ask("question").await;
+        assert!(text(&told).contains("is not a model. Whoever runs me"), "{name}: {told}");
+        assert!(!text(&told).contains("raw words"), "{name}: {told}");
+        world.otherwise(Reply::text("All is well."));
+        assert_eq!(text(&world.ask("and now?").await), "All is well.", "{name}");
+    }
 }
 
 #[tokio::test]

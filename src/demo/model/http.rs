@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Json, Router};
 use futures::StreamExt;
@@ -140,6 +140,7 @@ async fn answer(
         Kind::NoHeaders => future::pending().await,
         Kind::Failure { status, error, retry_after } => failure(dialect, *status, error, *retry_after),
         Kind::Raw(bytes) => streamed(content_type, Body::from(bytes.clone())),
+        Kind::Page(html) => Html(html.clone()).into_response(),
         Kind::Silence => streamed(content_type, body(model, stream::pending().boxed())),
         Kind::Turn(parts) => {
             let at = model.0.clock.now();

@@ -57,6 +57,7 @@ pub(super) enum Kind {
     Turn(Vec<Part>),
     Failure { status: u16, error: Failure, retry_after: Option<u64> },
     Raw(Vec<u8>),
+    Page(String),
     Silence,
     NoHeaders,
 }
@@ -168,6 +169,12 @@ impl Reply {
     #[must_use]
     pub fn status_body(status: u16, body: Value) -> Self {
         Self::of(Kind::Failure { status, error: Failure::Body(body), retry_after: None })
+    }
+
+    /// Success, and a web page: what a proxy or a base URL that is wrong gives.
+    #[must_use]
+    pub fn page(html: &str) -> Self {
+        Self::of(Kind::Page(html.to_owned()))
     }
 
     /// These bytes as the stream, whatever they are.

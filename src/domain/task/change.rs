@@ -33,8 +33,15 @@ pub enum TaskChange {
     Miss(DateTime<Utc>, Missed),
     /// A person does not want the missed run that they were asked about.
     Skip,
-    /// The run was left by whoever worked on it, and is taken up again; late, if the bot was not running.
-    TakeUp(RunId, bool),
+    /// The run was left by whoever had it, and is taken up again.
+    TakeUp {
+        /// The run.
+        run: RunId,
+        /// The bot was not running, and now it is late for it.
+        late: bool,
+        /// It had begun, and may have been what made an end of the process; one that only waited cannot.
+        begun: bool,
+    },
     /// The run has its answer; only the delivery is missing.
     Answered(RunId, Cost),
     /// The run has ended.
@@ -87,9 +94,9 @@ impl Task {
                 self.rest(now);
                 return Ok(self.remember(unrun(due, RunStatus::Skipped, now)));
             }
-            TaskChange::TakeUp(run, late) => {
+            TaskChange::TakeUp { run, late, begun } => {
                 let claim = self.mine(run)?;
-                claim.taken_up += 1;
+                claim.taken_up += u32::from(begun);
                 claim.late |= late;
                 claim.lease_until = now + LEASE;
             }

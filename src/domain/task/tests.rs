@@ -392,7 +392,7 @@ proptest! {
                         3 => TaskChange::Settle(run, failed(Reason::Busy, true)),
                         4 => TaskChange::Settle(run, failed(Reason::Busy, false)),
                         5 => TaskChange::RunNow(run),
-                        6 => TaskChange::TakeUp(run, false),
+                        6 => TaskChange::TakeUp { run, late: false, begun: true },
                         7 => TaskChange::Skip,
                         8 => TaskChange::Told,
                         9 => TaskChange::Cancel,

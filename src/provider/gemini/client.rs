@@ -171,7 +171,7 @@ impl Pieces {
 }
 
 fn foreign() -> ProviderError {
-    ProviderError::Refused("the answer is not an event stream; is the base URL right?".into())
+    ProviderError::Foreign("the answer is not an event stream; is the base URL right?".into())
 }
 
 /// What the library reports instead of sending.

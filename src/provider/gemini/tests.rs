@@ -180,7 +180,7 @@ impl Subject for Google {
         let Some((last, rest)) = told.split_last() else { return false };
         let is_cut = matches!(last, Err(ProviderError::Cut(_)));
         // What is nothing but a comment is not told from a page of another service.
-        let is_foreign = (1..=first).contains(&at) && matches!(last, Err(ProviderError::Refused(_)));
+        let is_foreign = (1..=first).contains(&at) && matches!(last, Err(ProviderError::Foreign(_)));
         (is_cut || is_foreign) && rest.len() < whole.len() && *rest == whole[..rest.len()]
     }
 }

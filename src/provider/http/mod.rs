@@ -29,7 +29,7 @@ pub(super) async fn json(request: RequestBuilder, limit: Duration) -> Result<Val
         }
         let body = whole(response).await?;
         serde_json::from_slice(&body).map_err(|error| {
-            ProviderError::Refused(format!("the answer is not JSON ({error}); is the base URL right?"))
+            ProviderError::Foreign(format!("the answer is not JSON ({error}); is the base URL right?"))
         })
     };
     tokio::time::timeout(limit, asking).await.unwrap_or(Err(ProviderError::Stalled(limit)))

@@ -50,7 +50,7 @@ impl Client {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         if kind.is_some_and(|kind| kind.starts_with("text/html")) {
             let advice = "the answer is a web page; is the base URL right?";
-            return Err(ProviderError::Refused(advice.into()));
+            return Err(ProviderError::Foreign(advice.into()));
         }
         Ok(response)
     }
@@ -59,7 +59,7 @@ impl Client {
     pub(super) async fn json(&self, path: &str, body: Option<&Value>) -> Result<Value, ProviderError> {
         let response = self.send(path, body).await?;
         let body = response.bytes().await.map_err(|error| error::from_reqwest(&error))?;
-        let advice = || ProviderError::Refused("the answer is not JSON; is the base URL right?".into());
+        let advice = || ProviderError::Foreign("the answer is not JSON; is the base URL right?".into());
         serde_json::from_slice(&body).ok().ok_or_else(advice)
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn explained(error: ProviderError, model: &str) -> ProviderError {
             ProviderError::UnknownModel(format!("{told}; `ollama pull {model}` fetches it"))
         }
         ProviderError::UnknownModel(told) => {
-            ProviderError::Refused(format!("{told}; is the base URL right?"))
+            ProviderError::Foreign(format!("{told}; is the base URL right?"))
         }
         ProviderError::Refused(told) if told.contains("invalid model name") => {
             ProviderError::UnknownModel(told)
@@ -137,11 +137,12 @@ mod tests {
     fn errors_are_explained() {
         let unknown = |told: &str| ProviderError::UnknownModel(told.into());
         let refused = |told: &str| ProviderError::Refused(told.into());
+        let foreign = |told: &str| ProviderError::Foreign(told.into());
         let unavailable = |told: &str| ProviderError::Unavailable(told.into());
         let too_long = "the input length exceeds the context length";
         let cases = [
             (unknown("model 'm' not found"), unknown("model 'm' not found; `ollama pull m` fetches it")),
-            (unknown("HTTP 404 Not Found"), refused("HTTP 404 Not Found; is the base URL right?")),
+            (unknown("HTTP 404 Not Found"), foreign("HTTP 404 Not Found; is the base URL right?")),
             (refused("invalid model name"), unknown("invalid model name")),
             (refused(too_long), ProviderError::TooLong(too_long.into())),
             (unavailable(too_long), ProviderError::TooLong(too_long.into())),

@@ -112,7 +112,9 @@ impl Ollama {
         let shown = self.client.json("/api/show", Some(&json!({"model": model}))).await;
         match shown.map_err(|error| explained(error, model)) {
             Ok(shown) => self.models.learn(model, Facts::shown(&shown)),
-            Err(ProviderError::Refused(_)) => debug!(model, "the server tells nothing of a model"),
+            Err(ProviderError::Refused(_) | ProviderError::Foreign(_)) => {
+                debug!(model, "the server tells nothing of a model");
+            }
             Err(error) => return Err(error),
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! `/start`, `/help`, `/new`, `/stop`, and the words for owners, strangers and groups.
 
 use super::{Asker, Card, Commands, EXAMPLE, Pressed};
+use crate::domain::access::looks_like_invite;
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
 use crate::session::mailbox::Mailboxes;
@@ -10,7 +11,7 @@ use crate::telegram::send::Button;
 impl Commands {
     pub(super) fn start(&self, asker: &Asker, argument: &str) -> Card {
         let texts = self.texts(asker);
-        if !argument.is_empty() && asker.standing != Standing::Owner {
+        if looks_like_invite(argument) && asker.standing != Standing::Owner {
             return Card::text(&texts.claim_void);
         }
         let values = [("name", self.me.name.as_str()), ("model", &self.default_model())];

@@ -170,7 +170,9 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     assert_eq!(due(&store, hour(9), 9).await, "3");
     change(&store, tasks[0].id, TaskChange::Cancel, hour(2)).await.unwrap();
     let renewed = store.task(tasks[1].id).await.unwrap().unwrap().claim.unwrap().run;
-    change(&store, tasks[1].id, TaskChange::TakeUp(renewed, true), hour(2)).await.unwrap();
+    let take_up = |begun| TaskChange::TakeUp { run: renewed, late: true, begun };
+    change(&store, tasks[1].id, take_up(false), hour(1)).await.unwrap();
+    change(&store, tasks[1].id, take_up(true), hour(2)).await.unwrap();
     let claim = store.task(tasks[1].id).await.unwrap().unwrap().claim.unwrap();
     assert_eq!((claim.lease_until, claim.late, claim.taken_up), (hour(2) + LEASE, true, 1));
     change(&store, tasks[1].id, TaskChange::Settle(renewed, Ended::Delivered(None)), hour(2)).await.unwrap();

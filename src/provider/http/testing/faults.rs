@@ -294,7 +294,7 @@ pub(in crate::provider) async fn refusals_keep_their_meaning<S: Subject>() {
 pub(in crate::provider) async fn success_that_is_no_stream_is_refused_with_advice<S: Subject>() {
     for (kind, body) in S::foreign() {
         let told = told::<S>(Reply::plain(&format!("200 OK\r\ncontent-type: {kind}"), body)).await;
-        let [Err(ProviderError::Refused(advice))] = told.as_slice() else { panic!("{kind}: {told:?}") };
+        let [Err(ProviderError::Foreign(advice))] = told.as_slice() else { panic!("{kind}: {told:?}") };
         assert!(advice.contains("base URL"), "{advice}");
     }
 }

@@ -233,7 +233,7 @@ async fn a_server_that_is_no_ollama_is_told_with_advice() {
     for reply in [page, html] {
         let server = Server::replying(reply).await;
         let events = ask::<Native>(&provider(&server.base_url, None)).await;
-        let [Err(ProviderError::Refused(advice))] = events.as_slice() else { panic!("{events:?}") };
+        let [Err(ProviderError::Foreign(advice))] = events.as_slice() else { panic!("{events:?}") };
         assert!(advice.contains("base URL"), "{advice}");
     }
 }

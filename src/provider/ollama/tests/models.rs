@@ -135,8 +135,8 @@ async fn the_models_that_answer_are_listed_and_known() {
 async fn a_list_that_cannot_be_had_is_an_error() {
     let cases = [
         (plain("401 Unauthorized", &json!({"error": "no"})), "unauthorized"),
-        (Reply::plain("404 Not Found", "404 page not found"), "refused"),
-        (Reply::plain("200 OK", "Ollama is running"), "refused"),
+        (Reply::plain("404 Not Found", "404 page not found"), "foreign"),
+        (Reply::plain("200 OK", "Ollama is running"), "foreign"),
         (Reply { head: String::new(), end: End::Hang, ..lines(Vec::new()) }, "stalled"),
     ];
     for (reply, label) in cases {
