@@ -21,6 +21,7 @@ mod table;
 mod tables;
 mod tasks;
 mod turns;
+mod upgrade;
 mod usage;
 
 use std::fmt;
@@ -36,6 +37,7 @@ use self::durable::{Files, GroupCommit};
 use self::fault::Fault;
 use self::tables::Tables;
 use super::{Result, Store, StoreError, StoreHealth};
+use crate::clock::Clock;
 use crate::ids::BotId;
 
 /// A store in a folder of its own, locked for this process. Cheap to clone; closed when the last clone is dropped.
@@ -66,6 +68,9 @@ impl SledStore {
             let db = open::open(&folder)?;
             let parts = Tables::open(&db).map_err(Fault::from).and_then(|tables| {
                 let files = Files::open(db, &folder)?;
+                let mut changes = Changes::default();
+                upgrade::move_strangers(&tables, &mut changes, Clock::system().now())?;
+                changes.commit()?;
                 Ok((tables, files))
             });
             let (tables, files) = parts.map_err(|fault| fault.into_error(&folder, open::OPEN))?;

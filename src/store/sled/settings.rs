@@ -14,7 +14,7 @@ use crate::ids::{ChatId, RunId, UserId};
 use crate::store::{Result, SettingsStore};
 
 /// The key of the one access list.
-const LIST: &[u8] = b"list";
+pub(super) const LIST: &[u8] = b"list";
 /// A change by the model is kept longer than it can be undone, so that a late press finds out that it is late.
 const KEPT: TimeDelta = TimeDelta::hours(2 * UNDO.num_hours());
 

@@ -14,6 +14,7 @@ mod settings;
 mod sled;
 mod tasks;
 mod turns;
+mod upgrade;
 mod usage;
 
 use std::sync::Arc;

@@ -1,0 +1,61 @@
+//! Stores as older versions left them.
+
+use chrono::TimeDelta;
+use figaro::clock::Clock;
+use figaro::domain::access::AccessChange;
+use figaro::ids::UserId;
+
+use super::sled::Sled;
+use super::{Backend, at};
+
+/// The access list when it also held the strangers who were told that the bot is private.
+const OLD_LIST: &str = r#"{"owners":["tg:1"],"users":["tg:4"],"chats":[-5],"denied":[],"denied_chats":[],
+    "told":["tg:12","tg:13","tg:14"],"claim":null}"#;
+
+/// A store with that list, written as it was then.
+async fn with_old_list(list: &str) -> Sled {
+    let folder = Sled::new();
+    drop(folder.open().await);
+    folder.engine().open_tree("access").unwrap().insert("list", list).unwrap();
+    folder
+}
+
+#[tokio::test]
+async fn strangers_of_the_old_list_are_not_told_again() {
+    let folder = with_old_list(OLD_LIST).await;
+    let now = Clock::system().now();
+    let mut store = folder.open().await;
+    // Also after another change of the list, and at every later opening.
+    store.change_access(AccessChange::AllowUser(UserId::telegram(9))).await.unwrap();
+    for _ in 0..2 {
+        for told in [12, 13, 14] {
+            assert!(!store.greet_stranger(&UserId::telegram(told), at(0)).await.unwrap(), "{told}");
+        }
+        let list = store.access().await.unwrap();
+        assert_eq!(list.owners, [UserId::telegram(1)]);
+        assert_eq!(list.users, [4, 9].map(UserId::telegram));
+        assert_eq!(store.forget_strangers(now - TimeDelta::days(1)).await.unwrap(), 0, "as told now");
+        store = folder.reopen(store).await;
+    }
+    assert!(store.greet_stranger(&UserId::telegram(15), at(0)).await.unwrap(), "nobody told this one");
+    drop(store);
+    let stored = folder.engine().open_tree("access").unwrap().get("list").unwrap().unwrap();
+    assert!(!String::from_utf8_lossy(&stored).contains("told"), "they were moved, not copied");
+}
+
+#[tokio::test]
+async fn they_are_moved_once() {
+    let folder = with_old_list(OLD_LIST).await;
+    let mut store = folder.open().await;
+    assert_eq!(store.forget_strangers(Clock::system().now() + TimeDelta::days(1)).await.unwrap(), 3);
+    store = folder.reopen(store).await;
+    assert!(store.greet_stranger(&UserId::telegram(12), at(0)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_list_that_cannot_be_read_stops_no_opening() {
+    let folder = with_old_list(r#"{"told":["tg:12"],"owners":7}"#).await;
+    let store = folder.open().await;
+    store.access().await.unwrap_err();
+    assert_eq!(store.health().await.unwrap().unreadable, 1, "it is set aside, not replaced");
+}
