@@ -64,9 +64,11 @@ pub struct UnreadableUpdate {
 pub trait InboxStore: Debug + Send + Sync {
     /// Stores those updates that were never seen before, durably, and returns them in the order given.
     async fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>>;
-    /// Keeps updates that cannot be read, durably, for a person to look at; their ids count as seen and settled. Of each
-    /// bot's the newest [`KEPT_UNREADABLE`] by id are kept. Those seen before are ignored.
+    /// Keeps the text of updates that cannot be read, durably; their ids count as seen and settled. Of each bot's the
+    /// newest [`KEPT_UNREADABLE`] by id are kept. Those seen before are ignored. No command shows them yet.
     async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()>;
+    /// Forgets the text of updates that were set aside before this time, those of other bots too. Returns how many.
+    async fn expire_set_aside(&self, before: DateTime<Utc>) -> Result<usize>;
     /// Everything accepted and not settled, in order of its id.
     async fn unsettled(&self) -> Result<Vec<RawUpdate>>;
     /// Marks updates as dealt with, durably; their ids stay known as seen. Unknown ids are ignored.

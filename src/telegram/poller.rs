@@ -22,7 +22,9 @@ pub const KINDS: [&str; 5] =
     ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
 /// Telegram keeps an update for a day; so long its id must be known.
 const SEEN_DAYS: i64 = 3;
-/// Ids that need not be known any more are looked for so often.
+/// The text of an update that cannot be read is kept so long.
+const UNREADABLE_DAYS: i64 = 7;
+/// What need not be known any more is looked for so often.
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 
 /// Gets, stores and passes on updates.
@@ -76,7 +78,11 @@ impl Poller {
                 Received::Readable(update) => readable.push(update),
                 Received::Unreadable(update, reason) => {
                     let (id, bytes) = (update.id, update.bytes);
-                    tracing::error!(update = %id, reason, bytes, "an update cannot be read; it is kept as text and not answered");
+                    tracing::error!(
+                        update = %id, reason, bytes,
+                        "an update cannot be read and is not answered; its beginning is kept for {UNREADABLE_DAYS} days, \
+                         where no command shows it yet"
+                    );
                     unreadable.push(update);
                 }
                 Received::Nameless(bytes) => {
@@ -114,10 +120,14 @@ impl Poller {
             return;
         }
         *swept = Some(Instant::now());
-        let before = self.clock.now() - TimeDelta::days(SEEN_DAYS);
+        let now = self.clock.now();
         if let Err(error) = self.router.forget_strangers().await {
             tracing::error!(%error, label = error.label(), "strangers could not be forgotten");
         }
+        if let Err(error) = self.inbox.expire_set_aside(now - TimeDelta::days(UNREADABLE_DAYS)).await {
+            tracing::error!(%error, label = error.label(), "updates that could not be read could not be forgotten");
+        }
+        let before = now - TimeDelta::days(SEEN_DAYS);
         loop {
             match self.inbox.expire_seen(before).await {
                 Ok(0) => return,

@@ -1,7 +1,10 @@
 //! Updates that cannot be read: none costs another, none is asked for for ever, and all are told of in the log.
 
+use chrono::TimeDelta;
+use figaro::clock::Clock;
 use figaro::demo::model::Reply;
 use figaro::demo::telegram::Failure;
+use serde_json::{Value, json};
 
 use crate::support::scene::text;
 use crate::support::{ANN, BOB, Bot, PATIENCE, World};
@@ -71,6 +74,36 @@ async fn an_update_that_cannot_be_read_costs_no_other() {
     let status = world.told(ANN, ANN, "/status").await;
     assert!(text(&status).contains(&format!("{} unreadable records", told.len())), "{status}");
     assert_eq!(world.bot_texts(BOB).len(), told.len(), "nothing is answered twice");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_kept_for_seven_days() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("Yes?"));
+    let bot = started(&world).await;
+    for broken in ["1e999", "NaN"] {
+        world.telegram.push_text(|id| message(id, broken));
+        all_taken_in(&world).await;
+    }
+    assert!(bot.log().contains("kept for 7 days") && !bot.log().contains("set aside"), "{}", bot.log());
+    assert!(bot.stop().success());
+    let aged = |hours: i64, aside: &[u8]| {
+        let mut aside: Value = serde_json::from_slice(aside).unwrap();
+        aside["arrived_at"] = json!(Clock::system().now() - TimeDelta::hours(hours));
+        aside.to_string().into_bytes()
+    };
+    let store = sled::open(world.folder.path().join("data")).unwrap();
+    let kept = store.open_tree("unreadable_updates").unwrap();
+    for (row, hours) in kept.iter().zip([7 * 24 + 1, 7 * 24 - 1]) {
+        let (key, aside) = row.unwrap();
+        kept.insert(key, aged(hours, &aside)).unwrap();
+    }
+    drop((kept, store));
+    let bot = started(&world).await;
+    world.ask("one").await;
+    let status = world.told(ANN, ANN, "/status").await;
+    assert!(text(&status).contains("1 unreadable records"), "{status}");
     assert!(bot.stop().success());
 }
 

@@ -41,6 +41,21 @@ impl InboxStore for SledStore {
         .await
     }
 
+    async fn expire_set_aside(&self, before: DateTime<Utc>) -> Result<usize> {
+        self.change("forget updates that could not be read", move |tables, changes| {
+            let mut expired = 0;
+            for item in tables.unreadable.scan(&[]) {
+                let (key, aside) = item?;
+                if aside.arrived_at < before {
+                    changes.remove(&tables.unreadable, key);
+                    expired += 1;
+                }
+            }
+            Ok(expired)
+        })
+        .await
+    }
+
     async fn unsettled(&self) -> Result<Vec<RawUpdate>> {
         let bot = self.bot();
         self.read("read the stored updates", move |tables| unsettled(tables, bot)).await

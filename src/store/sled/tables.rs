@@ -27,7 +27,7 @@ pub(super) struct Tables {
     pub(super) seen: Table<()>,
     /// The same updates by the time they were accepted, so that the oldest are found without a search.
     pub(super) seen_by_time: Table<()>,
-    /// Updates that could not be read, by bot and id; their ids are among the seen.
+    /// The text of updates that could not be read, by bot and id, for some days; their ids are among the seen.
     pub(super) unreadable: Table<SetAside>,
     /// The current session of a conversation.
     pub(super) current: Table<SessionId>,

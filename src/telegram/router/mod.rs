@@ -104,7 +104,7 @@ impl Router {
             // One update that breaks the code must not end the taking in of all others, at every start again.
             Ok(view) => AssertUnwindSafe(self.decide(id, view, arrival)).catch_unwind().await.unwrap_or_else(
                 |_panic| {
-                    tracing::error!(update = %id, "an update broke the code that reads it; it is set aside");
+                    tracing::error!(update = %id, "an update broke the code that reads it; it is dropped");
                     Ok(Fate::Dropped("panicked"))
                 },
             ),

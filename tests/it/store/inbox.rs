@@ -123,6 +123,21 @@ pub(super) async fn what_cannot_be_read_is_set_aside_once(backend: &dyn Backend)
     assert_eq!(store.health().await.unwrap().unreadable, 1);
 }
 
+pub(super) async fn unreadable_updates_are_forgotten(backend: &dyn Backend) {
+    let other = backend.open_for(BotId(1)).await;
+    other.set_aside(vec![unreadable(1)], at(0)).await.unwrap();
+    drop(other);
+    let store = backend.open().await;
+    store.set_aside([1, 2].map(unreadable).to_vec(), at(1)).await.unwrap();
+    store.set_aside(vec![unreadable(3)], at(5)).await.unwrap();
+    assert_eq!(store.expire_set_aside(at(0)).await.unwrap(), 0);
+    assert_eq!(store.expire_set_aside(at(5)).await.unwrap(), 3, "those of another bot too");
+    let store = backend.reopen(store).await;
+    assert_eq!(store.expire_set_aside(at(5)).await.unwrap(), 0);
+    assert_eq!(store.health().await.unwrap().unreadable, 1);
+    assert_eq!(accept(&store, &[1, 2, 3], 6).await, [0; 0], "their ids stay known");
+}
+
 pub(super) async fn few_unreadable_updates_are_kept(backend: &dyn Backend) {
     let store = backend.open().await;
     let kept = i64::try_from(KEPT_UNREADABLE).unwrap();

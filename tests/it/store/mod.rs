@@ -161,6 +161,7 @@ conformance! {
         every_bot_has_an_inbox_of_its_own
         what_cannot_be_read_is_set_aside_once
         few_unreadable_updates_are_kept
+        unreadable_updates_are_forgotten
     }
     sessions {
         a_conversation_has_a_current_session
