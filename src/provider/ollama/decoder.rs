@@ -20,7 +20,7 @@ pub(super) struct Decoder {
     /// Ids of calls made before.
     taken: HashSet<String>,
     /// This answer's calls, as the server sent them.
-    calls: Vec<Value>,
+    calls: HashSet<Value>,
     thinking: String,
     has_text: bool,
 }
@@ -78,10 +78,10 @@ impl Decoder {
             return None;
         };
         let given = sent["id"].as_str().filter(|id| !id.is_empty());
-        if given.is_some() && self.calls.contains(sent) {
+        let is_new = self.calls.insert(sent.clone());
+        if given.is_some() && !is_new {
             return None;
         }
-        self.calls.push(sent.clone());
         let free = given.filter(|id| !self.taken.contains(*id));
         let id = free.map_or_else(|| format!("call_{}", Ulid::new()), str::to_owned);
         self.taken.insert(id.clone());
@@ -222,6 +222,17 @@ mod tests {
         let mut last = done("stop");
         last["message"] = json!({"content": "a", "tool_calls": call(json!({}))});
         assert_eq!(told(&[last]), [text("a"), called("a", "{}"), ended(Finish::Stop)]);
+    }
+
+    #[test]
+    fn very_many_calls_are_told_once() {
+        let call = |at: i32| {
+            calls(json!([{"id": format!("c{at}"), "function": {"name": "f", "arguments": {"at": at}}}]))
+        };
+        let all = (0..10_000).chain(0..10_000).map(call);
+        let told = told(&all.collect::<Vec<_>>());
+        assert_eq!(told.len(), 10_000);
+        assert_eq!(told[9_999], called("c9999", "{\"at\":9999}"));
     }
 
     #[test]

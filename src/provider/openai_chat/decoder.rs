@@ -51,7 +51,11 @@ impl Decode for Decoder {
         if let Some(error) = failure(choice) {
             return Err(error::from_stream(error));
         }
-        let events = self.piece(choice);
+        let mut events = self.piece(choice);
+        if self.calls.is_too_long() {
+            events.extend(self.whole(Finish::Length));
+            return Ok(events);
+        }
         if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
             self.finish = Some(finish(reason)?);
         }
@@ -287,6 +291,27 @@ mod tests {
             chunks.push(json!("[DONE]"));
             assert_eq!(run(&chunks), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn an_answer_whose_calls_have_no_end_is_ended() {
+        let endless = (0..).map(|at| match at {
+            0 => words("Well."),
+            1 => delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}]})),
+            _ => delta(json!({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "f", "arguments": "x".repeat(4096)}}]})),
+        });
+        let mut read = 0;
+        let mut decoder = Decoder::new(&Request::new("m", "", vec![Item::user("Hi")]));
+        let mut told: Told = Vec::new();
+        for chunk in endless {
+            read += 1;
+            told.extend(decoder.absorb(&chunk).unwrap().into_iter().map(Ok));
+            if matches!(told.last(), Some(Ok(Event::Completed { .. }))) {
+                break;
+            }
+        }
+        assert_eq!(told, [text("Well."), called("a", "f", "{}"), completed(Finish::Length, None)]);
+        assert_eq!(read, 2 + 256, "a mebibyte of it");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The Chat Completions dialect: OpenRouter, vLLM, llama.cpp, LM Studio, DeepSeek and the many others that speak it,
 //! each in its own way. One call is one streamed `POST /chat/completions`. Built by the composition root.
 
+mod arguments;
 mod calls;
 mod decoder;
 mod reasoning;

@@ -1,6 +1,8 @@
 //! A model's reasoning, kept only to be sent back: OpenRouter's `reasoning_details`, which hold the signatures that
 //! some models ask for, and the `reasoning_content` without which DeepSeek refuses its own calls. Used by the decoder.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::NAME;
@@ -17,6 +19,8 @@ const DETAILS: &str = "reasoning_details";
 pub(super) struct Reasoning {
     content: String,
     details: Vec<Map<String, Value>>,
+    /// Which of the details goes on under a kind and an index.
+    places: HashMap<(String, String), usize>,
 }
 
 impl Reasoning {
@@ -24,9 +28,14 @@ impl Reasoning {
     pub(super) fn absorb(&mut self, delta: &Value) {
         self.content.push_str(delta[CONTENT].as_str().unwrap_or_default());
         for detail in delta[DETAILS].as_array().into_iter().flatten().filter_map(Value::as_object) {
-            match self.details.iter_mut().rev().find(|known| continues(known, detail)) {
+            let place = place(detail);
+            let known = place.as_ref().and_then(|place| self.details.get_mut(*self.places.get(place)?));
+            match known {
                 Some(known) => join(known, detail),
-                None => self.details.push(detail.clone()),
+                None => {
+                    self.places.extend(place.map(|place| (place, self.details.len())));
+                    self.details.push(detail.clone());
+                }
             }
         }
     }
@@ -45,14 +54,11 @@ impl Reasoning {
     }
 }
 
-/// Text comes in pieces under one index, and its signature holds for the whole. What is sealed comes whole.
-fn continues(known: &Map<String, Value>, detail: &Map<String, Value>) -> bool {
-    let kind = detail.get("type").and_then(Value::as_str);
-    let index = detail.get("index").filter(|index| index.is_number());
-    matches!(kind, Some("reasoning.text" | "reasoning.summary"))
-        && index.is_some()
-        && known.get("index") == index
-        && known.get("type").and_then(Value::as_str) == kind
+/// Under which kind and index text comes in pieces: its signature holds for the whole. What is sealed comes whole.
+fn place(detail: &Map<String, Value>) -> Option<(String, String)> {
+    let kind = detail.get("type").and_then(Value::as_str)?;
+    let index = detail.get("index").filter(|index| index.is_number())?;
+    matches!(kind, "reasoning.text" | "reasoning.summary").then(|| (kind.to_owned(), index.to_string()))
 }
 
 fn join(known: &mut Map<String, Value>, detail: &Map<String, Value>) {

@@ -10,6 +10,8 @@ pub(super) struct Thinking {
     place: Place,
     /// What cannot be told yet: it may belong to a tag.
     held: String,
+    /// How many bytes of space it begins with, as far as that was looked at.
+    space: usize,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -38,10 +40,12 @@ impl Thinking {
                         return String::new();
                     };
                     self.held = behind.to_owned();
+                    self.space = 0;
                     self.place = Place::Behind;
                 }
                 Place::Start | Place::Behind => {
-                    let begun = self.held.trim_start();
+                    let begun = self.held.get(self.space..).unwrap_or_default().trim_start();
+                    self.space = self.held.len() - begun.len();
                     if let Some(inside) = begun.strip_prefix(OPEN) {
                         self.held = inside.to_owned();
                         self.place = Place::Inside;
@@ -132,6 +136,18 @@ mod tests {
         }
         assert_eq!(thinking.pass("</think>Yes"), "Yes");
         assert_eq!(thinking.pass(", <"), ", <");
+    }
+
+    #[test]
+    fn space_is_looked_at_once() {
+        let mut thinking = Thinking::default();
+        for count in 1..=1000 {
+            assert_eq!(thinking.pass(" "), "");
+            assert_eq!(thinking.space, count, "none of it is looked at again");
+        }
+        assert_eq!(thinking.pass("<think>a</think>"), "");
+        assert_eq!((thinking.pass("\n\n"), thinking.space), (String::new(), 2));
+        assert_eq!(thinking.pass("b "), "b ");
     }
 
     proptest! {

@@ -24,7 +24,8 @@ pub(super) struct Decoder {
     settled: usize,
     /// Items that were told.
     told: HashSet<String>,
-    calls: Vec<Call>,
+    /// Names and arguments of calls that were told.
+    calls: HashSet<(String, String)>,
     /// The addresses of pages that were told.
     cited: HashSet<String>,
 }
@@ -119,7 +120,7 @@ impl Decoder {
             return None;
         }
         let call = Call { id: id.to_owned(), name: text(&item["name"]), arguments: text(&item["arguments"]) };
-        self.calls.push(call.clone());
+        self.calls.insert((call.name.clone(), call.arguments.clone()));
         Some(Event::ToolCall(call))
     }
 
@@ -140,11 +141,8 @@ impl Decoder {
         let rest = whole.strip_prefix(&self.text).unwrap_or_default().to_owned();
         let mut events: Vec<Event> = self.more(&rest).into_iter().collect();
         // Some servers give a call another id here.
-        let told = self.calls.clone();
-        let is_told = |item: &Value| {
-            told.iter()
-                .any(|call| call.name == text(&item["name"]) && call.arguments == text(&item["arguments"]))
-        };
+        let told = std::mem::take(&mut self.calls);
+        let is_told = |item: &Value| told.contains(&(text(&item["name"]), text(&item["arguments"])));
         for item in output {
             match item["type"].as_str().unwrap_or_default() {
                 "message" => events.extend(self.pages(item)),
@@ -307,6 +305,17 @@ mod tests {
         for (name, events, expected) in cases {
             assert_eq!(told(&events), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn very_many_calls_are_told_once() {
+        let item = |prefix: &str, at: i32| call(&format!("{prefix}{at}"), &format!("{{\"at\":{at}}}"));
+        let mut events: Vec<Value> = (0..10_000).map(|at| done(&item("a", at))).collect();
+        let again: Vec<Value> = (0..10_001).map(|at| item("b", at)).collect();
+        events.push(completed(&again));
+        let told = run(&events);
+        assert_eq!(told.len(), 10_002);
+        assert_eq!(told[10_000..], [called("b10000", "{\"at\":10000}"), stop()]);
     }
 
     #[test]

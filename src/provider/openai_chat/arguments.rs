@@ -1,0 +1,162 @@
+//! A call's arguments as they come, in pieces: whether they are whole is known after each without reading them again.
+//! Used by [`super::calls`].
+
+use serde_json::{Map, Value};
+
+/// JSON text so far.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    text: String,
+    state: State,
+    /// Brackets that are open.
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// How often the text was read as JSON.
+    #[cfg(test)]
+    reads: usize,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// No object so far, and more may make it one.
+    #[default]
+    Open,
+    /// A whole object, with nothing in it if `is_empty`; white space may follow.
+    Object { is_empty: bool },
+    /// No object whatever follows.
+    Never,
+}
+
+impl Arguments {
+    /// Adds a piece.
+    pub(super) fn push(&mut self, piece: &str) {
+        let start = self.text.len();
+        self.text.push_str(piece);
+        for (at, byte) in piece.bytes().enumerate() {
+            match self.state {
+                State::Open => self.pass(byte, start + at + 1),
+                State::Object { .. } if !is_space(byte) => self.state = State::Never,
+                State::Object { .. } => {}
+                State::Never => return,
+            }
+        }
+    }
+
+    /// Whether they are a whole JSON object.
+    pub(super) const fn is_object(&self) -> bool {
+        matches!(self.state, State::Object { .. })
+    }
+
+    /// Whether they are a whole object without fields.
+    pub(super) const fn is_empty_object(&self) -> bool {
+        matches!(self.state, State::Object { is_empty: true })
+    }
+
+    /// Whether they are this text, but for white space around it.
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.text.trim() == text.trim()
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Goes on by the byte before `end`. The object is read once, when its last bracket has come.
+    fn pass(&mut self, byte: u8, end: usize) {
+        if self.in_string {
+            self.in_string = self.escaped || byte != b'"';
+            self.escaped = !self.escaped && byte == b'\\';
+            return;
+        }
+        match byte {
+            b'{' => self.depth += 1,
+            _ if self.depth == 0 && is_space(byte) => {}
+            _ if self.depth == 0 => self.state = State::Never,
+            b'"' => self.in_string = true,
+            b'[' => self.depth += 1,
+            b'}' | b']' => {
+                self.depth -= 1;
+                if self.depth == 0 {
+                    self.state = self.read(end);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, end: usize) -> State {
+        #[cfg(test)]
+        {
+            self.reads += 1;
+        }
+        let object = self.text.get(..end).map(serde_json::from_str::<Map<String, Value>>);
+        match object {
+            Some(Ok(object)) => State::Object { is_empty: object.is_empty() },
+            Some(Err(_)) | None => State::Never,
+        }
+    }
+}
+
+/// What JSON takes for white space.
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(pieces: &[&str]) -> Arguments {
+        let mut arguments = Arguments::default();
+        pieces.iter().for_each(|piece| arguments.push(piece));
+        arguments
+    }
+
+    #[test]
+    fn whether_they_are_whole_is_known_after_each_piece() {
+        let cases: [(&[&str], (bool, bool)); 10] = [
+            (&[], (false, false)),
+            (&[" {", "}\n"], (true, true)),
+            (&["{\"a\":\"}{\\\"", "]\"}"], (true, false)),
+            (&["{\"a\":[{}", "]}"], (true, false)),
+            (&["{}", "{}"], (false, false)),
+            (&["{}", " x"], (false, false)),
+            (&["[", "]"], (false, false)),
+            (&["{\"a\"", "}"], (false, false)),
+            (&["{]", "{}"], (false, false)),
+            (&["1", "{}"], (false, false)),
+        ];
+        for (pieces, expected) in cases {
+            let arguments = of(pieces);
+            assert_eq!((arguments.is_object(), arguments.is_empty_object()), expected, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn they_are_read_once_however_many_brackets_come() {
+        let braces = ["}"; 10_000];
+        let mut arguments = of(&["{\"a\":\""]);
+        braces.iter().for_each(|piece| arguments.push(piece));
+        assert_eq!((arguments.reads, arguments.is_object()), (0, false));
+        ["\"}", " ", "}", "}"].iter().for_each(|piece| arguments.push(piece));
+        assert_eq!((arguments.reads, arguments.is_object()), (1, false));
+        assert_eq!(of(&["[{}", "{}]", "{}"]).reads, 0, "no object");
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_judged_as_their_whole(pieces in prop::collection::vec("[{}\\[\\]\",:a\\\\1 é\n]{0,4}", 0..9)) {
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            for count in 0..=pieces.len() {
+                let arguments = of(&pieces[..count]);
+                let whole = serde_json::from_str::<Map<String, Value>>(&pieces[..count].concat());
+                prop_assert_eq!(arguments.is_object(), whole.is_ok());
+                prop_assert_eq!(arguments.is_empty_object(), whole.is_ok_and(|object| object.is_empty()));
+                prop_assert_eq!(arguments.into_text(), pieces[..count].concat());
+            }
+        }
+    }
+}
