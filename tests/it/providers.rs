@@ -251,3 +251,31 @@ async fn a_form_goes_without_tools_where_they_cannot_be_combined() {
     }
     assert!(bot.stop().success());
 }
+
+/// Of what a model thought before calls that are left out nothing goes back, and all else does.
+#[tokio::test]
+async fn thoughts_go_back_with_the_calls_that_are_made() {
+    let providers = [
+        ("openai", "gpt-5-mini", r#""type":"reasoning""#, 33),
+        ("compatible", "deepseek-reasoner", r#""reasoning_content":"Hm."#, 1),
+        ("ollama", "qwen3-vl:8b", r#""thinking":"Hm."#, 1),
+        ("gemini", "gemini-3.5-flash", "FigaroSigned", 1),
+    ];
+    for (provider, model, thought, count) in providers {
+        let world = World::new().await;
+        let bot = world.bot_of(provider).set(&format!("{}_MODEL", provider.to_ascii_uppercase()), model);
+        let bot = bot.spawn();
+        bot.ready().await;
+        let call = |at| Part::Call { name: "list_notes".into(), arguments: json!({"key": format!("k{at}")}) };
+        let parts = (0..40).flat_map(|at| [Part::Thought("Hm.".into()), call(at)]);
+        world.script.push(Reply::turn(parts.collect()));
+        world.script.push(Reply::text("Done."));
+        assert_eq!(world.ask("look everywhere").await["text"], "Done.", "{provider}");
+        let request = world.last_request();
+        assert_eq!(request.tool_results().len(), 33, "{provider}");
+        let body = request.body.to_string();
+        assert_eq!(body.matches(thought).count(), count, "{provider}: {body}");
+        assert_eq!(world.model.violations(), Vec::<String>::new(), "{provider}");
+        assert!(bot.stop().success());
+    }
+}

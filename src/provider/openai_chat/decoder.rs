@@ -9,6 +9,7 @@ use super::calls::Calls;
 use super::reasoning::Reasoning;
 use super::thinking::Thinking;
 use crate::domain::usage::Usage;
+use crate::provider::fold::MAX_CALLS;
 use crate::provider::http::decode::Decode;
 use crate::provider::http::error;
 use crate::provider::openai_client::{DONE, cited};
@@ -130,7 +131,8 @@ impl Decoder {
         let mut events = Vec::from_iter(said(self.thinking.end()));
         let calls = self.calls.end(finish != Finish::Stop, &mut self.taken);
         if self.after_calls || !calls.is_empty() {
-            events.extend(self.reasoning.part(&self.model).map(Event::Private));
+            let left_out = calls.iter().skip(MAX_CALLS + 1).map(|call| call.id.as_str()).collect();
+            events.extend(self.reasoning.part(&self.model, &left_out).map(Event::Private));
         }
         events.extend(calls.into_iter().map(Event::ToolCall));
         events.push(Event::Completed { finish, usage: self.usage });
@@ -206,6 +208,7 @@ mod tests {
     use crate::domain::conversation::PrivatePart;
     use crate::domain::source::Source;
     use crate::domain::tool::Call;
+    use crate::provider::fold::Pass;
 
     type Told = Vec<Result<Event, ProviderError>>;
 
@@ -291,6 +294,27 @@ mod tests {
             chunks.push(json!("[DONE]"));
             assert_eq!(run(&chunks), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_sealed_for_calls_that_are_left_out_is_left_out() {
+        let pieces: Vec<Value> = (0..40)
+            .map(|at| {
+                delta(json!({
+                    "reasoning_details": [{"type": "reasoning.encrypted", "data": "AA", "id": format!("c{at}"), "index": at}],
+                    "tool_calls": [{"index": at, "id": format!("c{at}"), "function": {"name": "f", "arguments": "{}"}}],
+                }))
+            })
+            .chain([delta(json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "BB", "id": "rs_1"}]}))])
+            .chain([end("tool_calls")])
+            .collect();
+        let mut pass = Pass::default();
+        run(&pieces).into_iter().for_each(|event| pass.absorb(event.unwrap()));
+        let details = pass.private[0].data["reasoning_details"].as_array().unwrap();
+        let ids: Vec<&str> = details.iter().filter_map(|detail| detail["id"].as_str()).collect();
+        let calls: Vec<&str> = pass.calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!((pass.private.len(), calls.len(), pass.calls_left_out), (1, MAX_CALLS + 1, 7));
+        assert_eq!(ids, [calls, vec!["rs_1"]].concat());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A model's reasoning, kept only to be sent back: OpenRouter's `reasoning_details`, which hold the signatures that
 //! some models ask for, and the `reasoning_content` without which DeepSeek refuses its own calls. Used by the decoder.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -40,14 +40,19 @@ impl Reasoning {
         }
     }
 
-    /// The part that is sent back to this model, if there was any reasoning.
-    pub(super) fn part(&self, model: &str) -> Option<PrivatePart> {
+    /// The part that is sent back to this model, if there was any reasoning. What is sealed for a call has its id, and goes
+    /// back with it alone: not for calls that are left out.
+    pub(super) fn part(&self, model: &str, left_out: &HashSet<&str>) -> Option<PrivatePart> {
         let mut data = json!({"model": model});
         if !self.content.is_empty() {
             data[CONTENT] = self.content.as_str().into();
         }
-        if !self.details.is_empty() {
-            data[DETAILS] = json!(self.details);
+        let is_left_out = |detail: &&Map<String, Value>| {
+            detail.get("id").and_then(Value::as_str).is_some_and(|id| left_out.contains(id))
+        };
+        let details: Vec<_> = self.details.iter().filter(|detail| !is_left_out(detail)).collect();
+        if !details.is_empty() {
+            data[DETAILS] = json!(details);
         }
         let is_some = FIELDS.iter().any(|field| data.get(*field).is_some());
         is_some.then(|| PrivatePart { provider: NAME.into(), data })
@@ -84,7 +89,7 @@ mod tests {
     fn kept(deltas: &[Value]) -> Option<Value> {
         let mut reasoning = Reasoning::default();
         deltas.iter().for_each(|delta| reasoning.absorb(delta));
-        reasoning.part("m").map(|part| part.data)
+        reasoning.part("m", &HashSet::new()).map(|part| part.data)
     }
 
     #[test]
