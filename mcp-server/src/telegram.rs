@@ -51,7 +51,7 @@ pub(crate) struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) migrate_to_chat_id: Option<i64>,
     /// Telegram has seen nothing of the call.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     unsent: bool,
 }
 
@@ -163,6 +163,7 @@ impl Telegram {
             };
             let Some(moment) = self.next_try(call, &failure, retries) else {
                 if unclear {
+                    failure.unsent = false;
                     failure
                         .description
                         .push_str(" (an earlier try got no answer and may have been carried out)");

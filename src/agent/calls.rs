@@ -143,6 +143,7 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
         }
         Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
+        Ok(Err(ToolError::Unknown(reason))) => failure(ToolStatus::Unknown, &reason),
         Err(_) => {
             let reason = format!("no result within {} s; whether it acted is not known", TIMEOUT.as_secs());
             failure(ToolStatus::Unknown, &reason)

@@ -31,10 +31,8 @@ pub enum McpError {
     /// The server is not there; it is being restarted, so the same call may work in a moment.
     #[error("the Telegram MCP server is not available ({0})")]
     Unavailable(String),
-    /// The call was on its way when the connection broke.
-    #[error(
-        "the Telegram MCP server was lost during the call ({0}): whether it acted is not known. Do not simply repeat it"
-    )]
+    /// The call was on its way when the connection broke: whether it acted is not known.
+    #[error("the Telegram MCP server was lost during the call ({0})")]
     Lost(String),
     /// The server does not take the call as it is.
     #[error("the Telegram MCP server refused the call: {0}")]

@@ -31,7 +31,7 @@ impl SendAllowance {
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map(|_| ())
     }
 
-    /// Puts messages back that Telegram refused.
+    /// Puts messages back that were certainly not sent.
     pub fn give_back(&self, count: usize) {
         let _before = self.left.fetch_add(count, Ordering::Relaxed);
     }

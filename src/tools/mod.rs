@@ -127,6 +127,9 @@ pub enum ToolError {
     /// Policy refused.
     #[error("{0}")]
     Denied(String),
+    /// Nobody knows whether it acted. The words tell the model not to repeat it.
+    #[error("{0}")]
+    Unknown(String),
 }
 
 impl From<StoreError> for ToolError {

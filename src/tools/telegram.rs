@@ -15,7 +15,7 @@ use super::{Shelf, Tool, ToolContext, ToolError, ToolOutput, as_data, schema};
 use crate::domain::delivery::Author;
 use crate::domain::tool::{Carried, Effect};
 use crate::ids::{ChatId, MessageId};
-use crate::mcp::client::Answer;
+use crate::mcp::client::{Answer, McpError};
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::{Gate, Urgency};
 use crate::policy::access::Standing;
@@ -142,14 +142,11 @@ impl Tool for TelegramTool {
         self.permit(&args, &files, context).await?;
         let count = if self.method.adds_messages() { messages(&args) } else { 0 };
         take(context, count)?;
-        let answer = self.send(&args, context.place.chat).await?;
-        if answer.is_error {
-            if is_refusal(&answer.content) {
-                context.sends.iter().for_each(|sends| sends.give_back(count));
-            }
-            return Err(ToolError::ForModel(describe_error(&answer.content)));
+        let sent = self.send(&args, context.place.chat).await;
+        if matches!(sent, Err(ToolError::ForModel(_))) {
+            context.sends.iter().for_each(|sends| sends.give_back(count));
         }
-        let result = answer.content.get("result").cloned().unwrap_or(answer.content);
+        let result = sent?;
         let spoke = self.note_own(&args, &result, context).await;
         let carried = Carried { spoke, ..Carried::default() };
         let value = match self.shows_words(&result) {
@@ -219,26 +216,46 @@ impl TelegramTool {
         }
     }
 
-    /// Makes the call at the gate's pace; a short 429 is waited out once.
-    async fn send(&self, args: &Map<String, Value>, chat: ChatId) -> Result<Answer, ToolError> {
+    /// Makes the call at the gate's pace and gives its result; a short 429 is waited out once.
+    async fn send(&self, args: &Map<String, Value>, chat: ChatId) -> Result<Value, ToolError> {
         let is_paced = self.method.class != Class::Read;
         for last in [false, true] {
             if is_paced {
                 let together = if self.method.speaks() { messages(args) } else { 1 };
                 self.tools.gate.pass_together(chat, together, Urgency::Answer).await;
             }
-            let answer = self
-                .tools
-                .mcp
-                .call(&self.spec.name, args.clone())
-                .await
-                .map_err(|error| ToolError::ForModel(error.to_string()))?;
+            let answer = match self.tools.mcp.call(&self.spec.name, args.clone()).await {
+                Ok(answer) => answer,
+                Err(error @ McpError::Lost(_)) => return Err(self.unknown(&error.to_string())),
+                Err(error @ (McpError::Unavailable(_) | McpError::Refused(_))) => {
+                    return Err(ToolError::ForModel(error.to_string()));
+                }
+            };
             match retry_after(&answer) {
                 Some(wait) if is_paced && !last && wait <= LONGEST_WAIT => self.tools.gate.close(chat, wait),
-                _ => return Ok(answer),
+                _ if answer.is_error => return Err(self.failure(&answer.content)),
+                _ => return Ok(answer.content.get("result").cloned().unwrap_or(answer.content)),
             }
         }
         Err(ToolError::ForModel("Telegram is limiting messages to this chat; try later".to_owned()))
+    }
+
+    fn failure(&self, content: &Value) -> ToolError {
+        let words = describe_error(content);
+        match Fate::of(content) {
+            Fate::Refused => ToolError::ForModel(format!("Telegram refused: {words}")),
+            Fate::Unsent => ToolError::ForModel(words),
+            Fate::Unknown => self.unknown(&words),
+        }
+    }
+
+    /// A call without an answer. What only reads does no harm twice.
+    fn unknown(&self, words: &str) -> ToolError {
+        if self.method.class == Class::Read {
+            return ToolError::ForModel(words.to_owned());
+        }
+        let done = if self.method.adds_messages() { "sent" } else { "carried out" };
+        ToolError::Unknown(format!("{words}. It may have been {done}: do not repeat it without checking"))
     }
 
     /// Whether the model sent every message a call names; `None` where it names none. What is no number names a message
@@ -290,10 +307,27 @@ fn take(context: &ToolContext, count: usize) -> Result<(), ToolError> {
     })
 }
 
-/// Whether Telegram has certainly not made a failed call; of one without an answer nobody knows.
-fn is_refusal(content: &Value) -> bool {
-    let code = content.get("error").and_then(|error| error.get("error_code")).and_then(Value::as_i64);
-    code.is_some_and(|code| (400..500).contains(&code))
+/// What became of a call that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// Telegram, or the server before it, did not take it.
+    Refused,
+    /// Telegram never saw it.
+    Unsent,
+    /// There is no answer: it was cancelled (499), or Telegram failed or fell silent (5xx).
+    Unknown,
+}
+
+impl Fate {
+    fn of(content: &Value) -> Self {
+        let error = content.get("error");
+        let code = error.and_then(|error| error.get("error_code")).and_then(Value::as_i64);
+        match code {
+            _ if error.is_some_and(|error| error.get("unsent") == Some(&Value::Bool(true))) => Self::Unsent,
+            Some(400..499) => Self::Refused,
+            Some(_) | None => Self::Unknown,
+        }
+    }
 }
 
 fn retry_after(answer: &Answer) -> Option<Duration> {
@@ -303,8 +337,30 @@ fn retry_after(answer: &Answer) -> Option<Duration> {
 
 fn describe_error(content: &Value) -> String {
     let error = content.get("error").unwrap_or(content);
-    match error.get("description").and_then(Value::as_str) {
-        Some(description) => format!("Telegram refused: {description}"),
-        None => format!("Telegram refused: {error}"),
+    error.get("description").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_of_a_failed_call_is_told_by_its_error() {
+        let failed = |code: i64| json!({"ok": false, "error": {"error_code": code, "description": "x"}});
+        let away = |unsent: bool| json!({"ok": false, "error": {"error_code": 503, "unsent": unsent}});
+        let cases = [
+            (failed(400), Fate::Refused),
+            (failed(403), Fate::Refused),
+            (failed(429), Fate::Refused),
+            (failed(499), Fate::Unknown),
+            (failed(500), Fate::Unknown),
+            (failed(504), Fate::Unknown),
+            (away(true), Fate::Unsent),
+            (away(false), Fate::Unknown),
+            (json!("the server said something else"), Fate::Unknown),
+        ];
+        for (content, expected) in cases {
+            assert_eq!(Fate::of(&content), expected, "{content}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::providers::PNG;
 use super::task_runs::{keep, once, said, soon};
 use crate::support::scene::text;
-use crate::support::{ANN, PATIENCE, World};
+use crate::support::{ANN, PATIENCE, World, proc};
 
 const TASK: &str = "Count for me.";
 
@@ -88,6 +88,67 @@ async fn what_was_sent_before_a_restart_counts_and_what_may_have_been() {
     gate.open();
     assert_eq!(good(&results[..4]), [true, true, true, false], "{results:?}");
     assert_eq!(good(&results[4..]).iter().filter(|good| **good).count(), 1, "{results:?}");
+}
+
+/// What Telegram failed at, and what the server of tools died over, may have been sent: it counts in the same process
+/// and in the next one, and the model is told.
+#[tokio::test]
+async fn what_may_have_been_sent_counts_and_is_told() {
+    let world = World::new().await;
+    keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
+    let recipe = world.bot().set("TELEGRAM_RATES", "off");
+    let (second, third, fourth) = (Gate::new(), Gate::new(), Gate::new());
+    world.when(TASK, Reply::turn(vec![send("failed")]));
+    world.when(TASK, Reply::turn(vec![send("lost")]).behind(&second));
+    world.when(TASK, Reply::turn(["1", "2", "3", "4"].map(send).to_vec()).behind(&third));
+    let failed = Failure::Status { status: 502, description: "Bad Gateway".to_owned() };
+    world.telegram.fail("sendMessage", failed, 1);
+    let bot = recipe.spawn();
+    bot.ready().await;
+    told(&world, 1).await;
+    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    second.open();
+    world
+        .see("the call", |view| {
+            view.calls_of("sendMessage").iter().any(|call| call.args["text"] == "lost").then_some(())
+        })
+        .await;
+    proc::signal(bot.children()[0], "KILL");
+    let results = told(&world, 2).await;
+    for told in &results {
+        let words = text_of(told);
+        assert!(words.ends_with("It may have been sent: do not repeat it without checking"), "{told}");
+    }
+    assert_eq!(bot.log().matches("status=Unknown").count(), 2, "{}", bot.log());
+    third.open();
+    let results = told(&world, 6).await;
+    assert_eq!(good(&results).iter().filter(|good| **good).count(), 3, "{results:?}");
+    bot.kill();
+    world.when(TASK, Reply::turn(vec![send("5")]));
+    world.when(TASK, Reply::text("Counted.").behind(&fourth));
+    let bot = recipe.spawn();
+    bot.ready().await;
+    let results = told(&world, 7).await;
+    fourth.open();
+    assert!(text_of(&results[6]).contains("0 of them are left"), "{results:?}");
+    drop(bot);
+}
+
+/// What Telegram never saw was certainly not sent, and can be sent again.
+#[tokio::test]
+async fn what_was_certainly_not_sent_does_not_count() {
+    let world = World::new().await;
+    keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
+    world.when(TASK, Reply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
+    world.when(TASK, Reply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
+    world.when(TASK, Reply::text("Counted."));
+    let failed = Failure::Status { status: 403, description: "Forbidden".to_owned() };
+    world.telegram.fail("sendMessage", failed, 5);
+    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    let results = told(&world, 12).await;
+    assert_eq!(good(&results).iter().filter(|good| **good).count(), 5, "{results:?}");
+    drop(bot);
 }
 
 #[tokio::test]

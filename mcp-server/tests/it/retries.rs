@@ -58,7 +58,10 @@ async fn a_telegram_that_stays_away_is_told_after_three_tries() {
     let outcome = bench.call(&session, "sendMessage", text("hi")).await;
     assert_eq!(
         outcome,
-        (true, json!({"ok": false, "error": {"error_code": 503, "description": description}}))
+        (
+            true,
+            json!({"ok": false, "error": {"error_code": 503, "description": description, "unsent": true}})
+        )
     );
     let waited = start.elapsed();
     assert!(waited >= Duration::from_millis(1500) && waited < Duration::from_secs(5), "{waited:?}");
