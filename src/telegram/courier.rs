@@ -9,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::commands::{Clocks, action_buttons, settings_card, task_card};
 use super::live::{Live, MESSAGE_UNITS};
-use super::markup::{Formatted, Piece, messages, split};
+use super::markup::{Formatted, Piece, at_most, cut, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
 use super::tries::{Tries, pauses};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
+use crate::domain::task::MAX_ANSWER_MESSAGES;
 use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::{Locales, Texts};
 use crate::store::{SettingsStore, TaskStore};
@@ -134,7 +135,7 @@ impl TelegramCourier {
         let card = match delivery.card {
             Some(card) => card,
             None => {
-                let pieces = pieces(&delivery.markdown);
+                let pieces = pieces(delivery);
                 let last = pieces.len().saturating_sub(1);
                 let message = |(at, piece)| self.outgoing(delivery, piece, (at == 0, at == last));
                 return Some(pieces.into_iter().enumerate().map(message).collect());
@@ -194,6 +195,7 @@ impl TelegramCourier {
         let (content, file) = match piece {
             Piece::Text(content) => (content, None),
             Piece::File(file) => (Formatted::default(), Some(file)),
+            Piece::Whole(file, instead) => (instead, Some(file)),
         };
         let reply_to = delivery.reply_to.filter(|_| is_first);
         let (preview, author) = (delivery.preview.clone(), delivery.author());
@@ -237,15 +239,20 @@ impl TelegramCourier {
     }
 
     /// Sends code that may not be a file. Together its messages are one part of the answer, known by the last: how
-    /// many parts there are must not depend on what Telegram takes.
+    /// many parts there are must not depend on what Telegram takes. Where parts are bounded, it is one message.
     async fn as_texts(
         &self,
         delivery: &PendingDelivery,
-        Outgoing { file, mut reply_to, mut buttons, author, .. }: Outgoing,
+        Outgoing { content, file, mut reply_to, mut buttons, author, .. }: Outgoing,
         (tries, stop): (&mut Tries, &CancellationToken),
     ) -> Result<MessageId, Unsent> {
-        let mut texts =
-            file.map(|file| file.into_texts(MESSAGE_UNITS)).unwrap_or_default().into_iter().peekable();
+        let mut texts = file.map(|file| file.into_texts(MESSAGE_UNITS)).unwrap_or_default();
+        if !content.text.is_empty() {
+            texts = vec![content];
+        } else if delivery.task.is_some() && texts.len() > 1 {
+            texts = vec![cut(texts, MESSAGE_UNITS)];
+        }
+        let mut texts = texts.into_iter().peekable();
         let mut last = Err(Unsent::Hopeless("there is no code".to_owned()));
         while let Some(content) = texts.next() {
             let buttons = if texts.peek().is_none() { std::mem::take(&mut buttons) } else { Vec::new() };
@@ -263,12 +270,18 @@ impl TelegramCourier {
     }
 }
 
-/// What is sent of an answer. Should its formatting fail, it still arrives, as plain text.
-fn pieces(markdown: &str) -> Vec<Piece> {
-    std::panic::catch_unwind(|| messages(markdown, MESSAGE_UNITS)).unwrap_or_else(|_panic| {
+/// What is sent of an answer; of a task's, which nobody waits for, only so much. Should its formatting fail, it still
+/// arrives, as plain text.
+fn pieces(delivery: &PendingDelivery) -> Vec<Piece> {
+    let markdown = &delivery.markdown;
+    let pieces = std::panic::catch_unwind(|| messages(markdown, MESSAGE_UNITS)).unwrap_or_else(|_panic| {
         tracing::error!("an answer could not be formatted; sending it as it is");
         split(plain(markdown), MESSAGE_UNITS).into_iter().map(Piece::Text).collect()
-    })
+    });
+    match delivery.task {
+        Some(_) => at_most(MAX_ANSWER_MESSAGES, pieces, markdown, MESSAGE_UNITS),
+        None => pieces,
+    }
 }
 
 fn plain(text: &str) -> Formatted {

@@ -47,7 +47,7 @@ pub struct Sender {
 /// A message to be sent.
 #[derive(Debug, Clone, Default)]
 pub struct Outgoing {
-    /// Text and entities.
+    /// Text and entities; of a document what can be sent in its place, if anything.
     pub content: Formatted,
     /// The address that is shown with a preview of its page, if it stands in the text. Of no other one is a page loaded.
     pub preview: Option<String>,
@@ -258,12 +258,12 @@ pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     if message.file.is_none() {
         body.insert("text".to_owned(), json!(message.content.text));
         body.insert(PREVIEW.to_owned(), preview(message));
+        if !message.content.entities.is_empty() {
+            body.insert("entities".to_owned(), json!(message.content.entities));
+        }
     }
     if let Some(topic) = place.topic {
         body.insert("message_thread_id".to_owned(), json!(topic));
-    }
-    if !message.content.entities.is_empty() {
-        body.insert("entities".to_owned(), json!(message.content.entities));
     }
     if let Some(id) = message.reply_to {
         let reply = json!({"message_id": id, "allow_sending_without_reply": true});

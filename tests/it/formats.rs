@@ -23,7 +23,8 @@ fn sent(view: &View<'_>, chat: i64) -> Vec<String> {
     view.bot_messages(chat).into_iter().map(|m| name(m).unwrap_or_else(|| text(m).to_owned())).collect()
 }
 
-fn content(world: &World, message: &Value) -> String {
+/// What is in a document.
+pub fn content(world: &World, message: &Value) -> String {
     let id = message["document"]["file_id"].as_str().unwrap();
     world.telegram.view(|view| String::from_utf8(view.file(id).unwrap().to_vec()).unwrap())
 }

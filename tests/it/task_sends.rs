@@ -1,9 +1,12 @@
 //! How much a task may send: the tools of one run send five messages, counted one by one and over a restart too.
 
+use std::time::Duration;
+
 use figaro::demo::model::{Gate, ModelRequest, Part, Reply};
 use figaro::demo::telegram::Failure;
 use serde_json::{Value, json};
 
+use super::formats::content;
 use super::providers::PNG;
 use super::task_runs::{keep, once, said, soon};
 use crate::support::scene::text;
@@ -187,6 +190,55 @@ async fn a_person_who_asks_gets_as_many_as_they_ask_for() {
     world.when(TASK, Reply::text("Counted."));
     world.say(ANN, ANN, TASK);
     assert_eq!(good(&told(&world, 6).await), [true; 6]);
+}
+
+/// Paragraphs that fill some ten messages, each with a link.
+fn long_answer() -> String {
+    let paragraph =
+        |n: usize| format!("**Point {n}** [source](https://example.org/{n}): {}\n\n", "word ".repeat(150));
+    (0..50).map(paragraph).collect::<String>().trim_end().to_owned()
+}
+
+#[tokio::test]
+async fn a_runs_own_answer_is_five_messages_at_most_the_last_a_document() {
+    for refused in [false, true] {
+        let world = World::new().await;
+        keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
+        let answer = long_answer();
+        world.when(TASK, Reply::text(&answer).paced(4000, Duration::ZERO));
+        if refused {
+            let no_documents = "Bad Request: not enough rights to send documents to the chat".to_owned();
+            let failed = Failure::Status { status: 400, description: no_documents };
+            world.telegram.fail("sendDocument", failed, 1);
+        }
+        let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+        bot.ready().await;
+        let messages = world.answers(ANN, 5).await;
+        world.caught_up().await;
+        assert_eq!(world.bot_texts(ANN).len() - 1, 5, "{:?}", world.bot_texts(ANN));
+        let words: Vec<&str> = messages[..4].iter().map(text).collect();
+        assert!(words.iter().all(|words| words.starts_with("Point ") && words.len() > 2000), "{words:?}");
+        if refused {
+            let last = text(&messages[4]);
+            assert!(last.starts_with("Point ") && last.ends_with(" …"), "{last}");
+        } else {
+            assert_eq!(messages[4]["document"]["file_name"], "answer.md");
+            assert_eq!(content(&world, &messages[4]), answer, "all of it");
+        }
+        assert!(bot.stop().success());
+    }
+}
+
+#[tokio::test]
+async fn a_long_answer_to_a_person_is_as_many_messages_as_it_takes() {
+    let world = World::new().await;
+    world.otherwise(Reply::text(&long_answer()).paced(4000, Duration::ZERO));
+    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    world.say(ANN, ANN, "tell me");
+    let messages = world.answers(ANN, 9).await;
+    assert!(messages.iter().all(|message| message["document"].is_null()));
+    assert!(bot.stop().success());
 }
 
 fn text_of(told: &Value) -> &str {

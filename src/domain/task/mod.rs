@@ -37,6 +37,8 @@ const TITLE_CHARS: usize = 60;
 pub const MAX_PROMPT_CHARS: usize = 4000;
 /// The most messages that tools send in one run; the answer that is delivered at its end does not count.
 pub const MAX_RUN_MESSAGES: usize = 5;
+/// The most messages of that answer; the last one of a longer one is the whole of it as a document.
+pub const MAX_ANSWER_MESSAGES: usize = 5;
 /// A due time is tried so often, with these pauses in between.
 pub const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)];
 /// A task that failed at so many due times in a row is paused.

@@ -1,13 +1,11 @@
 //! What a drawing shows of a turn: the text so far, rendered, with the status line under it, in one message. Pure.
 
 use super::Sketch;
-use crate::telegram::markup::{Formatted, render_partial, split};
+use crate::telegram::markup::{Formatted, MORE, render_partial, split};
 use crate::text::utf16_len;
 
 /// The most UTF-16 units of a message, and of a draft.
 pub(in crate::telegram) const MESSAGE_UNITS: usize = 4096;
-/// Stands where a text goes on.
-const MORE: &str = " …";
 
 /// For a draft: of a long text the last message, where the words are coming.
 pub(super) fn last_part(sketch: &Sketch) -> Formatted {

@@ -3,11 +3,17 @@
 use super::render::render_with_files;
 use super::split::{sections, split};
 use super::{Entity, File, Formatted, Kind};
+use crate::text::utf16_len;
 
 /// Stands where a file is cut out; no text has it, see [`super::out::Out::push`].
 pub(super) const CUT: char = '\u{10ffff}';
 /// Before the name of a file.
 pub(super) const CLIP: &str = "📎 ";
+
+/// Stands where a text goes on elsewhere.
+pub const MORE: &str = " …";
+/// What an answer is called that goes out as a document.
+const ANSWER_NAME: &str = "answer.md";
 
 /// Something that is sent by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +22,8 @@ pub enum Piece {
     Text(Formatted),
     /// A document; the message before it says where it belongs, unless it follows nothing.
     File(File),
+    /// The whole answer as a document, and the message that would have stood in its place.
+    Whole(File, Formatted),
 }
 
 /// The pieces of a Markdown answer in order, texts of at most `limit` UTF-16 units. The same answer always has the
@@ -39,12 +47,39 @@ pub fn messages(markdown: &str, limit: usize) -> Vec<Piece> {
     pieces
 }
 
+/// At most so many of an answer's pieces (at least 1). Where there are more, the last one is the whole answer as a
+/// document.
+#[must_use]
+pub fn at_most(most: usize, mut pieces: Vec<Piece>, markdown: &str, limit: usize) -> Vec<Piece> {
+    if pieces.len() <= most {
+        return pieces;
+    }
+    pieces.truncate(most);
+    let instead = match pieces.pop() {
+        Some(Piece::Text(text) | Piece::Whole(_, text)) => cut(vec![text], limit),
+        Some(Piece::File(file)) => cut(file.into_texts(limit), limit),
+        None => Formatted::default(),
+    };
+    let (name, language) = (ANSWER_NAME.to_owned(), Some("markdown".to_owned()));
+    pieces.push(Piece::Whole(File { name, language, content: markdown.to_owned() }, instead));
+    pieces
+}
+
+/// The beginning of what was to be several messages, as one that shows that it was more.
+#[must_use]
+pub fn cut(texts: Vec<Formatted>, limit: usize) -> Formatted {
+    let first = texts.into_iter().next().unwrap_or_default();
+    let mut first = split(first, limit - utf16_len(MORE)).into_iter().next().unwrap_or_default();
+    first.text += MORE;
+    first
+}
+
 impl File {
     /// The code as messages of at most `limit` UTF-16 units, for when it cannot go out as a file.
     #[must_use]
     pub fn into_texts(self, limit: usize) -> Vec<Formatted> {
         let text = self.content.replace('\t', "    ").trim_end().to_owned();
-        let length = crate::text::utf16_len(&text);
+        let length = utf16_len(&text);
         let code = Entity { kind: Kind::Pre { language: self.language }, offset: 0, length };
         split(Formatted { text, entities: vec![code] }, limit)
     }
@@ -65,7 +100,9 @@ mod tests {
     fn shown(source: &str) -> Vec<String> {
         let show = |piece: &Piece| match piece {
             Piece::Text(text) => tagged(text),
-            Piece::File(file) => format!("{}: {}", file.name, file.content.lines().count()),
+            Piece::File(file) | Piece::Whole(file, _) => {
+                format!("{}: {}", file.name, file.content.lines().count())
+            }
         };
         messages(source, 4096).iter().map(show).collect()
     }
@@ -112,6 +149,34 @@ mod tests {
         assert!(texts.len() > 1);
         texts.iter().for_each(assert_valid);
         assert!(texts.iter().all(|text| text.entities.len() == 1));
+    }
+
+    #[test]
+    fn of_too_many_pieces_the_last_is_the_whole_as_a_document() {
+        let paragraphs = |count: usize| vec![format!("{}\n\n", "word ".repeat(16)); count].concat();
+        let code = format!("{}{}", paragraphs(2), long("rust"));
+        let limit = 100;
+        for (markdown, few) in [(paragraphs(3), true), (paragraphs(4), false), (code, false)] {
+            let all = messages(&markdown, limit);
+            let pieces = at_most(3, all.clone(), &markdown, limit);
+            assert_eq!(pieces.len(), 3);
+            assert_eq!(pieces[..2], all[..2]);
+            match &pieces[2] {
+                Piece::Text(_) => assert!(few, "{markdown}"),
+                Piece::File(file) => assert!(file.content.lines().count() == 90 && all.len() == 3),
+                Piece::Whole(file, instead) => {
+                    assert!(!few && file.content == markdown && file.name == "answer.md");
+                    assert!(instead.text.starts_with("word") && instead.text.ends_with(MORE), "{instead:?}");
+                    assert!(utf16_len(&instead.text) <= limit);
+                }
+            }
+        }
+        let many = messages(&["rust", "c", "go", "r"].map(long).join("\n\n"), limit);
+        let Piece::Whole(_, instead) = at_most(2, many, "all", limit).pop().unwrap() else {
+            panic!("no document")
+        };
+        assert!(matches!(instead.entities[..], [Entity { kind: Kind::Pre { .. }, .. }]), "{instead:?}");
+        assert!(utf16_len(&instead.text) <= limit && instead.text.ends_with(MORE));
     }
 
     proptest! {

@@ -20,7 +20,7 @@ mod table;
 
 use serde::Serialize;
 
-pub use self::messages::{Piece, messages};
+pub use self::messages::{MORE, Piece, at_most, cut, messages};
 pub use self::partial::render_partial;
 #[cfg(test)]
 pub use self::render::render;
