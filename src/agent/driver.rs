@@ -217,7 +217,7 @@ impl Driver {
         turn: &Turn,
     ) -> Option<Result<Vec<CallResult>, StoreError>> {
         let calls = ready(planned, run.found(), &turn.tools);
-        let context = ToolContext { addresses: Arc::new(run.addresses()), ..turn.context.clone() };
+        let context = ToolContext { addresses: run.addresses().clone(), ..turn.context.clone() };
         let acts = calls.iter().any(ReadyCall::acts);
         if acts && !(turn.commit.0)() {
             return None;

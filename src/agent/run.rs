@@ -38,9 +38,9 @@ pub struct Run {
     nano_usd: Option<u64>,
     carried: Carried,
     phase: Phase,
-    /// Addresses that people wrote.
+    /// Addresses that people wrote or that the turn has found.
     #[serde(default)]
-    written: Addresses,
+    addresses: Addresses,
     /// Whether an answer may promise only what a task was stored for.
     #[serde(default)]
     keeps_promises: bool,
@@ -131,7 +131,7 @@ impl Run {
             nano_usd: Some(0),
             carried: Carried::default(),
             phase,
-            written: Addresses::default(),
+            addresses: Addresses::default(),
             keeps_promises: false,
             taken_back: None,
         }
@@ -146,14 +146,16 @@ impl Run {
 
     /// The same turn, which knows the addresses that people wrote.
     #[must_use]
-    pub fn knowing(self, written: Addresses) -> Self {
-        Self { written, ..self }
+    pub fn knowing(mut self, written: Addresses) -> Self {
+        self.addresses = written;
+        find(&mut self.addresses, &self.carried.sources);
+        self
     }
 
     /// The same turn with what its calls left behind before a restart, in their order.
     #[must_use]
     pub fn carrying(mut self, before: impl IntoIterator<Item = Carried>) -> Self {
-        before.into_iter().for_each(|carried| self.carried.add(carried));
+        before.into_iter().for_each(|carried| self.carry(carried));
         self
     }
 
@@ -181,17 +183,20 @@ impl Run {
 
     /// The addresses that people wrote, and those that search has found so far.
     #[must_use]
-    pub fn addresses(&self) -> Addresses {
-        let mut addresses = self.written.clone();
-        self.carried.sources.iter().for_each(|source| addresses.add_found(&source.url));
-        addresses
+    pub const fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    fn carry(&mut self, carried: Carried) {
+        find(&mut self.addresses, &carried.sources);
+        self.carried.add(carried);
     }
 
     /// What the turn has come to if this is its last pass.
     #[must_use]
     pub fn answer(&self, pass: Pass) -> Answer {
         let unkept = self.is_unkept(&pass);
-        let addresses = self.addresses();
+        let addresses = self.addresses.clone();
         let Carried { spoke, sources, tasks, .. } = self.carried.clone();
         let (usage, nano_usd) = (self.usage, self.nano_usd);
         Answer { pass, spoke, sources, addresses, tasks, unkept, usage, nano_usd }
@@ -229,6 +234,7 @@ impl Run {
         let may_call = self.may_call();
         self.passes += 1;
         self.count(&pass);
+        find(&mut self.addresses, &pass.sources);
         add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
         if pass.calls.is_empty() || !may_call {
             return self.conclude(pass);
@@ -278,6 +284,7 @@ impl Run {
         };
         for Planned { call, .. } in planned {
             let result = results.iter().find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
+            find(&mut self.addresses, &result.carried.sources);
             self.carried.add(result.carried);
             let Call { id, name, .. } = result.call;
             self.items.push(Item::ToolResult { call_id: id, name, output: fence::result(&result.output) });
@@ -313,6 +320,10 @@ impl Run {
         });
         Planned { call: call.clone(), refusal }
     }
+}
+
+fn find(addresses: &mut Addresses, sources: &[Source]) {
+    sources.iter().for_each(|source| addresses.add_found(&source.url));
 }
 
 /// The same for calls that differ only in how their JSON is written.
@@ -460,6 +471,23 @@ mod tests {
         let run = run.model_answered(wants(vec![look.clone()]));
         let run = run.tools_answered(vec![CallResult { carried: found(&[6, 7, 7, 8, 9]), ..done(&look) }]);
         assert_eq!(run.found(), ["t3", "t4", "t5", "t1", "t6", "t7", "t8", "t9"]);
+    }
+
+    #[test]
+    fn what_is_known_is_shared_with_each_pass_and_grows_with_what_is_found() {
+        let look = call("l", "{}");
+        let page = |url: &str| Source { title: "x".into(), url: url.into() };
+        let carried = |url: &str| Carried { sources: vec![page(url)], ..Carried::default() };
+        let written = Addresses::written(["see https://written.example/"]);
+        let run = Run::new(Vec::new(), 10).carrying([carried("https://before.example/")]).knowing(written);
+        assert!(run.addresses().shares(&run.clone().addresses().clone()));
+        let pass = Pass { sources: vec![page("https://told.example/")], ..wants(vec![look.clone()]) };
+        let run = run.model_answered(pass);
+        let found = CallResult { carried: carried("https://found.example/"), ..done(&look) };
+        let answer = answer_of(&run.tools_answered(vec![found]).model_answered(says("hello")));
+        for page in ["written", "before", "told", "found"] {
+            assert!(answer.addresses.has(&format!("https://{page}.example/")), "{page}");
+        }
     }
 
     const PROMISE: &str = "I'll remind you tomorrow at 9.";

@@ -78,10 +78,9 @@ impl Turns {
             Trouble::Internal
         })?;
         let carried = done.into_iter().map(carried).collect();
-        let mut written = Addresses::default();
-        let earlier = history.iter().flat_map(Message::words_of_people);
-        let now = overheard.iter().chain(&question.parts).flat_map(Inbound::words_of_people);
-        earlier.chain(now).for_each(|words| written.add_written(words));
+        let earlier = history.iter().rev().flat_map(Message::words_of_people);
+        let now = question.parts.iter().rev().chain(overheard.iter().rev());
+        let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
         let of_task = question.task.iter().flat_map(|task| &task.addresses);
         of_task.for_each(|address| written.add_found(address));
         Ok(Loaded { window, carried, written })

@@ -28,6 +28,7 @@ use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::{Carried, ToolStatus};
 use crate::files::Files;
+use crate::policy::address::Addresses;
 use crate::prompts::Prompts;
 use crate::prompts::texts::{Locales, Texts};
 use crate::store::{ConversationStore, InboxStore, NoteStore, SettingsStore, StoreError, TaskStore};
@@ -235,7 +236,7 @@ impl Turns {
                 language: first.language.clone(),
                 standing: question.standing,
                 model: model.clone(),
-                addresses: Arc::default(),
+                addresses: Addresses::default(),
                 now,
                 sends: self.allowance(run, question).await?,
             },

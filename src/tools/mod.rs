@@ -59,7 +59,7 @@ pub struct ToolContext {
     /// The model that the turn is for.
     pub model: ModelName,
     /// Addresses that a person wrote or that search found: only these may a tool have loaded.
-    pub addresses: Arc<Addresses>,
+    pub addresses: Addresses,
     /// When the call was made.
     pub now: DateTime<Utc>,
     /// The most messages that tools may send, in the run of a task; without it as many as the model wants.
@@ -87,7 +87,7 @@ impl ToolContext {
             language: None,
             standing: Standing::Member,
             model: ModelName { provider: "a".to_owned(), model: "x".to_owned() },
-            addresses: Arc::default(),
+            addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,
             sends: None,
         }

@@ -203,7 +203,7 @@ impl TelegramTool {
         let here = context.place.chat;
         let own = self.names_own(args, here).await?;
         let speaker = (context.standing != Standing::Borrowed).then_some(&context.speaker.user);
-        let addresses = &*context.addresses;
+        let addresses = &context.addresses;
         let call = TelegramCall { method: self.method, args, here, speaker, own, files: &files, addresses };
         let decision = decide(&call);
         tracing::info!(method = self.spec.name, chat = %here, ?decision, "policy decided about a Telegram call");

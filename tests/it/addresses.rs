@@ -225,7 +225,7 @@ async fn the_model_cannot_switch_a_preview_on_by_itself() {
     let words = |at: usize| results[at]["error"].as_str().unwrap_or_default().to_owned();
     assert_eq!(results.len(), 7, "{results:?}");
     assert!(words(3).contains("no person wrote") && words(4).contains("no person wrote"), "{results:?}");
-    assert!(words(5).contains("no public") && words(6).contains("no person wrote"), "{results:?}");
+    assert!(words(5).contains("Give a file_id") && words(6).contains("no person wrote"), "{results:?}");
     let seen = world.previews();
     assert_eq!(seen.iter().find(|(text, _)| text.contains("href")).unwrap().1, off(), "{seen:?}");
     let known = seen.iter().find(|(text, _)| text == "known").unwrap();
@@ -278,4 +278,55 @@ async fn a_message_that_grows_and_a_card_load_no_page_either() {
     let seen = world.previews();
     assert!(seen.len() >= 4, "the message, an edit, the answer and its card: {seen:?}");
     assert!(seen.iter().all(|(_, options)| *options == off()), "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_message_with_too_much_to_look_at_is_refused_in_words_and_a_shorter_one_is_sent() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    let find = json!({"query": "sendMessage editMessageText sendRichMessage"});
+    world.script.push(Reply::turn(vec![call("find_telegram_methods", find)]));
+    let rich = |html: String| call("sendRichMessage", json!({"rich_message": {"html": html}}));
+    let links =
+        |count: usize| (0..count).map(|at| format!("<a href=\"{CAT}?{at}\">x</a>")).collect::<String>();
+    let tried = vec![
+        rich("http:".repeat(7_000)),
+        rich("http:".repeat(6_000)),
+        rich(format!("<a href=\"{CAT}?{}\">x</a>", "d".repeat(2048))),
+        rich(links(201)),
+        photo(&format!("{CAT}?{}", "d".repeat(2048))),
+        photo("cat.png"),
+        rich(format!("<a href=\"{CAT}\">x</a>{}", "a ".repeat(2_000))),
+    ];
+    let results = world.attempt(Say::new(ANN, ANN, &format!("use {CAT}")), tried).await;
+    let words = |at: usize| results[at].to_string();
+    assert!(words(1).contains("32768 UTF-16 units") && words(1).contains("several messages"), "{}", words(1));
+    for at in [2, 3, 5] {
+        assert!(words(at).contains("2048 bytes") && words(at).contains("Leave it out"), "{}", words(at));
+    }
+    assert!(words(4).contains("200 addresses") && words(4).contains("several messages"), "{}", words(4));
+    assert!(words(6).contains("Give a file_id, or the whole address"), "{}", words(6));
+    assert_eq!(results[7]["success"], true, "{}", words(7));
+    let sent = world
+        .telegram
+        .view(|view| (view.calls_of("sendRichMessage").len(), view.calls_of("sendPhoto").len()));
+    assert_eq!(sent, (1, 0));
+}
+
+#[tokio::test]
+async fn of_very_many_addresses_the_newest_may_be_loaded() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("I see."));
+    let _bot = world.start().await;
+    let old = "https://old.example/cat.png";
+    world.ask(&format!("mine is {old}")).await;
+    for page in 0..10 {
+        let many: String = (0..200).map(|at| format!("http://{page}.example/{at} ")).collect();
+        world.ask(&many).await;
+    }
+    let endless = format!("https://endless.example/cat.png{}", "!".repeat(100));
+    let tried = vec![photo(CAT), photo("https://endless.example/cat.png"), photo(old)];
+    let results = world.attempt(Say::new(ANN, ANN, &format!("show {CAT} or {endless}")), tried).await;
+    let made: Vec<bool> = results.iter().map(|result| result["success"] == true).collect();
+    assert_eq!(made, [true, true, false], "{results:?}");
 }

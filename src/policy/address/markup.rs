@@ -4,7 +4,9 @@
 
 use reqwest::Url;
 
-use super::CLOSING;
+use super::found::{MAX_FOUND, MAX_RICH_TEXT};
+use super::{CLOSING, Excess, Found, MAX_ADDRESS};
+use crate::text::utf16_len;
 
 /// Schemes that a browser's parser reads with any number of slashes, of either kind.
 const SPECIAL: [&str; 6] = ["https", "http", "ftp", "file", "wss", "ws"];
@@ -38,57 +40,106 @@ const NAMED: [(&str, char); 20] = [
 /// A reference may stand for the `&` of another one so often.
 const MAX_NESTING: usize = 4;
 
-/// Every address in a text of HTML or Markdown, normalised as browsers do where they can read it, each maybe more than
-/// once.
-#[must_use]
-pub fn in_markup(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+/// Finds every address in a text of HTML or Markdown, normalised as browsers do where they can read it.
+///
+/// The work grows as the text does, whatever it says: each pass goes over it once, and what is looked at again is bounded
+/// by [`MAX_ADDRESS`] and [`MAX_FOUND`].
+///
+/// # Errors
+/// When the text is too long, or an address is, or there are too many of them.
+pub fn in_markup(text: &str, found: &mut Found) -> Result<(), Excess> {
+    if utf16_len(text) > MAX_RICH_TEXT {
+        return Err(Excess::Text);
+    }
+    read_all(text, found)
+}
+
+fn read_all(text: &str, found: &mut Found) -> Result<(), Excess> {
     let mut reading = text.to_owned();
     for _ in 0..=MAX_NESTING {
-        read(&reading, &mut found);
-        // A backslash hides a mark from Markdown, and stands for a slash in an address.
-        read(&reading.replace('\\', "/"), &mut found);
-        read(&reading.replace('\\', ""), &mut found);
-        read(&unescape(&reading).replace('\\', "/"), &mut found);
-        let decoded = decode(&reading);
+        read(&reading, found)?;
+        if found.look(&reading).contains('\\') {
+            // A backslash hides a mark from Markdown, and stands for a slash in an address.
+            read(&reading.replace('\\', "/"), found)?;
+            read(&reading.replace('\\', ""), found)?;
+            read(&unescape(&reading).replace('\\', "/"), found)?;
+        }
+        let decoded = decode(found.look(&reading));
         if decoded == reading {
             break;
         }
         reading = decoded;
     }
-    found
+    Ok(())
 }
 
-fn read(text: &str, found: &mut Vec<String>) {
-    found.extend(with_scheme(text));
-    let values = attributes(text).chain(destinations(text));
-    // Parsers pass over these within a value.
-    let plain = values.map(|value| value.replace(['\t', '\n', '\r'], ""));
-    for value in plain {
-        let value = value.trim_matches(|c: char| c.is_whitespace() || c.is_control());
-        found.extend(with_scheme(value));
-        found.extend(without_scheme(value));
-    }
-}
-
-/// What follows each colon that ends a scheme.
-fn with_scheme(text: &str) -> impl Iterator<Item = String> {
-    text.match_indices(':').filter_map(|(at, _)| {
-        let before = text.get(..at)?;
-        let is_part = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-        let scheme = before.rsplit(|c| !is_part(c)).next()?.to_ascii_lowercase();
-        let rest = text.get(at + 1..)?.split(ends).next()?;
-        let special = SPECIAL.into_iter().find(|special| scheme.ends_with(special));
-        if let Some(special) = special.filter(|_| !rest.trim_matches(['/', '\\']).is_empty()) {
-            return Some(normal(&format!("{special}:{}", rest.replace('\\', "/"))));
+fn read(text: &str, found: &mut Found) -> Result<(), Excess> {
+    with_scheme(text, found)?;
+    let mut values = attributes(text, found)?;
+    values.extend(destinations(text, found)?);
+    for value in values {
+        // Parsers pass over these within a value.
+        let plain = found.look(value).replace(['\t', '\n', '\r'], "");
+        let plain = plain.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+        // Elsewhere the pass over the whole text has seen its schemes.
+        if value.contains(['\t', '\n', '\r']) {
+            with_scheme(plain, found)?;
         }
-        let is_address = rest.starts_with("//") && rest.len() > 2 && !scheme.is_empty();
-        (is_address && !OPENING.contains(&scheme.as_str())).then(|| format!("{scheme}:{rest}"))
-    })
+        if let Some(address) = without_scheme(plain) {
+            found.add(address)?;
+        }
+    }
+    Ok(())
+}
+
+/// Finds what follows each colon that ends a scheme.
+fn with_scheme(text: &str, found: &mut Found) -> Result<(), Excess> {
+    let mut count = 0;
+    for word in found.look(text).split(ends) {
+        let mut begin = 0;
+        for (at, _) in word.match_indices(':') {
+            let before = found.look(&word[begin..at]);
+            let scheme = last_of(before, |c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+            begin = at + 1;
+            let rest = &word[begin..];
+            let host = rest.trim_start_matches(['/', '\\']);
+            found.look(&rest[..rest.len() - host.len()]);
+            let Some(address) = scheme_and(scheme, rest, !host.is_empty())? else { continue };
+            count += 1;
+            if count > MAX_FOUND {
+                return Err(Excess::Count);
+            }
+            found.look(&address);
+            found.add(address)?;
+        }
+    }
+    Ok(())
+}
+
+/// The address that a scheme and what follows it make, if they make one; there may be no host after the slashes.
+fn scheme_and(scheme: &str, rest: &str, has_host: bool) -> Result<Option<String>, Excess> {
+    let scheme = scheme.to_ascii_lowercase();
+    let special = SPECIAL.into_iter().find(|special| has_host && scheme.ends_with(special));
+    let is_other = !scheme.is_empty() && rest.starts_with("//") && rest.len() > 2;
+    if special.is_none() && (!is_other || OPENING.contains(&scheme.as_str())) {
+        return Ok(None);
+    }
+    if scheme.len() + 1 + rest.len() > MAX_ADDRESS {
+        return Err(Excess::Address);
+    }
+    Ok(Some(match special {
+        Some(special) => normal(&format!("{special}:{}", rest.replace('\\', "/"))),
+        None => format!("{scheme}:{rest}"),
+    }))
 }
 
 fn ends(c: char) -> bool {
     c.is_whitespace() || "\"'<>)]}`".contains(c)
+}
+
+/// The end of a text that is made of such characters alone.
+fn last_of(text: &str, is_part: impl Fn(char) -> bool) -> &str {
+    &text[text.trim_end_matches(is_part).len()..]
 }
 
 /// A value that names a host and no scheme: the scheme is the page's, or `http`.
@@ -100,29 +151,59 @@ fn without_scheme(value: &str) -> Option<String> {
     (names_host && !has_scheme && !first.is_empty()).then(|| normal(&format!("https://{host}")))
 }
 
-/// The values of attributes that hold an address, quoted or not.
-fn attributes(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices('=').filter_map(|(at, _)| {
-        let name = text.get(..at)?.trim_end().rsplit(|c: char| !c.is_ascii_alphabetic()).next()?;
-        let value = text.get(at + 1..)?.trim_start();
-        let is_address = ATTRIBUTES.iter().any(|known| name.eq_ignore_ascii_case(known));
-        is_address.then(|| match value.chars().next() {
-            Some(quote @ ('"' | '\'')) => value[1..].split(quote).next(),
-            _ => value.split(|c: char| c.is_whitespace() || c == '>').next(),
-        })?
-    })
+/// The values of attributes that hold an address, quoted or not. One without quotes may have another one in it: it is read
+/// as both.
+fn attributes<'a>(text: &'a str, found: &mut Found) -> Result<Vec<&'a str>, Excess> {
+    let mut values = Vec::new();
+    let mut begin = 0;
+    for (at, _) in found.look(text).match_indices('=') {
+        let name = last_of(found.look(&text[begin..at]).trim_end(), |c| c.is_ascii_alphabetic());
+        begin = at + 1;
+        if !ATTRIBUTES.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            continue;
+        }
+        let value = text[begin..].trim_start();
+        let value = match value.chars().next() {
+            Some(quote @ ('"' | '\'')) => up_to(&value[1..], |c| c == quote)?,
+            _ => up_to(value, |c| c.is_whitespace() || c == '>')?,
+        };
+        values.push(found.look(value));
+        if values.len() > MAX_FOUND {
+            return Err(Excess::Count);
+        }
+    }
+    Ok(values)
 }
 
 /// Where the links and pictures of Markdown lead.
-fn destinations(text: &str) -> impl Iterator<Item = &str> {
-    let after = ["](", "]:"].into_iter().flat_map(|mark| text.split(mark).skip(1));
-    after.filter_map(|rest| {
-        let rest = rest.trim_start();
-        match rest.strip_prefix('<') {
-            Some(rest) => rest.split('>').next(),
-            None => rest.split(|c: char| c.is_whitespace() || c == ')').next(),
+fn destinations<'a>(text: &'a str, found: &mut Found) -> Result<Vec<&'a str>, Excess> {
+    let mut values = Vec::new();
+    for mark in ["](", "]:"] {
+        for rest in found.look(text).split(mark).skip(1) {
+            let rest = rest.trim_start();
+            values.push(match rest.strip_prefix('<') {
+                Some(rest) => up_to(rest, |c| c == '>')?,
+                None => up_to(rest, |c| c.is_whitespace() || c == ')')?,
+            });
         }
-    })
+    }
+    Ok(values)
+}
+
+/// What stands before a character that ends it.
+///
+/// # Errors
+/// When it is too long for an address.
+fn up_to(text: &str, is_end: impl Fn(char) -> bool) -> Result<&str, Excess> {
+    for (at, c) in text.char_indices() {
+        if is_end(c) {
+            return Ok(&text[..at]);
+        }
+        if at >= MAX_ADDRESS {
+            return Err(Excess::Address);
+        }
+    }
+    Ok(text)
 }
 
 fn normal(address: &str) -> String {
@@ -186,7 +267,13 @@ mod tests {
     use crate::policy::address::is_public;
 
     fn leads_inside(text: &str) -> bool {
-        in_markup(text).iter().any(|address| !is_public(address))
+        found_in(text).iter().any(|address| !is_public(address))
+    }
+
+    fn found_in(text: &str) -> Vec<String> {
+        let mut found = Found::default();
+        in_markup(text, &mut found).unwrap();
+        found.iter().map(ToOwned::to_owned).collect()
     }
 
     /// Ways to write an address in a private network.
@@ -251,10 +338,10 @@ mod tests {
     #[test]
     fn an_address_is_found_however_it_is_written() {
         for form in FORMS {
-            assert!(leads_inside(form), "{form}: {:?}", in_markup(form));
+            assert!(leads_inside(form), "{form}: {:?}", found_in(form));
         }
         for other in OTHERS {
-            assert!(!leads_inside(other), "{other}: {:?}", in_markup(other));
+            assert!(!leads_inside(other), "{other}: {:?}", found_in(other));
         }
     }
 
@@ -272,6 +359,109 @@ mod tests {
         address.chars().enumerate().map(way).collect()
     }
 
+    /// What made some pass look at the same part of a text again and again.
+    const HOSTILE: &[&str] = &[
+        "http:",
+        "http:/",
+        "http:a.b/../",
+        "a:",
+        "a://",
+        "tg://",
+        "://",
+        ":",
+        "a",
+        "src=",
+        "src = ",
+        "src=a.b/",
+        "src=\"",
+        "src='src=\"",
+        "href=//a.b>",
+        "=",
+        " ",
+        "](",
+        "](<",
+        "](a.b",
+        "]:",
+        "[",
+        "&amp;",
+        "&#x26;",
+        "&#0",
+        "&",
+        "&amp;#58;",
+        "\\",
+        "\\:",
+        "/",
+        "\"",
+        "<",
+        ".",
+        "а",
+        "\n",
+    ];
+    /// One reading looks at each byte at most so often, beside the values and schemes that overlap.
+    const LOOKS: usize = 8;
+    /// There are so many of these at most, none of them longer than an address, each looked at three times.
+    const OVERLAPPING: usize = 3 * MAX_FOUND * MAX_ADDRESS;
+
+    fn looks_at(text: &str) -> usize {
+        let mut found = Found::default();
+        // Refused or not: until then it was looked at.
+        read_all(text, &mut found).ok();
+        found.looked
+    }
+
+    #[test]
+    fn the_work_grows_as_the_text_does_and_not_faster() {
+        let nested = format!("{} ", "src=a.b/http:a.b/../".repeat(100));
+        for unit in HOSTILE.iter().copied().chain([nested.as_str()]) {
+            for size in [1 << 12, 1 << 15, 1 << 18] {
+                let text = unit.repeat(size / unit.len());
+                for text in [format!("![x](http:{text}"), text] {
+                    let looks = looks_at(&text);
+                    assert!(looks <= 2 * LOOKS * text.len() + OVERLAPPING, "{unit:?}, {size} bytes: {looks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_is_refused() {
+        let long = |length: usize| format!("https://a.example/{}", "x".repeat(length - 18));
+        let many = |count: usize| (0..count).map(|at| format!("https://a.example/{at} ")).collect::<String>();
+        let cases = [
+            ("a".repeat(MAX_RICH_TEXT), Ok(())),
+            ("a".repeat(MAX_RICH_TEXT + 1), Err(Excess::Text)),
+            ("😀".repeat(MAX_RICH_TEXT / 2), Ok(())),
+            ("😀".repeat(MAX_RICH_TEXT / 2 + 1), Err(Excess::Text)),
+            (long(MAX_ADDRESS), Ok(())),
+            (long(MAX_ADDRESS + 1), Err(Excess::Address)),
+            (format!("![x]({})", "a.b/".repeat(600)), Err(Excess::Address)),
+            (format!("<img src=\"{}\">", "a.b/".repeat(600)), Err(Excess::Address)),
+            (format!("<img src=\"{}", "a.b/ ".repeat(600)), Err(Excess::Address)),
+            (format!("<img src={}", "src=a.b/".repeat(200)), Err(Excess::Count)),
+            (many(MAX_FOUND), Ok(())),
+            (many(MAX_FOUND + 1), Err(Excess::Count)),
+            ("https://a.example/x&amp;y ".repeat(MAX_FOUND), Ok(())),
+            ("http:".repeat(6_000), Err(Excess::Address)),
+            ("http: ".repeat(5_000), Ok(())),
+        ];
+        for (text, wanted) in cases {
+            let is = in_markup(&text, &mut Found::default());
+            assert_eq!(is, wanted, "{}…, {} bytes", &text[..20], text.len());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn no_mixture_makes_more_work(units in prop::collection::vec(prop::sample::select(HOSTILE), 1..8)) {
+            let unit = units.concat();
+            let text = unit.repeat((1 << 15) / unit.len());
+            let readings = 4 * (MAX_NESTING + 1);
+            let looks = looks_at(&text);
+            prop_assert!(looks <= readings * (LOOKS * text.len() + OVERLAPPING), "{unit:?}: {looks}");
+        }
+    }
+
     proptest! {
         #[test]
         fn no_disguise_hides_a_private_address(
@@ -282,13 +472,14 @@ mod tests {
         ) {
             let address = format!("http:{slashes}{host}/a");
             let text = frame.replace("{}", &disguised(&address, &ways));
-            prop_assert!(leads_inside(&text), "{text}: {:?}", in_markup(&text));
+            prop_assert!(leads_inside(&text), "{text}: {:?}", found_in(&text));
         }
 
         #[test]
         fn any_text_is_read(text in "\\PC{0,60}", marks in "[a-z:/\\\\&#x0-9;.=\"'\\](<>]{0,60}") {
-            drop(in_markup(&text));
-            drop(in_markup(&marks));
+            for text in [text, marks] {
+                in_markup(&text, &mut Found::default()).unwrap();
+            }
         }
     }
 }

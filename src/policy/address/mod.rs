@@ -2,15 +2,29 @@
 //! out of what people wrote and what search found; `tools` decides by it. Whoever can have any address loaded can send
 //! words away in it.
 
+mod found;
 mod markup;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
+pub use found::{Excess, Found};
 pub use markup::in_markup;
+
+/// An address is at most so long, in bytes. No page that people share needs more; a longer one is made to carry data.
+pub const MAX_ADDRESS: usize = 2048;
+/// A turn knows at most so many spellings, and reads at most so many words for them. An address has up to four: 500 are
+/// more than the 430 messages that a turn looks at hold, unless somebody writes them to use up memory. The oldest go
+/// first.
+const MAX_KNOWN: usize = 2000;
+/// All that a turn knows takes at most so many bytes: an address of everyday length has fewer than 250.
+const MAX_KNOWN_BYTES: usize = 512 * 1024;
+/// A word is read with at most so many ends.
+const MAX_ENDINGS: usize = 8;
 
 /// Punctuation that ends a sentence, a quote or a link, not an address.
 const CLOSING: &[char] = &[
@@ -19,40 +33,111 @@ const CLOSING: &[char] = &[
 ];
 
 /// Addresses that a person wrote or that search found, without their fragments. Only these very addresses are in it: one
-/// that has something added is another one.
+/// that has something added is another one. Copies share what they hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Addresses(BTreeSet<String>);
+#[serde(from = "Vec<String>", into = "Vec<String>")]
+pub struct Addresses(Arc<Known>);
 
-impl Addresses {
-    /// Adds every address in a text that a person wrote, those without `https://` too.
-    pub fn add_written(&mut self, text: &str) {
-        for word in words(text) {
-            match web_start(word) {
-                Some(start) => self.add_word(&word[start..]),
-                None if is_bare(word) => {
-                    ["https", "http"].iter().for_each(|scheme| self.add_word(&format!("{scheme}://{word}")))
-                }
-                None => {}
-            }
+/// At most [`MAX_KNOWN`] spellings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Known {
+    all: BTreeSet<Arc<str>>,
+    /// The same, the oldest first.
+    by_age: VecDeque<Arc<str>>,
+    /// The length of all.
+    bytes: usize,
+}
+
+impl Known {
+    /// Adds what is older than all there is, if there is room.
+    fn add_older(&mut self, spelling: &str) {
+        if self.has_room_for(spelling) && !self.all.contains(spelling) {
+            let added = self.insert(spelling);
+            self.by_age.push_front(added);
         }
     }
 
-    /// Adds an address that search found.
+    /// Adds what is newer than all there is, in place of the oldest where there is no room.
+    fn add_newer(&mut self, spelling: &str) {
+        if self.all.contains(spelling) {
+            return;
+        }
+        while !self.has_room_for(spelling)
+            && let Some(oldest) = self.by_age.pop_front()
+        {
+            self.bytes -= oldest.len();
+            self.all.remove(&oldest);
+        }
+        let added = self.insert(spelling);
+        self.by_age.push_back(added);
+    }
+
+    fn insert(&mut self, spelling: &str) -> Arc<str> {
+        let spelling: Arc<str> = spelling.into();
+        self.bytes += spelling.len();
+        self.all.insert(spelling.clone());
+        spelling
+    }
+
+    fn has_room_for(&self, spelling: &str) -> bool {
+        self.all.len() < MAX_KNOWN && self.bytes + spelling.len() <= MAX_KNOWN_BYTES
+    }
+}
+
+impl From<Vec<String>> for Addresses {
+    fn from(oldest_first: Vec<String>) -> Self {
+        let mut known = Known::default();
+        oldest_first.iter().for_each(|spelling| known.add_newer(spelling));
+        Self(Arc::new(known))
+    }
+}
+
+impl From<Addresses> for Vec<String> {
+    fn from(addresses: Addresses) -> Self {
+        addresses.0.by_age.iter().map(|spelling| spelling.as_ref().to_owned()).collect()
+    }
+}
+
+impl Addresses {
+    /// The addresses in texts that people wrote, those without `https://` too. The texts come newest first; what there is
+    /// no room for is left out.
+    #[must_use]
+    pub fn written<'a>(newest_first: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut known = Known::default();
+        let words = newest_first.into_iter().flat_map(short_words).filter_map(address_in);
+        // Where a sentence ends and an address does not cannot be known: it is added with and without the punctuation.
+        for address in words.take(MAX_KNOWN) {
+            let mut add = |word: &str| {
+                endings(word).for_each(|address| spellings(address, |spelling| known.add_older(spelling)));
+            };
+            match address {
+                Written::Whole(address) => add(address),
+                Written::Bare(word) => {
+                    ["https", "http"].iter().for_each(|scheme| add(&format!("{scheme}://{word}")));
+                }
+            }
+        }
+        Self(Arc::new(known))
+    }
+
+    /// Adds an address that search found; the oldest give way to it.
     pub fn add_found(&mut self, address: &str) {
-        let Some(url) = web(address) else { return };
-        self.0.insert(without_fragment(address.trim()).to_owned());
-        self.0.insert(without_fragment(url.as_str()).to_owned());
+        spellings(address, |spelling| {
+            if !self.has(spelling) {
+                Arc::make_mut(&mut self.0).add_newer(spelling);
+            }
+        });
     }
 
     /// Whether this is one of them; the fragment does not count.
     #[must_use]
     pub fn has(&self, address: &str) -> bool {
-        self.0.contains(without_fragment(address))
+        self.0.all.contains(without_fragment(address))
     }
 
     /// Those that stand in a text, as they are written there.
     pub fn known_in<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
-        words(text).filter_map(|word| {
+        short_words(text).filter_map(|word| {
             let word = word.get(web_start(word)?..)?;
             endings(word).find(|address| self.has(address))
         })
@@ -64,15 +149,40 @@ impl Addresses {
         self.known_in(text).find(|address| is_public(address)).map(ToOwned::to_owned)
     }
 
-    /// Where a sentence ends and an address does not cannot be known: it is added with and without the punctuation.
-    fn add_word(&mut self, word: &str) {
-        endings(word).for_each(|address| self.add_found(address));
+    /// Whether both are the same in memory.
+    #[cfg(test)]
+    pub(crate) fn shares(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-/// A word as it stands, then with ever less of the punctuation at its end.
+/// An address as somebody wrote it.
+enum Written<'a> {
+    Whole(&'a str),
+    /// Without a scheme.
+    Bare(&'a str),
+}
+
+/// The address that a word ends with or is.
+fn address_in(word: &str) -> Option<Written<'_>> {
+    match web_start(word) {
+        Some(start) => Some(Written::Whole(&word[start..])),
+        None => is_bare(word).then_some(Written::Bare(word)),
+    }
+}
+
+/// The ways in which an address is written: as it stands, and as a browser writes it. None of what is too long.
+fn spellings(address: &str, mut each: impl FnMut(&str)) {
+    let url = (address.len() <= MAX_ADDRESS).then(|| web(address)).flatten();
+    let Some(url) = url.filter(|url| url.as_str().len() <= MAX_ADDRESS) else { return };
+    each(without_fragment(address.trim()));
+    each(without_fragment(url.as_str()));
+}
+
+/// A word as it stands, then with ever less of the punctuation at its end, then with none of it.
 fn endings(word: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(word), |word| word.strip_suffix(CLOSING))
+    let fewer = std::iter::successors(Some(word), |word| word.strip_suffix(CLOSING));
+    fewer.take(MAX_ENDINGS - 1).chain([word.trim_end_matches(CLOSING)])
 }
 
 /// The parts of a text that no white space, bracket or quote divides.
@@ -80,6 +190,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| c.is_whitespace() || c.is_control() || "<>\"“”«»`".contains(c);
     // An address ends where a Markdown link does, and another one may follow.
     text.split(divides).flat_map(|word| word.split("](")).filter(|word| !word.is_empty())
+}
+
+/// Those that may be an address: longer ones are none.
+fn short_words(text: &str) -> impl Iterator<Item = &str> {
+    words(text).filter(|word| word.len() <= MAX_ADDRESS)
 }
 
 /// Where the web address in a word begins.
@@ -156,9 +271,7 @@ mod tests {
     use super::*;
 
     fn written(text: &str) -> Addresses {
-        let mut addresses = Addresses::default();
-        addresses.add_written(text);
-        addresses
+        Addresses::written([text])
     }
 
     #[test]
@@ -207,6 +320,74 @@ mod tests {
         for (text, first) in cases {
             assert_eq!(known.first_in(text).as_deref(), first, "{text}");
         }
+    }
+
+    #[test]
+    fn a_word_has_a_bounded_number_of_ends_and_the_likely_ones_are_among_them() {
+        let address = "https://a.example/x";
+        for end in ["!", ").", "?!?!?!", &"!".repeat(100), &".".repeat(2000)] {
+            let known = written(&format!("look: {address}{end} there"));
+            assert!(known.has(address), "{end}");
+            assert!(Vec::from(known).len() <= 2 * MAX_ENDINGS);
+        }
+        let text = format!("{address}{}", ".".repeat(2000));
+        assert_eq!(written(address).first_in(&text).as_deref(), Some(address));
+    }
+
+    #[test]
+    fn a_word_that_is_too_long_is_no_address() {
+        let long = |length: usize| format!("https://a.example/{}", "x".repeat(length - 18));
+        for (address, is_known) in [(long(MAX_ADDRESS), true), (long(MAX_ADDRESS + 1), false)] {
+            assert_eq!(written(&address).has(&address), is_known, "{}", address.len());
+            let mut found = Addresses::default();
+            found.add_found(&address);
+            assert_eq!(found.has(&address), is_known, "{}", address.len());
+        }
+        let grown = format!("https://a.example/{}", "ß".repeat(700));
+        assert!(!written(&grown).has(&grown), "as a browser writes it, it is longer");
+        assert_eq!(written(&"a.example/".repeat(5_000)), Addresses::default());
+    }
+
+    /// An address of so many bytes, another one for each number.
+    fn numbered(number: usize, length: usize) -> String {
+        let start = format!("https://a.example/{number}/");
+        format!("{start}{}", "x".repeat(length - start.len()))
+    }
+
+    #[test]
+    fn only_the_newest_are_known_when_there_are_very_many() {
+        for (length, least) in [(40, MAX_KNOWN), (MAX_ADDRESS, MAX_KNOWN_BYTES / MAX_ADDRESS)] {
+            let newest_first: Vec<String> = (0..5_000).map(|number| numbered(number, length)).collect();
+            let mut known = Addresses::written(newest_first.iter().map(String::as_str));
+            let count = |known: &Addresses| Vec::from(known.clone()).len();
+            let has = |known: &Addresses, number| known.has(&numbered(number, length));
+            assert_eq!(count(&known), least);
+            assert!(has(&known, 0) && has(&known, least - 1) && !has(&known, least), "{length}");
+            known.add_found("https://new.example/");
+            assert!(
+                known.has("https://new.example/") && has(&known, 0) && !has(&known, least - 1),
+                "{length}"
+            );
+            assert_eq!(count(&known), least);
+            (5_000..20_000).for_each(|number| known.add_found(&numbered(number, length)));
+            assert!(has(&known, 19_999) && !has(&known, 0), "{length}");
+            assert_eq!(count(&known), least);
+            let stored: Addresses = serde_json::from_str(&serde_json::to_string(&known).unwrap()).unwrap();
+            assert_eq!(stored, known);
+        }
+        let again = format!("{} https://old.example", "https://a.example ".repeat(MAX_KNOWN));
+        assert!(!written(&again).has("https://old.example"), "so many words are read and no more");
+    }
+
+    #[test]
+    fn a_copy_shares_what_it_holds() {
+        let known = written("https://a.example https://b.example");
+        let mut copy = known.clone();
+        assert!(copy.shares(&known));
+        copy.add_found("https://a.example");
+        assert!(copy.shares(&known), "it was there");
+        copy.add_found("https://c.example");
+        assert!(copy.has("https://c.example") && !known.has("https://c.example"));
     }
 
     proptest! {

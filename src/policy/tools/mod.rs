@@ -9,7 +9,7 @@ mod tests;
 use figaro_mcp::table::{Class, Method};
 use serde_json::{Map, Value};
 
-use self::loaded::loaded;
+use self::loaded::{is_keyboard, is_markup, loaded};
 pub use self::previews::settle_previews;
 use super::address::{Addresses, is_public};
 use crate::ids::{ChatId, UserId};
@@ -87,9 +87,16 @@ const REACHING: [&str; 5] = [
 /// Decides about a call whose arguments fit its method.
 #[must_use]
 pub fn decide(call: &TelegramCall<'_>) -> Decision {
-    let loaded = loaded(call);
+    let loaded = match loaded(call) {
+        Ok(loaded) => loaded,
+        Err(excess) => return Decision::Deny(excess.to_string()),
+    };
     if let Some(address) = loaded.iter().find(|address| !is_public(address)) {
-        return Decision::Deny(format!("`{}` is no public https address and no file_id", shown(address)));
+        return Decision::Deny(format!(
+            "Telegram would have to load `{}`, which is not on the public web. Give a file_id, or the whole address \
+             (https://…) of a public page or file as a person wrote it or as search found it",
+            shown(address)
+        ));
     }
     if call.method.class == Class::Lifecycle {
         return Decision::Deny("it would take the update stream away from the running bot".to_owned());
@@ -150,7 +157,6 @@ fn is_speaker(value: &Value, call: &TelegramCall<'_>) -> bool {
 
 /// Why a message must not be sent for what it brings along.
 fn smuggles(args: &Map<String, Value>) -> Option<&'static str> {
-    let is_keyboard = |key: &str| ["inline_keyboard", "keyboard", "buttons", "button"].contains(&key);
     let odd_button = |button: &Value| {
         button
             .as_object()
@@ -164,7 +170,7 @@ fn smuggles(args: &Map<String, Value>) -> Option<&'static str> {
     }
     // Buttons can also be written into the text of a rich message.
     let marked = |key: &str, value: &Value| {
-        let text = value.as_str().filter(|_| key == "html" || key == "markdown");
+        let text = value.as_str().filter(|_| is_markup(key));
         text.is_some_and(|text| text.to_ascii_lowercase().contains("<tg-button"))
     };
     any_entry(args, &marked).then_some("its buttons must be given as reply_markup")

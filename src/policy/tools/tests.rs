@@ -14,9 +14,7 @@ const WRITTEN: &str = "https://example.org https://example.org/a https://example
 const OWN: &str = "https://evil.example/?d=words";
 
 fn known() -> Addresses {
-    let mut known = Addresses::default();
-    known.add_written(WRITTEN);
-    known
+    Addresses::written([WRITTEN])
 }
 
 /// What becomes of a call in chat -5, of user 42, where a person wrote [`WRITTEN`].
@@ -242,6 +240,50 @@ fn only_what_a_person_wrote_or_search_found_is_loaded() {
     }
 }
 
+#[test]
+fn what_is_too_much_to_look_at_is_refused_with_what_to_do() {
+    let decided = |method: &str, args: Value, files: &[&str]| {
+        let (method, args) = (Table::get().method(method).unwrap(), args.as_object().unwrap().clone());
+        let (speaker, addresses) = (UserId::telegram(42), known());
+        decide(&TelegramCall {
+            method,
+            args: &args,
+            here: ChatId(-5),
+            speaker: Some(&speaker),
+            own: None,
+            files,
+            addresses: &addresses,
+        })
+    };
+    let rich = |key: &str, text: &str| json!({"chat_id": -5, "rich_message": {key: text}});
+    let long = format!("https://example.org/{}", "a".repeat(2048));
+    let link = |at| json!({"type": "url", "text": "x", "url": format!("https://example.org/{at}")});
+    let links: Vec<Value> = (0..201).map(link).collect();
+    let blocks = json!({"chat_id": -5, "rich_message": {"blocks": [{"type": "paragraph", "text": links}]}});
+    let cases = [
+        (decided("sendRichMessage", rich("html", &"a".repeat(32_769)), &[]), ["32768 UTF-16", "several"]),
+        (decided("sendRichMessage", rich("markdown", &"a".repeat(32_769)), &[]), ["32768 UTF-16", "several"]),
+        (decided("sendRichMessage", rich("html", &format!("<a href={long}>")), &[]), ["2048 bytes", "Leave"]),
+        (decided("sendRichMessage", blocks, &[]), ["200 addresses", "several"]),
+        (decided("sendPhoto", json!({"chat_id": -5}), &[&long]), ["2048 bytes", "Leave"]),
+        (
+            decided("sendMessageDraft", json!({"chat_id": -5, "text": &long[8..]}), &[]),
+            ["2048 bytes", "Leave"],
+        ),
+        (decided("sendPhoto", json!({"chat_id": -5}), &["cat.png"]), ["`cat.png`", "Give a file_id"]),
+        (
+            decided("sendPhoto", json!({"chat_id": -5}), &["http://10.0.0.1/a"]),
+            ["public web", "as search found"],
+        ),
+    ];
+    for (decision, wanted) in cases {
+        let Decision::Deny(why) = &decision else { panic!("{wanted:?}: {decision:?}") };
+        assert!(wanted.iter().all(|words| why.contains(words)), "{wanted:?}: {why}");
+    }
+    let most = decided("sendRichMessage", rich("html", &"a".repeat(32_768)), &[]);
+    assert_eq!(most, Decision::Allow);
+}
+
 /// Fields that hold an address which nothing is loaded from: it is opened by whoever presses or follows it, and a preview
 /// of it is settled beforehand.
 const FOLLOWED: [&str; 5] = [
@@ -302,7 +344,11 @@ fn no_field_of_any_method_is_loaded_unseen() {
                 files: &[],
                 addresses,
             };
-            assert!(loaded(&call).iter().any(|address| address == OWN), "{} {path} {args:?}", method.name);
+            assert!(
+                loaded(&call).unwrap().iter().any(|address| address == OWN),
+                "{} {path} {args:?}",
+                method.name
+            );
             fields.insert(path);
         }
         let takes = |name: &str| method.params.iter().any(|param| param.name == name);

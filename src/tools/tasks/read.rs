@@ -67,7 +67,7 @@ impl TaskTools {
         let mut edit = TaskEdit { zone: named, if_missed: change.if_missed, ..TaskEdit::default() };
         edit.prompt = change.prompt.as_deref().map(prompt).transpose()?;
         if let Some(prompt) = &edit.prompt {
-            let mut known = (*context.addresses).clone();
+            let mut known = context.addresses.clone();
             task.addresses.iter().for_each(|address| known.add_found(address));
             edit.addresses = known.known_in(prompt).map(ToOwned::to_owned).collect();
         }

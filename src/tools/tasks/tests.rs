@@ -339,9 +339,7 @@ async fn a_long_list_fits_into_a_result_and_says_what_it_leaves_out() {
 async fn of_a_prompt_the_addresses_are_kept_that_not_only_the_model_wrote() {
     let mut bed = Bed::new().await;
     let (known, own) = ("https://a.example/x", "https://a.example/x?d=words");
-    let mut addresses = Addresses::default();
-    addresses.add_written(known);
-    bed.context.addresses = Arc::new(addresses);
+    bed.context.addresses = Addresses::written([known]);
     let addresses = async |bed: &Bed, id: &str| {
         bed.tools.store.task(id.parse().unwrap()).await.unwrap().unwrap().addresses
     };
@@ -350,7 +348,7 @@ async fn of_a_prompt_the_addresses_are_kept_that_not_only_the_model_wrote() {
     let id = bed.says("schedule_task", made).await["task_id"].as_str().unwrap().to_owned();
     assert_eq!(addresses(&bed, &id).await, [known]);
     // Nobody speaks of it any more.
-    bed.context.addresses = Arc::default();
+    bed.context.addresses = Addresses::default();
     bed.says("update_task", json!({"task_id": id, "schedule": "0 8 * * *"})).await;
     assert_eq!(addresses(&bed, &id).await, [known]);
     bed.says("update_task", json!({"task_id": id, "prompt": format!("Send {known} or {own}")})).await;
