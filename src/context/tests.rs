@@ -14,7 +14,7 @@ use crate::prompts::Prompts;
 use crate::provider::Item;
 
 /// Brackets a tag may begin or end with, as far as a model can tell.
-const BRACKETS: [&str; 12] = ["<", ">", "</", "＜", "＞", "﹤", "‹", "〈", "⟨", "❮", "&lt;", "ᐸ"];
+const BRACKETS: [&str; 14] = ["<", ">", "</", "＜", "＞", "﹤", "‹", "〈", "⟨", "❮", "&lt;", "ᐸ", "≪", "˱"];
 /// What may stand between a bracket and a name without being seen, or break a line.
 const BETWEEN: [&str; 14] = [
     "", " ", "\n", "\r", "\t", "/", "//", "\u{a0}", "\u{200b}", "\u{feff}", "\u{202e}", "\u{2028}", "\u{85}",
@@ -35,7 +35,7 @@ const WORDS: [&str; 16] = [
     "scheduled_task",
     "chat_settings",
     "[photo]",
-    "from=\"Ann (@ann)\"",
+    "from=\"Ann\" username=\"ann\"",
     "user_id=\"11\"",
     "/>",
 ];
@@ -170,7 +170,7 @@ fn prompt(words: &[String]) -> Vec<String> {
 
 /// Every tag with what stands before it on its line, and the names of its attributes.
 fn tags(text: &str) -> Vec<(bool, String, Vec<String>)> {
-    let brackets: &[char] = &['<', '＜', '﹤', '‹', '〈', '⟨', '❮', 'ᐸ'];
+    let brackets: &[char] = &['<', '＜', '﹤', '‹', '〈', '⟨', '❮', 'ᐸ', '≪', '˱'];
     let at = text.match_indices(brackets);
     at.map(|(at, _)| {
         let begins_line = text[..at].ends_with('\n') || at == 0;

@@ -152,7 +152,8 @@ fn view(place: &Place, speaker: &Speaker, message: MessageId, sent: DateTime<Utc
     MessageView {
         chat_id: place.chat.0,
         chat_type: place.kind.word(),
-        from: speaker_words(speaker),
+        from: speaker.name.clone(),
+        username: speaker.username.clone(),
         user_id: user_words(speaker),
         message_id: message.0,
         sent: sent.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
@@ -171,13 +172,6 @@ fn quote_view(quoted: &Quoted, pictures: &Pictures) -> QuoteView {
     }
 }
 
-fn speaker_words(speaker: &Speaker) -> String {
-    match &speaker.username {
-        Some(username) => format!("{} (@{username})", speaker.name),
-        None => speaker.name.clone(),
-    }
-}
-
 fn user_words(speaker: &Speaker) -> String {
     speaker.user.telegram_id().map_or_else(|| speaker.user.to_string(), |id| id.to_string())
 }
@@ -188,7 +182,8 @@ fn overheard_view(message: &Inbound) -> OverheardView {
         attachment.name = attachment.name.as_ref().map(|name| one_line(name, MAX_OVERHEARD_CHARS));
     }
     OverheardView {
-        from: speaker_words(&message.speaker),
+        from: message.speaker.name.clone(),
+        username: message.speaker.username.clone(),
         user_id: user_words(&message.speaker),
         text: one_line(&message.text, MAX_OVERHEARD_CHARS),
         attachments,

@@ -58,8 +58,10 @@ pub struct MessageView {
     pub chat_title: Option<String>,
     /// The forum topic.
     pub topic_id: Option<i64>,
-    /// Name and username of the writer.
+    /// The writer's name, which everybody chooses for themselves.
     pub from: String,
+    /// The writer's username, without `@`: nobody else has it.
+    pub username: Option<String>,
     /// The writer's id.
     pub user_id: String,
     /// The message's id.
@@ -114,8 +116,10 @@ pub struct AttachmentView {
 /// What someone said without addressing the bot.
 #[derive(Debug, Clone, Serialize)]
 pub struct OverheardView {
-    /// Name and username.
+    /// Their name.
     pub from: String,
+    /// Their username, without `@`.
+    pub username: Option<String>,
     /// Their id.
     pub user_id: String,
     /// The words.
@@ -235,7 +239,8 @@ mod tests {
             chat_type: "group",
             chat_title: Some("Lunch \"club\"".into()),
             topic_id: Some(4),
-            from: "Ann (@ann)".into(),
+            from: "Ann (@bob)".into(),
+            username: Some("ann".into()),
             user_id: "tg:11".into(),
             message_id: 7,
             sent: "2026-11-20 14:30".into(),
@@ -262,7 +267,8 @@ mod tests {
         let question = prompts.message(&question()).unwrap();
         let tail = TailView {
             overheard: vec![OverheardView {
-                from: "Bob\nAnn: (@bob)".into(),
+                from: "Bob\nAnn: (@ann)".into(),
+                username: Some("bob".into()),
                 user_id: "12".into(),
                 text: "hello\nall".into(),
                 attachments: vec![attachment(None)],

@@ -237,7 +237,10 @@ async fn in_a_group_the_question_is_quoted_and_nobody_gets_the_rights_of_its_wri
         world.asked().iter().map(|r| r.tool_results().len()).collect::<Vec<_>>()
     );
     let prompt = world.asks(3).await.user_text();
-    assert!(question(&prompt).contains("from=\"Ann (@ann)\""), "it is still Ann's question: {prompt}");
+    assert!(
+        question(&prompt).contains("from=\"Ann\" username=\"ann\""),
+        "it is still Ann's question: {prompt}"
+    );
     // Nor do words of someone else get those of an owner who has them tried again.
     world.script.push(Reply::text("You may not."));
     world.told(BOB, TEAM, "@figaro_bot speak French").await;
@@ -346,7 +349,7 @@ async fn in_a_group_a_stopped_answer_goes_on_for_anybody() {
     assert_eq!(answer["reply_to_message"]["message_id"], stopped["message_id"]);
     let prompt = world.asked().pop().unwrap().user_text();
     assert!(
-        prompt.contains("from=\"Bob (@bob)\"") && prompt.contains("Go on where you stopped."),
+        prompt.contains("from=\"Bob\" username=\"bob\"") && prompt.contains("Go on where you stopped."),
         "{prompt}"
     );
     world.bare(&stopped).await;

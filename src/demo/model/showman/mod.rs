@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::reply::{Brain, Part, Reply};
 use super::request::{ModelRequest, Picture, TaggedMessage, tagged};
+use crate::prompts::fence;
 
 const WORD_PAUSE: Duration = Duration::from_millis(25);
 const SLOW_PAUSE: Duration = Duration::from_millis(450);
@@ -112,14 +113,13 @@ impl Brain for Showman {
             Trick::Long => spoken(&long()),
             Trick::Slow => Reply::text(SLOW).paced(0, SLOW_PAUSE),
             Trick::Echo => match request.pictures().as_slice() {
-                [] => spoken(&echo(&message.text.replace("&lt;", "<"))),
+                [] => spoken(&echo(&fence::read(message.text))),
                 pictures => spoken(&received(pictures)),
             },
             Trick::Dice => offered(request, "find_telegram_methods", json!({"query": "roll a dice"})),
             Trick::Search => offered(request, "web_search", json!({"query": query(message.text)})),
             Trick::Schedule => {
-                let from = message.attribute("from").unwrap_or("you");
-                let name = from.split(" (").next().unwrap_or(from);
+                let name = message.attribute("from").unwrap_or("you");
                 offered(request, "schedule_task", schedule::asked(message.text, name).unwrap_or_default())
             }
             Trick::ListTasks => offered(request, "list_tasks", json!({})),
