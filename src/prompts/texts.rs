@@ -35,7 +35,7 @@ texts! {
     admin_only, notes_empty, notes_title, notes_done, notes_removed, notes_restored, gone, config_title,
     config_language, config_personality, config_instructions, config_answers, config_timezone, config_auto,
     config_none, config_default, config_mention, config_always, config_off, config_ask_language,
-    config_ask_personality, config_ask_instructions, config_now, settings_changed, settings_whole, settings_undone, settings_since, settings_stale, settings_writing, config_ask_answers, config_saved, config_too_long, config_usage, tone_friendly, tone_formal, tone_playful,
+    config_ask_personality, config_ask_instructions, config_now, settings_changed, settings_whole, settings_unreadable, settings_undone, settings_since, settings_stale, settings_writing, config_ask_answers, config_saved, config_too_long, config_usage, tone_friendly, tone_formal, tone_playful,
     tone_terse, privacy_hint, joined, status_member, status_owner, status_no_error, status_model, status_store,
     tool_notes, tool_config, tool_tasks, tool_telegram, tool_search, unsupported, kind_photo,
     kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,

@@ -161,31 +161,33 @@ impl Turns {
 
     /// Whether one of these tasks rests on a guess where the chat is, and nobody was asked yet; then they are now.
     async fn asks_for_zone(&self, chat: ChatId, tasks: &[TaskId]) -> bool {
-        let mut is_assumed = false;
-        for task in tasks {
-            is_assumed |= self.tasks.task(*task).await.is_ok_and(|task| task.is_some_and(|t| t.zone_assumed));
-        }
-        let Ok(config) = self.settings.chat_config(chat).await else { return false };
-        if !is_assumed || config.timezone.is_some() || config.zone_asked.is_some() {
-            return false;
-        }
-        let asked = ConfigPatch { zone_asked: Some(self.now()), ..ConfigPatch::default() };
-        match self.settings.change_chat_config(chat, asked).await {
-            Ok(_) => true,
-            Err(error) => {
-                self.report(&error, "that a chat is asked for its time zone could not be stored");
-                false
+        let asking = async {
+            let mut is_assumed = false;
+            for task in tasks {
+                is_assumed |= self.tasks.task(*task).await?.is_some_and(|task| task.zone_assumed);
             }
-        }
+            let config = self.settings.chat_config(chat).await?;
+            if !is_assumed || config.timezone.is_some() || config.zone_asked.is_some() {
+                return Ok(false);
+            }
+            let asked = ConfigPatch { zone_asked: Some(self.now()), ..ConfigPatch::default() };
+            self.settings.change_chat_config(chat, asked).await.map(|_| true)
+        };
+        asking.await.unwrap_or_else(|error| {
+            // The next task asks again.
+            self.report(&error, "whether a chat is to be asked for its time zone could not be settled");
+            false
+        })
     }
 
-    /// Whether a turn has changed settings of its chat. Looked up and not carried along, so that no end of a turn hides it.
-    async fn has_configured(&self, run: &ActiveRun) -> bool {
+    /// Whether a turn may have changed settings of its chat. Looked up and not carried along, so that no end of a turn
+    /// hides it. Where nobody can tell now, it may have: the courier looks again, and shows nothing where there is nothing.
+    async fn may_have_configured(&self, run: &ActiveRun) -> bool {
         match self.settings.config_change(run.id).await {
             Ok(change) => change.is_some(),
             Err(error) => {
                 self.report(&error, "whether a turn changed settings could not be looked up");
-                false
+                true
             }
         }
     }
@@ -201,7 +203,7 @@ impl Turns {
         let Some(place) = question.parts.first().map(|part| &part.place) else {
             return Vec::new();
         };
-        let settings = self.has_configured(run).await.then_some(Card::Settings);
+        let settings = self.may_have_configured(run).await.then_some(Card::Settings);
         let asks = !tasks.is_empty() && self.asks_for_zone(place.chat, tasks).await;
         let tasks = tasks.iter().copied().map(Card::Task);
         let cards = settings.into_iter().chain(tasks).chain(asks.then_some(Card::Zone));

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
-use super::commands::{Clocks, action_buttons, settings_card, task_card};
+use super::commands::{Clocks, action_buttons, settings_card, task_card, unreadable_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, Piece, at_most, cut, messages, split};
 use super::send::{Outgoing, Sender, Unsent};
@@ -18,7 +18,7 @@ use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::task::MAX_ANSWER_MESSAGES;
 use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::{Locales, Texts};
-use crate::store::{SettingsStore, TaskStore};
+use crate::store::{SettingsStore, StoreError, TaskStore};
 
 /// The way out for answers.
 #[derive(Debug)]
@@ -157,6 +157,11 @@ impl TelegramCourier {
                     let now = self.sender.clock.now();
                     let card = |change| settings_card(texts, &change, self.default_zone, now).outgoing();
                     Some(change.map(card).into_iter().collect())
+                }
+                // It will not be readable later either. That something was changed is told all the same.
+                Err(StoreError::Record { what }) => {
+                    tracing::error!(what, "what a turn changed of settings cannot be read");
+                    Some(vec![unreadable_card(texts).outgoing()])
                 }
                 Err(error) => {
                     tracing::error!(%error, label = error.label(), "a change of settings could not be shown");

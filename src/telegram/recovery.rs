@@ -13,7 +13,9 @@ use crate::domain::run::ActiveRun;
 use crate::ids::{RunId, UpdateId};
 use crate::session::mailbox::Job;
 use crate::session::question::Question;
-use crate::store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, TaskStore, TurnEnd};
+use crate::store::{
+    ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, StoreError, TaskStore, TurnEnd,
+};
 
 /// Puts everything unfinished back into its lane.
 ///
@@ -90,8 +92,17 @@ async fn settings_card(router: &Router, run: &ActiveRun) -> Result<Vec<PendingDe
     let Conversation { chat, topic } = run.conversation;
     let kind = if chat.is_group() { ChatKind::Group } else { ChatKind::Private };
     let place = Place { chat, kind, title: None, topic };
+    let has_changed = match router.settings.config_change(run.id).await {
+        Ok(change) => change.is_some(),
+        // One record does not keep the bot from starting; the card says that it cannot be read.
+        Err(StoreError::Record { what }) => {
+            tracing::error!(run = %run.id, what, "what a turn changed of settings cannot be read");
+            true
+        }
+        Err(error) => return Err(error),
+    };
     let card = || PendingDelivery::of_card(run.id, place, Card::Settings, router.clock.now());
-    Ok(router.settings.config_change(run.id).await?.map(|_| card()).into_iter().collect())
+    Ok(has_changed.then(card).into_iter().collect())
 }
 
 /// Takes the words of these turns back, while the bot begins to work.

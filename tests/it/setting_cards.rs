@@ -10,6 +10,7 @@ use figaro::ids::{ChatId, RunId};
 use figaro::store::SettingsStore;
 use serde_json::{Value, json};
 
+use super::store::sled::engine;
 use super::task_runs::store;
 use super::task_tools::{CAROL, call, calls, listed, now, recurring, says, scene, start};
 use crate::support::scene::{TEAM, labels, number, text};
@@ -218,6 +219,47 @@ async fn however_a_turn_ends_what_it_changed_is_shown_once() {
     says(&world, BOB, "Tone: none → blue").await;
     world.caught_up().await;
     assert_eq!((shown(&world, ANN).len(), shown(&world, BOB).len()), (3, 1), "{:?}", world.bot_texts(ANN));
+}
+
+#[tokio::test]
+async fn a_change_that_cannot_be_read_any_more_is_told_all_the_same() {
+    let (world, bot) = scene().await;
+    let gate = Gate::new();
+    for tone in ["red", "blue"] {
+        world.when("be killed", Reply::call("set_config", json!({"personality": tone})));
+        world.when("be killed", Reply::text("Never.").behind(&gate));
+    }
+    let before = world.model.requests().len();
+    world.say(ANN, ANN, "be killed");
+    world.asks(before + 2).await;
+    world.say(BOB, BOB, "be killed");
+    world.asks(before + 4).await;
+    bot.kill();
+    // Nobody may go on with one of the turns.
+    let kept = store(&world).await;
+    let deny = figaro::domain::access::AccessChange::DenyUser(figaro::ids::UserId::telegram(BOB));
+    assert!(kept.change_access(deny).await.unwrap());
+    drop(kept);
+    let changes = engine(&world.folder.path().join("data")).open_tree("config_changes").unwrap();
+    let keys: Vec<_> = changes.iter().keys().map(Result::unwrap).collect();
+    assert_eq!(keys.len(), 2);
+    keys.into_iter().for_each(|key| drop(changes.insert(key, r#"{"half a rec"#).unwrap()));
+    drop(changes);
+    world.when("be killed", Reply::text("Here again."));
+    let _bot = start(&world, &[]).await;
+    says(&world, ANN, "Here again.").await;
+    for (chat, count) in [(ANN, 1), (BOB, 1)] {
+        let card = says(&world, chat, TITLE).await;
+        assert_eq!(
+            text(&card),
+            format!(
+                "{TITLE}\nWhat I changed cannot be read any more, nor undone. /config shows what holds now."
+            )
+        );
+        assert!(labels(&card).is_empty(), "{card}");
+        assert_eq!(shown(&world, chat).len(), count);
+    }
+    assert!(config_of(&world, ANN).await.contains("Tone: red"));
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ mod zone;
 pub use card::Card;
 pub use retry::action_buttons;
 pub use tasks::task_card;
-pub use undo::settings_card;
+pub use undo::{settings_card, unreadable_card};
 pub use zone::Clocks;
 
 use std::collections::HashMap;

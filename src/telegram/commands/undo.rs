@@ -34,6 +34,12 @@ pub fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, now: Dat
     Card::titled(&texts.settings_changed, lines.join("\n")).row(if can { vec![undo] } else { Vec::new() })
 }
 
+/// That the model changed something of which nobody knows any more what it was.
+#[must_use]
+pub fn unreadable_card(texts: &Texts) -> Card {
+    Card::titled(&texts.settings_changed, texts.settings_unreadable.clone())
+}
+
 /// What holds now of what the model had changed and somebody has undone.
 fn undone_card(texts: &Texts, change: &ConfigChange, config: &ChatConfig, default: Tz) -> Card {
     let line = |setting: Setting| {

@@ -11,7 +11,7 @@ mod migration;
 mod outbox;
 mod sessions;
 mod settings;
-mod sled;
+pub mod sled;
 mod tasks;
 mod turns;
 mod upgrade;

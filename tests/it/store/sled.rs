@@ -39,15 +39,20 @@ impl Sled {
 
     /// The same files through sled itself, to do harm to them.
     pub(super) fn engine(&self) -> sled::Db {
-        // sled may hold its lock for a moment after it was closed.
-        for _ in 0..50 {
-            match sled::open(self.path()) {
-                Err(sled::Error::Io(_)) => std::thread::sleep(Duration::from_millis(20)),
-                opened => return opened.unwrap(),
-            }
-        }
-        panic!("the lock was not released");
+        engine(&self.path())
     }
+}
+
+/// The files of a store through sled itself, to do harm to them.
+pub fn engine(path: &Path) -> sled::Db {
+    // sled may hold its lock for a moment after it was closed.
+    for _ in 0..50 {
+        match sled::open(path) {
+            Err(sled::Error::Io(_)) => std::thread::sleep(Duration::from_millis(20)),
+            opened => return opened.unwrap(),
+        }
+    }
+    panic!("the lock was not released");
 }
 
 #[async_trait]
