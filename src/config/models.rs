@@ -242,7 +242,7 @@ mod tests {
             (vec![], vec!["OPENAI_API_KEY is missing"]),
             (
                 vec![("LLM_PROVIDER", "skynet")],
-                vec!["LLM_PROVIDER (6 characters) is not known", "OPENAI_API_KEY is missing"],
+                vec!["LLM_PROVIDER (`skynet`) is not known", "OPENAI_API_KEY is missing"],
             ),
             (
                 vec![("LLM_PROVIDER", "compatible")],
@@ -253,8 +253,8 @@ mod tests {
             (
                 vec![("OPENAI_API_KEY", "sk"), ("LLM_FALLBACK", "gemini:x, nobody:y, ollama:")],
                 vec![
-                    "LLM_FALLBACK (word 2, 8 characters)",
-                    "LLM_FALLBACK (word 3, 7 characters)",
+                    "LLM_FALLBACK (word 2, `nobody:y`)",
+                    "LLM_FALLBACK (word 3, `ollama:`)",
                     "GEMINI_API_KEY is missing",
                 ],
             ),

@@ -8,10 +8,12 @@ use std::time::Duration;
 use figaro_mcp::proxy::Proxies;
 
 use super::Faults;
-use super::variables::{VARIABLES, default_of};
+use super::variables::{VARIABLES, default_of, holds_secret};
 
-/// The longest value that a complaint shows; longer ones may be a secret that stands in the wrong variable.
-const MAX_SHOWN: usize = 8;
+/// The longest number that a complaint shows: the number before a bot's token has more digits.
+const MAX_NUMBER: usize = 8;
+/// The longest word that a complaint shows: keys are longer, and have digits in them.
+const MAX_WORD: usize = 16;
 
 /// Complaints are made of a name and fixed words: no value gets into one but through [`shown`].
 pub(super) struct Reader<'a> {
@@ -31,12 +33,12 @@ impl<'a> Reader<'a> {
 
     /// Records what is wrong with one of the words of a variable, the first being number 1.
     pub(super) fn fault_of_word(&mut self, name: &str, (number, word): (usize, &str), problem: &'static str) {
-        self.faults.push(format!("{name} (word {number}, {}) {problem}", shown(word)));
+        self.faults.push(format!("{name} (word {number}, {}) {problem}", shown(name, word)));
     }
 
     fn complain(&mut self, name: &str, problem: &str) {
         let fault = match self.get(name) {
-            Some(value) => format!("{name} ({}) {problem}", shown(&value)),
+            Some(value) => format!("{name} ({}) {problem}", shown(name, &value)),
             None => format!("{name} {problem}"),
         };
         // Two settings may look at the same variable of the environment.
@@ -122,7 +124,7 @@ impl<'a> Reader<'a> {
     /// The settings if nothing was wrong. A value that looks like a secret, in a variable whose value the log and
     /// `figaro check` show, is wrong.
     pub(super) fn finish<T>(mut self, settings: T) -> Result<T, Faults> {
-        for variable in VARIABLES.iter().filter(|variable| !variable.is_secret) {
+        for variable in VARIABLES.iter().filter(|variable| !holds_secret(variable.name)) {
             let is_told = self.faults.iter().any(|fault| fault.starts_with(variable.name));
             if !is_told && self.get(variable.name).is_some_and(|value| looks_secret(&value)) {
                 self.complain(
@@ -135,11 +137,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What of a value may be told: a short number or time, and of all else how long it is.
-fn shown(value: &str) -> String {
-    let is_number =
-        value.trim_end_matches(['s', 'm', 'h']).bytes().all(|b| b.is_ascii_digit() || b"+-._ ".contains(&b));
-    if is_number && value.len() <= MAX_SHOWN {
+/// What of a value may be told: a short number, time or word, as somebody mistypes them. Of all else, and of whatever
+/// stands in a variable for a secret, only how long it is.
+fn shown(name: &str, value: &str) -> String {
+    let number = value.trim_end_matches(['s', 'm', 'h']);
+    let is_number = number.bytes().all(|b| b.is_ascii_digit() || b"+-._ ".contains(&b));
+    // Further on, an `@` stands behind a password.
+    let word = value.strip_prefix('@').unwrap_or(value);
+    let is_word = word.bytes().all(|b| b.is_ascii_alphabetic() || b"/_-:".contains(&b));
+    let is_short = (is_number && value.len() <= MAX_NUMBER) || (is_word && value.len() <= MAX_WORD);
+    if is_short && !holds_secret(name) {
         return format!("`{value}`");
     }
     match value.chars().count() {
@@ -148,23 +155,60 @@ fn shown(value: &str) -> String {
     }
 }
 
-/// Whether a bot's token or a key of a service that marks its keys stands in a text.
+/// Whether a bot's token or a key of a service stands in a text. A key is random: unlike names and paths, it changes
+/// between kinds of characters within a word.
 fn looks_secret(text: &str) -> bool {
-    const MARKS: [&str; 7] = ["sk-", "tvly-", "AIza", "gsk_", "xai-", "ghp_", "hf_"];
+    /// What services begin their keys with.
+    const MARKS: [&str; 14] = [
+        "sk-",
+        "csk-",
+        "tvly-",
+        "AIza",
+        "gsk_",
+        "xai-",
+        "ghp_",
+        "github_pat_",
+        "hf_",
+        "fw_",
+        "r8_",
+        "pplx-",
+        "nvapi-",
+        "glpat-",
+    ];
     /// The rest of a key is at least so long.
     const MIN_KEY: usize = 20;
-    let is_key = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-    let key_length = |rest: &str| rest.bytes().take_while(|b| is_key(*b)).count();
-    let ends_word = |before: &str| before.bytes().next_back().is_none_or(|b| !is_key(b));
-    let marked = MARKS.iter().any(|mark| {
-        text.match_indices(mark)
-            .any(|(at, _)| ends_word(&text[..at]) && key_length(&text[at + mark.len()..]) >= MIN_KEY)
-    });
-    let is_token = |(at, _): (usize, &str)| {
-        let digits = text[..at].bytes().rev().take_while(u8::is_ascii_digit).count();
-        digits >= 6 && key_length(&text[at + 1..]) >= MIN_KEY
-    };
-    marked || text.match_indices(':').any(is_token)
+    /// A bot's token has 35 characters behind its number.
+    const MIN_TOKEN: usize = 30;
+    /// A key without a mark has so many letters and digits in a row.
+    const MIN_RUN: usize = 32;
+    let is_key = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    text.split(|c| !is_key(c) && c != ':').any(|word| {
+        let parts: Vec<&str> = word.split(':').collect();
+        let marked = |part: &&str| {
+            MARKS
+                .iter()
+                .filter_map(|mark| part.strip_prefix(mark))
+                .any(|key| key.len() >= MIN_KEY && is_random(key))
+        };
+        let bare = |part: &&str| part.split(['-', '_']).any(|run| run.len() >= MIN_RUN && kinds(run) == 3);
+        let is_token = |pair: &[&str]| {
+            let digits = pair[0].bytes().rev().take_while(u8::is_ascii_digit).count();
+            digits >= 6 && pair[1].len() >= MIN_TOKEN && kinds(pair[1]) >= 2
+        };
+        parts.iter().any(|part| marked(part) || bare(part)) || parts.windows(2).any(is_token)
+    })
+}
+
+fn is_random(key: &str) -> bool {
+    /// Words of a name have fewer letters.
+    const MIN_RUN: usize = 16;
+    kinds(key) == 3 || key.split(['-', '_']).any(|run| run.len() >= MIN_RUN && kinds(run) >= 2)
+}
+
+/// How many kinds of digits, small and large letters are in a text.
+fn kinds(text: &str) -> usize {
+    let kinds = [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase];
+    kinds.iter().filter(|kind| text.bytes().any(|b| kind(&b))).count()
 }
 
 fn duration(text: &str) -> Option<Duration> {
@@ -186,19 +230,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_complaint_shows_short_numbers_and_of_all_else_the_length() {
+    fn a_complaint_shows_what_was_mistyped_and_of_all_else_the_length() {
         let cases = [
-            ("70000", "`70000`"),
-            ("-5m", "`-5m`"),
-            ("1.5", "`1.5`"),
-            ("123456789", "9 characters"),
-            ("x", "1 character"),
-            ("hunter2", "7 characters"),
-            ("pässword", "8 characters"),
-            ("1h30m", "5 characters"),
+            ("MAX_PASSES", "70000", "`70000`"),
+            ("TASKS_MIN_INTERVAL", "-5m", "`-5m`"),
+            ("DAILY_USD", "1.5", "`1.5`"),
+            ("OWNER_IDS", "@ann", "`@ann`"),
+            ("ACCESS", "opne", "`opne`"),
+            ("DEFAULT_TIMEZONE", "America/New-York", "`America/New-York`"),
+            ("HISTORY_TOKENS", "some", "`some`"),
+            ("DAILY_TOKENS", "lots", "`lots`"),
+            ("OWNER_IDS", "123456789", "9 characters"),
+            ("OWNER_IDS", "7000000001:AAE-abcdefghijklmnopqrstuvwxyz_01", "44 characters"),
+            ("OWNER_IDS", "AAE-abcdefghijklmnopqrstuvwxyz", "30 characters"),
+            ("OWNER_IDS", "AAabcdefghijklmnop", "18 characters"),
+            ("ACCESS", "hunter2", "7 characters"),
+            ("ACCESS", "pässword", "8 characters"),
+            ("ACCESS", "x", "`x`"),
+            ("ACCESS", "1h30m", "5 characters"),
+            ("TELEGRAM_BOT_TOKEN", "nonsense", "8 characters"),
+            ("TELEGRAM_BOT_TOKEN", "1", "1 character"),
+            ("TELEGRAM_PROXY", "secret", "6 characters"),
+            ("https_proxy", "ann:letmein", "11 characters"),
+            ("STORE_URL", "pg://u:pass@db/x", "16 characters"),
+            ("SOME_NEW_API_KEY", "letmein", "7 characters"),
         ];
-        for (value, wanted) in cases {
-            assert_eq!(shown(value), wanted);
+        for (name, value, wanted) in cases {
+            assert_eq!(shown(name, value), wanted, "{name}={value}");
         }
     }
 
@@ -207,9 +265,14 @@ mod tests {
         let secret = [
             "7000000001:AAE-abcdefghijklmnopqrstuvwxyz_01",
             "sled:./7000000001:AAE-abcdefghijklmnopqrstuvwxyz_01",
+            "https://x.example/bot7000000001:AAE-abcdefghijklmnopqrstuvwxyz_01/getMe",
             "sk-proj-0123456789abcdefghij",
             "openai:sk-0123456789abcdefghijk",
-            "AIzaSyA0123456789abcdefghijklmnopqrstuv",
+            "a, openai:sk-0123456789abcdefghijk",
+            "AIzaSyA0-3456789_bcdefgh-jklmn_pqrstuv",
+            "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH",
+            "pplx-0123456789abcdefghijklmnopqrstuv",
+            "compatible:aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY",
         ];
         let plain = [
             "gpt-4.1-mini",
@@ -218,12 +281,21 @@ mod tests {
             "openai:gpt-4.1-mini, ollama:qwen3:30b-a3b-instruct-2507-q4_K_M",
             "sled:./data",
             "sled:/srv/risk-assessment-of-the-department/data",
+            "sled:/srv/sk-assessment-2025-of-the-department/data",
+            "sled:/var/lib/0123456789abcdef0123456789abcdef0123456789abcdef",
+            "ollama:20250414:a-model-of-a-very-long-and-plain-name",
             "figaro=debug,rmcp=warn",
             "12, 7000000001",
             "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8",
+            "accounts/fireworks/models/llama4-maverick-instruct-basic",
             "ft:gpt-4.1-2025-04-14:acme::Bxyz1234",
+            "ft:gpt-4.1-2025-04-14:my-organisation-of-a-long-name:custom-suffix:BxYz1234",
         ];
-        assert_eq!(secret.map(looks_secret), [true; 5]);
-        assert_eq!(plain.map(looks_secret), [false; 10]);
+        for text in secret {
+            assert!(looks_secret(text), "{text}");
+        }
+        for text in plain {
+            assert!(!looks_secret(text), "{text}");
+        }
     }
 }

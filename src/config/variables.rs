@@ -160,6 +160,16 @@ pub(super) fn default_of(name: &str) -> &'static str {
     VARIABLES.iter().find(|v| v.name == name).map_or("", |v| v.default)
 }
 
+/// Whether the value of a variable is shown nowhere: it is listed so, or its name says so. Those of the environment that
+/// are not listed, such as `https_proxy`, have but their name.
+#[must_use]
+pub(super) fn holds_secret(name: &str) -> bool {
+    // Whole words: HISTORY_TOKENS is a number.
+    let words = ["key", "token", "secret", "password", "proxy"];
+    let says_so = name.split('_').any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)));
+    says_so || VARIABLES.iter().any(|variable| variable.name == name && variable.is_secret)
+}
+
 /// The text of `.env.example`.
 #[must_use]
 pub fn example() -> String {
@@ -181,4 +191,30 @@ pub fn table() -> String {
         format!("| `{}` | {default} | {} |\n", v.name, v.meaning)
     };
     VARIABLES.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_a_secret_if_its_name_says_so_or_it_is_an_address() {
+        for variable in VARIABLES {
+            let name = variable.name;
+            let is_address = name.ends_with("_PROXY") || (name.ends_with("_URL") && name != "STORE_URL");
+            let is_key = name.ends_with("_KEY") || name.ends_with("_TOKEN");
+            assert_eq!(variable.is_secret, is_key || is_address, "{name}");
+            assert_eq!(holds_secret(name), variable.is_secret, "{name}");
+        }
+        for (name, is) in [
+            ("A_SECRET", true),
+            ("PASSWORD", true),
+            ("all_proxy", true),
+            ("TZ", false),
+            ("MONKEY", false),
+            ("TOKENS", false),
+        ] {
+            assert_eq!(holds_secret(name), is, "{name}");
+        }
+    }
 }

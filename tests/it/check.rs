@@ -73,6 +73,11 @@ async fn every_mistake_in_the_settings_is_told_at_once() {
     assert_eq!(faults.len(), wrong.len(), "{message}");
     assert!(message.starts_with(&format!("{} mistakes", wrong.len())), "{message}");
     assert!(!message.contains("offline-secret") && !message.contains("hunter2"), "{message}");
+    for shown in
+        ["LLM_PROVIDER (`skynet`)", "OWNER_IDS (word 2, `ann`)", "ACCESS (`everyone`)", "(`Mars/Base`)"]
+    {
+        assert!(message.contains(shown), "{shown} in {message}");
+    }
     assert!(message.contains(".env.example"), "it says where to read on: {message}");
     assert!(!world.folder.path().join("data").exists(), "nothing was begun");
 }
