@@ -147,7 +147,7 @@ async fn finding_a_method_does_not_allow_it() {
         ("setMyName", json!({"name": "Eve"}), "it changes more than the bot's own messages"),
         ("getMyStarBalance", json!({}), "not this chat's business"),
         ("forwardMessage", json!({"from_chat_id": BOB, "message_id": 1}), "another chat"),
-        ("sendVideo", json!({"video": "http://127.0.0.1/x.mp4"}), "no public"),
+        ("sendVideo", json!({"video": "http://127.0.0.1/x.mp4"}), "not on the public web"),
     ];
     let (some, others) = tried.split_at(3);
     // A search gives a few at a time.
