@@ -130,6 +130,8 @@ pub(super) async fn build(
         settings: base.store.clone(),
         mailboxes,
         commands: commands.clone(),
+        owners: owners.clone(),
+        odd_kinds: Mutex::default(),
         clock: clock.clone(),
         // What a command shows may still go out while turns are being stopped.
         tasks: groups.back.clone(),

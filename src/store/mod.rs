@@ -59,6 +59,18 @@ pub struct UnreadableUpdate {
     pub bytes: usize,
 }
 
+impl UnreadableUpdate {
+    /// So much of the text is kept, in bytes.
+    pub const KEPT_BYTES: usize = 64 * 1024;
+
+    /// The update of this id and text, as far as it is kept.
+    #[must_use]
+    pub fn new(id: UpdateId, text: &str) -> Self {
+        let kept = text[..text.floor_char_boundary(Self::KEPT_BYTES)].to_owned();
+        Self { id, text: kept, bytes: text.len() }
+    }
+}
+
 /// Updates between their arrival and their settlement.
 #[async_trait]
 pub trait InboxStore: Debug + Send + Sync {

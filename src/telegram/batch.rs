@@ -12,8 +12,6 @@ use crate::store::{RawUpdate, UnreadableUpdate};
 const MAX_BYTES: usize = 1024 * 1024;
 /// The deepest nesting that is read: serde_json stops at 128, also where the update is a part of a stored record.
 const MAX_DEPTH: usize = 100;
-/// So much of the text of an update that cannot be read is kept, in bytes.
-const KEPT_BYTES: usize = 64 * 1024;
 
 /// One of the updates of an answer.
 #[derive(Debug, PartialEq)]
@@ -50,10 +48,7 @@ fn receive(text: &str) -> Received {
     };
     let members = parts(text, '{').unwrap_or_default();
     match member(&members, "update_id").and_then(|id| id.parse().ok()) {
-        Some(id) => {
-            let kept = text[..text.floor_char_boundary(KEPT_BYTES)].to_owned();
-            Received::Unreadable(UnreadableUpdate { id: UpdateId(id), text: kept, bytes: text.len() }, reason)
-        }
+        Some(id) => Received::Unreadable(UnreadableUpdate::new(UpdateId(id), text), reason),
         None => Received::Nameless(text.len()),
     }
 }
@@ -156,7 +151,9 @@ mod tests {
             assert!(matches!(&items[0], Received::Readable(RawUpdate { id: UpdateId(1), .. })), "{items:?}");
             let Received::Unreadable(unreadable, _) = &items[1] else { panic!("{text:.50} is read") };
             assert_eq!((unreadable.id, unreadable.bytes), (UpdateId(2), text.len()));
-            assert!(text.starts_with(&unreadable.text) && unreadable.text.len() <= KEPT_BYTES);
+            assert!(
+                text.starts_with(&unreadable.text) && unreadable.text.len() <= UnreadableUpdate::KEPT_BYTES
+            );
             let body = json!({"update_id": 3, "message": {"text": "a,]}\\\""}});
             assert_eq!(items[2..], [Received::Readable(RawUpdate { id: UpdateId(3), body })]);
         }

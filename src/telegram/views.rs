@@ -162,6 +162,8 @@ pub struct PollOptionView {
 /// A message.
 #[derive(Debug, Clone, Deserialize)]
 pub struct MessageView {
+    /// 0 where it is no number: the words are worth an answer all the same.
+    #[serde(default, deserialize_with = "lenient")]
     pub message_id: i64,
     #[serde(default, deserialize_with = "lenient")]
     pub message_thread_id: Option<i64>,

@@ -230,7 +230,7 @@ async fn an_update_that_comes_again_is_not_answered_again() {
 }
 
 #[tokio::test]
-async fn what_nobody_knows_or_can_read_is_passed_over() {
+async fn what_nobody_can_read_is_told_to_the_owner_and_holds_nothing_up() {
     let world = World::new().await;
     let ann = json!({"id": ANN, "is_bot": false, "first_name": "Ann"});
     let chat = json!({"id": ANN, "type": "private"});
@@ -254,19 +254,22 @@ async fn what_nobody_knows_or_can_read_is_passed_over() {
     for update in odd {
         world.telegram.push_raw(update);
     }
-    world.script.push(Reply::text("I heard you."));
+    world.otherwise(Reply::text("I heard you."));
     let bot = world.start().await;
     assert_eq!(world.ask("Hello").await["text"], "I heard you.");
     until(&world, "taking all in", |view| view.updates_pending() == 0).await;
     assert!(bot.stop().success());
     let again = world.start().await;
     assert!(again.stop().success());
-    assert_eq!(
-        (world.bot_texts(ANN).len(), world.model.requests().len()),
-        (1, 1),
-        "{:?}",
-        world.bot_texts(ANN)
-    );
+    // Of each kind the owner is told once, and the words whose message has an odd id are answered.
+    let (told, answers): (Vec<String>, Vec<String>) =
+        world.bot_texts(ANN).into_iter().partition(|text| text.contains("that I cannot deal with"));
+    assert_eq!((answers.len(), world.model.requests().len()), (2, 2), "{answers:?}");
+    for kind in ["message", "edited_message", "callback_query", "my_chat_member"] {
+        let of_kind = told.iter().filter(|text| text.contains(&format!("({kind})"))).count();
+        assert_eq!(of_kind, 1, "{kind}: {told:?}");
+    }
+    assert_eq!(told.len(), 4, "{told:?}");
 }
 
 #[tokio::test]

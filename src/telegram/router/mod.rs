@@ -3,11 +3,11 @@
 
 mod admit;
 mod membership;
+mod odd;
 
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
-use futures::FutureExt;
 use serde::Deserialize;
 
 use super::commands::{Asker, Card, Commands};
@@ -15,6 +15,7 @@ use super::inbound::{self, Command, Me, Target};
 use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::AccessSettings;
+use crate::delivery::Owners;
 use crate::domain::access::{AccessChange, CodeHash};
 use crate::domain::chat::AnswerWhen;
 use crate::domain::conversation::Conversation;
@@ -47,6 +48,10 @@ pub struct Router {
     pub mailboxes: Mailboxes,
     /// Commands and buttons.
     pub commands: Arc<Commands>,
+    /// Who is told of updates that cannot be dealt with.
+    pub owners: Arc<dyn Owners>,
+    /// The kinds of them that the owners know of.
+    pub odd_kinds: Mutex<HashSet<String>>,
     /// The time.
     pub clock: Clock,
     /// Answers to commands are sent beside the next update.
@@ -101,13 +106,12 @@ impl Router {
     async fn route(self: &Arc<Self>, update: RawUpdate, arrival: Arrival) -> bool {
         let id = update.id;
         let fate = match UpdateView::deserialize(&update.body) {
+            Ok(view) if odd::is_odd(&update.body, &view) => self.set_aside(&update, "odd").await,
             // One update that breaks the code must not end the taking in of all others, at every start again.
-            Ok(view) => AssertUnwindSafe(self.decide(id, view, arrival)).catch_unwind().await.unwrap_or_else(
-                |_panic| {
-                    tracing::error!(update = %id, "an update broke the code that reads it; it is dropped");
-                    Ok(Fate::Dropped("panicked"))
-                },
-            ),
+            Ok(view) => match odd::guarded(self.decide(id, view, arrival), arrival).await {
+                Some(decided) => decided,
+                None => self.set_aside(&update, "panicked").await,
+            },
             Err(_) => Ok(Fate::Dropped("unreadable")),
         };
         match fate {
