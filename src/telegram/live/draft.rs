@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::pace::Pace;
 use super::picture::last_part;
-use super::{Drawing, Stroke};
+use super::{Drawing, Sketch, Stroke};
 use crate::ids::RunId;
 use crate::telegram::api::SendMessageDraft;
 use crate::telegram::markup::Formatted;
@@ -22,6 +22,7 @@ const KEEP: Duration = Duration::from_secs(20);
 pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
     let mut pace = Pace::new(USUAL, Instant::now());
     let mut shown: Option<(Formatted, Instant)> = None;
+    let mut rendered: Option<(Sketch, Formatted)> = None;
     loop {
         match &shown {
             // Only "thinking" is there: the first words need not wait for their turn.
@@ -29,7 +30,11 @@ pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
             _ => drawing.ended_by(pace.ready()).await,
         }
         let Some(sketch) = drawing.sketch() else { return };
-        let picture = last_part(&sketch);
+        let picture = match rendered.take() {
+            Some((same, picture)) if same == sketch => picture,
+            _ => last_part(&sketch),
+        };
+        rendered = Some((sketch, picture.clone()));
         if let Some((last, at)) = &shown
             && *last == picture
             && at.elapsed() < KEEP

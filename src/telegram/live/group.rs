@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::pace::Pace;
 use super::picture::first_part;
-use super::{Drawing, State, Stroke};
+use super::{Drawing, Sketch, State, Stroke};
 use crate::domain::delivery::LiveMessage;
 use crate::telegram::amend::{edit_body, is_unchanged};
 use crate::telegram::api::{EditMessageText, SendChatAction, SendMessage};
@@ -31,6 +31,8 @@ struct Growing<'a> {
     live: Option<LiveMessage>,
     /// What the message is known to show.
     shown: Option<Formatted>,
+    /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
+    rendered: Option<(Sketch, Formatted)>,
     /// When "typing" is to be shown next.
     typing: Instant,
 }
@@ -42,8 +44,15 @@ pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
         None
     });
     let now = Instant::now();
-    let mut growing =
-        Growing { drawing, sender, pace: Pace::new(USUAL, now), live, shown: None, typing: now };
+    let mut growing = Growing {
+        drawing,
+        sender,
+        pace: Pace::new(USUAL, now),
+        live,
+        shown: None,
+        rendered: None,
+        typing: now,
+    };
     while growing.step().await {}
 }
 
@@ -81,7 +90,11 @@ impl Growing<'_> {
 
     async fn grow(&mut self, typing: Option<Instant>) -> bool {
         let Some(sketch) = self.drawing.sketch() else { return false };
-        let picture = first_part(&sketch);
+        let picture = match self.rendered.take() {
+            Some((same, picture)) if same == sketch => picture,
+            _ => first_part(&sketch),
+        };
+        self.rendered = Some((sketch, picture.clone()));
         if picture.text.is_empty() || self.shown.as_ref() == Some(&picture) {
             self.drawing.changed_by(typing).await;
             self.pace.looked(Instant::now());

@@ -5,6 +5,7 @@ mod draft;
 mod group;
 mod pace;
 mod picture;
+mod words;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +16,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout, timeout_at};
 
 pub(super) use self::picture::MESSAGE_UNITS;
+use self::words::Words;
 use super::error::ApiError;
 use super::send::Sender;
 use crate::delivery::{Listener, RunEvent, RunEventKind};
@@ -52,7 +54,7 @@ struct Drawing {
     pen: tokio::sync::Mutex<()>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     sketch: Sketch,
     /// Since when the pass in progress has had text.
@@ -61,9 +63,9 @@ struct State {
 }
 
 /// What there is to show.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Sketch {
-    text: String,
+    words: Words,
     status: Option<String>,
 }
 
@@ -153,11 +155,11 @@ impl Listener for Live {
             RunEventKind::Started { .. } => {}
             RunEventKind::Delta(text) => drawing.change(|state| {
                 state.sketch.status = None;
-                state.sketch.text.push_str(text);
+                state.sketch.words.push(text);
                 state.since = state.since.or_else(|| Some(Instant::now()));
             }),
             RunEventKind::PassEnded => drawing.change(|state| {
-                state.sketch.text.clear();
+                state.sketch.words.clear();
                 state.since = None;
             }),
             RunEventKind::ToolStarted { name, hint } => {
@@ -172,8 +174,11 @@ impl Listener for Live {
 
 impl Drawing {
     fn new(run: RunId, place: Place, message: MessageId, language: Option<String>) -> Self {
-        let (state, changed) = (Mutex::default(), Notify::new());
-        let (brush, pen) = Default::default();
+        // A draft shows where the words are coming, a message that stays where they begin.
+        let words = if place.is_group() { Words::first() } else { Words::last() };
+        let sketch = Sketch { words, status: None };
+        let state = Mutex::new(State { sketch, since: None, ended: false });
+        let (changed, brush, pen) = Default::default();
         Self { run, place, message, language, state, changed, brush, pen }
     }
 

@@ -1,6 +1,8 @@
 //! A block of code: its language, whether it is so long that it goes out as a file, and what that file is called.
 //! Called by [`mod@super::render`].
 
+use std::collections::{HashMap, HashSet};
+
 use pulldown_cmark::CodeBlockKind;
 
 use super::File;
@@ -60,6 +62,34 @@ const BARE_NAMES: [&str; 4] = ["Dockerfile", "Makefile", "Jenkinsfile", "Gemfile
 /// How the line may begin that names a file.
 const COMMENTS: [&str; 8] = ["//", "#", "--", "/*", "<!--", ";", "%", "\""];
 
+/// The names of an answer's files.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    taken: HashSet<String>,
+    /// The number to try next, by the name it is put into.
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The name, or where it is taken the same with the next number that is free; taken from now on.
+    fn free(&mut self, name: String) -> String {
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let next = self.next.entry(name.clone()).or_insert(2);
+        loop {
+            let numbered = match name.rsplit_once('.') {
+                Some((stem, extension)) => format!("{stem}-{next}.{extension}"),
+                None => format!("{name}-{next}"),
+            };
+            *next += 1;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
+}
+
 /// A block of code that is being read.
 #[derive(Debug)]
 pub(super) struct Code {
@@ -92,17 +122,9 @@ impl Code {
             && (self.text.lines().count() > MOST_LINES || utf16_len(&self.text) > MOST_UNITS)
     }
 
-    /// The block as a file with a name that none of `others` has.
-    pub(super) fn into_file(self, others: &[File]) -> File {
-        let name = self.name();
-        let taken = |name: &str| others.iter().any(|file| file.name == name);
-        let numbered = |n: usize| match name.rsplit_once('.') {
-            Some((stem, extension)) => format!("{stem}-{n}.{extension}"),
-            None => format!("{name}-{n}"),
-        };
-        let free = (2..=others.len() + 1).map(numbered).find(|name| !taken(name));
-        let name = if taken(&name) { free.unwrap_or(name) } else { name };
-        File { name, language: self.language(), content: self.text }
+    /// The block as a file with a name that no other has.
+    pub(super) fn into_file(self, names: &mut Names) -> File {
+        File { name: names.free(self.name()), language: self.language(), content: self.text }
     }
 
     fn name(&self) -> String {
@@ -192,21 +214,37 @@ mod tests {
             ("python", "# ..\\evil.py", "evil.py"),
         ];
         for (info, text, expected) in cases {
-            assert_eq!(code(info, text).into_file(&[]).name, expected, "{info:?} {text:?}");
+            assert_eq!(code(info, text).into_file(&mut Names::default()).name, expected, "{info:?} {text:?}");
         }
     }
 
     #[test]
     fn no_two_files_of_an_answer_have_one_name() {
-        let mut files: Vec<File> = Vec::new();
-        for _ in 0..3 {
-            let file = code("rust", "x").into_file(&files);
-            files.push(file);
+        let mut names = Names::default();
+        let said =
+            ["main.rs", "main-2.rs", "main.rs", "Makefile", "Makefile", "main.rs", "main-2.rs", "main-2.rs"];
+        let given = said.map(|name| code(&format!("rust title={name}"), "x").into_file(&mut names).name);
+        let wanted = [
+            "main.rs",
+            "main-2.rs",
+            "main-3.rs",
+            "Makefile",
+            "Makefile-2",
+            "main-4.rs",
+            "main-2-2.rs",
+            "main-2-3.rs",
+        ];
+        assert_eq!(given, wanted);
+    }
+
+    #[test]
+    fn numbers_are_not_tried_again() {
+        let mut names = Names::default();
+        for count in 1..=5_000 {
+            names.free("main.rs".to_owned());
+            assert_eq!(names.next.get("main.rs").copied(), (count > 1).then_some(count + 1));
         }
-        assert_eq!(
-            files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
-            ["main.rs", "main-2.rs", "main-3.rs"]
-        );
+        assert_eq!(names.taken.len(), 5_000);
     }
 
     #[test]

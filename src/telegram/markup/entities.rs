@@ -15,9 +15,10 @@ const STYLES: [Kind; 5] = [Kind::Bold, Kind::Italic, Kind::Underline, Kind::Stri
 /// Trims the text and makes its entities valid.
 pub(super) fn resolve(fragment: Fragment) -> Formatted {
     let Fragment { text, mut spans } = fragment;
-    let starts = settle_pres(&text, &mut spans);
+    let blanks = Blanks::of(&text);
+    let starts = settle_pres(&blanks, &mut spans);
     for span in &mut spans {
-        span.range = trim(&text, span.range.clone(), &starts);
+        span.range = trim(&blanks, span.range.clone(), &starts);
     }
     spans.retain(|span| !span.range.is_empty());
     let quotes = quotes(&spans);
@@ -27,12 +28,12 @@ pub(super) fn resolve(fragment: Fragment) -> Formatted {
         exclusives.iter().filter(|span| is_pre(&span.kind)).map(|span| span.range.start).collect();
     let mut nested = nest(quotes.into_iter().chain(exclusives).chain(styles));
     for span in &mut nested {
-        span.range = trim(&text, span.range.clone(), &starts);
+        span.range = trim(&blanks, span.range.clone(), &starts);
     }
     nested.retain(|span| !span.range.is_empty());
     nested.sort_by_key(order);
 
-    let body = trim(&text, 0..text.len(), &starts);
+    let body = trim(&blanks, 0..text.len(), &starts);
     for span in &mut nested {
         span.range = span.range.start - body.start..span.range.end - body.start;
     }
@@ -62,18 +63,59 @@ fn in_utf16(text: &str, spans: Vec<Span>) -> Vec<Entity> {
     spans.into_iter().map(entity).collect()
 }
 
+/// The white space of a text, in its order: no run of it is read again for every span that begins or ends in it.
+struct Blanks(Vec<Blank>);
+
+/// A run of white space.
+struct Blank {
+    start: usize,
+    end: usize,
+    /// Behind its last line end.
+    line: Option<usize>,
+}
+
+impl Blanks {
+    fn of(text: &str) -> Self {
+        let mut runs: Vec<Blank> = Vec::new();
+        for (at, c) in text.char_indices().filter(|(_, c)| c.is_whitespace()) {
+            let end = at + c.len_utf8();
+            let line = (c == '\n').then_some(end);
+            match runs.last_mut().filter(|run| run.end == at) {
+                Some(run) => (run.end, run.line) = (end, line.or(run.line)),
+                None => runs.push(Blank { start: at, end, line }),
+            }
+        }
+        Self(runs)
+    }
+
+    /// The run that goes on or begins here.
+    fn from(&self, at: usize) -> Option<&Blank> {
+        let next = self.0.partition_point(|run| run.end <= at);
+        self.0.get(next).filter(|run| run.start <= at)
+    }
+
+    /// Where the white space before this place begins.
+    fn before(&self, at: usize) -> usize {
+        let next = self.0.partition_point(|run| run.end < at);
+        self.0.get(next).filter(|run| run.start < at).map_or(at, |run| run.start)
+    }
+}
+
 /// Drops blank lines around preformatted spans and tells where these start: their first line keeps its indent, so
 /// trimming stops there. Telegram's does as well.
-fn settle_pres(text: &str, spans: &mut [Span]) -> Vec<usize> {
+fn settle_pres(blanks: &Blanks, spans: &mut [Span]) -> Vec<usize> {
     let mut starts = Vec::new();
     for span in spans.iter_mut().filter(|span| is_pre(&span.kind)) {
-        let body = &text[span.range.clone()];
-        let blank: usize =
-            body.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
-        let length = body[blank..].trim_end().len();
-        span.range = span.range.start + blank..span.range.start + blank + length;
-        if length > 0 {
-            starts.push(span.range.start);
+        let Range { start, end } = span.range;
+        let blank = blanks.from(start);
+        let first = match blank {
+            Some(blank) if blank.end >= end => end,
+            Some(blank) => blank.line.map_or(start, |line| line.max(start)),
+            None => start,
+        };
+        span.range = first..blanks.before(end).max(first);
+        if !span.range.is_empty() {
+            starts.push(first);
         }
     }
     starts.sort_unstable();
@@ -81,10 +123,9 @@ fn settle_pres(text: &str, spans: &mut [Span]) -> Vec<usize> {
 }
 
 /// The range without white space at its ends; `starts` of preformatted text are not passed.
-fn trim(text: &str, range: Range<usize>, starts: &[usize]) -> Range<usize> {
-    let body = &text[range.clone()];
-    let end = range.start + body.trim_end().len();
-    let mut start = end - body.trim().len();
+fn trim(blanks: &Blanks, range: Range<usize>, starts: &[usize]) -> Range<usize> {
+    let end = blanks.before(range.end).max(range.start);
+    let mut start = blanks.from(range.start).map_or(range.start, |run| run.end).min(end);
     let next = starts.partition_point(|at| *at < range.start);
     if let Some(kept) = starts.get(next) {
         start = start.min(*kept);
@@ -239,4 +280,42 @@ fn nest(spans: impl Iterator<Item = Span>) -> Vec<Span> {
         nested.push(Span { kind: kinds[at].clone(), range: start..stop });
     }
     nested
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// As if each span were read by itself.
+        #[test]
+        fn ranges_are_trimmed_as_their_text_is(text in "[ab \n\t\u{a0}]{0,30}", cut: (prop::sample::Index, prop::sample::Index)) {
+            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let (one, other) = (*cut.0.get(&places), *cut.1.get(&places));
+            let range = one.min(other)..one.max(other);
+            let (blanks, body) = (Blanks::of(&text), &text[range.clone()]);
+            let trimmed = trim(&blanks, range.clone(), &[]);
+            prop_assert_eq!(&text[trimmed.clone()], body.trim());
+            prop_assert!(range.start <= trimmed.start && trimmed.end <= range.end);
+
+            let lines = body.split_inclusive('\n').take_while(|line| line.trim().is_empty());
+            let blank: usize = lines.map(str::len).sum();
+            let wanted = body[blank..].trim_end();
+            let mut spans = [Span { kind: Kind::Pre { language: None }, range }];
+            let starts = settle_pres(&blanks, &mut spans);
+            prop_assert_eq!(&text[spans[0].range.clone()], wanted);
+            prop_assert_eq!(starts.len(), usize::from(!wanted.is_empty()));
+        }
+    }
+
+    #[test]
+    fn white_space_is_read_once_for_all_spans() {
+        let text = format!("{}x{}", " ".repeat(1000), "\n".repeat(1000));
+        let spans = vec![Span { kind: Kind::Bold, range: 0..text.len() }; 1000];
+        assert_eq!(Blanks::of(&text).0.len(), 2, "two runs, however many spans begin in them");
+        let resolved = resolve(Fragment { text, spans });
+        assert_eq!((resolved.text.as_str(), resolved.entities.len()), ("x", 1));
+    }
 }

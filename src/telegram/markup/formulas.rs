@@ -14,6 +14,8 @@ use super::{math, render, table};
 const MOST_UNITS: usize = 4000;
 /// An open dollar sign further back than this opened nothing.
 const MOST_HELD_BACK: usize = 300;
+/// The name of an environment is shorter.
+const MOST_NAME: usize = 16;
 /// The characters that stand for formulas: a plane for private use.
 const FIRST: u32 = 0xf_0000;
 const LAST: u32 = 0xf_fffd;
@@ -85,7 +87,7 @@ pub(super) fn take_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formula
         return (Cow::Borrowed(markdown), formulas);
     }
     let codes = codes(markdown);
-    let mut text = String::with_capacity(markdown.len());
+    let mut text = Text::new(markdown.len());
     let mut at = 0;
     while let Some(rest) = markdown.get(at..).filter(|rest| !rest.is_empty()) {
         let next = codes.partition_point(|code| code.end <= at);
@@ -107,7 +109,7 @@ pub(super) fn take_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formula
         if let Some((length, formula)) = found
             && let Some(c) = formulas.add(formula)
         {
-            text.push(c);
+            text.push_str(c.encode_utf8(&mut [0; 4]));
             at += length;
             continue;
         }
@@ -118,7 +120,37 @@ pub(super) fn take_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formula
         text.push_str(window.get(..length).unwrap_or_default());
         at += length;
     }
-    (Cow::Owned(text), formulas)
+    (Cow::Owned(text.text), formulas)
+}
+
+/// Markdown without its formulas so far, and what matters of its last line, which is not read again for each of them.
+#[derive(Debug)]
+struct Text {
+    text: String,
+    /// Nothing but the marks of lists and quotes stands on the line.
+    is_marks: bool,
+    /// What the line begins with, but for white space.
+    first: Option<char>,
+}
+
+impl Text {
+    fn new(capacity: usize) -> Self {
+        Self { text: String::with_capacity(capacity), is_marks: true, first: None }
+    }
+
+    fn push_str(&mut self, more: &str) {
+        self.text.push_str(more);
+        let line = match more.rsplit_once('\n') {
+            Some((_, line)) => {
+                (self.is_marks, self.first) = (true, None);
+                line
+            }
+            None => more,
+        };
+        let is_mark = |c: char| c.is_whitespace() || c.is_ascii_digit() || ">-*+.)".contains(c);
+        self.is_marks = self.is_marks && line.chars().all(is_mark);
+        self.first = self.first.or_else(|| line.chars().find(|c| !c.is_whitespace()));
+    }
 }
 
 fn is_stand_in(c: char) -> bool {
@@ -143,7 +175,7 @@ fn passed(window: &str) -> usize {
 }
 
 /// The formula at the start of `window`, and its length with the signs around it.
-fn formula_at(before: &str, window: &str) -> Option<(usize, Formula)> {
+fn formula_at(before: &Text, window: &str) -> Option<(usize, Formula)> {
     if window.starts_with(BEGIN) {
         return environment_at(before, window);
     }
@@ -156,32 +188,36 @@ fn formula_at(before: &str, window: &str) -> Option<(usize, Formula)> {
     let (body, after) = (inside.get(..end)?, inside.get(end + close.len()..)?);
     let fits = match open {
         // A border between the cells of a table is no part of one.
-        "$" => opens_dollar(before) && is_dollar_body(body) && !continues(after) && !body.contains(" | "),
+        "$" => {
+            opens_dollar(&before.text) && is_dollar_body(body) && !continues(after) && !body.contains(" | ")
+        }
         "$$" => !has_blank_line(body) && is_formula(body) && !after.starts_with('$'),
         "\\(" => !has_blank_line(body) && is_formula(body),
         // `see \[1\]` is a bracket of prose.
-        _ => is_strong(body) || (starts_line(before) && ends_line(after) && !body.trim().is_empty()),
+        _ => is_strong(body) || (before.is_marks && ends_line(after) && !body.trim().is_empty()),
     };
     let display = matches!(open, "\\[" | "$$");
     fits.then(|| made(before, window, open.len()..open.len() + end, close.len(), display))
 }
 
-fn environment_at(before: &str, window: &str) -> Option<(usize, Formula)> {
-    let name = window.strip_prefix(BEGIN)?.split_once('}')?.0;
-    if !math::is_environment(name) {
-        return None;
-    }
+fn environment_at(before: &Text, window: &str) -> Option<(usize, Formula)> {
+    let name = environment_name(window.strip_prefix(BEGIN)?).filter(|name| math::is_environment(name))?;
     let own = format!("{BEGIN}{name}}}");
     let close = format!("\\end{{{name}}}");
     let end = BEGIN.len() + closing(window.get(BEGIN.len()..)?, &own, &close)? + close.len();
     Some(made(before, window, 0..end, 0, true))
 }
 
-fn made(before: &str, window: &str, body: Range<usize>, close: usize, display: bool) -> (usize, Formula) {
+/// What stands before the brace of a text that names an environment; no name is long.
+fn environment_name(text: &str) -> Option<&str> {
+    let end = text.bytes().take(MOST_NAME).position(|byte| byte == b'}')?;
+    text.get(..end)
+}
+
+fn made(before: &Text, window: &str, body: Range<usize>, close: usize, display: bool) -> (usize, Formula) {
     let length = body.end + close;
     let body = window.get(body).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let quoted = line.trim_start().starts_with('>');
+    let quoted = before.first == Some('>');
     let unquoted = |line: &str| {
         let line = line.trim_start();
         line.strip_prefix('>').filter(|_| quoted).unwrap_or(line).to_owned()
@@ -213,12 +249,6 @@ fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
 
 fn has_blank_line(text: &str) -> bool {
     text.trim().lines().any(|line| line.trim().is_empty())
-}
-
-/// Nothing but the marks of lists and quotes stands before it on its line.
-fn starts_line(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    line.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ">-*+.)".contains(c))
 }
 
 fn ends_line(after: &str) -> bool {
@@ -276,7 +306,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether half a formula stands at the end: its signs are not to be shown for a moment.
-fn has_begun(before: &str, window: &str) -> bool {
+fn has_begun(before: &Text, window: &str) -> bool {
     if window.len() > MOST_UNITS {
         return false;
     }
@@ -284,18 +314,18 @@ fn has_begun(before: &str, window: &str) -> bool {
         return true;
     }
     if let Some(rest) = window.strip_prefix(BEGIN) {
-        return rest.split_once('}').map_or(rest.len() < 16, |(name, _)| math::is_environment(name));
+        return environment_name(rest).map_or(rest.len() < MOST_NAME, math::is_environment);
     }
     let Some((open, _)) = FENCES.into_iter().find(|(open, _)| window.starts_with(open)) else {
         return false;
     };
     let inside = window.get(open.len()..).unwrap_or_default();
     match open {
-        "\\[" => starts_line(before) || inside.is_empty() || is_strong(inside),
+        "\\[" => before.is_marks || inside.is_empty() || is_strong(inside),
         "$" => {
             let dense = !inside.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace())
                 && words(inside).all(|word| word.chars().count() < 2);
-            opens_dollar(before)
+            opens_dollar(&before.text)
                 && !inside.contains('\n')
                 && inside.len() <= MOST_HELD_BACK
                 && (inside.is_empty() || is_strong(inside) || dense)
@@ -306,7 +336,24 @@ fn has_begun(before: &str, window: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// As if the line were read from its beginning.
+        #[test]
+        fn the_last_line_is_known_however_it_came(pieces in prop::collection::vec("[ab1 >*\n-]{0,4}", 0..20)) {
+            let mut text = Text::new(0);
+            for piece in pieces {
+                text.push_str(&piece);
+                let line = text.text.rsplit('\n').next().unwrap_or_default();
+                let is_marks = line.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ">-*+.)".contains(c));
+                prop_assert_eq!(text.is_marks, is_marks);
+                prop_assert_eq!(text.first, line.trim_start().chars().next());
+            }
+        }
+    }
 
     /// The text with each formula in angle brackets, those on lines of their own in two.
     fn marked(source: &str, open_end: bool) -> String {
@@ -359,6 +406,14 @@ mod tests {
             let (text, formulas) = take_out(source, false);
             assert_eq!(formulas.restored(&text), source);
         }
+    }
+
+    #[test]
+    fn a_name_is_looked_for_nearby() {
+        assert_eq!(environment_name("align}x}"), Some("align"));
+        assert_eq!(environment_name("alig"), None);
+        assert_eq!(environment_name(&format!("{}}}", "x".repeat(MOST_NAME))), None);
+        assert_eq!(environment_name("ééééééééé}"), None);
     }
 
     #[test]

@@ -17,6 +17,10 @@ mod partial;
 mod render;
 mod split;
 mod table;
+mod tail;
+
+use std::iter::Peekable;
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -25,6 +29,7 @@ pub use self::partial::render_partial;
 #[cfg(test)]
 pub use self::render::render;
 pub use self::split::split;
+pub use self::tail::tail;
 
 /// Text with the entities over it: sorted by offset, the longer first, properly nested, none empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,16 +59,14 @@ impl Formatted {
         let (mut breaks, mut units) = (Vec::new(), 0);
         let mut chars = self.text.chars().peekable();
         let mut last = ' ';
-        let is_code = |at: usize| {
-            let code = |kind: &Kind| matches!(kind, Kind::Code | Kind::Pre { .. });
-            self.entities.iter().any(|e| code(&e.kind) && (e.offset..e.offset + e.length).contains(&at))
-        };
+        let codes = self.entities.iter().filter(|e| matches!(e.kind, Kind::Code | Kind::Pre { .. }));
+        let mut codes = Within::new(codes.map(|e| e.offset..e.offset + e.length));
         while let Some(c) = chars.next() {
             text.push(c);
             let at = units;
             units += c.len_utf16();
             let is_inside = !last.is_whitespace() && chars.peek().is_some_and(|next| !next.is_whitespace());
-            if is_inside && !is_code(at) && (is_dot(c) || (last, c) == ('/', '/')) {
+            if is_inside && (is_dot(c) || (last, c) == ('/', '/')) && !codes.hold(at) {
                 text.push(WORD_JOINER);
                 breaks.push(units);
             }
@@ -77,6 +80,21 @@ impl Formatted {
             Entity { offset: start, length: moved(entity.offset + entity.length) - start, ..entity }
         });
         Self { entities: entities.collect(), text }
+    }
+}
+
+/// Ranges in their order, apart from each other, that are asked for positions in their order: each is looked at once.
+struct Within<I: Iterator<Item = Range<usize>>>(Peekable<I>);
+
+impl<I: Iterator<Item = Range<usize>>> Within<I> {
+    fn new(ranges: I) -> Self {
+        Self(ranges.peekable())
+    }
+
+    /// Whether one of them holds this position, which is not before the last one asked for.
+    fn hold(&mut self, at: usize) -> bool {
+        while self.0.next_if(|range| range.end <= at).is_some() {}
+        self.0.peek().is_some_and(|range| range.start <= at)
     }
 }
 
@@ -172,6 +190,21 @@ mod tests {
         );
         assert!(render(source).shows("https://a.example/x") && render(source).shows("http://c.example"));
         assert!(!formatted.shows("https://a.example/x"));
+    }
+
+    #[test]
+    fn each_range_is_looked_at_once() {
+        let mut looked = 0;
+        let ranges = (0..10_000).map(|n| n * 10 + 3..n * 10 + 6).inspect(|_| looked += 1);
+        let mut within = Within::new(ranges);
+        let held = (0..100_000).filter(|at| within.hold(*at)).collect::<Vec<_>>();
+        assert!(held.len() == 30_000 && held.iter().all(|at| (3..6).contains(&(at % 10))));
+        assert_eq!(looked, 10_000);
+        let apart = [0..2, 2..3, 7..9];
+        let mut within = Within::new(apart.clone().into_iter());
+        for at in [0, 1, 1, 2, 3, 6, 8, 9, 100] {
+            assert_eq!(within.hold(at), apart.iter().any(|range| range.contains(&at)), "{at}");
+        }
     }
 
     #[test]

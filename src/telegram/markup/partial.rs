@@ -202,12 +202,13 @@ fn hold_back_link(text: &mut String) {
     let leaf = Leaf::last(text);
     let mut open: Vec<usize> = Vec::new();
     let mut end = text.len();
+    let last_paren = text.rfind(')').unwrap_or_default();
     for (at, c) in leaf.characters(text) {
         if c == '[' {
             open.push(at);
         } else if c == ']' {
             let rest = &text[at + 1..];
-            if rest.is_empty() || (rest.starts_with('(') && !rest.contains(')')) {
+            if rest.is_empty() || (rest.starts_with('(') && last_paren < at) {
                 end = at;
                 break;
             }

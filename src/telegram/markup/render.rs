@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::code::Code;
+use super::code::{Code, Names};
 use super::formulas::{Formulas, take_out};
 use super::inline::{Inline, MAX_INDENT};
 use super::messages::{CLIP, CUT};
@@ -52,6 +52,8 @@ pub(super) fn options(source: &str) -> Options {
 struct Walker<'a> {
     inline: Inline<'a>,
     open_end: bool,
+    /// Where the source ends but for white space.
+    end: usize,
     lines: Lines,
     /// The next number of each open list; none for bullets.
     lists: Vec<Option<u64>>,
@@ -60,6 +62,7 @@ struct Walker<'a> {
     code: Option<Code>,
     /// Where long code goes; without it, code stays in the text.
     files: Option<Vec<File>>,
+    names: Names,
     table: Option<Table>,
     /// The buffer around the table cell that is being written.
     around: Option<Out>,
@@ -70,12 +73,14 @@ impl<'a> Walker<'a> {
         Self {
             inline: Inline::new(source, formulas),
             open_end,
+            end: source.trim_end().len(),
             lines: Lines::new(source),
             lists: Vec::new(),
             quotes: 0,
             quote_start: 0,
             code: None,
             files: None,
+            names: Names::default(),
             table: None,
             around: None,
         }
@@ -208,7 +213,7 @@ impl<'a> Walker<'a> {
         let Some(files) = self.files.as_mut().filter(|_| code.is_long()) else {
             return self.inline.out.push_pre(&code.text, code.language());
         };
-        let file = code.into_file(files);
+        let file = code.into_file(&mut self.names);
         self.inline.out.push(CLIP);
         let start = self.inline.out.len();
         self.inline.out.push(&file.name);
@@ -279,7 +284,7 @@ impl<'a> Walker<'a> {
     fn end_cell(&mut self, end: usize) {
         let Some(around) = self.around.take() else { return };
         self.inline.in_cell = false;
-        let is_last = self.inline.source[end..].trim().is_empty();
+        let is_last = end >= self.end;
         let cell = std::mem::replace(&mut self.inline.out, around).finish(self.open_end && is_last);
         if let Some(table) = &mut self.table {
             table.push_cell(cell);

@@ -150,7 +150,7 @@ impl Source {
         while !self.text.is_char_boundary(last) {
             last -= 1;
         }
-        self.open.retain(|at| self.spans[*at].range.end > from);
+        self.close(from);
         let mut count = self.open.len();
         for span in &self.spans[self.next..] {
             if span.range.start >= last {
@@ -162,6 +162,11 @@ impl Source {
             }
         }
         last
+    }
+
+    /// Spans that end before here are done.
+    fn close(&mut self, from: usize) {
+        self.open.retain(|at| self.spans[*at].range.end > from);
     }
 
     fn border(&self, end: usize) -> Border {
@@ -192,6 +197,7 @@ impl Source {
     }
 
     fn piece(&mut self, from: usize, end: usize) -> Formatted {
+        self.close(from);
         while self.spans.get(self.next).is_some_and(|span| span.range.start < end) {
             self.open.push(self.next);
             self.next += 1;
@@ -256,6 +262,20 @@ mod tests {
         let text = format!("a{}", "\u{301}".repeat(20));
         let pieces = split(Formatted { text, entities: Vec::new() }, 8);
         assert_eq!(pieces.iter().map(|piece| piece.text.chars().count()).collect::<Vec<_>>(), [8, 8, 5]);
+    }
+
+    #[test]
+    fn sections_carry_on_only_what_reaches_into_them() {
+        let text = "ab\n".repeat(1000);
+        let bold = |offset: usize, length: usize| Entity { kind: Kind::Bold, offset, length };
+        let mut entities = vec![bold(0, 3000)];
+        entities.extend((0..1000).map(|line| Entity { kind: Kind::Italic, ..bold(line * 3, 2) }));
+        let offsets = entities::utf16_offsets(&text);
+        let mut source = Source::new(Formatted { text, entities }, offsets);
+        for line in 0..1000 {
+            let piece = source.piece(line * 3, line * 3 + 2);
+            assert_eq!((tagged(&piece).as_str(), source.open.len()), ("{b:{i:ab}}", 2));
+        }
     }
 
     fn assert_pieces(formatted: Formatted, limit: usize) {
