@@ -207,6 +207,21 @@ async fn an_answer_without_end_is_ended_whoever_the_provider_is() {
     }
 }
 
+#[tokio::test]
+async fn a_call_without_end_ends_the_answer() {
+    let world = World::new().await;
+    let bot = world.bot_of("compatible").set("TELEGRAM_RATES", "off").spawn();
+    bot.ready().await;
+    let event = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+    let piece =
+        json!({"index": 0, "id": "a", "function": {"name": "add_note", "arguments": "x".repeat(64 * 1024)}});
+    let pieces = event(json!({"tool_calls": [piece]})).repeat(20);
+    world.when("note", Reply::raw(event(json!({"content": "Well."})) + &pieces));
+    let answer = world.told(ANN, ANN, "note it all").await;
+    assert_eq!(text(&answer), "Well. …", "it is shown as an answer that was too long");
+    assert!(bot.stop().success());
+}
+
 /// So many questions each of the people asks who keep to their share.
 const QUESTIONS: usize = 3;
 
