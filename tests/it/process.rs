@@ -413,7 +413,7 @@ async fn a_call_under_way_when_the_server_dies_has_an_unknown_outcome() {
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "I cannot tell.");
     let requests = world.model.requests();
     let results = requests[1].tool_results();
-    assert!(results[0].1.contains("not known"), "{results:?}");
+    assert!(results[0].1.contains("may have been sent: do not repeat it"), "{results:?}");
     assert_eq!(world.telegram.view(|view| view.calls_of("sendPoll").len()), 1);
     tools_work(&world).await;
 }
