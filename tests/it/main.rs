@@ -34,6 +34,7 @@ mod promise;
 mod providers;
 mod proxies;
 mod retry;
+mod seed_tools;
 mod setting_cards;
 mod spending;
 mod stdio;

@@ -1,0 +1,290 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::provider::Event;
+
+fn call(id: &str, arguments: &str) -> Call {
+    Call { id: id.into(), name: "look".into(), arguments: arguments.into() }
+}
+
+fn wants(calls: Vec<Call>) -> Pass {
+    Pass { calls, ..Pass::default() }
+}
+
+fn says(text: &str) -> Pass {
+    Pass { text: text.into(), ..Pass::default() }
+}
+
+fn done(call: &Call) -> CallResult {
+    CallResult { call: call.clone(), output: "{}".into(), carried: Carried::default() }
+}
+
+#[test]
+fn of_very_many_calls_the_first_are_made_and_the_model_is_told_of_the_rest() {
+    let mut pass = Pass::default();
+    for at in 0..5000 {
+        pass.absorb(Event::ToolCall(call(&at.to_string(), &format!("{{\"at\":{at}}}"))));
+    }
+    let run = Run::new(vec![Item::user("hi")], 10).model_answered(pass);
+    let Step::CallTools(planned) = run.next() else { panic!("no calls") };
+    assert_eq!(planned.len(), MAX_CALLS + 1);
+    assert!(planned[..MAX_CALLS].iter().all(|planned| planned.refusal.is_none()));
+    let refusal = planned[MAX_CALLS].refusal.as_ref().unwrap();
+    assert!(refusal.contains("of the 5000 calls") && refusal.contains("the first 32"), "{refusal}");
+    let results = planned.iter().map(|planned| done(&planned.call)).collect();
+    let asked: Vec<&str> = planned.iter().map(|planned| planned.call.id.as_str()).collect();
+    let run = run.tools_answered(results);
+    let answered: Vec<&str> = run
+        .items()
+        .iter()
+        .filter_map(|item| match item {
+            Item::ToolResult { call_id, .. } => Some(call_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answered, asked, "each call that the model is shown has its result");
+}
+
+#[test]
+fn a_plain_answer_ends_the_turn() {
+    let run = Run::new(vec![Item::user("hi")], 10);
+    assert_eq!(run.next(), Step::CallModel { with_tools: true });
+    let Step::Done(answer) = run.model_answered(says("hello")).next() else { panic!("not done") };
+    assert_eq!(answer.pass.text, "hello");
+}
+
+#[test]
+fn results_go_back_in_the_order_of_the_calls() {
+    let (a, b) = (call("a", "{}"), call("b", "{\"x\":1}"));
+    let run = Run::new(Vec::new(), 10).model_answered(wants(vec![a.clone(), b.clone()]));
+    let run = run.tools_answered(vec![done(&b), done(&a)]);
+    let order: Vec<&str> = run
+        .items()
+        .iter()
+        .filter_map(|item| match item {
+            Item::ToolResult { call_id, .. } => Some(call_id.as_str()),
+            Item::User { .. } | Item::Assistant { .. } => None,
+        })
+        .collect();
+    assert_eq!(order, ["a", "b"]);
+}
+
+#[test]
+fn the_last_pass_has_no_tools_and_ends_the_turn_whatever_it_says() {
+    let mut run = Run::new(Vec::new(), 3);
+    for at in 0..2 {
+        let next = call(&at.to_string(), &format!("{{\"n\":{at}}}"));
+        run = run.model_answered(wants(vec![next.clone()])).tools_answered(vec![done(&next)]);
+    }
+    assert_eq!(run.next(), Step::CallModel { with_tools: false });
+    assert!(matches!(run.model_answered(wants(vec![call("x", "{}")])).next(), Step::Done(_)));
+}
+
+#[test]
+fn the_same_call_is_refused_the_third_time_however_it_is_written() {
+    let mut run = Run::new(Vec::new(), 10);
+    let ways = [
+        r#"{"a":1,"b":[{"d":1,"c":2}]}"#,
+        r#"{ "b":[{"c":2,"d":1}], "a":1 }"#,
+        r#"{"a":1,"b":[{"c":2,"d":1}]}"#,
+    ];
+    let mut refused = Vec::new();
+    for (at, way) in ways.into_iter().enumerate() {
+        let next = call(&at.to_string(), way);
+        run = run.model_answered(wants(vec![next.clone()]));
+        let Step::CallTools(planned) = run.next() else { panic!("no calls") };
+        refused.push(planned[0].refusal.is_some());
+        run = run.tools_answered(vec![done(&next)]);
+    }
+    assert_eq!(refused, [false, false, true]);
+}
+
+#[test]
+fn what_a_tool_said_is_remembered() {
+    let said = call("s", "{}");
+    let run = Run::new(Vec::new(), 10).model_answered(wants(vec![said.clone()]));
+    let run = run
+        .tools_answered(vec![CallResult {
+            carried: Carried { spoke: true, ..Carried::default() },
+            ..done(&said)
+        }])
+        .model_answered(says("told you"));
+    assert!(matches!(run.next(), Step::Done(answer) if answer.spoke && answer.pass.text == "told you"));
+}
+
+#[test]
+fn what_was_found_stays_offered_and_the_last_ones_win() {
+    let look = call("f", "{}");
+    let found = |names: &[u32]| Carried {
+        found: names.iter().map(|n| format!("t{n}")).collect(),
+        ..Carried::default()
+    };
+    let run = Run::new(Vec::new(), 10).carrying([found(&[1, 2, 3, 4, 5]), found(&[1])]);
+    let run = run.model_answered(wants(vec![look.clone()]));
+    let run = run.tools_answered(vec![CallResult { carried: found(&[6, 7, 7, 8, 9]), ..done(&look) }]);
+    assert_eq!(run.found(), ["t3", "t4", "t5", "t1", "t6", "t7", "t8", "t9"]);
+}
+
+#[test]
+fn what_is_known_is_shared_with_each_pass_and_grows_with_what_is_found() {
+    let look = call("l", "{}");
+    let page = |url: &str| Source { title: "x".into(), url: url.into() };
+    let carried = |url: &str| Carried { sources: vec![page(url)], ..Carried::default() };
+    let written = Addresses::written(["see https://written.example/"]);
+    let run = Run::new(Vec::new(), 10).carrying([carried("https://before.example/")]).knowing(written);
+    assert!(run.addresses().shares(&run.clone().addresses().clone()));
+    let pass = Pass { sources: vec![page("https://told.example/")], ..wants(vec![look.clone()]) };
+    let run = run.model_answered(pass);
+    let found = CallResult { carried: carried("https://found.example/"), ..done(&look) };
+    let answer = answer_of(&run.tools_answered(vec![found]).model_answered(says("hello")));
+    for page in ["written", "before", "told", "found"] {
+        assert!(answer.addresses.has(&format!("https://{page}.example/")), "{page}");
+    }
+}
+
+const PROMISE: &str = "I'll remind you tomorrow at 9.";
+
+/// A turn that can store tasks, with the answers it was given so far.
+fn keeping(max_passes: u32, answers: &[&str]) -> Run {
+    let run = Run::new(vec![Item::user("hi")], max_passes).keeping_promises(true);
+    answers.iter().fold(run, |run, answer| run.model_answered(Pass { usage: Some(one()), ..says(answer) }))
+}
+
+fn one() -> Usage {
+    Usage { input: 1, output: 1, ..Usage::default() }
+}
+
+fn answer_of(run: &Run) -> Answer {
+    let Step::Done(answer) = run.next() else { panic!("not done: {run:?}") };
+    *answer
+}
+
+fn stored(call: &Call) -> CallResult {
+    CallResult { carried: Carried { tasks: vec![TaskId::new()], ..Carried::default() }, ..done(call) }
+}
+
+#[test]
+fn an_answer_that_promises_what_is_not_stored_is_written_anew() {
+    let run = keeping(10, &[PROMISE]);
+    let run: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+    assert_eq!(run.next(), Step::CallModel { with_tools: true });
+    let [_, Item::Assistant { text, calls, .. }, Item::User { text: note, .. }] = run.items() else {
+        panic!("{:?}", run.items())
+    };
+    assert_eq!((text.as_str(), calls.len(), note.as_str()), (PROMISE, 0, UNKEPT));
+    let answer = answer_of(&run.model_answered(Pass { usage: Some(one()), ..says("I cannot, sorry.") }));
+    assert_eq!((answer.pass.text.as_str(), answer.unkept), ("I cannot, sorry.", false));
+    assert_eq!((answer.usage.input, answer.usage.output), (2, 2), "both passes count");
+}
+
+#[test]
+fn it_is_written_anew_once_only() {
+    let answer = answer_of(&keeping(10, &[PROMISE, "Reminder set!"]));
+    assert_eq!((answer.pass.text.as_str(), answer.unkept), ("Reminder set!", true));
+}
+
+#[test]
+fn a_promise_whose_task_is_stored_stands() {
+    let make = call("s", "{}");
+    let before =
+        keeping(10, &[]).model_answered(wants(vec![make.clone()])).tools_answered(vec![stored(&make)]);
+    let after =
+        keeping(10, &[PROMISE]).model_answered(wants(vec![make.clone()])).tools_answered(vec![stored(&make)]);
+    let carried = keeping(10, &[]).carrying([stored(&make).carried]);
+    for run in [before, after, carried] {
+        let answer = answer_of(&run.model_answered(says(PROMISE)));
+        assert_eq!((answer.pass.text.as_str(), answer.unkept, answer.tasks.len()), (PROMISE, false, 1));
+    }
+}
+
+#[test]
+fn an_answer_is_written_anew_only_as_far_as_passes_are_left() {
+    let look = call("l", "{}");
+    let looked = |max_passes: u32| {
+        let run = keeping(max_passes, &[]).model_answered(wants(vec![look.clone()]));
+        run.tools_answered(vec![done(&look)])
+    };
+    let run = looked(3);
+    assert_eq!(run.next(), Step::CallModel { with_tools: true });
+    let run = run.model_answered(says(PROMISE));
+    assert_eq!(run.next(), Step::CallModel { with_tools: false });
+    assert!(answer_of(&run.model_answered(says(PROMISE))).unkept);
+    let run = looked(2);
+    assert_eq!(run.next(), Step::CallModel { with_tools: false });
+    assert!(answer_of(&run.model_answered(says(PROMISE))).unkept, "none is left");
+}
+
+#[test]
+fn what_nobody_reads_or_nothing_could_keep_is_left_alone() {
+    let make = call("s", "{}");
+    let spoke = CallResult { carried: Carried { spoke: true, ..Carried::default() }, ..done(&make) };
+    let spoken = keeping(10, &[]).model_answered(wants(vec![make])).tools_answered(vec![spoke]);
+    assert!(!answer_of(&spoken.model_answered(says(PROMISE))).unkept);
+    let withheld = Pass { filtered: Some("safety".into()), ..says(PROMISE) };
+    assert_eq!(answer_of(&keeping(10, &[]).model_answered(withheld)).pass.text, PROMISE);
+    assert!(!answer_of(&Run::new(Vec::new(), 10).model_answered(says(PROMISE))).unkept);
+    let cut = Pass { cut_short: true, ..says(PROMISE) };
+    assert!(answer_of(&keeping(10, &[]).model_answered(cut)).unkept, "but it is told");
+}
+
+#[test]
+fn writing_anew_costs_nobody_the_answer() {
+    let answer = answer_of(&keeping(10, &[PROMISE, " "]));
+    assert_eq!((answer.pass.text.as_str(), answer.unkept), (PROMISE, true));
+    let broken = Pass { usage: Some(one()), ..says("No") };
+    let answer = keeping(10, &[PROMISE]).fallen_back(&broken).unwrap();
+    assert_eq!((answer.pass.text.as_str(), answer.unkept, answer.usage.input), (PROMISE, true, 2));
+    assert_eq!(keeping(10, &[]).fallen_back(&broken), None);
+}
+
+#[test]
+fn a_turn_that_has_looked_at_what_is_stored_may_speak_of_it() {
+    let list = call("l", "{}");
+    let carried = Carried { looked: true, ..Carried::default() };
+    let before = keeping(10, &[])
+        .model_answered(wants(vec![list.clone()]))
+        .tools_answered(vec![CallResult { carried: carried.clone(), ..done(&list) }]);
+    let restarted = keeping(10, &[]).carrying([carried, Carried::default()]);
+    for run in [before, restarted] {
+        let answer = answer_of(&run.model_answered(says(PROMISE)));
+        assert_eq!((answer.pass.text.as_str(), answer.unkept), (PROMISE, false));
+    }
+}
+
+#[test]
+fn a_turn_stored_by_an_older_version_is_read() {
+    let mut stored = serde_json::to_value(Run::new(Vec::new(), 3)).unwrap();
+    let fields = stored.as_object_mut().unwrap();
+    assert!(fields.remove("keeps_promises").is_some() && fields.remove("taken_back").is_some());
+    assert_eq!(serde_json::from_value::<Run>(stored).unwrap(), Run::new(Vec::new(), 3));
+}
+
+proptest! {
+    /// Whatever the model and the tools do: the turn ends, each call gets one result, and storing changes nothing.
+    #[test]
+    fn every_turn_ends_and_each_call_has_one_result(
+        passes in proptest::collection::vec(proptest::collection::vec(0..3_u8, 0..4), 1..20),
+        lose in proptest::bool::ANY,
+        keeps in proptest::bool::ANY,
+    ) {
+        let mut run = Run::new(Vec::new(), 5).keeping_promises(keeps);
+        let mut calls = 0;
+        for (at, pass) in passes.iter().enumerate() {
+            run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+            if let Step::Done(_) = run.next() {
+                break;
+            }
+            let wanted: Vec<Call> =
+                pass.iter().enumerate().map(|(n, x)| call(&format!("{at}-{n}"), &format!("{{\"x\":{x}}}"))).collect();
+            run = run.model_answered(Pass { calls: wanted.clone(), ..says(PROMISE) });
+            if let Step::CallTools(planned) = run.next() {
+                calls += planned.len();
+                let results = if lose { Vec::new() } else { wanted.iter().map(done).collect() };
+                run = run.tools_answered(results);
+            }
+        }
+        let results = run.items().iter().filter(|item| matches!(item, Item::ToolResult { .. })).count();
+        prop_assert_eq!(results, calls);
+        prop_assert!(run.passes <= 5, "every pass counts");
+    }
+}
