@@ -4,6 +4,7 @@ use figaro::demo::model::{Part, Reply};
 use figaro::demo::telegram::{Failure, View};
 use serde_json::{Value, json};
 
+use super::task_tools::calls;
 use crate::support::scene::text;
 use crate::support::{ANN, World};
 
@@ -13,12 +14,8 @@ fn call(name: &str, arguments: Value) -> Part {
 
 /// Has the model make a call in a turn of its own, and gives its result.
 async fn result_of(world: &World, name: &str, arguments: Value) -> Value {
-    world.script.push(Reply::turn(vec![call(name, arguments)]));
-    world.script.push(Reply::text("Done."));
-    assert_eq!(text(&world.ask(&format!("please {name}")).await), "Done.");
-    let asked = world.asked().pop().unwrap();
-    let (_, output) = asked.tool_results().pop().unwrap();
-    serde_json::from_str(&output).unwrap()
+    let said = format!("{name}, step {}", world.asked().len());
+    calls(world, (ANN, ANN), &said, vec![(name, arguments)]).await.remove(0)
 }
 
 #[tokio::test]
@@ -80,7 +77,8 @@ async fn calls_of_one_step_run_beside_each_other() {
     let quick = call("add_note", json!({"key": "drinks", "content": "tea"}));
     world.script.push(Reply::turn(vec![slow, quick, call("sendMessage", json!({"text": "Meanwhile."}))]));
     world.say(ANN, ANN, "Ask them, and say something");
-    let has_said = |view: &View<'_>| view.bot_messages(ANN).iter().any(|m| m["text"] == "Meanwhile.").then_some(());
+    let has_said =
+        |view: &View<'_>| view.bot_messages(ANN).iter().any(|m| m["text"] == "Meanwhile.").then_some(());
     world.see("the message of the third call", has_said).await;
     let polls = world.telegram.view(|view| view.calls_of("sendPoll").iter().filter(|call| call.ok).count());
     assert_eq!(polls, 0, "the first call has not ended");

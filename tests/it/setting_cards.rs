@@ -4,6 +4,7 @@
 use chrono::TimeDelta;
 use figaro::demo::model::{Gate, Part, Reply};
 use figaro::demo::telegram::Standing;
+use figaro::demo::telegram::View;
 use figaro::domain::chat::{ChatConfig, ConfigPatch};
 use figaro::domain::config_change::ChangingTurn;
 use figaro::ids::{ChatId, RunId};
@@ -31,6 +32,13 @@ async fn changes(world: &World, who: (i64, i64), said: &str, change: Value) -> V
     let before = shown(world, who.1).len();
     let told = call(world, who, said, "set_config", change).await;
     assert_eq!(told["success"], true, "{told}");
+    // It may come a second after the answer: so much time Telegram wants between two messages.
+    let is_card = |message: &&Value| text(message).starts_with(TITLE);
+    let come = |view: &View<'_>| {
+        let cards = view.bot_messages(who.1).into_iter().filter(|message| is_card(&message)).count();
+        (cards > before).then_some(())
+    };
+    world.see("the card", come).await;
     world.caught_up().await;
     let mut cards = shown(world, who.1);
     assert_eq!(cards.len(), before + 1, "{:?}", world.bot_texts(who.1));
