@@ -35,7 +35,7 @@ async fn changes(world: &World, who: (i64, i64), said: &str, change: Value) -> V
     // It may come a second after the answer: so much time Telegram wants between two messages.
     let is_card = |message: &&Value| text(message).starts_with(TITLE);
     let come = |view: &View<'_>| {
-        let cards = view.bot_messages(who.1).into_iter().filter(|message| is_card(&message)).count();
+        let cards = view.bot_messages(who.1).into_iter().filter(|message| is_card(message)).count();
         (cards > before).then_some(())
     };
     world.see("the card", come).await;
