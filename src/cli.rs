@@ -23,12 +23,13 @@ pub struct Cli {
 pub enum Command {
     /// Try the bot in the browser: no account, no key, no network.
     ///
-    /// Starts an offline Telegram with a chat page, and an offline model unless OPENAI_API_KEY is set.
+    /// Starts an offline Telegram with a chat page, and an offline model unless a model is chosen by
+    /// OPENAI_API_KEY or LLM_PROVIDER. It says which model answers and what leaves this machine.
     Demo {
         /// The port of the chat page on this machine; 0 takes a free one.
         #[arg(long, default_value_t = 0)]
         port: u16,
-        /// Keep what is said in this folder; without it everything is gone at the end.
+        /// Keep what is said in this folder and go on with it next time; without it everything is gone at the end.
         #[arg(long)]
         store: Option<PathBuf>,
     },

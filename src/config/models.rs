@@ -1,6 +1,7 @@
 //! Which services run models, and in which order they are asked. A service counts as set up when the variable that it
 //! cannot do without is there.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -121,6 +122,18 @@ impl ModelSettings {
         }
     }
 
+    /// Whether these variables choose a service, also one that lacks something; `false` where they leave it at OpenAI and
+    /// give it neither a key nor an address.
+    #[must_use]
+    pub fn is_any_chosen(variables: &HashMap<String, String>) -> bool {
+        let mut reader = Reader::new(variables);
+        let other = reader
+            .get("LLM_PROVIDER")
+            .is_some_and(|name| ProviderKind::named(&name) != Some(ProviderKind::OpenAi));
+        let own = reader.url("OPENAI_BASE_URL") != default_of("OPENAI_BASE_URL");
+        other || own || reader.get("OPENAI_API_KEY").is_some()
+    }
+
     /// The keys of all services.
     pub(super) fn keys(&self) -> impl Iterator<Item = &SecretString> {
         self.providers.iter().map(|provider| &provider.key)
@@ -185,8 +198,6 @@ fn read_fallback(reader: &mut Reader<'_>) -> Vec<ModelChoice> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::*;
     use crate::secret::ExposeSecret;
 
@@ -233,6 +244,24 @@ mod tests {
         ];
         for (pairs, wanted) in cases {
             assert_eq!(set_up(&pairs), wanted, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_service_is_chosen_by_its_name_or_by_what_openai_needs() {
+        let cases = [
+            (vec![], false),
+            (vec![("LLM_PROVIDER", " OpenAI "), ("OPENAI_API_KEY", " "), ("OPENAI_MODEL", "x")], false),
+            (vec![("OPENAI_BASE_URL", "https://api.openai.com/v1/")], false),
+            (vec![("GEMINI_API_KEY", "g"), ("OLLAMA_MODEL", "m")], false),
+            (vec![("OPENAI_API_KEY", "sk")], true),
+            (vec![("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")], true),
+            (vec![("LLM_PROVIDER", "gemini")], true),
+            (vec![("LLM_PROVIDER", "skynet")], true),
+        ];
+        for (pairs, wanted) in cases {
+            let variables = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            assert_eq!(ModelSettings::is_any_chosen(&variables.collect()), wanted, "{pairs:?}");
         }
     }
 

@@ -12,6 +12,7 @@ mod check;
 mod commands;
 mod crash;
 mod demo;
+mod demo_kept;
 mod discovery;
 mod disk;
 mod dm;

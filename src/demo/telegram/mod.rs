@@ -8,6 +8,7 @@ mod entities;
 mod error;
 mod fault;
 mod http;
+mod keep;
 mod limits;
 mod markup;
 mod methods;
@@ -31,6 +32,8 @@ use tokio::sync::watch;
 pub use self::build::Impossible;
 pub use self::error::Refusal;
 pub use self::fault::Failure;
+use self::keep::Keeper;
+pub use self::keep::{KeepError, Kept, SetAside};
 pub use self::observe::View;
 pub use self::say::{Say, SentByPerson};
 use self::state::State;
@@ -52,6 +55,8 @@ pub struct Options {
     pub can_read_all_group_messages: bool,
     /// The page served at `/`, with its events under `/demo`; none in tests.
     pub page: Option<&'static str>,
+    /// What the page says of the model that answers and of what leaves the machine.
+    pub notice: String,
 }
 
 impl Default for Options {
@@ -62,6 +67,7 @@ impl Default for Options {
             username: "figaro_bot".to_owned(),
             can_read_all_group_messages: false,
             page: None,
+            notice: String::new(),
         }
     }
 }
@@ -88,6 +94,8 @@ struct Shared {
     url: String,
     clock: Clock,
     tasks: Tasks,
+    /// Where the world is kept, if anywhere.
+    keeper: Option<Arc<Keeper>>,
 }
 
 impl OfflineTelegram {
@@ -101,10 +109,39 @@ impl OfflineTelegram {
         clock: Clock,
         tasks: &Tasks,
     ) -> std::io::Result<Self> {
+        let state = State::new(options.bot(), options.can_read_all_group_messages);
+        Self::serve(listener, options, (clock, tasks), (state, None))
+    }
+
+    /// The same with a world that is kept in a folder: it goes on as it was, and each change is written within a
+    /// moment, the last ones by [`Self::save`]. Ids never go back, however the process before this ended.
+    ///
+    /// # Errors
+    /// The listener has no address.
+    pub fn start_kept(
+        listener: TcpListener,
+        options: Options,
+        (clock, tasks): (Clock, &Tasks),
+        kept: Kept,
+    ) -> std::io::Result<Self> {
+        let mut state = State::new(options.bot(), options.can_read_all_group_messages);
+        let keeper = Arc::new(kept.restore(&mut state, clock.now()));
+        let telegram = Self::serve(listener, options, (clock, tasks), (state, Some(keeper)))?;
+        tasks.spawn("offline telegram keeper", telegram.clone().keep_saving());
+        Ok(telegram)
+    }
+
+    fn serve(
+        listener: TcpListener,
+        options: Options,
+        (clock, tasks): (Clock, &Tasks),
+        (state, keeper): (State, Option<Arc<Keeper>>),
+    ) -> std::io::Result<Self> {
         let url = format!("http://{}", listener.local_addr()?);
-        let state = Mutex::new(State::new(options.bot(), options.can_read_all_group_messages));
-        let changed = watch::Sender::new(());
-        let telegram = Self(Arc::new(Shared { state, changed, options, url, clock, tasks: tasks.clone() }));
+        let (state, changed) = (Mutex::new(state), watch::Sender::new(()));
+        let tasks = tasks.clone();
+        let shared = Shared { state, changed, options, url, clock, tasks: tasks.clone(), keeper };
+        let telegram = Self(Arc::new(shared));
         tasks.spawn("offline telegram", http::serve(telegram.clone(), listener));
         tasks.spawn("offline telegram drafts", telegram.clone().sweep_drafts());
         Ok(telegram)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
@@ -64,7 +65,7 @@ pub struct WebEvent {
 }
 
 /// A button press.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Press {
     pub(super) answer: Option<Value>,
 }
@@ -77,7 +78,7 @@ pub(super) struct StoredFile {
 }
 
 /// A list of commands for a scope and a language.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct CommandList {
     pub(super) scope: Value,
     pub(super) language: String,
@@ -98,7 +99,8 @@ pub(super) struct State {
     pub(super) demo_user: Option<i64>,
     pub(super) events: broadcast::Sender<WebEvent>,
     last_call: u64,
-    last_name: u64,
+    /// The number in the last name that was given.
+    pub(super) last_name: u64,
 }
 
 impl State {

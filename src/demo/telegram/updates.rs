@@ -17,8 +17,8 @@ const LONGEST_POLL_SECONDS: u64 = 50;
 #[derive(Debug)]
 pub(super) struct Updates {
     /// Each as it is sent: a test may queue what is no JSON.
-    queue: VecDeque<(i64, String)>,
-    next_id: i64,
+    pub(super) queue: VecDeque<(i64, String)>,
+    pub(super) next_id: i64,
     allowed: Vec<String>,
     poller: u64,
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use super::methods::default_commands;
+use super::methods::{default_commands, reaction_event};
 use super::say::Say;
 use super::state::{State, WebEvent};
 use super::{ChatKind, Impossible, OfflineTelegram};
@@ -111,7 +111,7 @@ fn is_local(headers: &HeaderMap) -> bool {
 
 async fn events(Extract(tg): Extract<OfflineTelegram>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     // Subscribing and looking under one lock: the page misses nothing and sees nothing twice.
-    let (receiver, hello) = tg.look(|state| (state.events.subscribe(), hello(state)));
+    let (receiver, hello) = tg.look(|state| (state.events.subscribe(), hello(state, &tg.options().notice)));
     let tasks = tg.tasks().clone();
     let stream = stream::unfold((tg, receiver, Some(hello)), next_event)
         .map(|event| Ok(Event::default().event(event.name).data(event.data.to_string())))
@@ -129,14 +129,15 @@ async fn next_event((tg, mut receiver, first): Feed) -> Option<(WebEvent, Feed)>
         Ok(event) => Some((event, (tg, receiver, None))),
         // A page that fell behind starts over.
         Err(RecvError::Lagged(_)) => {
-            let (receiver, hello) = tg.look(|state| (state.events.subscribe(), hello(state)));
+            let (receiver, hello) =
+                tg.look(|state| (state.events.subscribe(), hello(state, &tg.options().notice)));
             Some((hello, (tg, receiver, None)))
         }
         Err(RecvError::Closed) => None,
     }
 }
 
-fn hello(state: &State) -> WebEvent {
+fn hello(state: &State, notice: &str) -> WebEvent {
     let world = &state.world;
     let me = state.demo_user.and_then(|id| world.people.get(&id));
     let member = |id: &i64| {
@@ -166,7 +167,13 @@ fn hello(state: &State) -> WebEvent {
         c.messages.values().rev().take(MOST_HISTORY).rev().cloned().collect::<Vec<_>>()
     };
     let messages: Vec<Value> = world.chats.values().flat_map(recent).collect();
+    let reacted = |c: &super::world::Chat| {
+        let of = |(id, reactions): (&i64, &Vec<Value>)| reaction_event(c.id, *id, reactions);
+        c.reactions.iter().map(of).collect::<Vec<_>>()
+    };
+    let reactions: Vec<Value> = world.chats.values().flat_map(reacted).collect();
     let data = json!({
+        "notice": notice, "reactions": reactions,
         "bot": {"id": world.bot.id, "first_name": world.bot.first_name, "username": world.bot.username},
         "me": me.map(|p| json!({"id": p.id, "first_name": p.first_name})),
         "chats": chats, "messages": messages, "commands": default_commands(state),

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 /// A person, or the bot itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
     /// The user id.
     pub id: i64,
@@ -55,7 +56,7 @@ impl Person {
 }
 
 /// The `type` of a chat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChatKind {
     /// With one person.
     Private,
@@ -81,7 +82,7 @@ impl ChatKind {
 }
 
 /// What someone is in a chat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
     /// Its creator.
     Owner,
@@ -141,7 +142,7 @@ pub struct Draft {
 }
 
 /// One chat with everything in it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Chat {
     pub(super) id: i64,
     pub(super) kind: ChatKind,
@@ -153,6 +154,8 @@ pub(super) struct Chat {
     pub(super) members: BTreeMap<i64, Standing>,
     pub(super) messages: BTreeMap<i64, Value>,
     pub(super) reactions: BTreeMap<i64, Vec<Value>>,
+    /// A bot that starts again writes them anew.
+    #[serde(skip)]
     pub(super) drafts: BTreeMap<i64, Draft>,
     pub(super) pinned: Option<i64>,
     pub(super) migrated_to: Option<i64>,
@@ -204,6 +207,11 @@ impl Chat {
     pub(super) fn next_message_id(&mut self) -> i64 {
         self.last_message += 1;
         self.last_message
+    }
+
+    /// Leaves out this many ids, and all below a bound.
+    pub(super) fn skip_ids(&mut self, count: i64, at_least: i64) {
+        self.last_message = at_least.max(self.last_message + count);
     }
 
     /// The message as it is quoted in a reply: without what it replied to itself.

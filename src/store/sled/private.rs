@@ -82,7 +82,8 @@ fn close_files(folder: &Path) -> io::Result<bool> {
         let name = name.to_string_lossy();
         let kind = entry.file_type()?;
         let done = match &*name {
-            "blobs" if kind.is_dir() => close_files_of(&entry.path()),
+            // Of sled, and of `figaro demo --store`.
+            "blobs" | "demo" if kind.is_dir() => close_files_of(&entry.path()),
             _ if is_ours(&name) && kind.is_file() => restrict(&entry.path(), FILE),
             // The file system's own.
             "lost+found" => Ok(()),
@@ -104,9 +105,9 @@ fn is_ours(name: &str) -> bool {
     name == "db" || name.starts_with("conf") || name.starts_with("snap.")
 }
 
-fn close_files_of(blobs: &Path) -> io::Result<()> {
-    restrict(blobs, FOLDER)?;
-    for entry in fs::read_dir(blobs)? {
+fn close_files_of(folder: &Path) -> io::Result<()> {
+    restrict(folder, FOLDER)?;
+    for entry in fs::read_dir(folder)? {
         match restrict(&entry?.path(), FILE) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             done => done?,

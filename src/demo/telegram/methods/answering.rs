@@ -68,9 +68,14 @@ pub(super) fn react(state: &mut State, request: &Request<'_>) -> Outcome {
         return Err(Refusal::bad("REACTION_INVALID"));
     }
     chat.reactions.insert(id, reactions.to_vec());
-    let shown: Vec<Value> = reactions.iter().map(|r| json!({"emoji": r["emoji"]})).collect();
-    state.tell("reaction", json!({"chat_id": chat_id, "message_id": id, "reactions": shown}));
+    state.tell("reaction", reaction_event(chat_id, id, reactions));
     Ok(json!(true))
+}
+
+/// The reactions to a message as the demo page is told of them.
+pub(in super::super) fn reaction_event(chat_id: i64, message_id: i64, reactions: &[Value]) -> Value {
+    let shown: Vec<Value> = reactions.iter().map(|r| json!({"emoji": r["emoji"]})).collect();
+    json!({"chat_id": chat_id, "message_id": message_id, "reactions": shown})
 }
 
 pub(super) fn answer_press(state: &mut State, request: &Request<'_>) -> Outcome {

@@ -18,6 +18,7 @@ use super::state::State;
 use super::world::{ChatKind, Standing};
 use super::{entities, sample};
 
+pub(super) use self::answering::reaction_event;
 pub(super) use self::commands::default_commands;
 pub(super) use self::media::shown;
 

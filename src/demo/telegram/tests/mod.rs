@@ -2,6 +2,7 @@
 
 mod calls;
 mod faults;
+mod keep;
 mod page;
 mod polling;
 mod table;

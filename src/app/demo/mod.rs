@@ -1,0 +1,151 @@
+//! `figaro demo`: the real bot against an offline Telegram with a chat page, and an offline model and search unless a
+//! model is chosen.
+
+mod answering;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+use tokio::net::TcpListener;
+
+use super::{Failure, Refusal, run};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::demo::PAGE;
+use crate::demo::telegram::{Impossible, Kept, OfflineTelegram, Options, Person, Standing};
+use crate::shutdown::Tasks;
+
+/// The person at the page, and the chats on it.
+const VISITOR: i64 = 1001;
+const FRIEND: i64 = 1002;
+const GROUP: i64 = -100_200;
+const FORUM: i64 = -100_300;
+
+/// What the demo can be told.
+#[derive(Debug, Clone)]
+pub struct DemoOptions {
+    /// The port of the chat page; 0 takes a free one.
+    pub port: u16,
+    /// Where to keep what is said, so that the next demo goes on with it; a folder that is removed at the end if none
+    /// is given.
+    pub store: Option<PathBuf>,
+}
+
+/// Runs the demo until `stop` resolves.
+///
+/// # Errors
+/// When it cannot start; nothing is left running then.
+pub async fn demo(
+    variables: &HashMap<String, String>,
+    options: DemoOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Failure> {
+    let tasks = Tasks::new();
+    let clock = Clock::system();
+    let scratch =
+        tempfile::tempdir().map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
+    let folder = options.store.clone().unwrap_or_else(|| scratch.path().join("store"));
+    let listener = listen(options.port).await?;
+    let address = listener.local_addr().map_err(|error| Refusal(error.to_string()))?;
+    let mut offline = Options { page: Some(PAGE), ..Options::default() };
+    let mut all = variables.clone();
+    let is_offline = answering::stand_in(&mut all, (&clock, &tasks)).await?;
+    set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
+    set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
+    set(&mut all, "OWNER_IDS", &VISITOR.to_string());
+    set(&mut all, "ACCESS", "open");
+    set(&mut all, "MCP_HTTP_PORT", "0");
+    set(&mut all, "STORE_URL", &format!("sled:{}", folder.display()));
+    all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
+    let settings = Settings::read(&all).map_err(|faults| Refusal(faults.to_string()))?;
+    super::start_log(&settings)?;
+    offline.notice = if is_offline { answering::offline() } else { answering::outside(&settings) };
+    let mut lines = vec![
+        format!("Figaro's demo: open http://{address}/ in a browser. Ctrl-C ends it."),
+        offline.notice.clone(),
+    ];
+    if is_offline {
+        lines.push("For a real model set OPENAI_API_KEY, or LLM_PROVIDER and what it needs.".to_owned());
+        lines.extend(answering::unused(variables));
+    }
+    let (telegram, kept) = offline_telegram((listener, offline), options.store.as_deref(), (&clock, &tasks))?;
+    lines.extend(kept);
+    lines.iter().for_each(|line| super::say(line));
+    let ran = run(&settings, stop).await;
+    tasks.stop();
+    tasks.finish(super::LAST_CALL).await;
+    let saved = telegram.save().await.map_err(|error| Refusal(error.to_string()));
+    ran.and(saved.map_err(Failure::from))
+}
+
+/// Starts the offline Telegram, with the world that is kept beside a store if one is named. Gives words on that too.
+fn offline_telegram(
+    (listener, options): (TcpListener, Options),
+    store: Option<&Path>,
+    (clock, tasks): (&Clock, &Tasks),
+) -> Result<(OfflineTelegram, Vec<String>), Refusal> {
+    let refuse = |error: std::io::Error| Refusal(error.to_string());
+    let populate = |telegram: &OfflineTelegram| {
+        populate(telegram).map_err(|error: Impossible| Refusal(error.to_string()))
+    };
+    let Some(store) = store else {
+        let telegram = OfflineTelegram::start(listener, options, clock.clone(), tasks).map_err(refuse)?;
+        populate(&telegram)?;
+        return Ok((telegram, Vec::new()));
+    };
+    let kept = Kept::open(store, clock.now()).map_err(|error| Refusal(error.to_string()))?;
+    let path = kept.path();
+    let mut lines = vec![format!(
+        "What the bot stores is kept in {}, and the chats of the page in {}.",
+        store.display(),
+        path.display()
+    )];
+    if let Some(aside) = kept.set_aside() {
+        lines.push(format!(
+            "The chats kept there could not be read: {}. That file is now {}; the page begins anew, and the bot still \
+             knows what it stored.",
+            aside.reason,
+            aside.path.display()
+        ));
+    }
+    let goes_on = kept.has_world();
+    let telegram = OfflineTelegram::start_kept(listener, options, (clock.clone(), tasks), kept);
+    let telegram = telegram.map_err(refuse)?;
+    if !goes_on {
+        populate(&telegram)?;
+        telegram.skip_ids();
+    }
+    Ok((telegram, lines))
+}
+
+/// A private chat, a group with a member who does not address the bot, and a forum.
+fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
+    telegram.add_user(Person::new(VISITOR, "Alex").username("alex").language("en"));
+    telegram.add_user(Person::new(FRIEND, "Robin").username("robin").language("en"));
+    telegram.set_demo_user(VISITOR);
+    telegram.add_private(VISITOR)?;
+    telegram.add_supergroup(GROUP, "Lunch club");
+    telegram.add_forum(FORUM, "Workshop");
+    for chat in [GROUP, FORUM] {
+        telegram.set_member(chat, VISITOR, Standing::Owner)?;
+        telegram.set_member(chat, FRIEND, Standing::Member)?;
+        telegram.set_member(chat, telegram.bot_id(), Standing::Left)?;
+        telegram.bot_joined(chat, VISITOR)?;
+    }
+    telegram.add_topic(FORUM, "Ideas")?;
+    telegram.add_topic(FORUM, "Releases")?;
+    telegram.say(FRIEND, GROUP, "Who is in for lunch on Friday? The new place by the river looks good.")?;
+    Ok(())
+}
+
+async fn listen(port: u16) -> Result<TcpListener, Refusal> {
+    let bound = TcpListener::bind(("127.0.0.1", port)).await;
+    bound.map_err(|error| {
+        Refusal(format!("port {port} of this machine cannot be used ({error}): choose another with --port"))
+    })
+}
+
+fn set(variables: &mut HashMap<String, String>, name: &str, value: &str) {
+    variables.insert(name.to_owned(), value.to_owned());
+}
