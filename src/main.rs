@@ -11,6 +11,7 @@ use figaro::app::{self, DemoOptions, Failure, Refusal};
 use figaro::cli::{Cli, Command};
 use figaro::config::Settings;
 use figaro::mcp::locate::SUBCOMMAND;
+use futures::{Stream, stream};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The bot failed while it ran; a new process may help.
@@ -45,11 +46,11 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         None => {
             let settings = read(&variables)?;
-            app::run(&settings, stop_requested()?).await
+            app::run(&settings, stop_requests()?).await
         }
         Some(Command::Check) => Ok(app::check(&read(&variables)?).await?),
         Some(Command::Demo { port, store }) => {
-            app::demo(&variables, DemoOptions { port, store }, stop_requested()?).await
+            app::demo(&variables, DemoOptions { port, store }, stop_requests()?).await
         }
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
@@ -91,17 +92,18 @@ fn env_fault(file: &str, error: &dotenvy::Error) -> String {
     format!("{place} of the file .env is not of the form NAME=value; a value with spaces stands in quotes")
 }
 
-/// Resolves at the first SIGINT or SIGTERM.
-fn stop_requested() -> Result<impl Future<Output = ()>, Refusal> {
+/// An item for each SIGINT or SIGTERM.
+fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, Refusal> {
     let failed = |error: std::io::Error| Refusal(format!("signals cannot be received: {error}"));
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    Ok(async move {
+    let terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    Ok(Box::pin(stream::unfold((terminate, interrupt), async |(mut terminate, mut interrupt)| {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-    })
+        Some(((), (terminate, interrupt)))
+    })))
 }
 
 fn end(code: u8, words: &str) -> ExitCode {

@@ -6,11 +6,12 @@ mod claim;
 mod demo;
 mod parts;
 mod pause;
+mod stop;
 
-use std::future::Future;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use futures::Stream;
 use tracing::info;
 
 use crate::clock::Clock;
@@ -22,6 +23,7 @@ use crate::telemetry;
 
 use parts::Parts;
 use pause::Pause;
+use stop::{Stop, end_now};
 
 pub use check::check;
 pub use demo::{DemoOptions, demo};
@@ -30,6 +32,8 @@ pub use demo::{DemoOptions, demo};
 const PATIENCE: Duration = Duration::from_secs(8);
 /// How long abandoned turns and helpers may take to notice.
 const LAST_CALL: Duration = Duration::from_secs(4);
+/// How long they may take at a second request to stop: enough to write down where they are.
+const AT_ONCE: Duration = Duration::from_millis(500);
 
 /// Why the bot did not start, in words for its owner. The process ends with code 2 and nothing left running.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +45,15 @@ pub struct Refusal(pub String);
 struct Groups {
     front: Tasks,
     back: Tasks,
+}
+
+impl Groups {
+    /// Ends what turns needed, within a time.
+    async fn end_helpers(&self, within: Duration) {
+        self.front.stop();
+        self.back.stop();
+        self.back.finish(within).await;
+    }
 }
 
 /// Why the bot ended without being told to.
@@ -55,24 +68,29 @@ pub enum Failure {
     Broken(String),
 }
 
-/// Runs the bot until `stop` resolves. If its store can no longer be written, as on a full disk, it pauses and tells the
+/// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no longer be written, as on a full disk, it pauses and tells the
 /// owners; once the disk takes writes again it starts anew in this process, as after a crash.
 ///
 /// # Errors
 /// When it cannot start, also after a pause; nothing is left running then.
-pub async fn run(settings: &Settings, stop: impl Future<Output = ()>) -> Result<(), Failure> {
-    tokio::pin!(stop);
+pub async fn run(settings: &Settings, stops: impl Stream<Item = ()> + Unpin) -> Result<(), Failure> {
+    run_until(settings, &mut Stop::new(stops, false)).await
+}
+
+async fn run_until(
+    settings: &Settings,
+    stop: &mut Stop<impl Stream<Item = ()> + Unpin>,
+) -> Result<(), Failure> {
     let mut pause = Pause::default();
     loop {
-        match session(settings, &mut stop, &mut pause).await {
+        match session(settings, stop, &mut pause).await {
             Ok(Ended::Told) => return Ok(()),
             Ok(Ended::StoreFailed) => {}
             Err(refusal) if pause.is_on() => return Err(Failure::Broken(refusal.0)),
             Err(refusal) => return Err(refusal.into()),
         }
-        tokio::select! {
-            () = pause.until_room(&settings.store.path) => {}
-            () = &mut stop => return Ok(()),
+        if !stop.unless_requested(pause.until_room(&settings.store.path)).await {
+            return Ok(());
         }
     }
 }
@@ -88,30 +106,40 @@ enum Ended {
 /// Runs the bot once, from the start of its parts to their end.
 async fn session(
     settings: &Settings,
-    stop: &mut (impl Future<Output = ()> + Unpin),
+    stop: &mut Stop<impl Stream<Item = ()> + Unpin>,
     pause: &mut Pause,
 ) -> Result<Ended, Refusal> {
     let groups = Groups::default();
     let started = tokio::select! {
         started = start(settings, &groups) => started.map(Some),
-        () = &mut *stop => Ok(None),
+        () = stop.requested() => Ok(None),
     };
     let Ok(Some(parts)) = started else {
-        end_helpers(&groups).await;
+        stop.unless_requested(groups.end_helpers(LAST_CALL)).await;
         return started.map(|_| Ended::Told);
     };
     pause.end(&parts).await;
-    tokio::select! {
-        reason = parts.store.failed() => {
-            pause.begin(&parts, &reason).await;
-            groups.front.stop();
-            parts.router.mailboxes.abandon();
-            groups.front.finish(LAST_CALL).await;
-            end_helpers(&groups).await;
-            Ok(Ended::StoreFailed)
+    let reason = tokio::select! {
+        reason = parts.store.failed() => reason,
+        () = stop.requested() => {
+            stop.end(&parts, &groups).await;
+            let flushed = parts.store.flush().await;
+            return flushed.map(|()| Ended::Told).map_err(|error| Refusal(error.to_string()));
         }
-        () = stop => end(&parts, &groups).await.map(|()| Ended::Told),
+    };
+    let closing = async {
+        pause.begin(&parts, &reason).await;
+        groups.front.stop();
+        parts.router.mailboxes.abandon();
+        groups.front.finish(LAST_CALL).await;
+        groups.end_helpers(LAST_CALL).await;
+    };
+    if stop.unless_requested(closing).await {
+        return Ok(Ended::StoreFailed);
     }
+    // The store cannot be flushed; what is in it is what a crash would leave.
+    end_now(&parts, &groups).await;
+    Ok(Ended::Told)
 }
 
 /// Starts logging as the settings say.
@@ -143,23 +171,4 @@ async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {
     groups.front.spawn("poller", poller.run());
     info!(username = parts.router.me.username, model = parts.commands.default_model(), "ready");
     Ok(parts)
-}
-
-/// Stops taking in, lets running turns end for a while, then ends what they needed.
-async fn end(parts: &Parts, groups: &Groups) -> Result<(), Refusal> {
-    info!("stopping: no more updates are taken in; running turns may end");
-    groups.front.stop();
-    if !groups.front.finish(PATIENCE).await {
-        info!("turns that are still running go on at the next start");
-        parts.router.mailboxes.abandon();
-        groups.front.finish(LAST_CALL).await;
-    }
-    end_helpers(groups).await;
-    parts.store.flush().await.map_err(|error| Refusal(error.to_string()))
-}
-
-async fn end_helpers(groups: &Groups) {
-    groups.front.stop();
-    groups.back.stop();
-    groups.back.finish(LAST_CALL).await;
 }

@@ -1,124 +1,22 @@
 //! `figaro demo --store`: what was said is there at the next start, however the last one ended; and what every demo
 //! says of the model that answers and of what leaves the machine.
 
-use std::fs::{self, File};
-use std::path::Path;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::fs;
+use std::path::PathBuf;
 
-use futures::StreamExt;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::check::refused;
+use crate::support::World;
 use crate::support::bot::Recipe;
-use crate::support::{PATIENCE, World, proc};
-
-const ALEX: i64 = 1001;
-
-/// A running demo; killed when dropped.
-struct Demo {
-    child: tokio::process::Child,
-    url: String,
-    terminal: std::path::PathBuf,
-    http: reqwest::Client,
-}
-
-fn recipe(world: &World) -> Recipe {
-    let folder = world.folder.path();
-    let recipe = Recipe::new(folder).set("TMPDIR", &folder.to_string_lossy());
-    recipe.arg("demo").arg("--port").arg("0")
-}
+use crate::support::demo::{ALEX, Demo, recipe};
 
 fn kept(world: &World) -> Recipe {
     recipe(world).arg("--store").arg("kept")
 }
 
-fn world_file(world: &World) -> std::path::PathBuf {
+fn world_file(world: &World) -> PathBuf {
     world.folder.path().join("kept/demo/world.json")
-}
-
-impl Demo {
-    async fn start(folder: &Path, recipe: &Recipe) -> Self {
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let terminal = folder.join("terminal.txt");
-        let mut command = tokio::process::Command::from(recipe.command());
-        command.stdin(Stdio::null()).stdout(File::create(&terminal).unwrap()).kill_on_drop(true);
-        let child = command.spawn().unwrap();
-        let http = reqwest::Client::builder().build().unwrap();
-        let mut demo = Self { child, url: String::new(), terminal, http };
-        let first = demo.printed("open http://").await;
-        demo.url = first.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
-        demo
-    }
-
-    /// Waits until the terminal shows these words, and gives all of it.
-    async fn printed(&self, words: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let text = fs::read_to_string(&self.terminal).unwrap();
-            if text.lines().any(|line| line.contains(words)) {
-                return text;
-            }
-            assert!(Instant::now() < deadline, "no `{words}` in:\n{text}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    /// Reads the events of the page until one of this name is what is looked for.
-    async fn event<T>(&self, name: &str, mut find: impl FnMut(&Value) -> Option<T>) -> T {
-        let events = self.http.get(format!("{}demo/events", self.url)).send().await.unwrap();
-        let mut stream = events.bytes_stream();
-        let mut text = Vec::new();
-        let reading = async {
-            while let Some(bytes) = stream.next().await {
-                text.extend_from_slice(&bytes.unwrap());
-                while let Some(end) = text.windows(2).position(|two| two == b"\n\n") {
-                    let event: Vec<u8> = text.drain(..end + 2).collect();
-                    let event = String::from_utf8(event).unwrap();
-                    let data = event.strip_prefix(&format!("event: {name}\ndata: "));
-                    if let Some(found) = data.and_then(|data| find(&serde_json::from_str(data).unwrap())) {
-                        return found;
-                    }
-                }
-            }
-            panic!("the events ended");
-        };
-        tokio::time::timeout(PATIENCE, reading).await.expect("no such event")
-    }
-
-    async fn hello(&self) -> Value {
-        self.event("hello", |hello| Some(hello.clone())).await
-    }
-
-    /// The texts of the private chat as a page that opens now shows them.
-    async fn history(&self) -> Vec<String> {
-        let hello = self.hello().await;
-        let messages = hello["messages"].as_array().unwrap().iter();
-        let here = messages.filter(|message| message["chat"]["id"] == ALEX);
-        here.map(|message| message["text"].as_str().unwrap_or_default().to_owned()).collect()
-    }
-
-    /// Alex says something, and the bot's message with these words comes.
-    async fn ask(&self, text: &str, answer: &str) {
-        let message = json!({"chat_id": ALEX, "from": ALEX, "text": text});
-        let heard = self.event("message", |message| {
-            let is_it = message["chat"]["id"] == ALEX && message["from"]["is_bot"] == true;
-            (is_it && message["text"].as_str()?.contains(answer)).then_some(())
-        });
-        let sent = self.http.post(format!("{}demo/send", self.url)).json(&message).send();
-        let ((), sent) = tokio::join!(heard, sent);
-        assert!(sent.unwrap().status().is_success());
-    }
-
-    async fn kill(mut self) {
-        self.child.kill().await.unwrap();
-    }
-
-    async fn stop(mut self) {
-        proc::signal(self.child.id().unwrap(), "TERM");
-        let status = tokio::time::timeout(PATIENCE, self.child.wait()).await.unwrap().unwrap();
-        assert!(status.success());
-    }
 }
 
 #[tokio::test]

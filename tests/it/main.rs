@@ -39,6 +39,7 @@ mod seed_tools;
 mod setting_cards;
 mod spending;
 mod stdio;
+mod stopping;
 mod store;
 mod support;
 mod talk;

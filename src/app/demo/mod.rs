@@ -4,12 +4,13 @@
 mod answering;
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::path::{Path, PathBuf};
 
+use futures::Stream;
 use tokio::net::TcpListener;
 
-use super::{Failure, Refusal, run};
+use super::stop::Stop;
+use super::{Failure, Refusal, run_until};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::demo::PAGE;
@@ -32,14 +33,14 @@ pub struct DemoOptions {
     pub store: Option<PathBuf>,
 }
 
-/// Runs the demo until `stop` resolves.
+/// Runs the demo until the first of `stops`; a second one ends it without waiting for running turns.
 ///
 /// # Errors
 /// When it cannot start; nothing is left running then.
 pub async fn demo(
     variables: &HashMap<String, String>,
     options: DemoOptions,
-    stop: impl Future<Output = ()>,
+    stops: impl Stream<Item = ()> + Unpin,
 ) -> Result<(), Failure> {
     let tasks = Tasks::new();
     let clock = Clock::system();
@@ -72,9 +73,10 @@ pub async fn demo(
     let (telegram, kept) = offline_telegram((listener, offline), options.store.as_deref(), (&clock, &tasks))?;
     lines.extend(kept);
     lines.iter().for_each(|line| super::say(line));
-    let ran = run(&settings, stop).await;
+    let mut stop = Stop::new(stops, true);
+    let ran = run_until(&settings, &mut stop).await;
     tasks.stop();
-    tasks.finish(super::LAST_CALL).await;
+    tasks.finish(stop.last_call()).await;
     let saved = telegram.save().await.map_err(|error| Refusal(error.to_string()));
     ran.and(saved.map_err(Failure::from))
 }

@@ -250,6 +250,14 @@ impl Mailboxes {
         })
     }
 
+    /// The conversations in which a job has begun and is not done.
+    #[must_use]
+    pub fn running(&self) -> Vec<Conversation> {
+        let has_begun = |lane: &Lane| lane.current.as_ref().is_some_and(|current| current.has_begun);
+        let lanes = lock(&self.0.lanes);
+        lanes.iter().filter(|(_, lane)| has_begun(lane)).map(|(conversation, _)| *conversation).collect()
+    }
+
     /// How many questions and tasks wait in all lanes; answers that wait are in the outbox.
     #[must_use]
     pub fn waiting(&self) -> usize {

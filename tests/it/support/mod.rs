@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod bot;
+pub mod demo;
 pub mod proc;
 pub mod proxy;
 pub mod scene;

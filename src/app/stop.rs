@@ -1,0 +1,95 @@
+//! Requests to stop: the first lets running turns end for a while, the second ends at once.
+
+use std::time::Duration;
+
+use futures::{Stream, StreamExt};
+use tracing::info;
+
+use super::parts::Parts;
+use super::{AT_ONCE, Groups, LAST_CALL, PATIENCE, say};
+
+/// Where requests to stop come from, and who is told what is still waited for.
+#[derive(Debug)]
+pub(super) struct Stop<S> {
+    requests: S,
+    /// The terminal is told besides the log.
+    on_terminal: bool,
+    /// How many there were.
+    seen: usize,
+}
+
+impl<S: Stream<Item = ()> + Unpin> Stop<S> {
+    pub(super) const fn new(requests: S, on_terminal: bool) -> Self {
+        Self { requests, on_terminal, seen: 0 }
+    }
+
+    /// Resolves at the next request.
+    pub(super) async fn requested(&mut self) {
+        if self.requests.next().await.is_none() {
+            std::future::pending().await
+        }
+        self.seen += 1;
+    }
+
+    /// How long what is left may take to end.
+    pub(super) const fn last_call(&self) -> Duration {
+        if self.seen > 1 { AT_ONCE } else { LAST_CALL }
+    }
+
+    /// Waits for something that ends, or for the next request; `false` if that came first.
+    pub(super) async fn unless_requested(&mut self, other: impl Future<Output = ()>) -> bool {
+        tokio::select! {
+            () = other => true,
+            () = self.requested() => false,
+        }
+    }
+
+    /// Stops taking in, lets running turns end for a while, then ends what they needed; at the next request all at
+    /// once.
+    pub(super) async fn end(&mut self, parts: &Parts, groups: &Groups) {
+        groups.front.stop();
+        self.tell_what_runs(parts);
+        let orderly = async {
+            if !groups.front.finish(PATIENCE).await {
+                info!("turns that are still running go on at the next start");
+                parts.router.mailboxes.abandon();
+                groups.front.finish(LAST_CALL).await;
+            }
+            groups.end_helpers(LAST_CALL).await;
+        };
+        if !self.unless_requested(orderly).await {
+            end_now(parts, groups).await;
+        }
+    }
+
+    fn tell_what_runs(&self, parts: &Parts) {
+        let running = parts.router.mailboxes.running();
+        if running.is_empty() {
+            info!("stopping: no more updates are taken in");
+            return;
+        }
+        let (count, seconds) = (running.len(), PATIENCE.as_secs());
+        let turns = if count == 1 { "turn" } else { "turns" };
+        let chats =
+            running.iter().map(|conversation| conversation.chat.to_string()).collect::<Vec<_>>().join(" ");
+        info!(
+            chats,
+            "stopping: no more updates are taken in; waiting up to {seconds} s for {count} running {turns} to end; a \
+             second signal ends at once"
+        );
+        if self.on_terminal {
+            say(&format!(
+                "Stopping: waiting up to {seconds} s for {count} running {turns} to end. Ctrl-C again ends at once."
+            ));
+        }
+    }
+}
+
+/// Ends without waiting for turns: what is not finished goes on at the next start, as after a crash.
+pub(super) async fn end_now(parts: &Parts, groups: &Groups) {
+    info!("told to stop again: ending at once; what is not finished goes on at the next start");
+    parts.router.mailboxes.abandon();
+    groups.front.stop();
+    groups.front.finish(AT_ONCE).await;
+    groups.end_helpers(AT_ONCE).await;
+}

@@ -1,0 +1,138 @@
+//! A running `figaro demo`, as its page and its terminal see it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+
+use super::bot::Recipe;
+use super::{PATIENCE, World, proc};
+
+/// The person at the page.
+pub const ALEX: i64 = 1001;
+
+/// A running demo; killed when dropped.
+pub struct Demo {
+    child: tokio::process::Child,
+    url: String,
+    terminal: PathBuf,
+    http: reqwest::Client,
+}
+
+/// A demo of this test on a port of its own.
+pub fn recipe(world: &World) -> Recipe {
+    let folder = world.folder.path();
+    let recipe = Recipe::new(folder).set("TMPDIR", &folder.to_string_lossy());
+    recipe.arg("demo").arg("--port").arg("0")
+}
+
+impl Demo {
+    pub async fn start(folder: &Path, recipe: &Recipe) -> Self {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let terminal = folder.join("terminal.txt");
+        let mut command = tokio::process::Command::from(recipe.command());
+        command.stdin(Stdio::null()).stdout(File::create(&terminal).unwrap()).kill_on_drop(true);
+        let child = command.spawn().unwrap();
+        let http = reqwest::Client::builder().build().unwrap();
+        let mut demo = Self { child, url: String::new(), terminal, http };
+        let first = demo.printed("open http://").await;
+        demo.url = first.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
+        demo
+    }
+
+    /// Waits until the terminal shows these words, and gives all of it.
+    pub async fn printed(&self, words: &str) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let text = fs::read_to_string(&self.terminal).unwrap();
+            if text.lines().any(|line| line.contains(words)) {
+                return text;
+            }
+            assert!(Instant::now() < deadline, "no `{words}` in:\n{text}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Reads the events of the page until one of this name is what is looked for.
+    pub async fn event<T>(&self, name: &str, mut find: impl FnMut(&Value) -> Option<T>) -> T {
+        let events = self.http.get(format!("{}demo/events", self.url)).send().await.unwrap();
+        let mut stream = events.bytes_stream();
+        let mut text = Vec::new();
+        let reading = async {
+            while let Some(bytes) = stream.next().await {
+                text.extend_from_slice(&bytes.unwrap());
+                while let Some(end) = text.windows(2).position(|two| two == b"\n\n") {
+                    let event: Vec<u8> = text.drain(..end + 2).collect();
+                    let event = String::from_utf8(event).unwrap();
+                    let data = event.strip_prefix(&format!("event: {name}\ndata: "));
+                    if let Some(found) = data.and_then(|data| find(&serde_json::from_str(data).unwrap())) {
+                        return found;
+                    }
+                }
+            }
+            panic!("the events ended");
+        };
+        tokio::time::timeout(PATIENCE, reading).await.expect("no such event")
+    }
+
+    pub async fn hello(&self) -> Value {
+        self.event("hello", |hello| Some(hello.clone())).await
+    }
+
+    /// The texts of the private chat as a page that opens now shows them.
+    pub async fn history(&self) -> Vec<String> {
+        let hello = self.hello().await;
+        let messages = hello["messages"].as_array().unwrap().iter();
+        let here = messages.filter(|message| message["chat"]["id"] == ALEX);
+        here.map(|message| message["text"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// Waits until the private chat has this text.
+    pub async fn shows(&self, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let history = self.history().await;
+            if history.iter().any(|known| known == text) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "no `{text}` in {history:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Alex says something, and the bot's message with these words comes.
+    pub async fn ask(&self, text: &str, answer: &str) {
+        let heard = self.event("message", |message| {
+            let is_it = message["chat"]["id"] == ALEX && message["from"]["is_bot"] == true;
+            (is_it && message["text"].as_str()?.contains(answer)).then_some(())
+        });
+        tokio::join!(heard, self.say(text));
+    }
+
+    /// Alex says something.
+    pub async fn say(&self, text: &str) {
+        let message = json!({"chat_id": ALEX, "from": ALEX, "text": text});
+        let sent = self.http.post(format!("{}demo/send", self.url)).json(&message).send().await;
+        assert!(sent.unwrap().status().is_success());
+    }
+
+    pub async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    pub fn signal(&self, name: &str) {
+        proc::signal(self.child.id().unwrap(), name);
+    }
+
+    pub async fn ended(&mut self) -> ExitStatus {
+        tokio::time::timeout(PATIENCE, self.child.wait()).await.expect("it does not end").unwrap()
+    }
+
+    pub async fn stop(mut self) {
+        self.signal("TERM");
+        assert!(self.ended().await.success());
+    }
+}
