@@ -87,7 +87,7 @@ impl<S: Stream<Item = ()> + Unpin> Stop<S> {
 
 /// Ends without waiting for turns: what is not finished goes on at the next start, as after a crash.
 pub(super) async fn end_now(parts: &Parts, groups: &Groups) {
-    info!("told to stop again: ending at once; what is not finished goes on at the next start");
+    info!("ending at once; what is not finished goes on at the next start");
     parts.router.mailboxes.abandon();
     groups.front.stop();
     groups.front.finish(AT_ONCE).await;

@@ -3,9 +3,11 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use figaro::demo::model::Reply;
-use figaro::demo::telegram::View;
+use figaro::demo::telegram::{Failure, View};
+use serde_json::json;
 
 use crate::support::scene::text;
 use crate::support::{ANN, BOB, Bot, World};
@@ -83,6 +85,34 @@ async fn a_paused_bot_can_be_stopped_and_loses_nothing() {
     told(&world, "forty-two").await;
     assert!(bot.stop().success());
     assert_eq!(world.bot_texts(ANN).iter().filter(|text| *text == "forty-two").count(), 1);
+}
+
+#[tokio::test]
+async fn a_stop_is_heard_while_the_owners_are_being_told_of_a_pause() {
+    let world = World::new().await;
+    let mut bot = start(&world).await;
+    // Words to the person may come before those to the owners.
+    world.telegram.fail("sendMessage", Failure::Hang, 2);
+    limit(&bot, "1");
+    world.when("question", Reply::text("forty-two"));
+    world.say(ANN, ANN, "question");
+    let telling = |view: &View<'_>| {
+        let mut calls = view.calls_of("sendMessage").into_iter();
+        calls.any(|call| call.args["text"].as_str().is_some_and(|text| text.contains(PAUSED))).then_some(())
+    };
+    world.see("words to the owners on their way", telling).await;
+    limit(&bot, "unlimited");
+    bot.signal("TERM");
+    assert!(bot.ended().await.success());
+    assert!(bot.log().contains("ending at once"), "{}", bot.log());
+    // What is left of the planned faults is used up here.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let address = format!("{}/bot{}/sendMessage", world.telegram.url(), world.telegram.token());
+    let http = reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap();
+    drop(http.post(address).json(&json!({"chat_id": ANN, "text": "x"})).send().await);
+    let bot = start(&world).await;
+    told(&world, "forty-two").await;
+    assert!(bot.stop().success());
 }
 
 #[tokio::test]
