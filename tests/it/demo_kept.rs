@@ -28,6 +28,7 @@ async fn a_kept_demo_goes_on_where_it_was() {
     assert!(demo.printed("kept/demo/world.json").await.contains("kept"));
     demo.stop().await;
     let mut demo = Demo::start(folder, &kept(&world)).await;
+    assert_eq!(demo.hello().await["me"]["id"], ALEX, "the page shows nothing to nobody");
     let mut known = demo.history().await;
     assert!(known.iter().filter(|text| text.contains("the barber of Seville")).count() >= 2, "{known:?}");
     // Killed at once after each answer: the last moment may be lost, and what was there before it not.

@@ -94,6 +94,7 @@ fn offline_telegram(
     let Some(store) = store else {
         let telegram = OfflineTelegram::start(listener, options, clock.clone(), tasks).map_err(refuse)?;
         populate(&telegram)?;
+        telegram.set_demo_user(VISITOR);
         return Ok((telegram, Vec::new()));
     };
     let kept = Kept::open(store, clock.now()).map_err(|error| Refusal(error.to_string()))?;
@@ -118,6 +119,8 @@ fn offline_telegram(
         populate(&telegram)?;
         telegram.skip_ids();
     }
+    // Who sits at the page is no part of what is kept.
+    telegram.set_demo_user(VISITOR);
     Ok((telegram, lines))
 }
 
@@ -125,7 +128,6 @@ fn offline_telegram(
 fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
     telegram.add_user(Person::new(VISITOR, "Alex").username("alex").language("en"));
     telegram.add_user(Person::new(FRIEND, "Robin").username("robin").language("en"));
-    telegram.set_demo_user(VISITOR);
     telegram.add_private(VISITOR)?;
     telegram.add_supergroup(GROUP, "Lunch club");
     telegram.add_forum(FORUM, "Workshop");
