@@ -45,6 +45,8 @@ async fn a_full_disk_pauses_the_bot_which_goes_on_by_itself() {
     let bot = start(&world).await;
     world.when("before", Reply::text("answer before"));
     world.told(BOB, BOB, "question before").await;
+    // That it was delivered is on disk, too.
+    world.caught_up().await;
     limit(&bot, "1");
     let later = ["one", "two", "three"];
     for word in later {
