@@ -16,6 +16,7 @@ use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
 use crate::ids::{ChatId, ReservationId, UserId};
 use crate::provider::{Capabilities, Event, EventStream, Finish, Item, Provider};
+use crate::text::estimate_tokens;
 
 /// What a call of the fake provider does, by the number in its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -336,23 +337,25 @@ async fn a_call_given_up_while_it_is_set_aside_leaves_nothing() {
 #[tokio::test(start_paused = true)]
 async fn what_a_call_comes_to_goes_by_how_it_ends() {
     let answer = 1_000;
+    let estimated = u64::try_from(estimate_tokens(&"a ".repeat(1_000))).unwrap();
+    assert!(estimated > answer);
     let cases = [
-        (Course::Whole, INPUT + answer),
-        (Course::WithoutUsage, INPUT + answer),
-        (Course::HalfUsage, INPUT + answer),
-        (Course::Broken, INPUT + answer),
-        (Course::Refused, 0),
-        (Course::Silent, INPUT),
-        (Course::Stalled, INPUT),
+        (Course::Whole, INPUT, answer),
+        (Course::WithoutUsage, INPUT, estimated),
+        (Course::HalfUsage, INPUT, estimated),
+        (Course::Broken, INPUT, estimated),
+        (Course::Refused, 0, 0),
+        (Course::Silent, INPUT, 0),
+        (Course::Stalled, INPUT, 0),
     ];
-    for (course, wanted) in cases {
+    for (course, input, output) in cases {
         let free = World::new(Caps::default()).await;
         read(free.begin(course).await.unwrap()).await;
-        assert_eq!(free.settled().await.tokens, wanted, "{course:?}");
-        // Within a cap an answer is as long as there is room.
+        assert_eq!(free.settled().await.tokens, input + output, "{course:?}");
+        // Within a cap an answer is as long as there is room, and so is the estimate of it.
         let capped = World::new(tokens(INPUT + answer)).await;
         read(capped.begin(course).await.unwrap()).await;
-        assert_eq!(capped.settled().await.tokens, wanted, "{course:?}");
+        assert_eq!(capped.settled().await.tokens, input + output.min(answer), "{course:?}");
     }
 }
 

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::provider::ProviderError;
-use crate::text::estimate_tokens;
+use crate::text::most_tokens;
 
 /// The least context that is asked for: what Ollama itself begins with.
 const LEAST_CONTEXT: usize = 4096;
@@ -20,7 +20,7 @@ const THINKING_TOKENS: usize = 4096;
 /// A request that leaves less room than this for its answer does not fit.
 const LEAST_ANSWER: usize = 256;
 
-/// The tokens of a body of `POST /api/chat`, estimated from above.
+/// The tokens of a body of `POST /api/chat`, estimated from above for whatever vocabulary the model has.
 pub(super) fn input_tokens(body: &Value) -> usize {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let tools = json_tokens(&body["tools"]) + json_tokens(&body["format"]);
@@ -28,14 +28,14 @@ pub(super) fn input_tokens(body: &Value) -> usize {
 }
 
 fn message_tokens(message: &Value) -> usize {
-    let text = |name: &str| message[name].as_str().map_or(0, estimate_tokens);
+    let text = |name: &str| message[name].as_str().map_or(0, most_tokens);
     let images = message["images"].as_array().map_or(0, Vec::len);
     let words = text("content") + text("thinking") + text("tool_name");
     MESSAGE_TOKENS + words + json_tokens(&message["tool_calls"]) + images * IMAGE_TOKENS
 }
 
 fn json_tokens(value: &Value) -> usize {
-    if value.is_null() { 0 } else { estimate_tokens(&value.to_string()) }
+    if value.is_null() { 0 } else { most_tokens(&value.to_string()) }
 }
 
 /// The context to ask for: a power of two that holds request and answer, or all that the model has.

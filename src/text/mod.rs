@@ -1,6 +1,10 @@
 //! Measures and cuts of text: UTF-16 units as Telegram counts, a token estimate, shortening that keeps both ends; and
 //! text as Markdown.
 
+mod tokens;
+
+pub use tokens::{estimate_tokens, most_tokens};
+
 /// Length in UTF-16 code units, the unit of all Telegram limits and entity offsets.
 #[must_use]
 pub fn utf16_len(text: &str) -> usize {
@@ -92,32 +96,6 @@ pub fn close_code(markdown: &str) -> String {
     }
 }
 
-/// How many tokens a text may take, estimated from above: a run of up to four ASCII letters, a short run of digits,
-/// each mark, and each character of another script count one.
-///
-/// Byte-pair vocabularies merge at least that much of ordinary text; a budget kept by it is kept by the real count.
-#[must_use]
-pub fn estimate_tokens(text: &str) -> usize {
-    let mut tokens = 0;
-    let mut run = 0_usize;
-    for c in text.chars() {
-        match c {
-            'a'..='z' | 'A'..='Z' => {
-                if run.is_multiple_of(4) {
-                    tokens += 1;
-                }
-                run += 1;
-                continue;
-            }
-            ' ' if run > 0 => {} // A single space joins the word after it.
-            '\u{10000}'.. => tokens += 3,
-            _ => tokens += 1,
-        }
-        run = 0;
-    }
-    tokens
-}
-
 /// A span of time in its two largest units, such as `2 d 3 h`; under an hour in minutes.
 #[must_use]
 pub fn duration(seconds: i64) -> String {
@@ -156,13 +134,5 @@ mod tests {
         assert_eq!(one_line("one\n two  three", 8), "one two…");
         assert_eq!(keep_ends("abcdefghij", 2, "…"), "ab…ij");
         assert_eq!(keep_ends("abcd", 2, "…"), "abcd");
-    }
-
-    #[test]
-    fn the_estimate_grows_with_the_text() {
-        assert_eq!(estimate_tokens(""), 0);
-        assert_eq!(estimate_tokens("hello world"), 4);
-        assert_eq!(estimate_tokens("привет"), 6);
-        assert!(estimate_tokens("{\"a\": [1, 2]}") >= 9);
     }
 }
