@@ -60,7 +60,7 @@ pub fn attribute(written: &str) -> String {
     escape(&flat(written), is_escaped)
 }
 
-/// The words that [`text`], [`line`] or [`attribute`] made this of, apart from what nobody sees.
+/// The words that [`text`], [`line()`] or [`attribute`] made this of, apart from what nobody sees.
 #[must_use]
 pub fn read(fenced: &str) -> String {
     let mut words = String::with_capacity(fenced.len());

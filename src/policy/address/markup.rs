@@ -43,7 +43,7 @@ const MAX_NESTING: usize = 4;
 /// Finds every address in a text of HTML or Markdown, normalised as browsers do where they can read it.
 ///
 /// The work grows as the text does, whatever it says: each pass goes over it once, and what is looked at again is bounded
-/// by [`MAX_ADDRESS`] and [`MAX_FOUND`].
+/// by [`MAX_ADDRESS`] and `MAX_FOUND`.
 ///
 /// # Errors
 /// When the text is too long, or an address is, or there are too many of them.
