@@ -2,6 +2,8 @@
 //! bound. Everything that waits here is stored as well, questions in the inbox, claimed tasks among the tasks, answers in
 //! the outbox, so nothing is lost with the process.
 
+mod job;
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Debug;
 use std::panic::AssertUnwindSafe;
@@ -12,14 +14,12 @@ use async_trait::async_trait;
 use futures::FutureExt;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+pub use self::job::{Job, Posted};
 use super::admission::{Admission, Refusal, Slot};
 use super::control::{CancelReason, Control};
-use super::question::{Again, Question, belongs, continues, replace};
+use super::question::{Question, belongs, continues, replace};
 use crate::domain::conversation::Conversation;
-use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
-use crate::domain::run::ActiveRun;
-use crate::domain::task::Task;
 use crate::ids::{RunId, UserId};
 use crate::shutdown::Tasks;
 
@@ -29,42 +29,6 @@ const MAX_RUNNING: usize = 64;
 const MAX_RUNNING_OF_PERSON: usize = 4;
 /// How long a message that shows a sign of more waits for it.
 const JOIN_WAIT: Duration = Duration::from_millis(400);
-
-/// Something to be done in a lane.
-#[derive(Debug, Clone)]
-pub enum Job {
-    /// Answer a question.
-    Ask(Question),
-    /// Go on with a turn that a restart interrupted.
-    Resume(ActiveRun, Question),
-    /// Try the last question again.
-    Again(Again),
-    /// Carry out a task that has been claimed, or go on with that after a restart.
-    Task(Box<Task>),
-    /// Deliver what a restart left undelivered.
-    Deliver(PendingDelivery),
-}
-
-/// A job on its way into a lane, with the place that it takes among what waits; what Figaro itself posts takes none.
-#[derive(Debug)]
-pub struct Posted {
-    job: Job,
-    slot: Option<Slot>,
-}
-
-impl Posted {
-    /// A job that somebody asked for.
-    #[must_use]
-    pub const fn new(job: Job, slot: Option<Slot>) -> Self {
-        Self { job, slot }
-    }
-}
-
-impl From<Job> for Posted {
-    fn from(job: Job) -> Self {
-        Self { job, slot: None }
-    }
-}
 
 /// Does the jobs of the lanes.
 #[async_trait]
@@ -104,32 +68,6 @@ struct Current {
     /// The places of all that it holds, until it begins.
     slots: Vec<Slot>,
     has_begun: bool,
-}
-
-impl Job {
-    const fn question(&self) -> Option<&Question> {
-        match self {
-            Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
-        }
-    }
-
-    const fn question_mut(&mut self) -> Option<&mut Question> {
-        match self {
-            Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
-        }
-    }
-
-    /// Whether this turn, or what it left to deliver, is the job.
-    fn is_of(&self, run: RunId) -> bool {
-        match self {
-            Self::Resume(active, _) => active.id == run,
-            Self::Task(task) => task.claim.is_some_and(|claim| claim.run == run),
-            Self::Deliver(delivery) => delivery.run == run,
-            Self::Ask(_) | Self::Again(_) => false,
-        }
-    }
 }
 
 impl Lane {

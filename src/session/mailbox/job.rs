@@ -1,0 +1,70 @@
+//! What waits in a lane.
+
+use super::super::admission::Slot;
+use super::super::question::{Again, Question};
+use crate::domain::delivery::PendingDelivery;
+use crate::domain::run::ActiveRun;
+use crate::domain::task::Task;
+use crate::ids::RunId;
+
+/// Something to be done in a lane.
+#[derive(Debug, Clone)]
+pub enum Job {
+    /// Answer a question.
+    Ask(Question),
+    /// Go on with a turn that a restart interrupted.
+    Resume(ActiveRun, Question),
+    /// Try the last question again.
+    Again(Again),
+    /// Carry out a task that has been claimed, or go on with that after a restart.
+    Task(Box<Task>),
+    /// Deliver what a restart left undelivered.
+    Deliver(PendingDelivery),
+}
+
+/// A job on its way into a lane, with the place that it takes among what waits; what Figaro itself posts takes none.
+#[derive(Debug)]
+pub struct Posted {
+    pub(super) job: Job,
+    pub(super) slot: Option<Slot>,
+}
+
+impl Posted {
+    /// A job that somebody asked for.
+    #[must_use]
+    pub const fn new(job: Job, slot: Option<Slot>) -> Self {
+        Self { job, slot }
+    }
+}
+
+impl From<Job> for Posted {
+    fn from(job: Job) -> Self {
+        Self { job, slot: None }
+    }
+}
+
+impl Job {
+    pub(super) const fn question(&self) -> Option<&Question> {
+        match self {
+            Self::Ask(question) | Self::Resume(_, question) => Some(question),
+            Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
+        }
+    }
+
+    pub(super) const fn question_mut(&mut self) -> Option<&mut Question> {
+        match self {
+            Self::Ask(question) | Self::Resume(_, question) => Some(question),
+            Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
+        }
+    }
+
+    /// Whether this turn, or what it left to deliver, is the job.
+    pub(super) fn is_of(&self, run: RunId) -> bool {
+        match self {
+            Self::Resume(active, _) => active.id == run,
+            Self::Task(task) => task.claim.is_some_and(|claim| claim.run == run),
+            Self::Deliver(delivery) => delivery.run == run,
+            Self::Ask(_) | Self::Again(_) => false,
+        }
+    }
+}
