@@ -68,8 +68,9 @@ pub enum Failure {
     Broken(String),
 }
 
-/// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no longer be written, as on a full disk, it pauses and tells the
-/// owners; once the disk takes writes again it starts anew in this process, as after a crash.
+/// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no
+/// longer be written, as on a full disk, it pauses and tells the owners; once the disk takes writes again it starts anew in
+/// this process, as after a crash.
 ///
 /// # Errors
 /// When it cannot start, also after a pause; nothing is left running then.

@@ -116,7 +116,7 @@ pub struct AttachmentView {
 /// What someone said without addressing the bot.
 #[derive(Debug, Clone, Serialize)]
 pub struct OverheardView {
-    /// Their name.
+    /// The display name of whoever wrote it.
     pub from: String,
     /// Their username, without `@`.
     pub username: Option<String>,

@@ -142,7 +142,7 @@ fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, Count>, key: &K) {
 }
 
 impl Slot {
-    /// Whose it is.
+    /// The person whose message or press takes this place.
     #[must_use]
     pub const fn user(&self) -> &UserId {
         &self.user

@@ -73,7 +73,7 @@ pub enum Step {
 /// A call and what is to become of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
-    /// The call.
+    /// The call as the model asked for it.
     pub call: Call,
     /// Why it is not to be made.
     pub refusal: Option<String>,
@@ -82,7 +82,7 @@ pub struct Planned {
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallResult {
-    /// The call.
+    /// The call that this is the result of.
     pub call: Call,
     /// JSON text for the model.
     pub output: String,

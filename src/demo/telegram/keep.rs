@@ -46,7 +46,7 @@ pub enum KeepError {
     /// The folder or a file of it cannot be read or written.
     #[error("{} cannot be used: {error}", path.display())]
     Io {
-        /// What was touched.
+        /// The file or folder that could not be read or written.
         path: PathBuf,
         /// What the system says.
         error: io::Error,
@@ -56,7 +56,7 @@ pub enum KeepError {
 /// A world that could not be read, and where it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAside {
-    /// Why not.
+    /// Why the file could not be read.
     pub reason: String,
     /// The file it was renamed to.
     pub path: PathBuf,

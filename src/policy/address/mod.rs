@@ -159,7 +159,7 @@ impl Addresses {
 /// An address as somebody wrote it.
 enum Written<'a> {
     Whole(&'a str),
-    /// Without a scheme.
+    /// It has no scheme, as in `example.org/page`; apps take it for a web address all the same.
     Bare(&'a str),
 }
 

@@ -45,7 +45,7 @@ impl Words {
         }
     }
 
-    /// Takes more in.
+    /// Adds text that has just come from the model; of what is too long only the part that is shown is kept.
     pub(super) fn push(&mut self, more: &str) {
         match self.part {
             Part::First => {
@@ -67,7 +67,7 @@ impl Words {
         *self = Self::new(self.part);
     }
 
-    /// What is kept.
+    /// The beginning or the end of the answer so far, whichever is shown, in Markdown.
     pub(super) fn markdown(&self) -> &str {
         &self.markdown
     }
