@@ -61,7 +61,7 @@ use crate::tools::tasks::TaskTools;
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
-use crate::tools::{Registry, find, notes, web};
+use crate::tools::{Registry, find, lookup, notes, web};
 
 /// The pause between tries to reach Telegram at the start.
 const RETRY: Duration = Duration::from_secs(2);
@@ -332,7 +332,9 @@ fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
     let web = web::tool(Arc::new(search));
-    let tools = notes::tools(&note_store).into_iter().chain(config.tools()).chain([web]);
+    let conversations: Arc<dyn crate::store::ConversationStore> = base.store.clone();
+    let single = [web, lookup::tool(&conversations)];
+    let tools = notes::tools(&note_store).into_iter().chain(config.tools()).chain(single);
     let tools = tools.chain(task_tools(base, ledger).tools());
     Registry::new(tools.chain(telegram.core()).chain(find::tool(catalog)), Arc::new(telegram))
 }

@@ -159,7 +159,8 @@ fn prompt(words: &[String]) -> Vec<String> {
         done: &done,
         now: DateTime::UNIX_EPOCH,
     };
-    let Window { instructions, items } = build(&Prompts::load(None).unwrap(), &material, 100_000).unwrap();
+    let Window { instructions, items, .. } =
+        build(&Prompts::load(None).unwrap(), &material, 100_000).unwrap();
     let texts = items.into_iter().filter_map(|item| match item {
         Item::User { text, .. } => Some(text),
         Item::ToolResult { output, .. } => Some(output),

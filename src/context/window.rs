@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::history::{items_of, within_budget};
+use super::history::{History, items_of, within_budget};
 use super::pictures::Pictures;
 use crate::domain::chat::{ChatConfig, Place};
 use crate::domain::conversation::Message;
@@ -66,6 +66,10 @@ pub struct Window {
     pub instructions: String,
     /// History, question, and what was done.
     pub items: Vec<Item>,
+    /// So many of the items are history.
+    pub earlier: usize,
+    /// Something of the history was left out, and the key to look it up by stands in its place.
+    pub has_keys: bool,
 }
 
 /// Builds the window; the history takes at most `history_tokens`.
@@ -78,7 +82,8 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
         let text = prompts.message(&stored_view(message, material, zone))?;
         Ok(Item::User { text, images: material.pictures.of(&message.attachments) })
     };
-    let mut items = within_budget(material.history, history_tokens, &render)?;
+    let History { mut items, has_keys } = within_budget(material.history, history_tokens, &render)?;
+    let earlier = items.len();
     items.push(Item::User { text: tail(prompts, material, zone)?, images: asked_pictures(material) });
     items.extend(items_of(material.done, &render)?);
     let instructions = prompts.system(&SystemView {
@@ -89,7 +94,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
         language: material.config.language.clone(),
         personality: material.config.personality.clone(),
     })?;
-    Ok(Window { instructions, items })
+    Ok(Window { instructions, items, earlier, has_keys })
 }
 
 fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, String> {

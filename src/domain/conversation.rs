@@ -1,5 +1,8 @@
 //! Conversations, their sessions, and the messages stored in them.
 
+use std::fmt;
+use std::str::FromStr;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,6 +33,33 @@ pub struct Session {
     pub created_at: DateTime<Utc>,
     /// When it was last written to.
     pub updated_at: DateTime<Utc>,
+}
+
+/// Names a stored message where a prompt shows it only in part, as `session-{id}-msg-{index}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryKey {
+    /// The session it stands in.
+    pub session: SessionId,
+    /// Its position there.
+    pub index: u32,
+}
+
+impl fmt::Display for EntryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "session-{}-msg-{}", self.session, self.index)
+    }
+}
+
+impl FromStr for EntryKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let read = || {
+            let (session, index) = text.strip_prefix("session-")?.split_once("-msg-")?;
+            Some(Self { session: session.parse().ok()?, index: index.parse().ok()? })
+        };
+        read().ok_or_else(|| format!("`{text}` is not of the form session-{{id}}-msg-{{index}}"))
+    }
 }
 
 /// Whose words a stored message holds.
@@ -160,6 +190,12 @@ impl Message {
             borrowed: inbound.borrowed,
             ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
         }
+    }
+
+    /// What it is looked up by.
+    #[must_use]
+    pub const fn key(&self) -> EntryKey {
+        EntryKey { session: self.session, index: self.index }
     }
 
     /// The words in it that people wrote: theirs, and what they replied to.

@@ -10,6 +10,9 @@ use crate::domain::usage::Price;
 
 static FAMILIES: LazyLock<HashMap<String, Family>> = LazyLock::new(embedded);
 
+/// The tokens that are left for an answer whose length nobody bound, in a window that has many.
+const USUAL_ANSWER: usize = 8_192;
+
 /// What a model can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -147,6 +150,13 @@ impl Capabilities {
     #[must_use]
     pub fn longest_answer(self) -> usize {
         self.max_output.unwrap_or(self.context_window / 4)
+    }
+
+    /// The tokens of its window that an answer is left, where it is asked for at most so many: never more than half.
+    #[must_use]
+    pub fn room_of_answer(self, asked: Option<u32>) -> usize {
+        let asked = asked.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+        asked.unwrap_or(self.longest_answer().min(USUAL_ANSWER)).min(self.context_window / 2)
     }
 
     /// What this model of this provider can do.

@@ -4,6 +4,7 @@
 mod capabilities;
 mod error;
 mod event;
+pub mod fit;
 pub mod fold;
 pub mod gemini;
 mod http;
@@ -39,6 +40,12 @@ pub trait Provider: Debug + Send + Sync {
     /// What a model of this provider can do.
     fn capabilities(&self, model: &str) -> Capabilities {
         Capabilities::of(self.name(), model)
+    }
+
+    /// The tokens that request and answer of this model may take together; `None` where the provider itself makes its
+    /// requests fit, because it knows only then.
+    fn window(&self, model: &str) -> Option<usize> {
+        Some(self.capabilities(model).context_window)
     }
 
     /// Those of the settings that it has nothing like for this model, by name; they are left out of its requests.

@@ -8,6 +8,7 @@ use futures::{StreamExt, stream};
 use tracing::warn;
 
 use super::capabilities::may_talk;
+use super::fit::fit;
 use super::{Capabilities, Event, EventStream, Item, Provider, ProviderError, Request};
 use crate::domain::generation::{Generation, OutputFormat};
 use crate::domain::model::ModelName;
@@ -128,7 +129,12 @@ impl Models {
 
     fn candidate(&self, name: &ModelName, request: &Request) -> Option<Candidate> {
         let provider = self.providers.get(name.provider.as_str())?.clone();
-        let request = self.fitted(request.clone(), &name.model, provider.capabilities(&name.model));
+        let can = provider.capabilities(&name.model);
+        let mut request = self.fitted(request.clone(), &name.model, can);
+        if let Some(window) = provider.window(&name.model) {
+            let answer = can.room_of_answer(request.settings.max_tokens);
+            fit(&mut request, window.saturating_sub(answer));
+        }
         Some(Candidate { name: name.clone(), provider, request })
     }
 

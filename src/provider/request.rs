@@ -1,10 +1,12 @@
 //! What a model is asked.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fit::{Part, Stage};
 use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
 use crate::domain::tool::Call;
@@ -19,6 +21,9 @@ pub struct Request {
     pub instructions: String,
     /// The conversation, oldest first.
     pub items: Vec<Item>,
+    /// So many of the items belong to exchanges that are over, and may be left out where a model has no room for them; the
+    /// item behind them is the question.
+    pub earlier: usize,
     /// The tools it may call; none for a pass that must answer.
     pub tools: Vec<ToolSpec>,
     /// The provider may search the web itself, where the model's capabilities say that it can.
@@ -37,6 +42,7 @@ impl Request {
             model: model.into(),
             instructions: instructions.into(),
             items,
+            earlier: 0,
             tools: Vec::new(),
             web_search: false,
             settings: Generation::default(),
@@ -47,14 +53,35 @@ impl Request {
     /// How many tokens sending it may take, estimated from above.
     #[must_use]
     pub fn estimate_tokens(&self) -> usize {
-        let items: usize = self.items.iter().map(Item::estimate_tokens).sum();
+        let items: usize = self.items.iter().map(|item| item.tokens(estimate_tokens)).sum();
+        self.frame_tokens(estimate_tokens) + items
+    }
+
+    /// A bound on the tokens of sending it in any vocabulary, without counting them: a token has a byte at least.
+    pub(super) fn most_tokens(&self) -> usize {
+        let bytes =
+            self.frame_tokens(str::len) + self.items.iter().map(|item| item.tokens(str::len)).sum::<usize>();
+        bytes + bytes / 32
+    }
+
+    /// An item of it, with what may be left out of it.
+    pub(super) fn part(&self, at: usize, item: Item) -> Part {
+        let stage = match at.cmp(&self.earlier) {
+            Ordering::Less => Stage::Earlier,
+            Ordering::Equal => Stage::Question,
+            Ordering::Greater => Stage::Turn,
+        };
+        Part { item, stage, key: None }
+    }
+
+    /// How many tokens all but the conversation takes by this count.
+    pub(super) fn frame_tokens(&self, count: fn(&str) -> usize) -> usize {
         let tools = self.tools.iter().map(|tool| {
-            let text =
-                [&tool.name, &tool.description, &tool.parameters.to_string()].map(|t| estimate_tokens(t));
+            let text = [&tool.name, &tool.description, &tool.parameters.to_string()].map(|t| count(t));
             text.iter().sum::<usize>() + OVERHEAD_TOKENS
         });
-        let schema = self.schema.as_ref().map_or(0, |form| estimate_tokens(&form.schema.to_string()));
-        estimate_tokens(&self.instructions) + items + tools.sum::<usize>() + schema
+        let schema = self.schema.as_ref().map_or(0, |form| count(&form.schema.to_string()));
+        count(&self.instructions) + tools.sum::<usize>() + schema
     }
 }
 
@@ -107,18 +134,41 @@ impl Item {
     /// How many tokens it may take, estimated from above.
     #[must_use]
     pub fn estimate_tokens(&self) -> usize {
-        let text = match self {
-            Self::User { text, images } => estimate_tokens(text) + images.len() * IMAGE_TOKENS,
-            Self::Assistant { text, calls, private } => {
-                let calls = calls
-                    .iter()
-                    .map(|c| estimate_tokens(&c.name) + estimate_tokens(&c.arguments) + OVERHEAD_TOKENS);
-                let private = private.iter().map(|part| estimate_tokens(&part.data.to_string()));
-                estimate_tokens(text) + calls.sum::<usize>() + private.sum::<usize>()
+        self.tokens(estimate_tokens)
+    }
+
+    /// How many tokens it may take by this count.
+    #[must_use]
+    pub fn tokens(&self, count: fn(&str) -> usize) -> usize {
+        let others = match self {
+            Self::User { images, .. } => images.len() * IMAGE_TOKENS,
+            Self::Assistant { calls, private, .. } => {
+                let calls = calls.iter().map(|c| count(&c.name) + count(&c.arguments) + OVERHEAD_TOKENS);
+                let private = private.iter().map(|part| count(&part.data.to_string()));
+                calls.sum::<usize>() + private.sum::<usize>()
             }
-            Self::ToolResult { output, .. } => estimate_tokens(output),
+            Self::ToolResult { .. } => 0,
         };
-        text + OVERHEAD_TOKENS
+        count(self.text()) + others + OVERHEAD_TOKENS
+    }
+
+    /// Its words: what people said, what the model said, what a call gave.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::User { text, .. }
+            | Self::Assistant { text, .. }
+            | Self::ToolResult { output: text, .. } => text,
+        }
+    }
+
+    /// Its words, to be changed.
+    pub fn text_mut(&mut self) -> &mut String {
+        match self {
+            Self::User { text, .. }
+            | Self::Assistant { text, .. }
+            | Self::ToolResult { output: text, .. } => text,
+        }
     }
 
     /// Words without pictures.

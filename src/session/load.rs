@@ -15,9 +15,13 @@ use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::Carried;
 use crate::policy::address::Addresses;
+use crate::store::StoreError;
+use crate::tools::lookup::LOOKUP;
 
 /// The most stored messages that are looked at for the history; the token budget cuts further.
 const HISTORY_MESSAGES: usize = 400;
+/// So many are looked at where so many cannot be read.
+const FEW_MESSAGES: usize = 10;
 /// Background is at most so old and so long.
 const OVERHEARD_HOURS: i64 = 24;
 const OVERHEARD_MESSAGES: usize = 30;
@@ -43,12 +47,13 @@ impl Turns {
         let first = question.parts.first().ok_or(Trouble::Internal)?;
         let (place, now) = (&first.place, self.now());
         let since = now - TimeDelta::hours(OVERHEARD_HOURS);
-        let (notes, stored, overheard) = futures::try_join!(
+        let (notes, stored, overheard) = futures::join!(
             self.notes.notes(place.chat),
-            self.conversations.recent(run.session, HISTORY_MESSAGES),
+            self.messages_of(run),
             self.conversations.overheard(run.conversation, since, OVERHEARD_MESSAGES),
-        )
-        .map_err(|error| self.lost(&error))?;
+        );
+        let (notes, overheard) = (self.or_without(notes, "notes"), self.or_without(overheard, "background"));
+        let stored = stored?;
         let (history, mine): (Vec<Message>, Vec<Message>) =
             stored.into_iter().partition(|message| message.index < run.first_index);
         let done: Vec<Message> = mine.into_iter().filter(|message| message.role != Role::User).collect();
@@ -77,7 +82,8 @@ impl Turns {
             tracing::error!(error, "a prompt could not be rendered");
             Trouble::Internal
         })?;
-        let carried = done.into_iter().map(carried).collect();
+        let keys = window.has_keys.then(|| Carried { found: vec![LOOKUP.to_owned()], ..Carried::default() });
+        let carried = keys.into_iter().chain(done.into_iter().map(carried)).collect();
         let earlier = history.iter().rev().flat_map(Message::words_of_people);
         let now = question.parts.iter().rev().chain(overheard.iter().rev());
         let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
@@ -85,6 +91,39 @@ impl Turns {
         of_task.for_each(|address| written.add_found(address));
         Ok(Loaded { window, carried, written })
     }
+
+    /// The newest messages of the session; few or none where they cannot be read.
+    async fn messages_of(&self, run: &ActiveRun) -> Result<Vec<Message>, Trouble> {
+        for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
+            match self.conversations.recent(run.session, limit).await {
+                Ok(stored) if limit == HISTORY_MESSAGES || begins_before(&stored, run) => return Ok(stored),
+                Ok(stored) => return self.nothing_done(run).await.map(|()| stored),
+                Err(error) => {
+                    self.report(&error, "the history could not be read; the turn looks for less of it")
+                }
+            }
+        }
+        self.nothing_done(run).await.map(|()| Vec::new())
+    }
+
+    /// Makes sure that a turn whose messages cannot be read has made no call: what a call did is not to be done again.
+    async fn nothing_done(&self, run: &ActiveRun) -> Result<(), Trouble> {
+        let calls = self.conversations.tool_calls(run.id).await.map_err(|error| self.lost(&error))?;
+        if calls.is_empty() { Ok(()) } else { Err(Trouble::Internal) }
+    }
+
+    /// What was loaded, or nothing: a turn goes on without it.
+    pub(super) fn or_without<T: Default>(&self, loaded: Result<T, StoreError>, what: &str) -> T {
+        loaded.unwrap_or_else(|error| {
+            self.report(&error, &format!("a turn goes on without the {what} of its chat"));
+            T::default()
+        })
+    }
+}
+
+/// Whether these messages reach back to before a turn.
+fn begins_before(stored: &[Message], run: &ActiveRun) -> bool {
+    stored.first().is_some_and(|message| message.index <= run.first_index)
 }
 
 /// What a stored pass or call left behind for its turn.

@@ -217,7 +217,7 @@ impl Turns {
     /// Loads everything, builds the request, and lets the agent work.
     async fn answer(&self, run: &ActiveRun, question: &Question, control: Control) -> Result<End, Trouble> {
         let first = question.parts.first().ok_or(Trouble::Internal)?;
-        let config = self.settings.chat_config(first.place.chat).await.map_err(|error| self.lost(&error))?;
+        let config = self.or_without(self.settings.chat_config(first.place.chat).await, "settings");
         let part = self.part(question)?;
         let model = self.model_of(run, question, (&config, part.agent));
         let sees = self.driver.ledger.models.capabilities(&model).is_some_and(|can| can.vision);
@@ -250,6 +250,7 @@ impl Turns {
         };
         let can_schedule = turn.tools.get(SCHEDULE, &[]).is_some();
         let work = Run::new(loaded.window.items, self.driver.max_passes)
+            .after(loaded.window.earlier)
             .carrying(loaded.carried)
             .knowing(loaded.written)
             .keeping_promises(can_schedule);

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting};
-use crate::domain::conversation::{Conversation, Message, Session};
+use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
@@ -153,6 +153,8 @@ pub trait ConversationStore: Debug + Send + Sync {
     async fn retract_turn(&self, run: &ActiveRun) -> Result<()>;
     /// The newest messages of a session that no later try has replaced, at most so many, oldest first.
     async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>>;
+    /// A message by its key; `None` where there is none, or where it belongs to another chat than this.
+    async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>>;
     /// Keeps a message nobody addressed to the bot, as background; the oldest beyond `keep` go.
     async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()>;
     /// The background of a conversation since this time, oldest first, at most so many of the newest.

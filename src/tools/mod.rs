@@ -5,6 +5,7 @@ mod allowance;
 pub mod config;
 pub mod find;
 pub mod grounded;
+pub mod lookup;
 pub mod notes;
 mod schema;
 pub mod tasks;
@@ -146,6 +147,10 @@ pub trait Tool: Debug + Send + Sync {
     fn spec(&self) -> &ToolSpec;
     /// What it does to the world.
     fn effect(&self) -> Effect;
+    /// Whether it is offered only where its name is among the tools found in a turn.
+    fn on_demand(&self) -> bool {
+        false
+    }
     /// How many messages a call with these arguments puts into the chat.
     fn sends(&self, _arguments: &Value) -> usize {
         0
@@ -226,20 +231,25 @@ impl Registry {
     /// A tool by name, if it is always offered or among those `found`.
     #[must_use]
     pub fn get(&self, name: &str, found: &[String]) -> Option<Arc<dyn Tool>> {
-        let on_shelf = found.iter().any(|found| found == name).then(|| self.shelf.tool(name)).flatten();
-        on_shelf.or_else(|| self.offered.get(name).cloned())
+        let is_found = found.iter().any(|found| found == name);
+        let on_shelf = is_found.then(|| self.shelf.tool(name)).flatten();
+        on_shelf.or_else(|| self.offered.get(name).filter(|tool| is_found || !tool.on_demand()).cloned())
     }
 
     /// Every tool as a model sees it, always in the same order so that provider caches hit; what was found comes last
     /// and stands for what else has its name.
     #[must_use]
     pub fn specs(&self, found: &[String]) -> Vec<ToolSpec> {
-        let found: Vec<ToolSpec> =
+        let shelved: Vec<ToolSpec> =
             found.iter().filter_map(|name| Some(self.shelf.tool(name)?.spec().clone())).collect();
-        let is_found = |name: &str| found.iter().any(|spec| spec.name == name);
-        let always = self.offered.values().map(|tool| tool.spec()).filter(|spec| !is_found(&spec.name));
-        let mut specs: Vec<ToolSpec> = always.cloned().collect();
-        specs.extend(found);
+        let is_offered = |tool: &&Arc<dyn Tool>| {
+            let name = &tool.spec().name;
+            let is_wanted = !tool.on_demand() || found.contains(name);
+            is_wanted && shelved.iter().all(|spec| spec.name != *name)
+        };
+        let offered = self.offered.values().filter(is_offered);
+        let mut specs: Vec<ToolSpec> = offered.map(|tool| tool.spec().clone()).collect();
+        specs.extend(shelved);
         specs.truncate(MOST_TOOLS);
         specs
     }
@@ -303,6 +313,43 @@ mod tests {
         assert_eq!(description("a").as_deref(), Some("found"));
         assert_eq!(description("b").as_deref(), Some("always"));
         assert_eq!(description("d"), None, "the shelf gives only what was found");
+    }
+
+    #[test]
+    fn a_tool_on_demand_is_offered_where_it_was_found_and_in_its_place() {
+        #[derive(Debug)]
+        struct OnDemand(Named);
+
+        #[async_trait]
+        impl Tool for OnDemand {
+            fn spec(&self) -> &ToolSpec {
+                self.0.spec()
+            }
+
+            fn effect(&self) -> Effect {
+                Effect::Read
+            }
+
+            fn on_demand(&self) -> bool {
+                true
+            }
+
+            async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
+                self.0.call(context, arguments).await
+            }
+        }
+
+        let (name, description) = ("b".to_owned(), "on demand".to_owned());
+        let rare = OnDemand(Named(ToolSpec { name, description, parameters: json!({}) }));
+        let tools = || [named("a", ""), named("c", "")];
+        let all = Registry::new(tools().into_iter().chain([Arc::new(rare) as Arc<dyn Tool>]), Arc::new(Bare));
+        for registry in [all.only(&["a", "b", "c"].map(str::to_owned)), all] {
+            assert_eq!(names(&registry.specs(&[])), [("a", ""), ("c", "")]);
+            assert!(registry.get("b", &[]).is_none(), "what is not offered cannot be called");
+            let found = ["b".to_owned()];
+            assert_eq!(names(&registry.specs(&found)), [("a", ""), ("b", "on demand"), ("c", "")]);
+            assert!(registry.get("b", &found).is_some());
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod dm;
 mod faults;
 mod formats;
 mod groups;
+mod history;
 mod live;
 mod load;
 mod memory;

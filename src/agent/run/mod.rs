@@ -30,6 +30,9 @@ const UNKEPT: &str = "(Not from a person.) Your answer promises something for la
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     items: Vec<Item>,
+    /// So many of them are exchanges that are over; the question follows.
+    #[serde(default)]
+    earlier: usize,
     passes: u32,
     max_passes: u32,
     made: HashMap<String, u32>,
@@ -124,6 +127,7 @@ impl Run {
         let (made, usage) = (HashMap::new(), Usage::default());
         Self {
             items,
+            earlier: 0,
             passes: 0,
             max_passes,
             made,
@@ -135,6 +139,12 @@ impl Run {
             keeps_promises: false,
             taken_back: None,
         }
+    }
+
+    /// The same turn, of whose items so many belong to exchanges that are over.
+    #[must_use]
+    pub fn after(self, earlier: usize) -> Self {
+        Self { earlier, ..self }
     }
 
     /// The same turn, which can store tasks: an answer that promises something for later and stored none is written
@@ -173,6 +183,12 @@ impl Run {
     #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    /// How many of the items belong to exchanges that are over.
+    #[must_use]
+    pub const fn earlier(&self) -> usize {
+        self.earlier
     }
 
     /// The tools that were found on the way and may be called beside those always offered.

@@ -22,6 +22,7 @@ use self::client::{Client, begun, explained, is_about_tools};
 use self::decoder::Decoder;
 use self::models::{Facts, Models};
 use self::wire::Able;
+use super::fit::fit;
 use super::http::decode::decoded;
 use super::http::idle::Pulse;
 use super::http::lines::json_lines;
@@ -90,8 +91,10 @@ impl Ollama {
     async fn ask(&self, request: &Request, pulse: &Pulse) -> Result<EventStream, ProviderError> {
         let model = request.model.as_str();
         let (can, thinking) = self.models.abilities(model);
-        let mut body = wire::body(request, Able { tools: can.tools, vision: can.vision, thinking });
         let longest = request.settings.max_tokens;
+        let mut request = request.clone();
+        fit(&mut request, size::room(longest, thinking, can.context_window));
+        let mut body = wire::body(&request, Able { tools: can.tools, vision: can.vision, thinking });
         let needed = size::context(size::input_tokens(&body), longest, thinking, can.context_window)?;
         body["options"]["num_ctx"] = self.models.context(model, needed, Instant::now()).into();
         let answer = self.client.send("/api/chat", Some(&body));
@@ -155,6 +158,11 @@ impl Provider for Ollama {
 
     fn capabilities(&self, model: &str) -> Capabilities {
         self.models.abilities(model).0
+    }
+
+    fn window(&self, _model: &str) -> Option<usize> {
+        // What a model has is asked of the server before the first request to it.
+        None
     }
 
     fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {

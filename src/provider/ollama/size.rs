@@ -38,6 +38,16 @@ fn json_tokens(value: &Value) -> usize {
     if value.is_null() { 0 } else { most_tokens(&value.to_string()) }
 }
 
+/// The tokens that all of a request may take in a window, beside its answer and what the model's template adds.
+pub(super) fn room(longest_answer: Option<u32>, thinks: bool, window: usize) -> usize {
+    window.saturating_sub(answer_tokens(longest_answer, thinks).min(window / 2) + TEMPLATE_TOKENS)
+}
+
+fn answer_tokens(longest_answer: Option<u32>, thinks: bool) -> usize {
+    let free = if thinks { ANSWER_TOKENS + THINKING_TOKENS } else { ANSWER_TOKENS };
+    longest_answer.map_or(free, |most| usize::try_from(most).unwrap_or(usize::MAX))
+}
+
 /// The context to ask for: a power of two that holds request and answer, or all that the model has.
 pub(super) fn context(
     input: usize,
@@ -45,8 +55,7 @@ pub(super) fn context(
     thinks: bool,
     window: usize,
 ) -> Result<usize, ProviderError> {
-    let free = if thinks { ANSWER_TOKENS + THINKING_TOKENS } else { ANSWER_TOKENS };
-    let answer = longest_answer.map_or(free, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    let answer = answer_tokens(longest_answer, thinks);
     if input.saturating_add(answer.min(LEAST_ANSWER)) > window {
         let told = format!("it takes up to {input} tokens and room for an answer, of a context of {window}");
         return Err(ProviderError::TooLong(told));

@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use super::{SledStore, key, overheard, sessions, turns};
-use crate::domain::conversation::{Conversation, Message, Session};
+use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolCall;
-use crate::ids::{RunId, SessionId, UpdateId};
+use crate::ids::{ChatId, RunId, SessionId, UpdateId};
 use crate::store::{ConversationStore, Result, TurnEnd};
 
 #[async_trait]
@@ -113,6 +113,10 @@ impl ConversationStore for SledStore {
 
     async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>> {
         self.read("read the messages", move |tables| sessions::recent(tables, session, limit)).await
+    }
+
+    async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>> {
+        self.read("read a message", move |tables| sessions::entry(tables, chat, key)).await
     }
 
     async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()> {

@@ -8,8 +8,8 @@ use super::changes::Changes;
 use super::fault::Fault;
 use super::key;
 use super::tables::Tables;
-use crate::domain::conversation::{Conversation, Message, Session};
-use crate::ids::SessionId;
+use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
+use crate::ids::{ChatId, SessionId};
 
 /// The current session, begun if there is none.
 pub(super) fn current(
@@ -69,4 +69,13 @@ pub(super) fn recent(tables: &Tables, session: SessionId, limit: usize) -> Resul
     let mut messages = current.take(limit).collect::<Result<Vec<_>, _>>()?;
     messages.reverse();
     Ok(messages)
+}
+
+/// A message by its key, if its session belongs to this chat.
+pub(super) fn entry(tables: &Tables, chat: ChatId, key: EntryKey) -> Result<Option<Message>, Fault> {
+    let session = tables.sessions.get(&key::id(key.session))?;
+    match session.filter(|session| session.conversation.chat == chat) {
+        Some(session) => tables.messages.get(&key::message(session.id, key.index)),
+        None => Ok(None),
+    }
 }

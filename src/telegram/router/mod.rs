@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
 use crate::domain::access::{AccessChange, CodeHash};
-use crate::domain::chat::AnswerWhen;
+use crate::domain::chat::{AnswerWhen, ChatConfig};
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
@@ -290,7 +290,14 @@ impl Router {
         standing: Standing,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
-        let config = self.settings.chat_config(part.place.chat).await?;
+        let config = match self.settings.chat_config(part.place.chat).await {
+            // They will not be readable later either, and a question is not left unanswered for it.
+            Err(error @ StoreError::Record { .. }) => {
+                tracing::error!(%error, chat = %part.place.chat, "settings cannot be read; those of a new chat hold");
+                ChatConfig::default()
+            }
+            config => config?,
+        };
         let is_meant = match config.answer_when {
             _ if !part.place.is_group() => true,
             AnswerWhen::Always => true,

@@ -239,21 +239,28 @@ async fn a_server_that_is_no_ollama_is_told_with_advice() {
 }
 
 #[tokio::test]
-async fn the_context_fits_the_request_or_nothing_is_sent() {
+async fn the_context_fits_the_request_or_the_request_the_context_or_nothing_is_sent() {
     let server = replying::<Native>(lines(vec![done().into()])).await;
     let provider = provider(&server.base_url, None);
-    let asked = |words: usize| {
-        let items = vec![Item::user("word ".repeat(words))];
-        provider.stream(Request { items, ..request::<Native>("Hi") }).collect::<Told>()
+    let told = |words: usize, instructions: &str| {
+        let (items, instructions) = (vec![Item::user("word ".repeat(words))], instructions.to_owned());
+        let request = Request { items, instructions, ..request::<Native>("Hi") };
+        provider.stream(request).collect::<Told>()
     };
+    let asked = |words| told(words, "Be brief.");
     // The thoughts have room too; what was needed is kept for a while.
     for (words, context) in [(10, 8192), (2000, 16384), (10, 16384), (20_000, 32768)] {
         assert_eq!(asked(words).await.len(), 1);
         assert_eq!(calls::<Native>(&server).last().unwrap()["options"]["num_ctx"], context, "{words} words");
     }
-    let events = asked(40_000).await;
+    assert_eq!(asked(40_000).await.len(), 1);
+    let sent = calls::<Native>(&server).last().unwrap().clone();
+    let words = sent["messages"][1]["content"].as_str().unwrap();
+    assert!(words.contains("characters of this message are left out"), "{}", words.len());
+    assert_eq!(sent["options"]["num_ctx"], 32768);
+    let events = told(10, &"word ".repeat(40_000)).await;
     assert!(matches!(events.as_slice(), [Err(ProviderError::TooLong(_))]), "{events:?}");
-    assert_eq!(calls::<Native>(&server).len(), 4);
+    assert_eq!(calls::<Native>(&server).len(), 5);
 }
 
 #[tokio::test]

@@ -1,0 +1,262 @@
+//! Shortens a conversation until it fits into so many tokens. What a person asked is cut last. Pure. Called for the newest
+//! exchange of a history, and for the context of a model.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::request::{Item, Request};
+use crate::text::{cut_middle, keep_ends, most_tokens};
+
+/// A text is not cut to fewer tokens than this.
+const LEAST_TOKENS: usize = 100;
+/// In the arguments of a call, of a longer text so many characters at its start and at its end stay.
+const ARGUMENT_CHARS: usize = 80;
+
+/// Part of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What it is.
+    pub item: Item,
+    /// Where it stands.
+    pub stage: Stage,
+    /// The key by which the whole of it can be looked up; none for what cannot be.
+    pub key: Option<String>,
+}
+
+/// Where a part stands, which decides how far it may be cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It belongs to an exchange that is over.
+    Earlier,
+    /// It is what the conversation is about: it is cut last.
+    Question,
+    /// It belongs to the turn in progress. Its calls stay: a model that does not see what it has done does it again.
+    Turn,
+}
+
+/// Shortens parts until they take at most `budget` tokens by `count`, in this order: pictures before the question, and
+/// what only a provider understands; the oldest results of tools; arguments of calls; long texts; whole calls of what is
+/// over; pictures and words of the question. A text that is cut keeps its start and its end, an answer mostly its end.
+/// Gives whether the parts fit.
+pub fn shrink(parts: &mut Vec<Part>, budget: usize, count: fn(&str) -> usize) -> bool {
+    let costs = parts.iter().map(|part| part.item.tokens(count)).collect();
+    let mut shrinking = Shrinking { parts, costs, budget, count };
+    shrinking.shrink();
+    shrinking.excess() == 0
+}
+
+/// Shortens a request until it takes at most `room` tokens, counted for whatever vocabulary the model has: the oldest of
+/// the earlier exchanges are left out, the newest one and the turn in progress lose what [`shrink`] takes. Where that
+/// does not do, nothing earlier is left. A request that is too long even then is refused by its provider.
+pub fn fit(request: &mut Request, room: usize) {
+    // Counting takes time that most requests need not.
+    if request.most_tokens() <= room {
+        return;
+    }
+    let budget = room.saturating_sub(request.frame_tokens(most_tokens));
+    let items = std::mem::take(&mut request.items);
+    let mut parts: Vec<Part> =
+        items.into_iter().enumerate().map(|(at, item)| request.part(at, item)).collect();
+    let mut tokens = parts.iter().map(|part| part.item.tokens(most_tokens)).sum::<usize>();
+    while tokens > budget
+        && let Some(next) = second_exchange(&parts)
+    {
+        tokens -= parts.drain(..next).map(|part| part.item.tokens(most_tokens)).sum::<usize>();
+    }
+    if tokens > budget {
+        let whole = parts.clone();
+        if !shrink(&mut parts, budget, most_tokens) {
+            parts = whole.into_iter().filter(|part| part.stage != Stage::Earlier).collect();
+            shrink(&mut parts, budget, most_tokens);
+        }
+    }
+    request.earlier = parts.iter().take_while(|part| part.stage == Stage::Earlier).count();
+    request.items = parts.into_iter().map(|part| part.item).collect();
+}
+
+/// Where the second of the earlier exchanges begins: with a person's words behind something else.
+fn second_exchange(parts: &[Part]) -> Option<usize> {
+    let earlier = parts.iter().take_while(|part| part.stage == Stage::Earlier).count();
+    let is_user = |at: usize| matches!(parts[at].item, Item::User { .. });
+    (1..earlier).find(|at| is_user(*at) && !is_user(at - 1))
+}
+
+struct Shrinking<'a> {
+    parts: &'a mut Vec<Part>,
+    /// The tokens of each part.
+    costs: Vec<usize>,
+    budget: usize,
+    count: fn(&str) -> usize,
+}
+
+impl Shrinking<'_> {
+    fn shrink(&mut self) {
+        let is_question = |part: &Part| part.stage == Stage::Question;
+        let is_result = |part: &Part| matches!(part.item, Item::ToolResult { .. });
+        self.each(|part| !is_question(part), |part, _, _| part.leave_out_unseen());
+        self.each(is_result, Part::cut);
+        self.each(|part| !is_question(part), |part, _, _| part.cut_arguments());
+        self.each(|part| !is_question(part) && !is_result(part), Part::cut);
+        while self.excess() > 0 && self.leave_out_calls() {}
+        self.each(is_question, |part, _, _| part.leave_out_unseen());
+        self.each(is_question, Part::cut);
+    }
+
+    /// Does this to each of these parts, the oldest first, until all fit. It is told how many tokens the part may take.
+    fn each(&mut self, is_one: impl Fn(&Part) -> bool, change: impl Fn(&mut Part, usize, fn(&str) -> usize)) {
+        for at in 0..self.parts.len() {
+            let excess = self.excess();
+            if excess == 0 {
+                return;
+            }
+            if is_one(&self.parts[at]) {
+                let allowed = self.costs[at].saturating_sub(excess);
+                change(&mut self.parts[at], allowed, self.count);
+                self.costs[at] = self.parts[at].item.tokens(self.count);
+            }
+        }
+    }
+
+    fn excess(&self) -> usize {
+        self.costs.iter().sum::<usize>().saturating_sub(self.budget)
+    }
+
+    /// Leaves out the oldest calls of what is over, with their results; `false` if there are none.
+    fn leave_out_calls(&mut self) -> bool {
+        let with_calls = |part: &Part| {
+            part.stage == Stage::Earlier
+                && matches!(&part.item, Item::Assistant { calls, .. } if !calls.is_empty())
+        };
+        let Some(at) = self.parts.iter().position(with_calls) else { return false };
+        let is_result = |part: &Part| matches!(part.item, Item::ToolResult { .. });
+        let results = self.parts[at + 1..].iter().take_while(|part| is_result(part)).count();
+        let mut says_something = false;
+        if let Item::Assistant { text, calls, .. } = &mut self.parts[at].item {
+            calls.clear();
+            says_something = !text.is_empty();
+        }
+        let from = if says_something { at + 1 } else { at };
+        self.parts.drain(from..=at + results);
+        self.costs.drain(from..=at + results);
+        if says_something {
+            self.costs[at] = self.parts[at].item.tokens(self.count);
+        }
+        true
+    }
+}
+
+impl Part {
+    /// Leaves out what says nothing in words: pictures, and what only a provider understands.
+    fn leave_out_unseen(&mut self) {
+        match &mut self.item {
+            Item::User { text, images } => {
+                if self.stage == Stage::Question && !images.is_empty() {
+                    text.push_str(&format!(
+                        "\n[pictures left out because there is no room: {}]",
+                        images.len()
+                    ));
+                }
+                images.clear();
+            }
+            Item::Assistant { private, .. } => private.clear(),
+            Item::ToolResult { .. } => {}
+        }
+    }
+
+    /// Shortens long texts in the arguments of calls, which stay JSON.
+    fn cut_arguments(&mut self) {
+        let Item::Assistant { calls, .. } = &mut self.item else { return };
+        for call in calls.iter_mut().filter(|call| call.arguments.len() > 2 * ARGUMENT_CHARS) {
+            let read = serde_json::from_str::<Value>(&call.arguments);
+            call.arguments = read.map_or_else(|_| "{}".to_owned(), |value| short_values(value).to_string());
+        }
+    }
+
+    /// Takes the middle out of the words, so that the item takes at most so many tokens where that can be.
+    fn cut(&mut self, allowed: usize, count: fn(&str) -> usize) {
+        let text = self.item.text();
+        let stretches: Vec<(Range<usize>, usize)> = match self.item {
+            // Between its tags, so that these stay.
+            Item::User { .. } => stretches(text).map(|words| (words.clone(), count(&text[words]))).collect(),
+            Item::Assistant { .. } | Item::ToolResult { .. } => vec![(0..text.len(), count(text))],
+        };
+        let costs: Vec<usize> = stretches.iter().map(|(_, tokens)| *tokens).collect();
+        let others = self.item.tokens(count).saturating_sub(costs.iter().sum());
+        let room = allowed.saturating_sub(others);
+        // Parts of a text may take a little less than the whole.
+        let level = level(costs, room - room / 32).max(LEAST_TOKENS);
+        for (words, tokens) in stretches.into_iter().rev().filter(|(_, tokens)| *tokens > level) {
+            let short = self.shortened(&self.item.text()[words.clone()], (tokens, level), count);
+            self.item.text_mut().replace_range(words, &short);
+        }
+    }
+
+    /// Words that take so many tokens, so that they take fewer.
+    fn shortened(&self, words: &str, (tokens, allowed): (usize, usize), count: fn(&str) -> usize) -> String {
+        let total = words.chars().count();
+        let mut keep = total * allowed.saturating_sub(count(&self.gap(total))) / tokens;
+        loop {
+            // An answer that is gone on with goes on from its end.
+            let start = if matches!(self.item, Item::Assistant { .. }) { keep / 4 } else { keep / 2 };
+            let short = cut_middle(words, (start, keep - start), &self.gap(total - keep));
+            if keep == 0 || count(&short) <= allowed {
+                return short;
+            }
+            keep = keep * 9 / 10;
+        }
+    }
+
+    /// What stands where something was left out.
+    fn gap(&self, left_out: usize) -> String {
+        match (&self.key, self.stage) {
+            (Some(key), Stage::Question) => format!(" … [{key}: {left_out} characters left out] … "),
+            (Some(key), _) => format!(" … [{key}] … "),
+            (None, Stage::Question) => format!(
+                " … [{left_out} characters of this message are left out: it is longer than you can read. Say so in your \
+                 answer.] … "
+            ),
+            (None, _) => format!(" … [{left_out} characters left out for want of room] … "),
+        }
+    }
+}
+
+/// The stretches of a prompt's text without a tag. What people wrote has no `<`: it is escaped.
+fn stretches(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let tags = text.match_indices('<').map(|(at, _)| {
+        let end = text[at..].find('>').map_or(text.len(), |length| at + length + 1);
+        (at, end)
+    });
+    let ends = tags.clone().map(|(at, _)| at).chain([text.len()]);
+    let starts = [0].into_iter().chain(tags.map(|(_, end)| end));
+    starts.zip(ends).filter(|(start, end)| start < end).map(|(start, end)| start..end)
+}
+
+/// The most that each of these may cost, so that all together cost no more than `room`: none is cut to less while another
+/// keeps more.
+fn level(mut costs: Vec<usize>, mut room: usize) -> usize {
+    costs.sort_unstable();
+    for (at, cost) in costs.iter().enumerate() {
+        let share = room / (costs.len() - at);
+        if *cost > share {
+            return share;
+        }
+        room -= cost;
+    }
+    usize::MAX
+}
+
+/// The same JSON with long texts shortened.
+fn short_values(value: Value) -> Value {
+    match value {
+        Value::String(text) => keep_ends(&text, ARGUMENT_CHARS, " … ").into(),
+        Value::Array(items) => items.into_iter().map(short_values).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, short_values(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests;

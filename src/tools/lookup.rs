@@ -1,0 +1,149 @@
+//! `lookup(key)`: what a prompt shows only in part, whole. Its keys stand where the middle of a message was left out.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Tool, ToolContext, ToolError, ToolOutput, as_data, typed};
+use crate::domain::conversation::{EntryKey, Message, Role};
+use crate::domain::tool::Effect;
+use crate::provider::ToolSpec;
+use crate::store::ConversationStore;
+
+/// The tool's name, for whoever offers it.
+pub const LOOKUP: &str = "lookup";
+/// One call gives at most so many characters, and the key for those behind them.
+const PAGE_CHARS: usize = 6_000;
+/// What stands in the key of a later page, before the number of characters that come before it.
+const FROM: &str = "-from-";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// As it stands in the brackets, such as session-01J…-msg-12.
+    key: String,
+}
+
+#[derive(Debug)]
+struct Lookup(Arc<dyn Tool>);
+
+/// `lookup(key)` over this store: messages of the chat it is called in, of no other.
+#[must_use]
+pub fn tool(store: &Arc<dyn ConversationStore>) -> Arc<dyn Tool> {
+    let store = store.clone();
+    let about = "Gives the whole of a message of which [session-…-msg-…] stands in place of the middle.";
+    let inner = typed(LOOKUP, about, Effect::Read, move |context: ToolContext, Arguments { key }| {
+        let store = store.clone();
+        async move {
+            let (entry, from) = read(&key)
+                .ok_or_else(|| ToolError::ForModel("key is of the form session-…-msg-12".to_owned()))?;
+            let found = store.entry(context.place.chat, entry).await?;
+            let message = found
+                .ok_or_else(|| ToolError::ForModel(format!("no message of this chat has the key {key}")))?;
+            Ok(page(entry, from, &message))
+        }
+    });
+    Arc::new(Lookup(inner))
+}
+
+/// The key, and how many characters a page begins behind.
+fn read(key: &str) -> Option<(EntryKey, usize)> {
+    let key = key.trim().trim_matches(['[', ']']).trim();
+    match key.split_once(FROM) {
+        Some((key, from)) => Some((key.parse().ok()?, from.parse().ok()?)),
+        None => Some((key.parse().ok()?, 0)),
+    }
+}
+
+fn page(key: EntryKey, from: usize, message: &Message) -> Value {
+    let words = whole(message);
+    let (total, to) = (words.chars().count(), from.saturating_add(PAGE_CHARS));
+    let page: String = words.chars().skip(from).take(PAGE_CHARS).collect();
+    let mut value = as_data("text", page.into());
+    value["from"] = match message.role {
+        Role::User => "a person",
+        Role::Assistant => "you",
+        Role::Tool => "a tool",
+        Role::System => "Figaro",
+    }
+    .into();
+    if to < total {
+        value["characters"] = total.into();
+        value["next_key"] = format!("{key}{FROM}{to}").into();
+    }
+    value
+}
+
+/// All words of a message; of a tool's result, the call's arguments too.
+fn whole(message: &Message) -> String {
+    match &message.tool {
+        Some(tool) => json!({"arguments": tool.tool_arguments, "result": message.text}).to_string(),
+        None => message.text.clone(),
+    }
+}
+
+#[async_trait]
+impl Tool for Lookup {
+    fn spec(&self) -> &ToolSpec {
+        self.0.spec()
+    }
+
+    fn effect(&self) -> Effect {
+        self.0.effect()
+    }
+
+    fn on_demand(&self) -> bool {
+        true
+    }
+
+    async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
+        self.0.call(context, arguments).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::ids::SessionId;
+
+    #[test]
+    fn a_key_is_read_as_models_write_it() {
+        let entry = EntryKey { session: SessionId::new(), index: 12 };
+        let cases = [
+            (entry.to_string(), Some((entry, 0))),
+            (format!(" [{entry}] "), Some((entry, 0))),
+            (format!("{entry}-from-6000"), Some((entry, 6000))),
+            (format!("{entry}-from-x"), None),
+            ("session-1-msg-2".to_owned(), None),
+            (String::new(), None),
+        ];
+        for (key, expected) in cases {
+            assert_eq!(read(&key), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn pages_join_to_the_whole() {
+        let text: String = (0..5_000).map(|n| format!("{n} ä ")).collect();
+        let message = Message::new(SessionId::new(), Role::Assistant, text.clone(), DateTime::UNIX_EPOCH);
+        let mut key = EntryKey { session: message.session, index: 0 }.to_string();
+        let mut joined = String::new();
+        loop {
+            let (entry, from) = read(&key).unwrap();
+            let value = page(entry, from, &message);
+            joined += value["text"].as_str().unwrap();
+            match value["next_key"].as_str() {
+                Some(next) => key = next.to_owned(),
+                None => break,
+            }
+        }
+        assert_eq!(joined, text);
+        let beyond = page(EntryKey { session: message.session, index: 0 }, 1_000_000, &message);
+        assert_eq!((beyond["text"].as_str(), beyond.get("next_key")), (Some(""), None));
+    }
+}

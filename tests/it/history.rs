@@ -1,0 +1,192 @@
+//! What the model is sent of a conversation: the newest exchange however long it was, keys by which the rest is looked up,
+//! never more than the model takes, and what there is where something cannot be loaded.
+
+use figaro::demo::model::{ModelRequest, Reply};
+use figaro::store::sled::SledStore;
+use figaro::store::{ConversationStore, SettingsStore};
+use figaro::text::estimate_tokens;
+use serde_json::{Value, json};
+
+use super::store::sled::engine;
+use super::task_tools::{call, says};
+use crate::support::{ANN, BOB, World};
+
+/// A text of so many words with a beginning and an end.
+fn story(words: usize) -> String {
+    let words: String = (0..words).map(|n| format!("word{n} ")).collect();
+    format!("Once {words}they lived happily.")
+}
+
+/// The texts of a request's conversation, of messages and results of tools.
+fn texts(request: &ModelRequest) -> Vec<String> {
+    let parts = |content: &Value| match content {
+        Value::String(text) => text.clone(),
+        parts => parts.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect(),
+    };
+    let text = |item: &Value| item["output"].as_str().map_or_else(|| parts(&item["content"]), str::to_owned);
+    request.input().iter().map(text).collect()
+}
+
+/// The first key that stands in these texts.
+fn key_in(texts: &[String]) -> String {
+    let found = texts.iter().find_map(|text| {
+        let (_, rest) = text.split_once("[session-")?;
+        Some(format!("session-{}", rest.split([']', ':']).next()?))
+    });
+    found.unwrap_or_else(|| panic!("no key: {texts:?}"))
+}
+
+/// Ann asks, and the request that her question made.
+async fn asked(world: &World, words: &str, reply: Reply) -> ModelRequest {
+    let before = world.asked().len();
+    world.when(words, reply);
+    world.say(ANN, ANN, words);
+    world.asks(before + 1).await
+}
+
+#[tokio::test]
+async fn an_answer_longer_than_the_history_is_gone_on_with_from_its_end_and_can_be_looked_up() {
+    let world = World::new().await;
+    let bot = world.bot().set("HISTORY_TOKENS", "500").spawn();
+    bot.ready().await;
+    let long = story(1_500);
+    let first = asked(&world, "Tell me a story", Reply::text(&long)).await;
+    assert!(!first.tool_names().contains(&"lookup"), "nothing is left out yet");
+    says(&world, ANN, "lived happily.").await;
+
+    let next = asked(&world, "Go on", Reply::text("And then?")).await;
+    let sent = texts(&next);
+    assert!(sent[0].contains("Tell me a story"), "{sent:?}");
+    assert!(sent[1].starts_with("Once") && sent[1].ends_with("they lived happily."), "{sent:?}");
+    let tokens: usize = sent[..2].iter().map(|text| estimate_tokens(text)).sum();
+    assert!((300..=500).contains(&tokens), "{tokens}");
+    assert!(next.tool_names().contains(&"lookup"), "{:?}", next.tool_names());
+    says(&world, ANN, "And then?").await;
+
+    let key = key_in(&sent);
+    let (mut read, mut next_key, mut step) = (String::new(), Some(key.clone()), 0);
+    while let Some(key) = next_key {
+        let page = call(&world, (ANN, ANN), &format!("read on {step}"), "lookup", json!({"key": key})).await;
+        read += page["text"].as_str().unwrap_or_else(|| panic!("{page}"));
+        next_key = page["next_key"].as_str().map(str::to_owned);
+        step += 1;
+    }
+    assert_eq!(read, long);
+
+    // Bob's chat knows nothing of it.
+    asked_by_bob(&world, &key).await;
+}
+
+/// Bob has a history with a key of its own, and asks for Ann's.
+async fn asked_by_bob(world: &World, key: &str) {
+    let card = world.told(ANN, ANN, &format!("/allow {BOB}")).await;
+    assert!(card.to_string().contains(&BOB.to_string()), "{card}");
+    world.when("my own story", Reply::text(&story(900)));
+    world.say(BOB, BOB, "my own story");
+    says(world, BOB, "lived happily.").await;
+    let refused = call(world, (BOB, BOB), "hers", "lookup", json!({"key": key})).await;
+    assert_eq!(refused["success"], false, "{refused}");
+    assert!(!refused.to_string().contains("word7 "), "{refused}");
+    for nonsense in ["", "session-1-msg-2", "session-01ARZ3NDEKTSV4RRFFQ69G5FAV-msg-0"] {
+        let said = format!("nonsense {nonsense}!");
+        let refused = call(world, (BOB, BOB), &said, "lookup", json!({"key": nonsense})).await;
+        assert_eq!(refused["success"], false, "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn results_of_tools_make_room_before_words_do() {
+    let world = World::new().await;
+    let bot = world.bot().set("HISTORY_TOKENS", "600").spawn();
+    bot.ready().await;
+    for at in 0..12 {
+        let note = json!({"key": "list", "content": format!("item {at} {}", story(20))});
+        call(&world, (ANN, ANN), &format!("keep {at}."), "add_note", note).await;
+    }
+    call(&world, (ANN, ANN), "what is there", "list_notes", json!({})).await;
+    let next = asked(&world, "And now?", Reply::text("Nothing.")).await;
+    let sent = texts(&next);
+    assert!(sent[0].contains("what is there"), "the exchange is there: {sent:?}");
+    let result = sent.iter().find(|text| text.contains("item 0")).expect("what the tool gave");
+    assert!(result.contains("[session-") && result.len() < 2_500, "{result}");
+    assert!(sent.iter().any(|text| text == "Dealt with: what is there"), "the answer is whole: {sent:?}");
+    assert_eq!(key_in(&sent).matches("-msg-").count(), 1);
+}
+
+/// gpt-4 takes 8,192 tokens, the answer among them.
+#[tokio::test]
+async fn a_request_fits_the_models_own_window_and_a_question_that_does_not_says_so() {
+    let world = World::new().await;
+    let bot = world.bot().set("OPENAI_MODEL", "gpt-4").set("HISTORY_TOKENS", "100000").spawn();
+    bot.ready().await;
+    let window = 8_192;
+    for at in 0..3 {
+        asked(&world, &format!("story {at}"), Reply::text(&story(800))).await;
+        world.answers(ANN, at + 1).await;
+    }
+    // A client splits a long paste into messages of this length.
+    let paste = |at| format!("part {at} {}", story(600)).chars().take(4_096).collect::<String>();
+    let parts: Vec<String> = (0..6).map(paste).collect();
+    let before = world.asked().len();
+    world.when("part 5", Reply::text("That was long."));
+    for part in &parts {
+        world.say(ANN, ANN, part);
+    }
+    says(&world, ANN, "That was long.").await;
+    for request in world.asked().split_off(before) {
+        let sent = texts(&request);
+        let frame = request.body["tools"].to_string() + request.instructions();
+        let tokens = sent.iter().map(|text| estimate_tokens(text)).sum::<usize>() + estimate_tokens(&frame);
+        assert!(tokens + 2_048 <= window, "{tokens}");
+    }
+    let all: String = texts(world.asked().last().unwrap()).concat();
+    assert!(all.contains("part 5") && all.contains("part 0"), "{all}");
+    assert!(all.contains("characters of this message are left out"), "{all}");
+}
+
+#[tokio::test]
+async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered() {
+    let world = World::new().await;
+    let bot = world.start().await;
+    asked(&world, "Hello", Reply::text("Hi.")).await;
+    says(&world, ANN, "Hi.").await;
+    call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
+    call(&world, (ANN, ANN), "in verse", "set_config", json!({"custom_prompt": "Rhyme."})).await;
+    assert!(bot.stop().success());
+    let db = engine(&world.folder.path().join("data"));
+    for table in ["chats", "notes"] {
+        let tree = db.open_tree(table).unwrap();
+        let (key, _) = tree.first().unwrap().expect("a record");
+        tree.insert(key, "{\"half a rec").unwrap();
+    }
+    db.flush().unwrap();
+    drop(db);
+
+    let bot = world.start().await;
+    let request = asked(&world, "Still there?", Reply::text("Yes.")).await;
+    says(&world, ANN, "Yes.").await;
+    assert!(!request.instructions().contains("Rhyme."), "they are lost");
+    assert!(texts(&request).iter().any(|text| text.contains("Hello")), "the history is there");
+    bot.logged("a turn goes on without the settings of its chat").await;
+}
+
+/// A key that a chat took along when it became a supergroup is looked up there.
+#[tokio::test]
+async fn messages_are_found_by_key_in_their_own_chat_only() {
+    use figaro::domain::conversation::{Conversation, EntryKey, Message, Role};
+    use figaro::ids::{BotId, ChatId};
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(&folder.path().join("data"), BotId(1)).await.unwrap();
+    let (old, new, now) = (ChatId(-5), ChatId(-1_005), chrono::DateTime::UNIX_EPOCH);
+    let session = store.session(Conversation { chat: old, topic: None }, now).await.unwrap().id;
+    store.append(Message::new(session, Role::Assistant, "words".to_owned(), now)).await.unwrap();
+    let found = async |chat, index| {
+        let entry = store.entry(chat, EntryKey { session, index }).await.unwrap();
+        entry.map(|message| message.text)
+    };
+    assert_eq!(found(old, 0).await.as_deref(), Some("words"));
+    assert_eq!((found(old, 1).await, found(new, 0).await), (None, None));
+    store.migrate_chat(old, new).await.unwrap();
+    assert_eq!(found(new, 0).await.as_deref(), Some("words"));
+    assert_eq!(found(old, 0).await, None);
+}
