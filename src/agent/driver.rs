@@ -121,7 +121,7 @@ impl Driver {
             tools: if with_tools { turn.tools.specs(run.found()) } else { Vec::new() },
             web_search: turn.tools.searches(),
             settings: turn.settings,
-            earlier: run.earlier(),
+            earlier: run.earlier().to_vec(),
             ..Request::new("", turn.instructions.as_str(), run.items().to_vec())
         };
         let opening = tokio::select! {

@@ -1,11 +1,11 @@
 //! Stored messages as items of a request: tool results together with their calls, whole exchanges within a budget,
 //! the newest first to get in.
 
-use crate::domain::conversation::{Message, Role};
+use crate::domain::conversation::{EntryKey, Message, Role};
 use crate::domain::tool::Call;
 use crate::prompts::fence;
 use crate::provider::Item;
-use crate::provider::fit::{Part, Stage, shrink};
+use crate::provider::fit::{Part, Stage, gap, key_in, shrink};
 use crate::text::{estimate_tokens, keep_ends};
 
 /// An assistant text longer than this loses its middle, unless it is recent.
@@ -13,75 +13,122 @@ const LONG_ANSWER_CHARS: usize = 400;
 /// So many of the newest messages are recent at least, and at most twice as many.
 const RECENT: u32 = 6;
 
-/// With fewer tokens of room, an exchange before the newest is left out and not shortened.
-const LEAST_ROOM: usize = 300;
+/// An exchange before the newest that does not fit whole is shortened to so many tokens: always the same, so that prompts
+/// keep their beginning.
+const SHORT_EXCHANGE: usize = 400;
+/// Old exchanges leave so many messages at a time, so that between two such times prompts keep their beginning.
+const BLOCK: u32 = 8;
 
 /// What a model sees of the messages before a question.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// Whole exchanges, oldest first.
+    /// The newest exchanges, oldest first.
     pub(super) items: Vec<Item>,
-    /// Something was left out of them, and its key stands in its place.
+    /// The key of each item that can be looked up.
+    pub(super) keys: Vec<Option<EntryKey>>,
+    /// A key stands in them where something was left out.
     pub(super) has_keys: bool,
 }
 
-/// The newest exchanges that fit, oldest first. An exchange is a person's message and all that followed it; it gets
-/// in or not, so that no call is ever without its result; its pictures are left out before its words are. The last to get
-/// in is shortened where it does not fit, the newest always, so that a long one does not take all of the history along.
+/// An exchange as a model sees it: what a person said for one turn, and all that followed.
+#[derive(Debug)]
+struct Exchange {
+    /// The index of its first message.
+    index: u32,
+    parts: Vec<Part>,
+    tokens: usize,
+}
+
+/// The newest exchanges that fit, oldest first. No call is ever without its result. What does not fit loses its pictures
+/// first, and what only a provider understands; then the newest exchange is shortened to the room there is, an older one to
+/// [`SHORT_EXCHANGE`], so that a long one does not take all of the history along.
 pub(super) fn within_budget(
     history: &[Message],
     budget: usize,
     render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<History, String> {
     let recent_from = recent_from(history);
-    let mut kept: Vec<Vec<Part>> = Vec::new();
-    let (mut left, mut end, mut has_keys) = (budget, history.len(), false);
-    for start in (0..history.len()).rev() {
-        let begins =
-            history[start].role == Role::User && (start == 0 || history[start - 1].role != Role::User);
-        if !begins {
-            continue;
-        }
-        let is_long = |message: &&Message| message.index < recent_from && is_long_answer(message);
-        let has_long = history[start..end].iter().any(|message| is_long(&message));
-        let shown: Vec<Message> = history[start..end]
-            .iter()
-            .map(|message| if is_long(&message) { shortened(message) } else { message.clone() })
-            .collect();
-        let mut exchange = parts_of(&shown, render)?;
-        if tokens(&exchange) > left {
-            exchange.iter_mut().for_each(leave_out_pictures);
-        }
-        let mut cost = tokens(&exchange);
-        let is_cut = cost > left
-            && (kept.is_empty() || left >= LEAST_ROOM)
-            && shrink(&mut exchange, left, estimate_tokens);
-        if is_cut {
-            cost = tokens(&exchange);
-        }
-        if cost > left {
+    let mut kept: Vec<Exchange> = Vec::new();
+    let (mut left, mut end, mut next) = (budget, history.len(), None);
+    for start in (0..history.len()).rev().filter(|at| begins_exchange(history, *at)) {
+        let mut exchange = Exchange::of(&history[start..end], recent_from, render)?;
+        let fits = exchange.fit(left, if kept.is_empty() { left } else { SHORT_EXCHANGE });
+        if !fits {
+            next = Some(exchange.index);
             break;
         }
-        has_keys |= has_long || is_cut;
-        left -= cost;
+        left -= exchange.tokens;
         end = start;
         kept.push(exchange);
-        if is_cut {
-            break;
-        }
     }
-    let items = kept.into_iter().rev().flatten().map(|part| part.item).collect();
-    Ok(History { items, has_keys })
+    if let Some(next) = next {
+        leave_at_border(&mut kept, next, budget / 2);
+    }
+    let parts: Vec<Part> = kept.into_iter().rev().flat_map(|exchange| exchange.parts).collect();
+    let has_keys = parts.iter().any(|part| key_in(part.item.text()).is_some());
+    let (items, keys) = parts.into_iter().map(|part| (part.item, part.key)).unzip();
+    Ok(History { items, keys, has_keys })
+}
+
+/// Whether what a person says here begins a turn.
+fn begins_exchange(history: &[Message], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| &history[before]);
+    let goes_on = |before: &Message| before.role == Role::User && before.turn == history[at].turn;
+    history[at].role == Role::User && !before.is_some_and(goes_on)
+}
+
+/// Leaves out the oldest exchanges, newest first here, up to the first that begins another block than the one before
+/// it, as long as so many tokens stay. The one at `next` is left out already.
+fn leave_at_border(kept: &mut Vec<Exchange>, next: u32, least: usize) {
+    let mut before = next;
+    for at in (0..kept.len()).rev() {
+        let index = kept[at].index;
+        if index / BLOCK != before / BLOCK {
+            let stays = kept[..=at].iter().map(|exchange| exchange.tokens).sum::<usize>();
+            kept.truncate(if stays >= least { at + 1 } else { kept.len() });
+            return;
+        }
+        before = index;
+    }
+}
+
+impl Exchange {
+    fn of(
+        messages: &[Message],
+        recent_from: u32,
+        render: &impl Fn(&Message) -> Result<Item, String>,
+    ) -> Result<Self, String> {
+        let is_long = |message: &Message| message.index < recent_from && is_long_answer(message);
+        let shown = |message: &Message| if is_long(message) { shortened(message) } else { message.clone() };
+        let parts = parts_of(&messages.iter().map(shown).collect::<Vec<_>>(), render)?;
+        let index = messages.first().map_or(0, |message| message.index);
+        Ok(Self { index, tokens: tokens(&parts), parts })
+    }
+
+    /// Makes it take at most `left` tokens, or `shortened` where words have to be cut for that; whether it does.
+    fn fit(&mut self, left: usize, shortened: usize) -> bool {
+        if self.tokens > left {
+            self.parts.iter_mut().for_each(Part::leave_out_unseen);
+            self.tokens = tokens(&self.parts);
+        }
+        if self.tokens > left && shortened <= left {
+            shrink(&mut self.parts, shortened, estimate_tokens);
+            // Of a question in many parts the newest stay.
+            while tokens(&self.parts) > shortened && self.has_questions() {
+                self.parts.remove(0);
+            }
+            self.tokens = tokens(&self.parts);
+        }
+        self.tokens <= left
+    }
+
+    fn has_questions(&self) -> bool {
+        self.parts.iter().take(2).filter(|part| part.stage == Stage::Question).count() == 2
+    }
 }
 
 fn tokens(parts: &[Part]) -> usize {
     parts.iter().map(|part| part.item.estimate_tokens()).sum()
-}
-
-fn leave_out_pictures(part: &mut Part) {
-    if let Item::User { images, .. } = &mut part.item {
-        images.clear();
-    }
 }
 
 /// Stored messages as items, in order; calls are rebuilt from the results' stored metadata.
@@ -99,7 +146,7 @@ fn parts_of(
 ) -> Result<Vec<Part>, String> {
     let mut parts: Vec<Part> = Vec::new();
     for message in messages {
-        let key = Some(message.key().to_string());
+        let key = Some(message.key());
         match (message.role, &message.tool) {
             (Role::User, _) => {
                 let is_question = parts.iter().all(|part| part.stage == Stage::Question);
@@ -125,12 +172,12 @@ fn parts_of(
     Ok(parts)
 }
 
-const fn earlier(item: Item, key: Option<String>) -> Part {
+const fn earlier(item: Item, key: Option<EntryKey>) -> Part {
     Part { item, stage: Stage::Earlier, key }
 }
 
 /// Adds a call to the pass it was made in, and its result behind the results of that pass.
-fn push_result(parts: &mut Vec<Part>, call: Call, (output, key): (String, Option<String>)) {
+fn push_result(parts: &mut Vec<Part>, call: Call, (output, key): (String, Option<EntryKey>)) {
     let is_result = |part: &&Part| matches!(part.item, Item::ToolResult { .. });
     let pass = parts.len() - parts.iter().rev().take_while(is_result).count();
     let result = Item::ToolResult { call_id: call.id.clone(), name: call.name.clone(), output };
@@ -157,7 +204,7 @@ fn is_long_answer(message: &Message) -> bool {
 
 /// The message with the start and the end of its text, and its key in between.
 fn shortened(message: &Message) -> Message {
-    let text = keep_ends(&message.text, LONG_ANSWER_CHARS / 2, &format!(" … [{}] … ", message.key()));
+    let text = keep_ends(&message.text, LONG_ANSWER_CHARS / 2, &gap(&message.key().to_string()));
     // What a provider wants back beside the words may tell of places in them.
     Message { text, private: Vec::new(), ..message.clone() }
 }
@@ -168,9 +215,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::conversation::ToolMeta;
+    use crate::domain::conversation::{PrivatePart, ToolMeta};
     use crate::domain::tool::Carried;
-    use crate::ids::SessionId;
+    use crate::ids::{RunId, SessionId};
 
     fn message(role: Role, text: &str) -> Message {
         let mut message = Message::new(SessionId::new(), role, text.to_owned(), DateTime::UNIX_EPOCH);
@@ -221,18 +268,18 @@ mod tests {
             within_budget(&session(answers.into_iter().chain(later)), 100_000, &render).unwrap()
         };
         for later in [0, 6, 9] {
-            let History { items, has_keys } = shown(later);
+            let History { items, has_keys, .. } = shown(later);
             assert_eq!((items[1].text(), has_keys), (words.as_str(), false), "{later}");
         }
         for later in [10, 11, 40] {
-            let History { items, has_keys } = shown(later);
+            let History { items, has_keys, .. } = shown(later);
             let text = items[1].text();
             assert!(text.contains("-msg-1]") && text.chars().count() < 500 && has_keys, "{later}: {text}");
         }
     }
 
     #[test]
-    fn the_newest_exchange_is_shortened_where_it_does_not_fit_and_older_ones_are_left_out() {
+    fn the_newest_exchange_is_shortened_where_it_does_not_fit() {
         let story = format!("Once {} the end", "upon a time ".repeat(2_000));
         let history = session([
             message(Role::User, "before"),
@@ -240,12 +287,70 @@ mod tests {
             message(Role::User, "tell me a story"),
             message(Role::Assistant, &story),
         ]);
-        let History { items, has_keys } = within_budget(&history, 1_000, &render).unwrap();
-        assert_eq!((items.len(), items[0].text(), has_keys), (2, "tell me a story", true));
-        let cut = items[1].text();
+        let History { items, has_keys, .. } = within_budget(&history, 1_000, &render).unwrap();
+        let newest = &items[items.len() - 2..];
+        assert_eq!((newest[0].text(), has_keys), ("tell me a story", true));
+        let cut = newest[1].text();
         assert!(cut.starts_with("Once") && cut.ends_with("the end") && cut.contains("-msg-3]"), "{cut}");
         let tokens: usize = items.iter().map(Item::estimate_tokens).sum();
         assert!((800..=1_000).contains(&tokens), "the room is used: {tokens}");
+    }
+
+    #[test]
+    fn a_long_exchange_before_the_newest_is_short_always_in_the_same_way() {
+        let story = format!("Once {} the end", "upon a time ".repeat(2_000));
+        let first = [message(Role::User, "tell me a story"), message(Role::Assistant, &story)];
+        let later = ["and?", "No more.", "why?", "It is over."];
+        let later = later.iter().zip([Role::User, Role::Assistant].into_iter().cycle());
+        let history = session(first.into_iter().chain(later.map(|(text, role)| message(role, text))));
+        let shown = |later: usize| within_budget(&history[..2 + 2 * later], 1_000, &render).unwrap().items;
+        let (once, again) = (shown(1), shown(2));
+        assert_eq!(once[0].text(), "tell me a story");
+        assert!(once[1].text().ends_with("the end") && key_in(once[1].text()).is_some(), "{once:?}");
+        assert_eq!(once, again[..once.len()], "the prompt keeps its beginning");
+    }
+
+    #[test]
+    fn questions_without_an_answer_are_exchanges_of_their_own() {
+        let asked = |_| Message { turn: Some(RunId::new()), ..message(Role::User, "is anybody there?") };
+        let history = session((0..100).map(asked));
+        let items = within_budget(&history, 500, &render).unwrap().items;
+        assert!((15..=40).contains(&items.len()), "{}", items.len());
+        // The parts of one question are one exchange, of which the newest stay.
+        let turn = Some(RunId::new());
+        let part = |n: i32| Message { turn, ..message(Role::User, &format!("part {n} {}", "x ".repeat(40))) };
+        let items = within_budget(&session((0..20).map(part)), 500, &render).unwrap().items;
+        assert!(items.len() < 20 && items.last().unwrap().text().starts_with("part 19"), "{items:?}");
+    }
+
+    #[test]
+    fn sealed_reasoning_makes_room_before_words_do() {
+        let sealed = vec![PrivatePart { provider: "p".to_owned(), data: "0aF9".repeat(3_000).into() }];
+        let thought = Message { private: sealed, ..message(Role::Assistant, "an answer") };
+        let history = session([
+            message(Role::User, "before"),
+            message(Role::Assistant, "an earlier answer"),
+            message(Role::User, "now"),
+            thought,
+        ]);
+        let History { items, has_keys, .. } = within_budget(&history, 1_000, &render).unwrap();
+        let texts: Vec<&str> = items.iter().map(Item::text).collect();
+        assert_eq!((texts, has_keys), (vec!["before", "an earlier answer", "now", "an answer"], false));
+    }
+
+    #[test]
+    fn old_exchanges_leave_a_block_at_a_time() {
+        let (mut firsts, mut most) = (Vec::new(), 0);
+        for count in 10..60 {
+            let said =
+                (0..count).map(|n| message([Role::User, Role::Assistant][n % 2], &format!("words {n}")));
+            let items = within_budget(&session(said), 300, &render).unwrap().items;
+            most = most.max(items.len());
+            firsts.push(items[0].text().to_owned());
+        }
+        firsts.dedup();
+        assert!(firsts.len() <= 8, "the prompt keeps its beginning: {firsts:?}");
+        assert!(most > 12, "{most}");
     }
 
     proptest! {
@@ -261,7 +366,7 @@ mod tests {
             let items = within_budget(&history, budget, &render).unwrap().items;
             prop_assert!(items.iter().map(Item::estimate_tokens).sum::<usize>() <= budget);
             let asks = history.iter().any(|message| message.role == Role::User);
-            prop_assert!(!items.is_empty() || !asks || budget < 2_500, "the newest exchange is there");
+            prop_assert!(!items.is_empty() || !asks || budget < 500, "the newest exchange is there");
             let mut open = Vec::new();
             for item in &items {
                 match item {

@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 use super::history::{History, items_of, within_budget};
 use super::pictures::Pictures;
 use crate::domain::chat::{ChatConfig, Place};
-use crate::domain::conversation::Message;
+use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
 use crate::ids::MessageId;
@@ -66,8 +66,8 @@ pub struct Window {
     pub instructions: String,
     /// History, question, and what was done.
     pub items: Vec<Item>,
-    /// So many of the items are history.
-    pub earlier: usize,
+    /// Of each item that is history the key.
+    pub earlier: Vec<Option<EntryKey>>,
     /// Something of the history was left out, and the key to look it up by stands in its place.
     pub has_keys: bool,
 }
@@ -82,8 +82,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
         let text = prompts.message(&stored_view(message, material, zone))?;
         Ok(Item::User { text, images: material.pictures.of(&message.attachments) })
     };
-    let History { mut items, has_keys } = within_budget(material.history, history_tokens, &render)?;
-    let earlier = items.len();
+    let History { mut items, keys, has_keys } = within_budget(material.history, history_tokens, &render)?;
     items.push(Item::User { text: tail(prompts, material, zone)?, images: asked_pictures(material) });
     items.extend(items_of(material.done, &render)?);
     let instructions = prompts.system(&SystemView {
@@ -94,7 +93,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
         language: material.config.language.clone(),
         personality: material.config.personality.clone(),
     })?;
-    Ok(Window { instructions, items, earlier, has_keys })
+    Ok(Window { instructions, items, earlier: keys, has_keys })
 }
 
 fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, String> {

@@ -36,7 +36,7 @@ pub struct Session {
 }
 
 /// Names a stored message where a prompt shows it only in part, as `session-{id}-msg-{index}`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryKey {
     /// The session it stands in.
     pub session: SessionId,

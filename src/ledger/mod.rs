@@ -130,7 +130,9 @@ impl Ledger {
         // Where money is the only bound, nothing of unknown price is done.
         let is_known = |model: &ModelName| self.prices.of(model).is_some_and(|price| price.search.is_some());
         request.web_search &= self.caps.takes_unpriced() || order.iter().all(is_known);
-        let input = u64::try_from(request.estimate_tokens()).unwrap_or(u64::MAX);
+        // What is longer is cut before it is sent.
+        let most = self.models.most_input(&order).unwrap_or(usize::MAX);
+        let input = u64::try_from(request.estimate_tokens().min(most)).unwrap_or(u64::MAX);
         let first = order.first().unwrap_or(model).clone();
         let mut bill = Bill::new(Arc::clone(self), payer, first, input);
         if self.caps.is_set() {

@@ -58,6 +58,10 @@ impl Provider for Talker {
         Capabilities { web_search: false, ..Capabilities::of("openai", "gpt-4.1") }
     }
 
+    fn window(&self, _model: &str) -> Option<usize> {
+        None
+    }
+
     fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
         Vec::new()
     }

@@ -159,6 +159,13 @@ impl Capabilities {
         asked.unwrap_or(self.longest_answer().min(USUAL_ANSWER)).min(self.context_window / 2)
     }
 
+    /// The tokens of request and answer together that the data has for this very model; `None` for one that no entry
+    /// fits, of which it only guesses.
+    #[must_use]
+    pub fn known_window(provider: &str, model: &str) -> Option<usize> {
+        Some(FAMILIES.get(provider)?.entry(model)?.capabilities.context_window)
+    }
+
     /// What this model of this provider can do.
     #[must_use]
     pub fn of(provider: &str, model: &str) -> Self {

@@ -42,11 +42,9 @@ pub trait Provider: Debug + Send + Sync {
         Capabilities::of(self.name(), model)
     }
 
-    /// The tokens that request and answer of this model may take together; `None` where the provider itself makes its
-    /// requests fit, because it knows only then.
-    fn window(&self, model: &str) -> Option<usize> {
-        Some(self.capabilities(model).context_window)
-    }
+    /// The tokens that request and answer of this model may take together, where that is known before it is asked. A
+    /// decorator passes the question on.
+    fn window(&self, model: &str) -> Option<usize>;
 
     /// Those of the settings that it has nothing like for this model, by name; they are left out of its requests.
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str>;

@@ -127,20 +127,42 @@ impl Models {
         order.iter().filter_map(|model| self.capabilities(model)).any(|can| may_search(request, can))
     }
 
+    /// The most tokens that one of these models takes of a request; `None` where that is not known of one.
+    #[must_use]
+    pub fn most_input(&self, order: &[ModelName]) -> Option<usize> {
+        let window = |model: &ModelName| self.providers.get(model.provider.as_str())?.window(&model.model);
+        order.iter().map(window).try_fold(0, |most, window| Some(most.max(window?)))
+    }
+
     fn candidate(&self, name: &ModelName, request: &Request) -> Option<Candidate> {
         let provider = self.providers.get(name.provider.as_str())?.clone();
         let can = provider.capabilities(&name.model);
-        let mut request = self.fitted(request.clone(), &name.model, can);
-        if let Some(window) = provider.window(&name.model) {
-            let answer = can.room_of_answer(request.settings.max_tokens);
-            fit(&mut request, window.saturating_sub(answer));
+        let mut request = self.fitted(request.clone(), name, can);
+        let answer = can.room_of_answer(request.settings.max_tokens);
+        let room = |window: usize| window.saturating_sub(answer);
+        let known = provider.window(&name.model).map(room);
+        if let Some(room) = known {
+            let asked = request.settings.max_tokens.and_then(|tokens| usize::try_from(tokens).ok());
+            if asked.is_some_and(|asked| asked > answer) {
+                request.settings.max_tokens = u32::try_from(answer).ok();
+            }
+            fit(&mut request, room);
         }
-        Some(Candidate { name: name.clone(), provider, request })
+        // What is counted or guessed here may be more than the model says it takes.
+        let less = known.map_or(room(can.context_window), |room| room - room / 4);
+        Some(Candidate { name: name.clone(), provider, request, less: Some(less) })
     }
 
     /// A request without what a model cannot take.
-    fn fitted(&self, mut request: Request, model: &str, can: Capabilities) -> Request {
+    fn fitted(
+        &self,
+        mut request: Request,
+        ModelName { provider, model }: &ModelName,
+        can: Capabilities,
+    ) -> Request {
         model.clone_into(&mut request.model);
+        // What another provider understands is not sent, and takes no room.
+        request.items.iter_mut().for_each(|item| without_foreign(item, provider));
         if !can.tools {
             request.tools.clear();
         }
@@ -175,6 +197,12 @@ fn wants_free_json(request: &Request) -> bool {
     request.schema.is_none() && request.settings.output_format == Some(OutputFormat::Json)
 }
 
+fn without_foreign(item: &mut Item, provider: &str) {
+    if let Item::Assistant { private, .. } = item {
+        private.retain(|part| part.provider == provider);
+    }
+}
+
 /// The model is told that there is something it cannot see, so that it can say so.
 fn without_images(item: &mut Item) {
     let Item::User { text, images } = item else { return };
@@ -200,6 +228,19 @@ struct Candidate {
     name: ModelName,
     provider: Arc<dyn Provider>,
     request: Request,
+    /// The tokens that it is shortened to where the model refuses it as too long; none once it has been.
+    less: Option<usize>,
+}
+
+impl Candidate {
+    /// Shortens a request that was refused as too long, once; whether it is shorter now.
+    fn shorten(&mut self, error: &ProviderError) -> bool {
+        let ProviderError::TooLong(_) = error else { return false };
+        let Some(less) = self.less.take() else { return false };
+        let before = self.request.items.clone();
+        fit(&mut self.request, less);
+        self.request.items != before
+    }
 }
 
 /// Asking one model after the other.
@@ -218,7 +259,7 @@ impl Asking {
             return Some((Ok(event), self));
         }
         loop {
-            let Some(candidate) = &self.current else {
+            let Some(candidate) = &mut self.current else {
                 let event = self.stream.as_mut()?.next().await?;
                 return Some((event, self));
             };
@@ -230,6 +271,10 @@ impl Asking {
                     self.current = None;
                     self.told = Some(event);
                     return Some((Ok(Event::Answering(name)), self));
+                }
+                Err(error) if candidate.shorten(&error) => {
+                    warn!(model = %candidate.name, "a request was too long for its model and is sent shorter");
+                    self.stream = None;
                 }
                 Err(error) if error.is_the_models() && !self.open.is_empty() => {
                     warn!(model = %candidate.name, error = error.label(), "a model does not answer; the next is asked");
@@ -276,6 +321,10 @@ mod tests {
             Capabilities { tools: self.tools, ..Capabilities::of("nobody", "") }
         }
 
+        fn window(&self, _model: &str) -> Option<usize> {
+            Some(Capabilities::of("nobody", "").context_window)
+        }
+
         fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
             Vec::new()
         }
@@ -318,6 +367,60 @@ mod tests {
             Err(error) => error.label().to_owned(),
         };
         events.into_iter().map(short).collect()
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_too_long_for_its_model_is_sent_shorter_once() {
+        let too_long = || vec![Err(ProviderError::TooLong("m".to_owned()))];
+        let provider = fixed("a", too_long());
+        let models = Models::new([provider.clone() as Arc<dyn Provider>], name("a:x"), Vec::new());
+        let request = Request::new("", "", vec![Item::user("word ".repeat(5_500))]);
+        let told: Vec<_> = models.stream(&[name("a:x")], &request).collect().await;
+        assert_eq!(told, too_long());
+        let asked = provider.asked.lock().unwrap();
+        let lengths: Vec<usize> = asked.iter().map(|request| request.items[0].text().len()).collect();
+        assert!(lengths.len() == 2 && lengths[0] == 27_500 && lengths[1] < 27_500, "{lengths:?}");
+    }
+
+    #[tokio::test]
+    async fn of_a_model_that_tells_its_window_later_nothing_is_cut_before() {
+        #[derive(Debug)]
+        struct Later(Arc<Fixed>);
+
+        impl Provider for Later {
+            fn name(&self) -> &'static str {
+                self.0.name()
+            }
+
+            fn capabilities(&self, model: &str) -> Capabilities {
+                self.0.capabilities(model)
+            }
+
+            fn window(&self, _model: &str) -> Option<usize> {
+                None
+            }
+
+            fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
+                Vec::new()
+            }
+
+            fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+                self.0.models()
+            }
+
+            fn stream(&self, request: Request) -> EventStream {
+                self.0.stream(request)
+            }
+        }
+
+        let inner = fixed("a", vec![whole()]);
+        let retry = crate::provider::retry::Retry::new(Arc::new(Later(inner.clone())), Default::default());
+        let models = Models::new([Arc::new(retry) as Arc<dyn Provider>], name("a:x"), Vec::new());
+        assert_eq!(models.most_input(&[name("a:x")]), None);
+        let request = Request::new("", "", vec![Item::user("word ".repeat(20_000))]);
+        let told: Vec<_> = models.stream(&[name("a:x")], &request).collect().await;
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!(inner.asked.lock().unwrap()[0].items, request.items);
     }
 
     #[tokio::test]
@@ -375,7 +478,7 @@ mod tests {
             (&words, alone, "there", true),
         ];
         for (request, can, last, searches) in cases {
-            let fitted = models.fitted(request.clone(), "x", can);
+            let fitted = models.fitted(request.clone(), &name("a:x"), can);
             assert_eq!(fitted.items, [Item::user("hi"), Item::user(last)]);
             assert_eq!(fitted.web_search, searches, "{request:?}");
         }

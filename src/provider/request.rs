@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fit::{Part, Stage};
-use crate::domain::conversation::PrivatePart;
+use crate::domain::conversation::{EntryKey, PrivatePart};
 use crate::domain::generation::Generation;
 use crate::domain::tool::Call;
 use crate::text::estimate_tokens;
@@ -21,9 +21,9 @@ pub struct Request {
     pub instructions: String,
     /// The conversation, oldest first.
     pub items: Vec<Item>,
-    /// So many of the items belong to exchanges that are over, and may be left out where a model has no room for them; the
-    /// item behind them is the question.
-    pub earlier: usize,
+    /// One for each item, from the first on, that belongs to an exchange that is over: its key, where it can be looked up.
+    /// These items may be left out where a model has no room for them; the one behind them is the question.
+    pub earlier: Vec<Option<EntryKey>>,
     /// The tools it may call; none for a pass that must answer.
     pub tools: Vec<ToolSpec>,
     /// The provider may search the web itself, where the model's capabilities say that it can.
@@ -42,7 +42,7 @@ impl Request {
             model: model.into(),
             instructions: instructions.into(),
             items,
-            earlier: 0,
+            earlier: Vec::new(),
             tools: Vec::new(),
             web_search: false,
             settings: Generation::default(),
@@ -64,14 +64,25 @@ impl Request {
         bytes + bytes / 32
     }
 
-    /// An item of it, with what may be left out of it.
-    pub(super) fn part(&self, at: usize, item: Item) -> Part {
-        let stage = match at.cmp(&self.earlier) {
+    /// Takes its conversation, each item with what may be left out of it.
+    pub(super) fn take_parts(&mut self) -> Vec<Part> {
+        let earlier = std::mem::take(&mut self.earlier);
+        let over = earlier.len();
+        let keys = earlier.into_iter().chain(std::iter::repeat(None));
+        let stage = |at: usize| match at.cmp(&over) {
             Ordering::Less => Stage::Earlier,
             Ordering::Equal => Stage::Question,
             Ordering::Greater => Stage::Turn,
         };
-        Part { item, stage, key: None }
+        let items = std::mem::take(&mut self.items).into_iter().zip(keys).enumerate();
+        items.map(|(at, (item, key))| Part { item, stage: stage(at), key }).collect()
+    }
+
+    /// Gives it a conversation.
+    pub(super) fn put_parts(&mut self, parts: Vec<Part>) {
+        let over = parts.iter().take_while(|part| part.stage == Stage::Earlier);
+        self.earlier = over.map(|part| part.key).collect();
+        self.items = parts.into_iter().map(|part| part.item).collect();
     }
 
     /// How many tokens all but the conversation takes by this count.

@@ -54,6 +54,10 @@ impl Provider for Retry {
         self.inner.capabilities(model)
     }
 
+    fn window(&self, model: &str) -> Option<usize> {
+        self.inner.window(model)
+    }
+
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str> {
         self.inner.ignored(model, settings)
     }
@@ -161,6 +165,10 @@ mod tests {
     impl Provider for Scripted {
         fn name(&self) -> &'static str {
             "scripted"
+        }
+
+        fn window(&self, _model: &str) -> Option<usize> {
+            None
         }
 
         fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {

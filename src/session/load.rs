@@ -1,5 +1,7 @@
 //! What a turn needs to know before the model is asked, loaded all at once and made into a window.
 
+use std::collections::HashSet;
+
 use chrono::TimeDelta;
 
 use super::pictures;
@@ -16,7 +18,6 @@ use crate::domain::run::ActiveRun;
 use crate::domain::tool::Carried;
 use crate::policy::address::Addresses;
 use crate::store::StoreError;
-use crate::tools::lookup::LOOKUP;
 
 /// The most stored messages that are looked at for the history; the token budget cuts further.
 const HISTORY_MESSAGES: usize = 400;
@@ -82,8 +83,7 @@ impl Turns {
             tracing::error!(error, "a prompt could not be rendered");
             Trouble::Internal
         })?;
-        let keys = window.has_keys.then(|| Carried { found: vec![LOOKUP.to_owned()], ..Carried::default() });
-        let carried = keys.into_iter().chain(done.into_iter().map(carried)).collect();
+        let carried = done.into_iter().map(carried).collect();
         let earlier = history.iter().rev().flat_map(Message::words_of_people);
         let now = question.parts.iter().rev().chain(overheard.iter().rev());
         let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
@@ -94,22 +94,34 @@ impl Turns {
 
     /// The newest messages of the session; few or none where they cannot be read.
     async fn messages_of(&self, run: &ActiveRun) -> Result<Vec<Message>, Trouble> {
+        let mut stored = Vec::new();
         for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
             match self.conversations.recent(run.session, limit).await {
-                Ok(stored) if limit == HISTORY_MESSAGES || begins_before(&stored, run) => return Ok(stored),
-                Ok(stored) => return self.nothing_done(run).await.map(|()| stored),
+                Ok(messages) => {
+                    stored = messages;
+                    break;
+                }
                 Err(error) => {
                     self.report(&error, "the history could not be read; the turn looks for less of it")
                 }
             }
         }
-        self.nothing_done(run).await.map(|()| Vec::new())
+        if run.started_at < self.vitals.started_at {
+            self.all_done(run, &stored).await?;
+        }
+        Ok(stored)
     }
 
-    /// Makes sure that a turn whose messages cannot be read has made no call: what a call did is not to be done again.
-    async fn nothing_done(&self, run: &ActiveRun) -> Result<(), Trouble> {
+    /// Makes sure that the model sees each call that a turn made before a restart: what it does not see it does again.
+    async fn all_done(&self, run: &ActiveRun, stored: &[Message]) -> Result<(), Trouble> {
         let calls = self.conversations.tool_calls(run.id).await.map_err(|error| self.lost(&error))?;
-        if calls.is_empty() { Ok(()) } else { Err(Trouble::Internal) }
+        let seen: HashSet<&str> =
+            stored.iter().filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
+        if calls.iter().all(|call| seen.contains(call.call.id.as_str())) {
+            return Ok(());
+        }
+        tracing::error!(run = %run.id, "what an interrupted turn did cannot be read; it ends");
+        Err(Trouble::Internal)
     }
 
     /// What was loaded, or nothing: a turn goes on without it.
@@ -119,11 +131,6 @@ impl Turns {
             T::default()
         })
     }
-}
-
-/// Whether these messages reach back to before a turn.
-fn begins_before(stored: &[Message], run: &ActiveRun) -> bool {
-    stored.first().is_some_and(|message| message.index <= run.first_index)
 }
 
 /// What a stored pass or call left behind for its turn.

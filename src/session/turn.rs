@@ -33,6 +33,7 @@ use crate::prompts::Prompts;
 use crate::prompts::texts::{Locales, Texts};
 use crate::store::{ConversationStore, InboxStore, NoteStore, SettingsStore, StoreError, TaskStore};
 use crate::telemetry::vitals::Vitals;
+use crate::tools::lookup::LOOKUP;
 use crate::tools::{Registry, ToolContext};
 
 /// What the model is told about a call that a crash left open.
@@ -217,7 +218,11 @@ impl Turns {
     /// Loads everything, builds the request, and lets the agent work.
     async fn answer(&self, run: &ActiveRun, question: &Question, control: Control) -> Result<End, Trouble> {
         let first = question.parts.first().ok_or(Trouble::Internal)?;
-        let config = self.or_without(self.settings.chat_config(first.place.chat).await, "settings");
+        let config = match self.settings.chat_config(first.place.chat).await {
+            // A store that fails now may tell later which model the chat chose; no other is to read it meanwhile.
+            Err(error @ StoreError::Failed { .. }) => return Err(self.lost(&error)),
+            config => self.or_without(config, "settings"),
+        };
         let part = self.part(question)?;
         let model = self.model_of(run, question, (&config, part.agent));
         let sees = self.driver.ledger.models.capabilities(&model).is_some_and(|can| can.vision);
@@ -242,7 +247,10 @@ impl Turns {
             },
             session: run.session,
             model,
-            tools: part.tools,
+            tools: match loaded.window.has_keys {
+                true => Arc::new(part.tools.demanding(LOOKUP)),
+                false => part.tools,
+            },
             settings: config.settings.or(part.agent.map(|agent| agent.settings).unwrap_or_default()),
             instructions: loaded.window.instructions,
             cancel: control.cancel.clone(),

@@ -153,7 +153,8 @@ pub trait ConversationStore: Debug + Send + Sync {
     async fn retract_turn(&self, run: &ActiveRun) -> Result<()>;
     /// The newest messages of a session that no later try has replaced, at most so many, oldest first.
     async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>>;
-    /// A message by its key; `None` where there is none, or where it belongs to another chat than this.
+    /// A message by its key; `None` where there is none, where a later try has replaced it, or where it belongs to another
+    /// chat than this.
     async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>>;
     /// Keeps a message nobody addressed to the bot, as background; the oldest beyond `keep` go.
     async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()>;

@@ -77,12 +77,14 @@ fn page(key: EntryKey, from: usize, message: &Message) -> Value {
     value
 }
 
-/// All words of a message; of a tool's result, the call's arguments too.
+/// All words of a message: of a person's, what it replies to as well; of a tool's result, the call's arguments too.
 fn whole(message: &Message) -> String {
-    match &message.tool {
-        Some(tool) => json!({"arguments": tool.tool_arguments, "result": message.text}).to_string(),
-        None => message.text.clone(),
+    if let Some(tool) = &message.tool {
+        return json!({"arguments": tool.tool_arguments, "result": message.text}).to_string();
     }
+    let quoted =
+        message.quotes.iter().flat_map(|quoted| [Some(&quoted.text), quoted.excerpt.as_ref()]).flatten();
+    quoted.map(|words| format!("In reply to: {words}\n\n")).chain([message.text.clone()]).collect()
 }
 
 #[async_trait]

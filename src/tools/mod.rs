@@ -147,7 +147,7 @@ pub trait Tool: Debug + Send + Sync {
     fn spec(&self) -> &ToolSpec;
     /// What it does to the world.
     fn effect(&self) -> Effect;
-    /// Whether it is offered only where its name is among the tools found in a turn.
+    /// Whether it is offered only in turns that have a use for it.
     fn on_demand(&self) -> bool {
         false
     }
@@ -176,9 +176,11 @@ impl Shelf for Bare {
 }
 
 /// The tools of a run, by name.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Registry {
     offered: BTreeMap<String, Arc<dyn Tool>>,
+    /// Those of [`Tool::on_demand`] that are offered, behind the others so that these are cached with what comes before.
+    demanded: Vec<String>,
     shelf: Arc<dyn Shelf>,
 }
 
@@ -204,7 +206,7 @@ impl Registry {
                 }
             }
         }
-        Self { offered, shelf }
+        Self { offered, demanded: Vec::new(), shelf }
     }
 
     /// The same tools reduced to these names. A tool of the shelf is among them where it is named, and can be found where
@@ -222,6 +224,12 @@ impl Registry {
         Self::new(tools, if finds { self.shelf.clone() } else { Arc::new(Bare) })
     }
 
+    /// The same tools for a turn that has a use for this one.
+    #[must_use]
+    pub fn demanding(&self, name: &str) -> Self {
+        Self { demanded: vec![name.to_owned()], ..self.clone() }
+    }
+
     /// Whether the web may be searched, by the tool for it or by a provider in its place.
     #[must_use]
     pub fn searches(&self) -> bool {
@@ -231,9 +239,9 @@ impl Registry {
     /// A tool by name, if it is always offered or among those `found`.
     #[must_use]
     pub fn get(&self, name: &str, found: &[String]) -> Option<Arc<dyn Tool>> {
-        let is_found = found.iter().any(|found| found == name);
-        let on_shelf = is_found.then(|| self.shelf.tool(name)).flatten();
-        on_shelf.or_else(|| self.offered.get(name).filter(|tool| is_found || !tool.on_demand()).cloned())
+        let on_shelf = found.iter().any(|found| found == name).then(|| self.shelf.tool(name)).flatten();
+        let is_demanded = self.demanded.iter().any(|demanded| demanded == name);
+        on_shelf.or_else(|| self.offered.get(name).filter(|tool| is_demanded || !tool.on_demand()).cloned())
     }
 
     /// Every tool as a model sees it, always in the same order so that provider caches hit; what was found comes last
@@ -242,13 +250,11 @@ impl Registry {
     pub fn specs(&self, found: &[String]) -> Vec<ToolSpec> {
         let shelved: Vec<ToolSpec> =
             found.iter().filter_map(|name| Some(self.shelf.tool(name)?.spec().clone())).collect();
-        let is_offered = |tool: &&Arc<dyn Tool>| {
-            let name = &tool.spec().name;
-            let is_wanted = !tool.on_demand() || found.contains(name);
-            is_wanted && shelved.iter().all(|spec| spec.name != *name)
-        };
-        let offered = self.offered.values().filter(is_offered);
-        let mut specs: Vec<ToolSpec> = offered.map(|tool| tool.spec().clone()).collect();
+        let is_shelved = |name: &str| shelved.iter().any(|spec| spec.name == name);
+        let always = self.offered.values().filter(|tool| !tool.on_demand());
+        let demanded = self.demanded.iter().filter_map(|name| self.offered.get(name));
+        let offered = always.chain(demanded).map(|tool| tool.spec());
+        let mut specs: Vec<ToolSpec> = offered.filter(|spec| !is_shelved(&spec.name)).cloned().collect();
         specs.extend(shelved);
         specs.truncate(MOST_TOOLS);
         specs
@@ -316,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_on_demand_is_offered_where_it_was_found_and_in_its_place() {
+    fn a_tool_on_demand_is_offered_where_it_is_demanded_behind_the_others() {
         #[derive(Debug)]
         struct OnDemand(Named);
 
@@ -346,10 +352,13 @@ mod tests {
         for registry in [all.only(&["a", "b", "c"].map(str::to_owned)), all] {
             assert_eq!(names(&registry.specs(&[])), [("a", ""), ("c", "")]);
             assert!(registry.get("b", &[]).is_none(), "what is not offered cannot be called");
-            let found = ["b".to_owned()];
-            assert_eq!(names(&registry.specs(&found)), [("a", ""), ("b", "on demand"), ("c", "")]);
-            assert!(registry.get("b", &found).is_some());
+            assert!(registry.get("b", &["b".to_owned()]).is_none(), "nor found");
+            let demanding = registry.demanding("b");
+            assert_eq!(names(&demanding.specs(&[])), [("a", ""), ("c", ""), ("b", "on demand")]);
+            assert!(demanding.get("b", &[]).is_some());
         }
+        let without = Registry::new(tools(), Arc::new(Bare)).demanding("b");
+        assert_eq!(names(&without.specs(&[])), [("a", ""), ("c", "")]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::domain::conversation::EntryKey;
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, Carried};
 use crate::domain::usage::Usage;
@@ -30,9 +31,9 @@ const UNKEPT: &str = "(Not from a person.) Your answer promises something for la
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     items: Vec<Item>,
-    /// So many of them are exchanges that are over; the question follows.
+    /// The key of each of them that belongs to an exchange that is over; the question follows.
     #[serde(default)]
-    earlier: usize,
+    earlier: Vec<Option<EntryKey>>,
     passes: u32,
     max_passes: u32,
     made: HashMap<String, u32>,
@@ -127,7 +128,7 @@ impl Run {
         let (made, usage) = (HashMap::new(), Usage::default());
         Self {
             items,
-            earlier: 0,
+            earlier: Vec::new(),
             passes: 0,
             max_passes,
             made,
@@ -141,9 +142,9 @@ impl Run {
         }
     }
 
-    /// The same turn, of whose items so many belong to exchanges that are over.
+    /// The same turn, of whose items the first belong to exchanges that are over, each with its key.
     #[must_use]
-    pub fn after(self, earlier: usize) -> Self {
+    pub fn after(self, earlier: Vec<Option<EntryKey>>) -> Self {
         Self { earlier, ..self }
     }
 
@@ -185,10 +186,10 @@ impl Run {
         &self.items
     }
 
-    /// How many of the items belong to exchanges that are over.
+    /// The key of each item that belongs to an exchange that is over.
     #[must_use]
-    pub const fn earlier(&self) -> usize {
-        self.earlier
+    pub fn earlier(&self) -> &[Option<EntryKey>] {
+        &self.earlier
     }
 
     /// The tools that were found on the way and may be called beside those always offered.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::request::{Item, Request};
+use crate::domain::conversation::EntryKey;
 use crate::text::{cut_middle, keep_ends, most_tokens};
 
 /// A text is not cut to fewer tokens than this.
@@ -21,7 +22,7 @@ pub struct Part {
     /// Where it stands.
     pub stage: Stage,
     /// The key by which the whole of it can be looked up; none for what cannot be.
-    pub key: Option<String>,
+    pub key: Option<EntryKey>,
 }
 
 /// Where a part stands, which decides how far it may be cut.
@@ -35,10 +36,10 @@ pub enum Stage {
     Turn,
 }
 
-/// Shortens parts until they take at most `budget` tokens by `count`, in this order: pictures before the question, and
-/// what only a provider understands; the oldest results of tools; arguments of calls; long texts; whole calls of what is
-/// over; pictures and words of the question. A text that is cut keeps its start and its end, an answer mostly its end.
-/// Gives whether the parts fit.
+/// Shortens parts until they take at most `budget` tokens by `count`, in this order: what is over loses its pictures, and
+/// what only a provider understands; then the oldest results of tools are cut, arguments of calls, long texts; calls of
+/// what is over go; last, the question loses its pictures, what stands around it, and of its words the middle. A text
+/// that is cut keeps its start and its end, an answer mostly its end. Gives whether the parts fit.
 pub fn shrink(parts: &mut Vec<Part>, budget: usize, count: fn(&str) -> usize) -> bool {
     let costs = parts.iter().map(|part| part.item.tokens(count)).collect();
     let mut shrinking = Shrinking { parts, costs, budget, count };
@@ -55,10 +56,9 @@ pub fn fit(request: &mut Request, room: usize) {
         return;
     }
     let budget = room.saturating_sub(request.frame_tokens(most_tokens));
-    let items = std::mem::take(&mut request.items);
-    let mut parts: Vec<Part> =
-        items.into_iter().enumerate().map(|(at, item)| request.part(at, item)).collect();
+    let mut parts = request.take_parts();
     let mut tokens = parts.iter().map(|part| part.item.tokens(most_tokens)).sum::<usize>();
+    let before = tokens;
     while tokens > budget
         && let Some(next) = second_exchange(&parts)
     {
@@ -71,8 +71,10 @@ pub fn fit(request: &mut Request, room: usize) {
             shrink(&mut parts, budget, most_tokens);
         }
     }
-    request.earlier = parts.iter().take_while(|part| part.stage == Stage::Earlier).count();
-    request.items = parts.into_iter().map(|part| part.item).collect();
+    if before > budget {
+        tracing::info!(model = request.model, room, before, "a conversation was shortened for a model");
+    }
+    request.put_parts(parts);
 }
 
 /// Where the second of the earlier exchanges begins: with a person's words behind something else.
@@ -92,14 +94,22 @@ struct Shrinking<'a> {
 
 impl Shrinking<'_> {
     fn shrink(&mut self) {
+        let is_over = |part: &Part| part.stage == Stage::Earlier;
         let is_question = |part: &Part| part.stage == Stage::Question;
         let is_result = |part: &Part| matches!(part.item, Item::ToolResult { .. });
-        self.each(|part| !is_question(part), |part, _, _| part.leave_out_unseen());
+        // What is no person's in the turn in progress, Figaro itself has said.
+        let is_long = |part: &Part| match part.item {
+            Item::User { .. } => is_over(part),
+            Item::Assistant { .. } => true,
+            Item::ToolResult { .. } => false,
+        };
+        self.each(is_over, |part, _, _| part.leave_out_unseen());
         self.each(is_result, Part::cut);
-        self.each(|part| !is_question(part), |part, _, _| part.cut_arguments());
-        self.each(|part| !is_question(part) && !is_result(part), Part::cut);
+        self.each(|_: &Part| true, |part, _, _| part.cut_arguments());
+        self.each(is_long, Part::cut);
         while self.excess() > 0 && self.leave_out_calls() {}
-        self.each(is_question, |part, _, _| part.leave_out_unseen());
+        self.each(|_: &Part| true, |part, _, _| part.leave_out_unseen());
+        self.each(is_question, |part, _, _| part.leave_out_surroundings());
         self.each(is_question, Part::cut);
     }
 
@@ -122,36 +132,29 @@ impl Shrinking<'_> {
         self.costs.iter().sum::<usize>().saturating_sub(self.budget)
     }
 
-    /// Leaves out the oldest calls of what is over, with their results; `false` if there are none.
+    /// Leaves out the oldest calls of what is over, with what was said before them and their results; `false` if there
+    /// are none.
     fn leave_out_calls(&mut self) -> bool {
-        let with_calls = |part: &Part| {
-            part.stage == Stage::Earlier
-                && matches!(&part.item, Item::Assistant { calls, .. } if !calls.is_empty())
+        let has_calls = |part: &Part| {
+            let item = &part.item;
+            part.stage == Stage::Earlier && matches!(item, Item::Assistant { calls, .. } if !calls.is_empty())
         };
-        let Some(at) = self.parts.iter().position(with_calls) else { return false };
-        let is_result = |part: &Part| matches!(part.item, Item::ToolResult { .. });
-        let results = self.parts[at + 1..].iter().take_while(|part| is_result(part)).count();
-        let mut says_something = false;
-        if let Item::Assistant { text, calls, .. } = &mut self.parts[at].item {
-            calls.clear();
-            says_something = !text.is_empty();
-        }
-        let from = if says_something { at + 1 } else { at };
-        self.parts.drain(from..=at + results);
-        self.costs.drain(from..=at + results);
-        if says_something {
-            self.costs[at] = self.parts[at].item.tokens(self.count);
-        }
+        let Some(at) = self.parts.iter().position(has_calls) else { return false };
+        let is_result = |part: &&Part| matches!(part.item, Item::ToolResult { .. });
+        let results = self.parts[at + 1..].iter().take_while(is_result).count();
+        self.parts.drain(at..=at + results);
+        self.costs.drain(at..=at + results);
         true
     }
 }
 
 impl Part {
-    /// Leaves out what says nothing in words: pictures, and what only a provider understands.
-    fn leave_out_unseen(&mut self) {
+    /// Leaves out what says nothing in words: pictures, and what only a provider understands. A question that is not
+    /// stored anywhere says so.
+    pub fn leave_out_unseen(&mut self) {
         match &mut self.item {
             Item::User { text, images } => {
-                if self.stage == Stage::Question && !images.is_empty() {
+                if self.stage == Stage::Question && self.key.is_none() && !images.is_empty() {
                     text.push_str(&format!(
                         "\n[pictures left out because there is no room: {}]",
                         images.len()
@@ -161,6 +164,19 @@ impl Part {
             }
             Item::Assistant { private, .. } => private.clear(),
             Item::ToolResult { .. } => {}
+        }
+    }
+
+    /// Leaves out what the prompt tells beside a question: what others said, notes. No person can write these tags.
+    fn leave_out_surroundings(&mut self) {
+        let text = self.item.text_mut();
+        for name in ["background", "notes"] {
+            let (open, close) = (format!("<{name}>"), format!("</{name}>\n"));
+            if let Some(start) = text.find(&open)
+                && let Some(length) = text[start..].find(&close)
+            {
+                text.replace_range(start..start + length + close.len(), "");
+            }
         }
     }
 
@@ -195,11 +211,12 @@ impl Part {
     /// Words that take so many tokens, so that they take fewer.
     fn shortened(&self, words: &str, (tokens, allowed): (usize, usize), count: fn(&str) -> usize) -> String {
         let total = words.chars().count();
-        let mut keep = total * allowed.saturating_sub(count(&self.gap(total))) / tokens;
+        let gap = |left_out| self.gap(left_out, words);
+        let mut keep = total * allowed.saturating_sub(count(&gap(total))) / tokens;
         loop {
             // An answer that is gone on with goes on from its end.
             let start = if matches!(self.item, Item::Assistant { .. }) { keep / 4 } else { keep / 2 };
-            let short = cut_middle(words, (start, keep - start), &self.gap(total - keep));
+            let short = cut_middle(words, (start, keep - start), &gap(total - keep));
             if keep == 0 || count(&short) <= allowed {
                 return short;
             }
@@ -207,11 +224,13 @@ impl Part {
         }
     }
 
-    /// What stands where something was left out.
-    fn gap(&self, left_out: usize) -> String {
-        match (&self.key, self.stage) {
+    /// What stands where something was left out of these words.
+    fn gap(&self, left_out: usize, words: &str) -> String {
+        // They may have been cut before.
+        let key = self.key.map(|key| key.to_string()).or_else(|| key_in(words).map(str::to_owned));
+        match (key, self.stage) {
             (Some(key), Stage::Question) => format!(" … [{key}: {left_out} characters left out] … "),
-            (Some(key), _) => format!(" … [{key}] … "),
+            (Some(key), _) => gap(&key),
             (None, Stage::Question) => format!(
                 " … [{left_out} characters of this message are left out: it is longer than you can read. Say so in your \
                  answer.] … "
@@ -219,6 +238,21 @@ impl Part {
             (None, _) => format!(" … [{left_out} characters left out for want of room] … "),
         }
     }
+}
+
+/// What stands in place of words that can be looked up by this key.
+#[must_use]
+pub fn gap(key: &str) -> String {
+    format!(" … [{key}] … ")
+}
+
+/// The first key that stands in these words in place of others.
+#[must_use]
+pub fn key_in(words: &str) -> Option<&str> {
+    words.match_indices("… [").find_map(|(at, mark)| {
+        let (key, _) = words[at + mark.len()..].split_once([']', ':'])?;
+        key.parse::<EntryKey>().is_ok().then_some(key)
+    })
 }
 
 /// The stretches of a prompt's text without a tag. What people wrote has no `<`: it is escaped.

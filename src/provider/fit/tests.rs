@@ -33,12 +33,16 @@ fn picture() -> Image {
     Image { mime_type: "image/png".to_owned(), base64: "aGk=".into() }
 }
 
+fn key(at: usize) -> EntryKey {
+    format!("session-01ARZ3NDEKTSV4RRFFQ69G5FAV-msg-{at}").parse().unwrap()
+}
+
 /// An exchange: the first is its question, and each part has a key.
 fn exchange(items: Vec<Item>) -> Vec<Part> {
     let part = |(at, item)| Part {
         item,
         stage: if at == 0 { Stage::Question } else { Stage::Earlier },
-        key: Some(format!("session-1-msg-{at}")),
+        key: Some(key(at)),
     };
     items.into_iter().enumerate().map(part).collect()
 }
@@ -81,14 +85,17 @@ fn results_are_cut_before_long_texts_and_the_question_last() {
     let mut parts = whole.clone();
     shrink(&mut parts, all / 2, estimate_tokens);
     let cut = parts[4].item.text();
-    assert!(cut.starts_with("first") && cut.ends_with("last") && cut.contains("[session-1-msg-4]"), "{cut}");
+    assert!(
+        cut.starts_with("first") && cut.ends_with("last") && cut.contains(&gap(&key(4).to_string())),
+        "{cut}"
+    );
     let gap = cut.find("session").unwrap();
     assert!(gap < cut.len() / 2, "of an answer the end stays: {cut}");
     let mut parts = whole.clone();
     shrink(&mut parts, all / 4, estimate_tokens);
     let cut = parts[0].item.text();
     assert!(cut.starts_with("<message from=\"Ann\" user_id=\"11\">\nbegin"), "{cut}");
-    assert!(cut.ends_with("end\n</message>") && cut.contains("[session-1-msg-0: "), "{cut}");
+    assert!(cut.ends_with("end\n</message>") && cut.contains(&format!("[{}: ", key(0))), "{cut}");
     assert!(cut.contains("characters left out]"), "it says so: {cut}");
 }
 
@@ -118,6 +125,7 @@ fn long_arguments_stay_json_and_pictures_are_told_of() {
         images.push(picture());
     }
     let mut parts = exchange(vec![question, calls(&["a"], &arguments), result("a", "{}")]);
+    parts[0].key = None; // It is asked just now.
     assert!(shrink(&mut parts, 2_200, estimate_tokens));
     let Item::Assistant { calls, private, .. } = &parts[1].item else { panic!("{parts:?}") };
     let short: serde_json::Value = serde_json::from_str(&calls[0].arguments).unwrap();
@@ -140,30 +148,31 @@ fn a_request_keeps_the_newest_exchange_and_the_turn_and_the_question_says_what_i
             calls(&["a"], "{}"),
             result("a", &words(300)),
         ];
-        Request { earlier: 4, ..Request::new("m", "Be brief.", items) }
+        Request { earlier: (0..4).map(|at| Some(key(at))).collect(), ..Request::new("m", "Be brief.", items) }
     };
     let fitted = |question: &str, room: usize| {
         let mut request = turn(question);
         fit(&mut request, room);
         let tokens: usize = request.items.iter().map(|item| item.tokens(most_tokens)).sum();
         assert!(tokens <= room, "{tokens} of {room}");
-        assert!(matches!(&request.items[request.earlier], Item::User { .. }));
+        assert!(matches!(&request.items[request.earlier.len()], Item::User { .. }));
         request
     };
     let whole = turn("now?");
     assert_eq!(fitted("now?", 1_000_000), whole);
     let most = whole.items.iter().map(|item| item.tokens(most_tokens)).sum::<usize>();
     let without_old = fitted("now?", most - 100);
-    assert_eq!((without_old.earlier, &without_old.items[..]), (2, &whole.items[2..]));
+    assert_eq!((without_old.earlier.len(), &without_old.items[..]), (2, &whole.items[2..]));
     let tight = fitted("now?", 600);
-    assert_eq!((tight.earlier, tight.items.len()), (2, 5), "nothing of the newest exchange is dropped");
+    assert_eq!((tight.earlier.len(), tight.items.len()), (2, 5), "nothing of the newest exchange is dropped");
     assert_eq!(tight.items[2], whole.items[4], "the question is whole");
+    assert_eq!(key_in(tight.items[1].text()), Some(key(3).to_string().as_str()), "the rest can be looked up");
     let huge = format!("begin {} end", words(5_000));
     let cut = fitted(&huge, 1_500);
-    let question = cut.items[cut.earlier].text();
+    let question = cut.items[cut.earlier.len()].text();
     assert!(question.contains("characters of this message are left out"), "{question}");
     assert!(question.contains("\nbegin") && question.ends_with("end\n</message>"));
-    assert_eq!(cut.items.len() - cut.earlier, 3, "the turn in progress is there");
+    assert_eq!(cut.items.len() - cut.earlier.len(), 3, "the turn in progress is there");
 }
 
 #[test]
@@ -183,6 +192,29 @@ fn parts_of_a_question_are_cut_alike() {
     );
     assert_eq!(text.matches("characters left out]").count(), 5);
     assert!(estimate_tokens(text) > 800, "the room is used");
+}
+
+#[test]
+fn what_stands_around_a_question_goes_before_its_words_and_a_second_cut_keeps_the_key() {
+    let around = format!(
+        "<background>\n<said from=\"Bob\">{}</said>\n</background>\n<notes>\nlist: {}\n</notes>\n",
+        words(90),
+        words(90)
+    );
+    let question = format!("{around}<now>today</now>\n<message from=\"Ann\">\n{}\n</message>", words(200));
+    let mut request = Request::new("m", "", vec![Item::user(question.clone())]);
+    fit(&mut request, most_tokens(&question) - 50);
+    assert_eq!(request.items[0].text(), &question[around.len()..]);
+
+    let long = cut_middle(&words(400), (400, 400), &gap(&key(7).to_string()));
+    let mut parts = vec![Part { item: answer(&long), stage: Stage::Turn, key: None }];
+    assert!(shrink(&mut parts, 150, estimate_tokens));
+    let cut = parts[0].item.text();
+    assert_eq!(
+        (key_in(cut), cut.matches("session-").count()),
+        (Some(key(7).to_string().as_str()), 1),
+        "{cut}"
+    );
 }
 
 proptest! {

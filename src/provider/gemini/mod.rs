@@ -21,7 +21,7 @@ use self::wire::Signatures;
 use super::http::decode::{Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error};
-use super::{EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, EventStream, Provider, ProviderError, Request};
 use crate::domain::generation::Generation;
 use crate::secret::{Redactor, SecretString};
 
@@ -48,6 +48,10 @@ impl Gemini {
 impl Provider for Gemini {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn window(&self, model: &str) -> Option<usize> {
+        Capabilities::known_window(self.name(), model)
     }
 
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str> {

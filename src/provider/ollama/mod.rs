@@ -93,8 +93,16 @@ impl Ollama {
         let (can, thinking) = self.models.abilities(model);
         let longest = request.settings.max_tokens;
         let mut request = request.clone();
-        fit(&mut request, size::room(longest, thinking, can.context_window));
-        let mut body = wire::body(&request, Able { tools: can.tools, vision: can.vision, thinking });
+        let room = size::room(longest, thinking, can.context_window);
+        let able = Able { tools: can.tools, vision: can.vision, thinking };
+        fit(&mut request, room);
+        let mut body = wire::body(&request, able);
+        // What only the body tells: what JSON adds to tools and calls.
+        let excess = size::input_tokens(&body).saturating_sub(room);
+        if excess > 0 {
+            fit(&mut request, room.saturating_sub(excess));
+            body = wire::body(&request, able);
+        }
         let needed = size::context(size::input_tokens(&body), longest, thinking, can.context_window)?;
         body["options"]["num_ctx"] = self.models.context(model, needed, Instant::now()).into();
         let answer = self.client.send("/api/chat", Some(&body));

@@ -38,9 +38,9 @@ fn json_tokens(value: &Value) -> usize {
     if value.is_null() { 0 } else { most_tokens(&value.to_string()) }
 }
 
-/// The tokens that all of a request may take in a window, beside its answer and what the model's template adds.
+/// The tokens that a request may take in a window beside its answer.
 pub(super) fn room(longest_answer: Option<u32>, thinks: bool, window: usize) -> usize {
-    window.saturating_sub(answer_tokens(longest_answer, thinks).min(window / 2) + TEMPLATE_TOKENS)
+    window.saturating_sub(answer_tokens(longest_answer, thinks).min(window / 2))
 }
 
 fn answer_tokens(longest_answer: Option<u32>, thinks: bool) -> usize {

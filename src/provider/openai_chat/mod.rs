@@ -16,7 +16,7 @@ use futures::future::BoxFuture;
 
 use self::decoder::Decoder;
 use super::openai_client::{OpenAiClient, Path};
-use super::{EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, EventStream, Provider, ProviderError, Request};
 use crate::domain::generation::Generation;
 use crate::secret::SecretString;
 
@@ -47,6 +47,10 @@ impl Provider for OpenAiChat {
     }
 
     /// Both measures against repetition go out as one, of which the dialect's own wins.
+    fn window(&self, model: &str) -> Option<usize> {
+        Capabilities::known_window(self.name(), model)
+    }
+
     fn ignored(&self, _model: &str, settings: &Generation) -> Vec<&'static str> {
         match settings.frequency_penalty {
             Some(_) => settings.set_among(&["repeat_penalty"]),

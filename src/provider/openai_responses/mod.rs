@@ -41,6 +41,10 @@ impl Provider for OpenAiResponses {
         Capabilities { search_with_json: false, ..Capabilities::of(NAME, model) }
     }
 
+    fn window(&self, model: &str) -> Option<usize> {
+        Capabilities::known_window(self.name(), model)
+    }
+
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str> {
         let mut ignored = settings.set_among(&["frequency_penalty", "presence_penalty", "repeat_penalty"]);
         if wire::reasons(model) {

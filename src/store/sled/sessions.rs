@@ -75,7 +75,10 @@ pub(super) fn recent(tables: &Tables, session: SessionId, limit: usize) -> Resul
 pub(super) fn entry(tables: &Tables, chat: ChatId, key: EntryKey) -> Result<Option<Message>, Fault> {
     let session = tables.sessions.get(&key::id(key.session))?;
     match session.filter(|session| session.conversation.chat == chat) {
-        Some(session) => tables.messages.get(&key::message(session.id, key.index)),
+        Some(session) => {
+            let message = tables.messages.get(&key::message(session.id, key.index))?;
+            Ok(message.filter(|message| !message.replaced))
+        }
         None => Ok(None),
     }
 }
