@@ -123,9 +123,10 @@ impl Words {
     }
 }
 
-/// A method as the search sees it: what each of its words counts.
-struct Document {
-    method: &'static Method,
+/// What can be found, as the search sees it: what each of its words counts.
+#[derive(Debug)]
+pub(crate) struct Document<T> {
+    of: T,
     words: HashMap<String, f32>,
     /// The words of its name.
     name: Vec<String>,
@@ -134,23 +135,17 @@ struct Document {
 /// What one word of the request looks for: words that occur, and how much each of them is worth.
 type Sought = Vec<(String, f32)>;
 
-/// The methods that fit a request, best first.
-pub(crate) fn rank(
-    query: &str,
-    methods: &[&'static Method],
-    lines: &Lines,
-    words: &Words,
-) -> Vec<&'static Method> {
-    let documents: Vec<Document> = methods.iter().map(|method| Document::new(method, lines, words)).collect();
-    let rarity = rarity(&documents);
+/// What fits a request, best first.
+pub(crate) fn rank<T: Copy>(query: &str, documents: &[Document<T>], words: &Words) -> Vec<T> {
+    let rarity = rarity(documents);
     let asked: Vec<Sought> = meaningful(query).iter().map(|word| sought(word, &rarity, words)).collect();
-    let mut scored: Vec<(f32, &'static Method)> =
-        documents.iter().map(|document| (document.score(&asked), document.method)).collect();
+    let mut scored: Vec<(f32, T)> =
+        documents.iter().map(|document| (document.score(&asked), document.of)).collect();
     // Stable: of equals the one that Telegram lists first, which is the plainer one.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = scored.first().map_or(0.0, |(score, _)| *score);
     let shown = scored.into_iter().filter(|(score, _)| *score > 0.0 && *score >= best * WORTH_SHOWING);
-    shown.map(|(_, method)| method).collect()
+    shown.map(|(_, of)| of).collect()
 }
 
 /// The words of a request that could be exact names of methods or types: those with a capital inside, and one that
@@ -166,9 +161,17 @@ pub(crate) fn names(query: &str) -> Vec<&str> {
     words.into_iter().filter(is_name).collect()
 }
 
-impl Document {
-    fn new(method: &'static Method, lines: &Lines, words: &Words) -> Self {
-        let name = split_words(&method.name);
+impl<T> Document<T> {
+    /// A method of the Bot API.
+    pub(crate) fn of_method(of: T, method: &Method, lines: &Lines, words: &Words) -> Self {
+        let said = words.methods.get(method.name.as_str()).unwrap_or(&"");
+        let parameters: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
+        Self::new(of, &method.name, said, lines.method(&method.name).unwrap_or_default(), &parameters)
+    }
+
+    /// Something with a name, other words that people say for it, a description, and names of parameters.
+    pub(crate) fn new(of: T, name: &str, said: &str, description: &str, parameters: &[&str]) -> Self {
+        let name = split_words(name);
         let mut counts: HashMap<String, f32> = HashMap::new();
         let mut add = |words: &[String], weight: f32| {
             for word in words {
@@ -177,10 +180,10 @@ impl Document {
             }
         };
         add(&name, IN_NAME);
-        add(&split_words(words.methods.get(method.name.as_str()).unwrap_or(&"")), IN_WORDS);
-        add(&split_words(lines.method(&method.name).unwrap_or_default()), IN_DESCRIPTION);
-        method.params.iter().for_each(|param| add(&split_words(&param.name), IN_PARAMETERS));
-        Self { method, words: counts, name }
+        add(&split_words(said), IN_WORDS);
+        add(&split_words(description), IN_DESCRIPTION);
+        parameters.iter().for_each(|param| add(&split_words(param), IN_PARAMETERS));
+        Self { of, words: counts, name }
     }
 
     /// The sum over the words of the request, each by the best it finds; more where they cover the whole name.
@@ -197,7 +200,7 @@ impl Document {
 }
 
 /// How much each word that occurs says: the fewer methods have it, the more.
-fn rarity(documents: &[Document]) -> HashMap<String, f32> {
+fn rarity<T>(documents: &[Document<T>]) -> HashMap<String, f32> {
     let mut occurs: HashMap<String, f32> = HashMap::new();
     for word in documents.iter().flat_map(|document| document.words.keys()) {
         *occurs.entry(word.clone()).or_default() += 1.0;

@@ -56,12 +56,13 @@ use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::config::ConfigTools;
+use crate::tools::find::Findable;
 use crate::tools::grounded::Grounded;
 use crate::tools::tasks::TaskTools;
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
-use crate::tools::{Registry, find, lookup, notes, web};
+use crate::tools::{Registry, Tool, find, lookup, notes, web};
 
 /// The pause between tries to reach Telegram at the start.
 const RETRY: Duration = Duration::from_secs(2);
@@ -335,8 +336,11 @@ fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let conversations: Arc<dyn crate::store::ConversationStore> = base.store.clone();
     let single = [web, lookup::tool(&conversations)];
     let tools = notes::tools(&note_store).into_iter().chain(config.tools()).chain(single);
-    let tools = tools.chain(task_tools(base, ledger).tools());
-    Registry::new(tools.chain(telegram.core()).chain(find::tool(catalog)), Arc::new(telegram))
+    let mut tools: Vec<Arc<dyn Tool>> = tools.chain(task_tools(base, ledger).tools()).collect();
+    let seldom = find::take_seldom(&mut tools);
+    tools.extend(telegram.core());
+    tools.push(find::tool(catalog, &seldom));
+    Registry::new(tools, Arc::new(Findable { seldom, telegram: Arc::new(telegram) }))
 }
 
 fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {

@@ -103,16 +103,16 @@ struct Change {
     /// Instructions to follow in this chat.
     #[serde(default, deserialize_with = "present")]
     custom_prompt: Option<Option<String>>,
-    /// The language to answer in, such as "Portuguese".
+    /// To answer in, such as "Portuguese".
     #[serde(default, deserialize_with = "present")]
     language: Option<Option<String>>,
     /// How to sound, in a few words.
     #[serde(default, deserialize_with = "present")]
     personality: Option<Option<String>>,
-    /// Where the chat is: a city, an IANA time zone such as "Europe/Riga", or the time that it is there now.
+    /// Where the chat is: a city, an IANA time zone, or the time that it is there now.
     #[serde(default, deserialize_with = "present")]
     timezone: Option<Option<String>>,
-    /// When to answer in a group.
+    /// In a group: when named, replied to or commanded (mention), to every message, or only to commands (off).
     #[serde(default, deserialize_with = "present")]
     answer_when: Option<Option<AnswerWhen>>,
 }

@@ -22,7 +22,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use figaro_mcp::catalog::FIND;
 use serde_json::{Value, json};
 
 use crate::domain::chat::Place;
@@ -41,6 +40,8 @@ pub use typed::typed;
 
 /// The most tools a request carries: providers refuse more than 128, and models choose badly long before.
 const MOST_TOOLS: usize = 100;
+/// The name of the tool that finds others.
+pub const FIND: &str = "find_tools";
 /// So many are always offered.
 const MOST_OFFERED: usize = MOST_TOOLS - MOST_FOUND;
 
@@ -384,7 +385,7 @@ mod tests {
             (&["add_note", "missing"], "add_note always", false),
             (&[WEB_SEARCH, "add_note"], "add_note always, web_search always", true),
             (&["sendVenue"], "sendVenue found", false),
-            (&[FIND], "find_telegram_methods always, clear_notes found, sendDice found", false),
+            (&[FIND], "find_tools always, clear_notes found, sendDice found", false),
         ];
         for (chosen, offered, searches) in cases {
             assert_eq!(with(chosen), (offered.to_owned(), searches), "{chosen:?}");

@@ -84,7 +84,7 @@ fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Remove {
-    /// The id that `list_notes` or `add_note` gave.
+    /// From list_notes or add_note.
     note_id: String,
 }
 

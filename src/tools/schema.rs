@@ -1,56 +1,65 @@
-//! JSON Schemas as models get them: made from types, and cut down to the parameters that matter.
-
-use std::collections::BTreeSet;
+//! JSON Schemas as models get them: made from types, in as few words as say it.
 
 use schemars::JsonSchema;
-use serde_json::{Map, Value, json};
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
 
 /// The schema of a type, without what no model needs.
 pub(super) fn of<A: JsonSchema>() -> Value {
-    let mut schema = schemars::schema_for!(A).to_value();
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
     if let Some(root) = schema.as_object_mut() {
-        for key in ["$schema", "title", "description"] {
+        // What is not listed is refused when it comes, which need not be said before.
+        for key in ["$schema", "title", "description", "additionalProperties"] {
             root.remove(key);
         }
         root.entry("properties").or_insert_with(|| json!({}));
-        root.entry("additionalProperties").or_insert(json!(false));
     }
+    shorten(&mut schema);
     schema
 }
 
-/// An object schema with only these properties, of some types behind them only some fields, and only the definitions
-/// still in use.
-pub(super) fn keep(schema: &Value, properties: &[&str], fields: &[(&str, &[&str])]) -> Value {
-    let mut kept = schema.clone();
-    retain(&mut kept, properties);
-    let Some(Value::Object(mut defs)) = kept.as_object_mut().and_then(|root| root.remove("$defs")) else {
-        return kept;
-    };
-    for (name, fields) in fields {
-        if let Some(def) = defs.get_mut(*name) {
-            retain(def, fields);
+/// Says the same in fewer words, in a schema and all within it.
+fn shorten(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("default") == Some(&Value::Null) {
+                fields.remove("default");
+            }
+            if let Some(Value::String(words)) = fields.get_mut("description") {
+                *words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            }
+            fields.values_mut().for_each(shorten);
+            if let Some(names) = fields.get("oneOf").and_then(constants) {
+                fields.remove("oneOf");
+                fields.insert("type".to_owned(), "string".into());
+                fields.insert("enum".to_owned(), names);
+            }
+            // That `null` is taken too need not be said: what is optional can be left out.
+            if let Some(names) = fields.get("anyOf").and_then(optional_name) {
+                fields.remove("anyOf");
+                fields.insert("type".to_owned(), "string".into());
+                fields.insert("enum".to_owned(), names);
+            }
         }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-    let used = reachable(&kept, &defs);
-    defs.retain(|name, _| used.contains(name));
-    if let (Some(root), false) = (kept.as_object_mut(), defs.is_empty()) {
-        root.insert("$defs".to_owned(), Value::Object(defs));
-    }
-    kept
 }
 
-/// Takes all properties but these out of an object's schema, and all alternatives but these out of a union's.
-fn retain(schema: &mut Value, names: &[&str]) {
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.retain(|name, _| names.contains(&name.as_str()));
-    }
-    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
-        required.retain(|name| name.as_str().is_some_and(|name| names.contains(&name)));
-    }
-    if let Some(alternatives) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
-        let name = |of: &Value| of.get("$ref")?.as_str()?.strip_prefix("#/$defs/").map(str::to_owned);
-        alternatives.retain(|of| name(of).is_some_and(|name| names.contains(&name.as_str())));
-    }
+/// The texts of alternatives that are each one text.
+fn constants(alternatives: &Value) -> Option<Value> {
+    alternatives
+        .as_array()?
+        .iter()
+        .map(|one| one.get("const").filter(|value| value.is_string()).cloned())
+        .collect()
+}
+
+/// The names of which one, or none, is to be given.
+fn optional_name(alternatives: &Value) -> Option<Value> {
+    let [names, none] = alternatives.as_array()?.as_slice() else { return None };
+    names.get("enum").filter(|_| none["type"] == "null").cloned()
 }
 
 /// An object schema in which none of these is required.
@@ -61,61 +70,50 @@ pub(super) fn not_required(mut schema: Value, optional: &[&str]) -> Value {
     schema
 }
 
-fn reachable(schema: &Value, defs: &Map<String, Value>) -> BTreeSet<String> {
-    let mut used = BTreeSet::new();
-    let mut open = references(schema);
-    while let Some(name) = open.pop() {
-        if let Some(def) = defs.get(&name)
-            && used.insert(name)
-        {
-            open.extend(references(def));
-        }
-    }
-    used
-}
-
-fn references(value: &Value) -> Vec<String> {
-    match value {
-        Value::Object(map) => map
-            .iter()
-            .flat_map(|(key, value)| match (key.as_str(), value) {
-                ("$ref", Value::String(path)) => {
-                    path.strip_prefix("#/$defs/").map(str::to_owned).into_iter().collect()
-                }
-                (_, value) => references(value),
-            })
-            .collect(),
-        Value::Array(items) => items.iter().flat_map(references).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
+
     use super::*;
 
+    /// Which of two.
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Which {
+        /// The one.
+        First,
+        /// The other.
+        LastOne,
+    }
+
+    /// About all of it.
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Arguments {
+        /// What is said
+        /// in two lines.
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        text: String,
+        #[serde(default)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        count: Option<u8>,
+        /// Chosen here.
+        #[serde(default)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        which: Option<Which>,
+    }
+
     #[test]
-    fn only_what_is_kept_and_reached_stays() {
-        let whole = json!({
-            "type": "object",
-            "properties": {"text": {"$ref": "#/$defs/A"}, "rare": {"$ref": "#/$defs/C"}},
-            "required": ["text", "rare"],
-            "$defs": {
-                "A": {"properties": {"a": {}, "b": {"$ref": "#/$defs/B"}, "c": {}}, "required": ["a", "c"]},
-                "B": {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/C"}]},
-                "C": {},
-            },
-        });
-        let kept = keep(&whole, &["text"], &[("A", &["a", "b"]), ("B", &["A"])]);
+    fn a_schema_says_what_a_model_needs_and_no_more() {
         let wanted = json!({
             "type": "object",
-            "properties": {"text": {"$ref": "#/$defs/A"}},
-            "required": ["text"],
-            "$defs": {
-                "A": {"properties": {"a": {}, "b": {"$ref": "#/$defs/B"}}, "required": ["a"]},
-                "B": {"anyOf": [{"$ref": "#/$defs/A"}]},
+            "properties": {
+                "text": {"type": "string", "description": "What is said in two lines."},
+                "count": {"type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255},
+                "which": {"type": "string", "enum": ["first", "last_one"], "description": "Chosen here."},
             },
+            "required": ["text"],
         });
-        assert_eq!(kept, wanted);
+        assert_eq!(of::<Arguments>(), wanted);
     }
 }

@@ -1,6 +1,7 @@
 //! The Bot API methods of the MCP server as tools, a few in every prompt and the others once they were found: policy
 //! before each call, the outbound gate before each send, the current chat filled in where the model left it out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use figaro_mcp::catalog::Catalog;
 use figaro_mcp::check::{Place, check};
 use figaro_mcp::pace::messages;
 use figaro_mcp::table::{Class, Method};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Shelf, Tool, ToolContext, ToolError, ToolOutput, as_data, schema};
@@ -28,30 +30,16 @@ const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
 /// A 429 whose wait is no longer than this is waited out and the call made once more.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
-/// The methods a prompt carries, each with the parameters a model needs; the full schema of one `editMessageText` alone
-/// takes 9,000 tokens. Where a message goes is filled in.
-const CORE: [(&str, &[&str]); 11] = [
-    ("sendMessage", &["text", "parse_mode"]),
-    ("sendPhoto", &["photo", "caption"]),
-    ("sendDocument", &["document", "caption"]),
-    ("sendLocation", &["latitude", "longitude"]),
-    (
-        "sendPoll",
-        &["question", "options", "is_anonymous", "type", "allows_multiple_answers", "correct_option_ids"],
-    ),
-    ("setMessageReaction", &["message_id", "reaction"]),
-    ("editMessageText", &["message_id", "text", "parse_mode"]),
-    ("deleteMessage", &["message_id"]),
-    ("getChat", &[]),
-    ("getChatAdministrators", &[]),
-    ("getChatMember", &["user_id"]),
-];
-/// Of types behind these parameters, what a model needs of them.
-const CORE_TYPES: [(&str, &[&str]); 3] = [
-    ("InputPollOption", &["text"]),
-    ("ReactionType", &["ReactionTypeEmoji"]),
-    ("InputFile", &["name", "text"]),
-];
+/// The methods a prompt carries, in short form.
+const EVERYDAY: &str = include_str!("everyday.yaml");
+
+/// A method as a prompt shows it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Everyday {
+    description: String,
+    parameters: Value,
+}
 
 /// What every Telegram tool works with.
 #[derive(Debug, Clone)]
@@ -70,32 +58,39 @@ impl TelegramTools {
     /// The tools that every prompt carries.
     #[must_use]
     pub fn core(&self) -> Vec<Arc<dyn Tool>> {
-        CORE.iter().filter_map(|(name, properties)| self.core_tool(name, properties)).collect()
+        let methods = everyday().into_iter();
+        methods.filter_map(|(name, everyday)| self.everyday_tool(&name, everyday)).collect()
     }
 
-    fn core_tool(&self, name: &str, properties: &'static [&'static str]) -> Option<Arc<dyn Tool>> {
+    fn everyday_tool(&self, name: &str, everyday: Everyday) -> Option<Arc<dyn Tool>> {
         let method = self.catalog.method(name)?;
-        let whole = Value::Object(self.catalog.schema(method));
-        Some(self.make(method, schema::keep(&whole, properties, &CORE_TYPES), Some(properties)))
+        let Everyday { description, parameters } = everyday;
+        Some(self.make(method, description, parameters, true))
     }
 
     fn make(
         &self,
         method: &'static Method,
+        description: String,
         parameters: Value,
-        properties: Option<&'static [&'static str]>,
+        is_everyday: bool,
     ) -> Arc<dyn Tool> {
-        let description = self.catalog.description(method).to_owned();
         let spec = ToolSpec { name: method.name.clone(), description, parameters };
-        Arc::new(TelegramTool { spec, method, properties, tools: self.clone() })
+        Arc::new(TelegramTool { spec, method, is_everyday, tools: self.clone() })
     }
+}
+
+#[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
+fn everyday() -> BTreeMap<String, Everyday> {
+    serde_saphyr::from_str(EVERYDAY).expect("everyday.yaml fits")
 }
 
 impl Shelf for TelegramTools {
     fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let method = self.catalog.method(name)?;
         let whole = Value::Object(self.catalog.short_schema(method));
-        Some(self.make(method, schema::not_required(whole, &PLACE), None))
+        let description = self.catalog.description(method).to_owned();
+        Some(self.make(method, description, schema::not_required(whole, &PLACE), false))
     }
 }
 
@@ -103,8 +98,8 @@ impl Shelf for TelegramTools {
 struct TelegramTool {
     spec: ToolSpec,
     method: &'static Method,
-    /// The parameters the model is told of, if not all; it is held to them.
-    properties: Option<&'static [&'static str]>,
+    /// The model is told of some parameters, and is held to them.
+    is_everyday: bool,
     tools: TelegramTools,
 }
 
@@ -179,15 +174,14 @@ impl TelegramTool {
 
     /// The model is held to what it was told of.
     fn known(&self, args: &Map<String, Value>) -> Result<(), ToolError> {
-        let hidden = |key: &&String| {
-            let is_told = |known: &&[&str]| known.contains(&key.as_str()) || PLACE.contains(&key.as_str());
-            !self.properties.as_ref().is_none_or(is_told)
-        };
-        let Some(key) = args.keys().find(hidden) else { return Ok(()) };
+        let told = &self.spec.parameters["properties"];
+        let is_told = |key: &str| told.get(key).is_some() || PLACE.contains(&key);
+        let hidden = args.keys().find(|key| self.is_everyday && !is_told(key));
+        let Some(key) = hidden else { return Ok(()) };
         let name = &self.spec.name;
         tracing::info!(method = name, key, "a parameter that is not offered was refused");
         Err(ToolError::Denied(format!(
-            "{key} is not offered here; find_telegram_methods(\"{name}\") offers all of {name}"
+            "{key} is not offered here; find_tools(\"{name}\") offers all of {name}"
         )))
     }
 
@@ -342,7 +336,37 @@ fn describe_error(content: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use figaro_mcp::catalog::Choice;
+
     use super::*;
+
+    #[test]
+    fn what_a_prompt_says_of_a_method_is_so() {
+        let catalog = Catalog::new(&Choice::default());
+        for (name, Everyday { parameters, .. }) in everyday() {
+            let method = catalog.method(&name).unwrap_or_else(|| panic!("no method {name}"));
+            let whole = Value::Object(catalog.schema(method));
+            for (property, short) in parameters["properties"].as_object().unwrap() {
+                let long = &whole["properties"][property];
+                let one_of = |schema: &Value| {
+                    let several = schema["anyOf"].as_array().into_iter().flatten();
+                    several.chain([schema]).map(|one| one["type"].clone()).collect::<Vec<_>>()
+                };
+                // A definition of its own has no type here.
+                let is_taken =
+                    one_of(short).iter().all(|kind| *kind == "object" || one_of(long).contains(kind));
+                assert!(is_taken, "{name}.{property}: {long}");
+                let offered = short["enum"].as_array().into_iter().flatten();
+                let taken = long["enum"].as_array();
+                assert!(offered.into_iter().all(|value| taken.unwrap().contains(value)), "{name}.{property}");
+            }
+            let needed = whole["required"].as_array().into_iter().flatten();
+            let told = parameters["required"].as_array().cloned().unwrap_or_default();
+            for property in needed.filter(|name| !PLACE.contains(&name.as_str().unwrap())) {
+                assert!(told.contains(property), "{name} needs {property}");
+            }
+        }
+    }
 
     #[test]
     fn what_became_of_a_failed_call_is_told_by_its_error() {

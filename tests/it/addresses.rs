@@ -202,8 +202,7 @@ async fn a_page_that_telegram_refuses_costs_nobody_the_answer() {
 async fn the_model_cannot_switch_a_preview_on_by_itself() {
     let world = World::new().await;
     let _bot = world.start().await;
-    let find =
-        vec![call("find_telegram_methods", json!({"query": "sendMessage editMessageText sendRichMessage"}))];
+    let find = vec![call("find_tools", json!({"query": "sendMessage editMessageText sendRichMessage"}))];
     world.script.push(Reply::turn(find));
     let on = json!({"is_disabled": false, "url": OWN, "prefer_large_media": true});
     let poll = json!({"question": "q", "options": [{"text": "a", "media": {"type": "link", "url": OWN}}, {"text": "b"}]});
@@ -285,7 +284,7 @@ async fn a_message_with_too_much_to_look_at_is_refused_in_words_and_a_shorter_on
     let world = World::new().await;
     let _bot = world.start().await;
     let find = json!({"query": "sendMessage editMessageText sendRichMessage"});
-    world.script.push(Reply::turn(vec![call("find_telegram_methods", find)]));
+    world.script.push(Reply::turn(vec![call("find_tools", find)]));
     let rich = |html: String| call("sendRichMessage", json!({"rich_message": {"html": html}}));
     let links =
         |count: usize| (0..count).map(|at| format!("<a href=\"{CAT}?{at}\">x</a>")).collect::<String>();

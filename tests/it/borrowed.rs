@@ -56,11 +56,10 @@ impl Stage {
 
     /// Has the model try them all when it is asked in these words, and end with `end`.
     fn turned(&self, words: &str, user: i64, end: &Reply) {
-        let find = |query: &str| Part::Call {
-            name: "find_telegram_methods".to_owned(),
-            arguments: json!({"query": query}),
-        };
-        let found = ["getUserProfilePhotos", "getUserGifts", "sendMessage"].map(find).to_vec();
+        let find =
+            |query: &str| Part::Call { name: "find_tools".to_owned(), arguments: json!({"query": query}) };
+        let found =
+            ["getUserProfilePhotos", "getUserGifts", "sendMessage", "reset_config"].map(find).to_vec();
         self.world.when(words, Reply::turn(found));
         self.world.when(words, Reply::turn(self.calls(user)));
         self.world.when(words, end.clone());

@@ -9,21 +9,15 @@ use crate::support::scene::text;
 use crate::support::{ANN, BOB, World};
 
 /// What every first request of a turn offers.
-const AT_HAND: [&str; 23] = [
+const AT_HAND: [&str; 17] = [
     "add_note",
     "cancel_task",
-    "clear_notes",
     "deleteMessage",
     "editMessageText",
-    "find_telegram_methods",
-    "getChat",
-    "getChatAdministrators",
-    "getChatMember",
-    "get_config",
+    "find_tools",
     "list_notes",
     "list_tasks",
     "remove_note",
-    "reset_config",
     "schedule_task",
     "sendDocument",
     "sendLocation",
@@ -40,7 +34,7 @@ fn call(name: &str, arguments: Value) -> Part {
 }
 
 fn find(query: &str) -> Part {
-    call("find_telegram_methods", json!({"query": query}))
+    call("find_tools", json!({"query": query}))
 }
 
 /// Ann asks, the model answers with these passes, the last of them words; gives the results of all calls in their order.
@@ -183,7 +177,7 @@ async fn a_tool_at_hand_takes_all_its_parameters_once_it_was_found() {
         ],
     ];
     let results = turn(&world, passes, "There it is.").await;
-    assert!(refusal(&results[0]).contains("find_telegram_methods(\"sendMessage\")"), "{results:?}");
+    assert!(refusal(&results[0]).contains("find_tools(\"sendMessage\")"), "{results:?}");
     assert!(refusal(&results[2]).contains("nothing that acts"), "{results:?}");
     assert_eq!(results[3]["success"], true, "{results:?}");
     let requests = world.asked();
@@ -199,6 +193,30 @@ async fn a_tool_at_hand_takes_all_its_parameters_once_it_was_found() {
         world.telegram.messages(ANN).into_iter().filter(|m| m.get("reply_markup").is_some()).collect();
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert_eq!((text(&sent[0]), &sent[0]["reply_markup"]["inline_keyboard"][0][0]), ("a link", &link()));
+}
+
+#[tokio::test]
+async fn a_tool_of_figaros_own_that_is_seldom_wanted_is_found_by_words_or_by_its_name() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    let cases = [
+        ("show my settings", "get_config", json!({})),
+        ("reset_config", "reset_config", json!({})),
+        ("clear the whole list of notes", "clear_notes", json!({"key": "films"})),
+    ];
+    for (query, name, arguments) in cases {
+        let passes =
+            vec![vec![call(name, arguments.clone())], vec![find(query)], vec![call(name, arguments)]];
+        let results = turn(&world, passes, "Done.").await;
+        assert!(refusal(&results[0]).contains(&format!("no tool {name} is offered yet")), "{results:?}");
+        assert_eq!(results[1]["callable_now"][0]["name"], name, "{query}: {results:?}");
+        assert_eq!(results[2]["success"], true, "{results:?}");
+        let all = names(world.asked().last().unwrap());
+        assert_eq!(all[..AT_HAND.len()], AT_HAND, "what was found stands behind");
+        assert!(all[AT_HAND.len()..].contains(&name.to_owned()), "{all:?}");
+    }
+    let results = turn(&world, vec![vec![find("pin a message")]], "Found.").await;
+    assert_eq!(results[0]["callable_now"][0]["name"], "pinChatMessage", "{results:?}");
 }
 
 #[tokio::test]
@@ -276,13 +294,12 @@ async fn a_model_is_told_how_to_write_a_file() {
     turn(&world, vec![vec![find("sendVoice")]], "I see.").await;
     let requests = world.asked();
     let (short, whole) = (vec!["name", "text"], vec!["name", "base64", "text"]);
-    for (at, name, wanted) in
-        [(0, "sendDocument", &short), (0, "sendPhoto", &short), (1, "sendVoice", &whole)]
-    {
-        let parameters = &offered(&requests[at], name).unwrap()["parameters"];
-        let file = &parameters["$defs"]["InputFile"];
+    let parameters = |at: usize, name| &offered(&requests[at], name).unwrap()["parameters"];
+    let everyday = &parameters(0, "sendDocument")["properties"]["document"]["anyOf"][1];
+    let found = &parameters(1, "sendVoice")["$defs"]["InputFile"];
+    for (file, wanted) in [(everyday, &short), (found, &whole)] {
         let fields: Vec<&str> = file["properties"].as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!((&fields, &file["required"]), (wanted, &json!(["name"])), "{name}");
+        assert_eq!((&fields, &file["required"]), (wanted, &json!(["name"])), "{file}");
     }
 }
 

@@ -33,6 +33,7 @@ mod ports;
 mod private;
 mod process;
 mod promise;
+mod prompt_budget;
 mod providers;
 mod proxies;
 mod retry;

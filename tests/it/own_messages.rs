@@ -6,7 +6,7 @@ use std::time::Duration;
 use figaro::demo::model::{Part, Reply};
 use serde_json::{Value, json};
 
-use super::task_tools::{LEAP, calls, error, recurring, results, says, scene};
+use super::task_tools::{LEAP, calls, error, find_and_call, recurring, results, says, scene};
 use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, World};
 
@@ -15,12 +15,7 @@ const REFUSED: &str = "not one that you sent";
 /// In a turn of Bob's the model finds a method and calls it on a message; gives what the tool told it.
 async fn tries(world: &World, method: &str, arguments: Value) -> Value {
     let said = format!("please try {method} number {}", world.model.requests().len());
-    let end = format!("Dealt with {said}");
-    world.when(&said, Reply::call("find_telegram_methods", json!({"query": method})));
-    world.when(&said, Reply::call(method, arguments));
-    world.when(&said, Reply::text(&end));
-    world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
-    results(world, &said, 2, (TEAM, &end)).await.remove(1)
+    find_and_call(world, (BOB, TEAM), &said, (method, arguments)).await
 }
 
 /// Every call that could change or delete this message, with arguments that fit.

@@ -4,7 +4,7 @@ use figaro::demo::model::{Part, Reply};
 use figaro::demo::telegram::{Failure, View};
 use serde_json::{Value, json};
 
-use super::task_tools::calls;
+use super::task_tools::find_and_call;
 use crate::support::scene::text;
 use crate::support::{ANN, World};
 
@@ -12,10 +12,10 @@ fn call(name: &str, arguments: Value) -> Part {
     Part::Call { name: name.to_owned(), arguments }
 }
 
-/// Has the model make a call in a turn of its own, and gives its result.
+/// Has the model find a tool and call it in a turn of its own, and gives the result.
 async fn result_of(world: &World, name: &str, arguments: Value) -> Value {
     let said = format!("{name}, step {}", world.asked().len());
-    calls(world, (ANN, ANN), &said, vec![(name, arguments)]).await.remove(0)
+    find_and_call(world, (ANN, ANN), &said, (name, arguments)).await
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::store::sled::engine;
 use super::task_runs::store;
-use super::task_tools::{CAROL, call, calls, listed, now, recurring, says, scene, start};
+use super::task_tools::{CAROL, call, find_and_call, listed, now, recurring, says, scene, start};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
@@ -148,8 +148,8 @@ async fn a_reset_is_shown_and_undone_whole() {
     assert!(bot.stop().success());
     let before = settings(&world, TEAM).await;
     let bot = start(&world, &[]).await;
-    let told = calls(&world, (ANN, TEAM), "forget it all", vec![("reset_config", json!({}))]).await;
-    assert_eq!(told[0]["success"], true, "{told:?}");
+    let told = find_and_call(&world, (ANN, TEAM), "forget it all", ("reset_config", json!({}))).await;
+    assert_eq!(told["success"], true, "{told}");
     let card = says(&world, TEAM, TITLE).await;
     assert_eq!(
         text(&card),

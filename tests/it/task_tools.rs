@@ -43,6 +43,21 @@ pub async fn results(world: &World, said: &str, count: usize, (chat, end): (i64,
     told.iter().map(|told| serde_json::from_str(told).unwrap_or_else(|_| json!({"raw": told}))).collect()
 }
 
+/// In a turn of someone's the model finds a tool and calls it; gives what the tool told it.
+pub async fn find_and_call(
+    world: &World,
+    who: (i64, i64),
+    said: &str,
+    (tool, arguments): (&str, Value),
+) -> Value {
+    let end = format!("Dealt with: {said}");
+    world.when(said, Reply::call("find_tools", json!({"query": tool})));
+    world.when(said, Reply::call(tool, arguments));
+    world.when(said, Reply::text(&end));
+    world.say(who.0, who.1, &format!("@figaro_bot {said}"));
+    results(world, said, 2, (who.1, &end)).await.remove(1)
+}
+
 pub async fn call(world: &World, who: (i64, i64), said: &str, tool: &str, arguments: Value) -> Value {
     calls(world, who, said, vec![(tool, arguments)]).await.remove(0)
 }

@@ -54,9 +54,9 @@ struct Wanted {
     /// needs, for whom it is and in which language, such as "Remind Ann, in English, to take the medicine." Leave out
     /// when and how often.
     prompt: String,
-    /// If recurring: a cron expression of 5 fields (minute hour day-of-month month day-of-week) or 6 with seconds first,
-    /// or @hourly, @daily, @weekly, @monthly, @yearly. If not: a date and time in ISO 8601, local unless it ends in an
-    /// offset ("2026-11-23T09:00"), or a duration from now ("in 20m").
+    /// If recurring, cron: 5 fields (minute hour day-of-month month day-of-week), 6 with seconds first, or @hourly, @daily,
+    /// @weekly, @monthly, @yearly. If not, ISO 8601, local unless it ends in an offset ("2026-11-23T09:00"), or a
+    /// duration from now ("in 20m").
     schedule: String,
     /// true for again and again, false for once.
     recurring: bool,
@@ -68,31 +68,31 @@ struct Wanted {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Which {
-    /// The id that `schedule_task` or `list_tasks` gave.
+    /// From schedule_task or list_tasks.
     task_id: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Change {
-    /// The id that `schedule_task` or `list_tasks` gave.
+    /// From schedule_task or list_tasks.
     task_id: String,
-    /// What is to be done instead, in full, as for `schedule_task`.
+    /// In full, as for schedule_task.
     #[serde(default)]
     prompt: Option<String>,
-    /// When instead, as for `schedule_task`.
+    /// As for schedule_task.
     #[serde(default)]
     schedule: Option<String>,
-    /// Only if a recurring task becomes a single run or the reverse.
+    /// Only if it becomes a single run, or again a recurring one.
     #[serde(default)]
     recurring: Option<bool>,
-    /// Another IANA time zone; the clock times stay.
+    /// An IANA time zone; clock times stay.
     #[serde(default)]
     timezone: Option<String>,
-    /// The model that carries it out, as provider:model; null for the chat's own.
+    /// As provider:model; null for the chat's own.
     #[serde(default, deserialize_with = "present")]
     model: Option<Option<String>>,
-    /// What becomes of a run that is missed because the bot is not running.
+    /// What becomes of a run missed while the bot is off.
     #[serde(default)]
     if_missed: Option<IfMissed>,
     /// true pauses it, false lets it run again.

@@ -99,7 +99,7 @@ impl Brain for Showman {
             return due(request, prompt, &results);
         }
         let trick = Trick::of(message.text);
-        let has_found = results.last().is_some_and(|(tool, _)| *tool == "find_telegram_methods");
+        let has_found = results.last().is_some_and(|(tool, _)| *tool == "find_tools");
         if has_found && trick == Trick::Dice {
             return offered(request, "sendDice", json!({"emoji": "🎲"}));
         }
@@ -116,7 +116,7 @@ impl Brain for Showman {
                 [] => spoken(&echo(&fence::read(message.text))),
                 pictures => spoken(&received(pictures)),
             },
-            Trick::Dice => offered(request, "find_telegram_methods", json!({"query": "roll a dice"})),
+            Trick::Dice => offered(request, "find_tools", json!({"query": "roll a dice"})),
             Trick::Search => offered(request, "web_search", json!({"query": query(message.text)})),
             Trick::Schedule => {
                 let name = message.attribute("from").unwrap_or("you");
