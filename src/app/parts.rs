@@ -367,6 +367,7 @@ fn commands(base: &Base<'_>, ledger: Arc<Ledger>) -> Commands {
         sender: late(base),
         store,
         locales: base.locales.clone(),
+        prompts: base.prompts.clone(),
         admins: base.admins.clone(),
         access: base.settings.access.clone(),
         me: base.me.clone(),

@@ -6,7 +6,7 @@ use super::model::ModelName;
 /// Instructions with the tools, the model and the settings that go with them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
-    /// Lower-case letters, digits, `_` and `-`: the name of its file.
+    /// Lower-case letters, digits, `_` and `-`, 40 at most: the name of its file.
     pub name: String,
     /// What its author calls this state of it.
     pub version: String,

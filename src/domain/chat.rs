@@ -108,6 +108,8 @@ pub struct ChatConfig {
     pub timezone: Option<Tz>,
     /// When to answer in a group.
     pub answer_when: AnswerWhen,
+    /// The agent that answers here, by its name; one that is not there any more does not count.
+    pub agent: Option<String>,
     /// The model that answers here.
     pub model: Option<ModelName>,
     /// How it is to write.
@@ -129,6 +131,8 @@ pub struct ConfigPatch {
     pub timezone: Option<Option<Tz>>,
     /// When to answer in a group.
     pub answer_when: Option<AnswerWhen>,
+    /// The agent that answers here. Only people change it: it may be what keeps a model from tools.
+    pub agent: Option<Option<String>>,
     /// The model that answers here.
     pub model: Option<Option<ModelName>>,
     /// How it is to write, all of it.
@@ -141,7 +145,7 @@ pub struct ConfigPatch {
 }
 
 impl ConfigPatch {
-    /// Clears everything.
+    /// Clears everything that a model may change, and the model and its settings.
     #[must_use]
     pub fn reset() -> Self {
         Self {
@@ -150,6 +154,7 @@ impl ConfigPatch {
             personality: Some(None),
             timezone: Some(None),
             answer_when: Some(AnswerWhen::default()),
+            agent: None,
             model: Some(None),
             settings: Some(Generation::default()),
             setting: None,
@@ -164,6 +169,7 @@ impl ConfigPatch {
         set(&mut config.personality, self.personality);
         set(&mut config.timezone, self.timezone);
         set(&mut config.answer_when, self.answer_when);
+        set(&mut config.agent, self.agent);
         set(&mut config.model, self.model);
         set(&mut config.settings, self.settings);
         config.zone_asked = self.zone_asked.or(config.zone_asked);

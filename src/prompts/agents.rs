@@ -13,6 +13,8 @@ use crate::domain::agent::Agent;
 use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
 
+/// The most bytes of a name: the button that chooses an agent carries it.
+const MAX_NAME: usize = 40;
 /// Name and text of each agent that is built in.
 const EMBEDDED: [(&str, &str); 1] = [("scheduled", include_str!("../../prompts/agents/scheduled.yaml"))];
 
@@ -145,6 +147,9 @@ fn shape_faults(file: &File) -> Vec<String> {
 }
 
 fn name_faults(name: &str, file: &str) -> Option<String> {
+    if name.len() > MAX_NAME {
+        return Some(format!("name takes at most {MAX_NAME} characters"));
+    }
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(fits) {
         return Some(format!("name is `{name}`, and takes lower-case letters, digits, _ and -"));
@@ -247,6 +252,11 @@ json_schema_extra:
             ("name: brief", "name: curt", "name is curt, so the file is to be curt.yaml"),
             ("name: brief", "name: Brief", "name is `Brief`, and takes lower-case letters, digits, _ and -"),
             ("name: brief", "name: ../brief", "name is `../brief`, and takes"),
+            (
+                "name: brief",
+                "name: a23456789a23456789a23456789a23456789a2345",
+                "name takes at most 40 characters",
+            ),
             ("ollama:qwen3:8b", "qwen3", "model: `qwen3` is not of the form provider:model"),
             ("temperature: 0.2", "temperature: 3", "settings: temperature is 3, and takes 0 to 2"),
             (

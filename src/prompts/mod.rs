@@ -14,6 +14,8 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 use crate::domain::agent::Agent;
+use crate::domain::chat::ChatConfig;
+use crate::domain::task::SCHEDULED_AGENT;
 
 /// Name and text of each template.
 const TEMPLATES: [(&str, &str); 4] = [
@@ -162,6 +164,18 @@ impl Prompts {
     #[must_use]
     pub fn agent(&self, name: &str) -> Option<&Agent> {
         self.agents.get(name)
+    }
+
+    /// The agents that a chat can choose: all but the one that carries out tasks.
+    pub fn choosable(&self) -> impl Iterator<Item = &Agent> {
+        self.agents.values().filter(|agent| agent.name != SCHEDULED_AGENT)
+    }
+
+    /// The agent that a chat has chosen, if it is there.
+    #[must_use]
+    pub fn chosen(&self, config: &ChatConfig) -> Option<&Agent> {
+        let name = config.agent.as_deref()?;
+        self.choosable().find(|agent| agent.name == name)
     }
 
     /// Every agent.

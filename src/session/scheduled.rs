@@ -9,7 +9,7 @@ use super::question::Question;
 use super::trouble::Trouble;
 use super::turn::Turns;
 use crate::domain::agent::Agent;
-use crate::domain::chat::ConfigPatch;
+use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::run::ActiveRun;
@@ -38,17 +38,17 @@ impl Question {
     }
 }
 
-/// Who does a turn: an agent with its tools, or Figaro with all there are.
+/// Who does a turn: the agent of a task or of the chat with its tools, or Figaro with all there are.
 pub(super) struct Part<'a> {
     pub(super) agent: Option<&'a Agent>,
     pub(super) tools: Arc<Registry>,
 }
 
 impl Turns {
-    /// Who is to do this.
-    pub(super) fn part(&self, question: &Question) -> Result<Part<'_>, Trouble> {
+    /// Who is to do this in a chat of these settings, or of some that cannot be read.
+    pub(super) fn part(&self, question: &Question, config: Option<&ChatConfig>) -> Result<Part<'_>, Trouble> {
         let Some(task) = &question.task else {
-            return Ok(Part { agent: None, tools: self.tools.clone() });
+            return Ok(self.part_of_chat(config));
         };
         let known = self.prompts.agent(&task.agent).zip(self.agents.get(&task.agent));
         let (agent, tools) = known.ok_or_else(|| {
@@ -56,6 +56,25 @@ impl Turns {
             Trouble::Internal
         })?;
         Ok(Part { agent: Some(agent), tools: tools.clone() })
+    }
+
+    /// Without the agent that the chat has chosen, Figaro answers as it does elsewhere; `/config` says so. Where nobody
+    /// can tell whether one was chosen that has fewer tools, there are none.
+    fn part_of_chat(&self, config: Option<&ChatConfig>) -> Part<'_> {
+        let Some(config) = config else {
+            let may_be_held = self.prompts.choosable().next().is_some();
+            let tools = if may_be_held { Arc::new(self.tools.only(&[])) } else { self.tools.clone() };
+            return Part { agent: None, tools };
+        };
+        let chosen = self.prompts.chosen(config);
+        let known = chosen.and_then(|agent| Some((agent, self.agents.get(&agent.name)?)));
+        if let Some((agent, tools)) = known {
+            return Part { agent: Some(agent), tools: tools.clone() };
+        }
+        if let Some(agent) = &config.agent {
+            tracing::warn!(agent, "the agent that a chat has chosen is not there; the chat goes without");
+        }
+        Part { agent: None, tools: self.tools.clone() }
     }
 
     pub(super) async fn run_task(&self, task: Task, control: Control) -> Option<Job> {

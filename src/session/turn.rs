@@ -218,12 +218,13 @@ impl Turns {
     /// Loads everything, builds the request, and lets the agent work.
     async fn answer(&self, run: &ActiveRun, question: &Question, control: Control) -> Result<End, Trouble> {
         let first = question.parts.first().ok_or(Trouble::Internal)?;
-        let config = match self.settings.chat_config(first.place.chat).await {
+        let config = self.settings.chat_config(first.place.chat).await;
+        if let Err(error @ StoreError::Failed { .. }) = &config {
             // A store that fails now may tell later which model the chat chose; no other is to read it meanwhile.
-            Err(error @ StoreError::Failed { .. }) => return Err(self.lost(&error)),
-            config => self.or_without(config, "settings"),
-        };
-        let part = self.part(question)?;
+            return Err(self.lost(error));
+        }
+        let part = self.part(question, config.as_ref().ok())?;
+        let config = self.or_without(config, "settings");
         let model = self.model_of(run, question, (&config, part.agent));
         let sees = self.driver.ledger.models.capabilities(&model).is_some_and(|can| can.vision);
         if let Some(said) = unreadable(question, self.texts(question), (&model, sees)) {

@@ -148,6 +148,7 @@ fn view(config: &ChatConfig) -> Value {
         "personality": config.personality,
         "timezone": config.timezone.map(|zone| zone.name()),
         "answer_when": config.answer_when,
+        "agent": config.agent,
         "model": config.model.as_ref().map(ToString::to_string),
     })
 }

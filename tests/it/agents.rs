@@ -2,12 +2,36 @@
 
 use std::fs;
 
-use figaro::demo::model::Reply;
+use figaro::demo::model::{ModelRequest, Reply};
 use figaro::demo::tavily::KEY;
+use figaro::demo::telegram::Standing;
 use figaro::prompts::Prompts;
+use serde_json::{Value, json};
 
+use super::task_tools::{calls, error, find_and_call};
 use crate::check::refused;
-use crate::support::World;
+use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::{ANN, BOB, World};
+
+/// An agent with one tool, a model and a setting of its own.
+const TUTOR: &str = "type: object
+description: Never give the answer; ask the question that leads to it.
+json_schema_extra:
+  kind: agent
+  name: tutor
+  version: 1
+  model: compatible:offline-text
+  settings: {temperature: 0.25, max_tokens: 300}
+  tools: [{name: add_note}, {name: no_such_tool}]
+";
+
+/// An agent without tools, and one that may find all there are and reset the chat.
+const MUTE: &str =
+    "type: object\ndescription: Be mute.\njson_schema_extra: {kind: agent, name: mute, version: 1}";
+const FREE: &str = "type: object
+description: Be free.
+json_schema_extra: {kind: agent, name: free, version: 1, tools: [{name: find_tools}, {name: set_config}]}
+";
 
 impl World {
     /// Puts the file of an agent where the bot looks for it.
@@ -69,4 +93,163 @@ async fn what_is_wrong_with_agents_is_told_before_the_start() {
     }
     assert_eq!(message.lines().count(), 3, "{message}");
     assert!(!world.folder.path().join("data").exists(), "nothing was begun");
+}
+
+/// The request that answers someone's next words.
+async fn asked(world: &World, who: i64, chat: i64, words: &str) -> ModelRequest {
+    let before = world.model.requests().len();
+    world.told(who, chat, &format!("@figaro_bot {words}")).await;
+    world.asks(before + 1).await
+}
+
+/// Someone has `/config` shown in a chat and presses these buttons of it, the last of which is answered with `toast`;
+/// gives the card as it then is.
+async fn presses(world: &World, (who, chat): (i64, i64), buttons: &[&str], toast: &str) -> Value {
+    let card = world.told(who, chat, "/config@figaro_bot").await;
+    let id = number(&card["message_id"]);
+    let (last, first) = buttons.split_last().unwrap();
+    for button in first {
+        assert_eq!(world.press(who, &card, button).await, "");
+        world.shows(chat, id, "Who shall answer here?").await;
+    }
+    assert_eq!(world.press(who, &card, last).await, toast);
+    world.caught_up().await;
+    world.telegram.messages(chat).into_iter().find(|message| message["message_id"] == id).unwrap()
+}
+
+#[tokio::test]
+async fn a_chat_is_answered_by_the_agent_that_was_chosen_with_a_button() {
+    let world = World::new().await;
+    world.agent("tutor.yaml", TUTOR);
+    world.agent("mute.yaml", MUTE);
+    let bot = world.many().spawn();
+    bot.ready().await;
+    world.otherwise(Reply::text("Fine."));
+    let plain = asked(&world, BOB, BOB, "before").await;
+    let card = world.told(BOB, BOB, "/config").await;
+    assert!(text(&card).contains("Agent: none") && labels(&card).contains(&"Agent".to_owned()), "{card}");
+
+    assert_eq!(world.press(BOB, &card, "Agent").await, "");
+    let choice = world.shows(BOB, number(&card["message_id"]), "Who shall answer here?").await;
+    assert_eq!(labels(&choice), ["mute", "tutor", "Clear", "‹ Back"]);
+    let card = presses(&world, (BOB, BOB), &["Agent", "tutor"], "Saved.").await;
+    assert!(text(&card).contains("Agent: tutor\n"), "{card}");
+    assert!(text(&card).contains("Model: compatible:offline-text"), "{card}");
+
+    let request = asked(&world, BOB, BOB, "while it is chosen").await;
+    assert_eq!((request.model(), request.tool_names()), ("offline-text", vec!["add_note"]));
+    let instructions = request.instructions();
+    assert!(instructions.starts_with(plain.instructions()), "the base rules come first: {instructions}");
+    assert!(
+        instructions.ends_with("Never give the answer; ask the question that leads to it."),
+        "{instructions}"
+    );
+    assert_eq!((&request.body["temperature"], request.offers_search()), (&json!(0.25), false));
+    // What it was not given it cannot call.
+    let told = calls(&world, (BOB, BOB), "clear it all", vec![("clear_notes", json!({}))]).await;
+    assert!(error(&told[0]).contains("no tool clear_notes"), "{told:?}");
+    let told =
+        calls(&world, (BOB, BOB), "note it", vec![("add_note", json!({"key": "a", "content": "b"}))]).await;
+    assert_eq!(told[0]["success"], true, "{told:?}");
+
+    // What the chat sets itself counts before.
+    let shown = world.told(BOB, BOB, "/model temperature 0.75").await;
+    assert!(
+        text(&shown)
+            .starts_with("Model\ncompatible:offline-text answers here: it is the one of the agent tutor."),
+        "{shown}"
+    );
+    assert!(text(&shown).contains("temperature 0.75, max_tokens 300"), "{shown}");
+    world.told(BOB, BOB, "/model openai:gpt-4.1-mini").await;
+    let request = asked(&world, BOB, BOB, "with a model of the chat's").await;
+    assert_eq!((request.model(), request.tool_names()), ("gpt-4.1-mini", vec!["add_note"]));
+    assert_eq!(
+        (&request.body["temperature"], &request.body["max_output_tokens"]),
+        (&json!(0.75), &json!(300))
+    );
+    // Another chat is answered as before.
+    assert_eq!(asked(&world, ANN, ANN, "elsewhere").await.tool_names(), plain.tool_names());
+
+    // No tools listed, no tools given; by typing too.
+    world.told(BOB, BOB, "/config agent MUTE").await;
+    let request = asked(&world, BOB, BOB, "without tools").await;
+    assert!(request.tool_names().is_empty() && request.instructions().ends_with("Be mute."));
+    let card = presses(&world, (BOB, BOB), &["Agent", "Clear"], "Saved.").await;
+    assert!(text(&card).contains("Agent: none"), "{card}");
+    let request = asked(&world, BOB, BOB, "after").await;
+    assert_eq!((request.instructions(), request.tool_names()), (plain.instructions(), plain.tool_names()));
+    assert!(bot.log().contains("an agent names a tool that does not exist"), "{}", bot.log());
+}
+
+#[tokio::test]
+async fn in_a_group_only_those_who_may_change_settings_choose_its_agent() {
+    let world = World::new().await;
+    world.team();
+    world.agent("tutor.yaml", TUTOR);
+    let bot = world.many().spawn();
+    bot.ready().await;
+    world.otherwise(Reply::text("Fine."));
+    presses(&world, (BOB, TEAM), &["Agent", "tutor"], "Only an admin of this chat can do that.").await;
+    let refused = world.told(BOB, TEAM, "/config@figaro_bot agent tutor").await;
+    assert_eq!(text(&refused), "Only an admin of this chat can do that.");
+    assert!(asked(&world, BOB, TEAM, "still").await.tool_names().contains(&"schedule_task"));
+    // Names that no file has, and the agent of tasks.
+    for name in ["nobody", "scheduled", "../tutor"] {
+        let told = world.told(ANN, TEAM, &format!("/config@figaro_bot agent {name}")).await;
+        assert_eq!(text(&told), format!("There is no agent “{name}”. There are: tutor."));
+    }
+    let card = world.told(ANN, TEAM, "/config@figaro_bot").await;
+    let forged = world.forged(ANN, &card, "config:set:agent:scheduled").await;
+    assert_eq!(forged, "There is no agent “scheduled”. There are: tutor.");
+    assert!(asked(&world, BOB, TEAM, "still so").await.tool_names().contains(&"schedule_task"));
+
+    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    let card = presses(&world, (BOB, TEAM), &["Agent", "tutor"], "Saved.").await;
+    assert!(text(&card).contains("Agent: tutor\n"), "{card}");
+    assert_eq!(asked(&world, ANN, TEAM, "as chosen").await.tool_names(), ["add_note"]);
+}
+
+#[tokio::test]
+async fn an_agent_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
+    let world = World::new().await;
+    world.agent("tutor.yaml", TUTOR);
+    let bot = world.many().spawn();
+    bot.ready().await;
+    world.otherwise(Reply::text("Fine."));
+    world.told(ANN, ANN, "/config agent tutor").await;
+    assert_eq!(asked(&world, ANN, ANN, "as chosen").await.tool_names(), ["add_note"]);
+    assert!(bot.stop().success());
+
+    fs::remove_file(world.folder.path().join("prompts/agents/tutor.yaml")).unwrap();
+    let bot = world.many().spawn();
+    bot.ready().await;
+    let request = asked(&world, ANN, ANN, "without it").await;
+    assert!(request.tool_names().contains(&"schedule_task") && request.model() == "gpt-4.1-mini");
+    assert!(!request.instructions().contains("Never give the answer"));
+    let card = world.told(ANN, ANN, "/config").await;
+    let gone = "Agent: tutor ⚠️ is not there any more, so I answer as usual\n";
+    assert!(text(&card).contains(gone) && text(&card).contains("Model: openai:gpt-4.1-mini"), "{card}");
+    let card = presses(&world, (ANN, ANN), &["Agent", "Clear"], "Saved.").await;
+    assert!(!text(&card).contains("Agent") && !labels(&card).contains(&"Agent".to_owned()), "{card}");
+    let usage = world.told(ANN, ANN, "/config agent tutor").await;
+    assert!(text(&usage).starts_with("/config alone shows the settings."), "{usage}");
+}
+
+#[tokio::test]
+async fn a_model_does_not_change_the_agent_that_holds_it() {
+    let world = World::new().await;
+    world.agent("free.yaml", FREE);
+    let bot = world.many().spawn();
+    bot.ready().await;
+    world.told(ANN, ANN, "/config agent free").await;
+    for change in [json!({"agent": null}), json!({"agent": "scheduled"})] {
+        let said = format!("try {change}");
+        let told = calls(&world, (ANN, ANN), &said, vec![("set_config", change)]).await;
+        assert!(error(&told[0]).contains("unknown field `agent`"), "{told:?}");
+    }
+    let told = find_and_call(&world, (ANN, ANN), "reset it", ("reset_config", json!({}))).await;
+    assert_eq!(told["success"], true, "{told}");
+    let told = find_and_call(&world, (ANN, ANN), "show it", ("get_config", json!({}))).await;
+    assert_eq!(told["agent"], "free", "{told}");
+    assert_eq!(asked(&world, ANN, ANN, "afterwards").await.tool_names(), ["find_tools", "set_config"]);
 }

@@ -13,6 +13,9 @@ use crate::text::one_line;
 /// Languages offered as buttons, by their own names; any other can be typed.
 const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "Русский", "Français"];
 
+/// So many agents are offered as buttons; any other can be typed.
+const MOST_CHOICES: usize = 12;
+
 /// The most characters of a setting that a line shows.
 const VALUE_CHARS: usize = 80;
 
@@ -22,17 +25,19 @@ pub(super) enum Field {
     Language,
     Tone,
     Instructions,
+    Agent,
     Answers,
 }
 
 impl Field {
-    const ALL: [Self; 4] = [Self::Language, Self::Tone, Self::Instructions, Self::Answers];
+    const ALL: [Self; 5] = [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Language => "language",
             Self::Tone => "tone",
             Self::Instructions => "instructions",
+            Self::Agent => "agent",
             Self::Answers => "answers",
         }
     }
@@ -46,13 +51,9 @@ impl Field {
             Self::Language => &texts.config_language,
             Self::Tone => &texts.config_personality,
             Self::Instructions => &texts.config_instructions,
+            Self::Agent => &texts.config_agent,
             Self::Answers => &texts.config_answers,
         }
-    }
-
-    /// Answers-when means something in groups only.
-    fn applies(self, asker: &Asker) -> bool {
-        self != Self::Answers || asker.place.is_group()
     }
 }
 
@@ -65,11 +66,11 @@ impl Commands {
         if name.eq_ignore_ascii_case("timezone") {
             return self.timezone_command(asker, value).await;
         }
-        let Some(field) = Field::named(name).filter(|field| field.applies(asker)) else {
+        let config = self.store.chat_config(asker.place.chat).await?;
+        let Some(field) = Field::named(name).filter(|field| self.applies(*field, asker, &config)) else {
             return Ok(Card::text(&self.texts(asker).config_usage));
         };
         if value.trim().is_empty() {
-            let config = self.store.chat_config(asker.place.chat).await?;
             return Ok(self.ask(asker, &config, field));
         }
         let value = Some(value.trim()).filter(|value| !value.eq_ignore_ascii_case("clear"));
@@ -110,17 +111,36 @@ impl Commands {
         self.me.reads_all || self.admins.is_admin(chat, &UserId::telegram(self.me.id.0)).await
     }
 
+    /// Answers-when means something in groups only; an agent where there is one to choose or to clear.
+    fn applies(&self, field: Field, asker: &Asker, config: &ChatConfig) -> bool {
+        match field {
+            Field::Language | Field::Tone | Field::Instructions => true,
+            Field::Agent => config.agent.is_some() || self.prompts.choosable().next().is_some(),
+            Field::Answers => asker.place.is_group(),
+        }
+    }
+
+    /// A setting in one line; an agent that is not there any more is said to be gone.
+    fn line(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
+        let shown = match (field, &config.agent) {
+            (Field::Agent, Some(agent)) if self.prompts.chosen(config).is_none() => {
+                fill(&texts.config_agent_gone, &[("agent", agent)])
+            }
+            _ => value(texts, config, field),
+        };
+        format!("{}: {shown}", field.label(texts))
+    }
+
     async fn config_card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.texts(asker);
         let config = self.store.chat_config(asker.place.chat).await?;
-        let fields = || Field::ALL.into_iter().filter(|field| field.applies(asker));
-        let line = |field: Field| format!("{}: {}", field.label(texts), value(texts, &config, field));
+        let fields = || Field::ALL.into_iter().filter(|field| self.applies(*field, asker, &config));
         let zone = match config.timezone {
             Some(zone) => zone.name().to_owned(),
             None => fill(&texts.config_default, &[("zone", self.default_zone.name())]),
         };
-        let model = config.model.as_ref().map_or_else(|| self.default_model(), ToString::to_string);
-        let mut body: Vec<String> = fields().map(line).collect();
+        let model = self.model_of(&config);
+        let mut body: Vec<String> = fields().map(|field| self.line(texts, &config, field)).collect();
         body.push(format!("{}: {zone}", texts.config_timezone));
         body.push(format!("{}: {model}", texts.model_title));
         let mut buttons: Vec<Button> = fields()
@@ -153,6 +173,11 @@ impl Commands {
                 let now = config.custom_prompt.as_deref().or(Some(&texts.config_none));
                 (with_value(texts, &texts.config_ask_instructions, now), Vec::new())
             }
+            Field::Agent => {
+                let names = self.prompts.choosable().map(|agent| agent.name.as_str());
+                let question = with_value(texts, &texts.config_ask_agent, config.agent.as_deref());
+                (question, names.take(MOST_CHOICES).map(|name| choice(name, name)).collect())
+            }
             Field::Answers => {
                 let choices = AnswerWhen::ALL.map(|when| choice(when_words(texts, when), when.name()));
                 (texts.config_ask_answers.clone(), choices.to_vec())
@@ -163,6 +188,35 @@ impl Commands {
         Card::titled(field.label(texts), question)
             .rows(choices.chunks(2).map(<[Button]>::to_vec))
             .row(vec![clear, back])
+    }
+
+    /// The change of one setting to this value, or back to none; or a complaint.
+    fn patch(&self, texts: &Texts, field: Field, value: Option<&str>) -> Result<ConfigPatch, String> {
+        let none = ConfigPatch::default();
+        let owned = Some(value.map(str::to_owned));
+        Ok(match field {
+            Field::Language => ConfigPatch { language: owned, ..none },
+            Field::Tone => ConfigPatch { personality: owned, ..none },
+            Field::Instructions => ConfigPatch { custom_prompt: owned, ..none },
+            Field::Agent => {
+                let agent = value.map(|name| self.agent_named(texts, name)).transpose()?;
+                ConfigPatch { agent: Some(agent), ..none }
+            }
+            Field::Answers => {
+                let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
+                let when = when.ok_or_else(|| texts.config_usage.clone())?;
+                ConfigPatch { answer_when: Some(when), ..none }
+            }
+        })
+    }
+
+    /// The agent that someone named; or what there is instead.
+    fn agent_named(&self, texts: &Texts, name: &str) -> Result<String, String> {
+        let names: Vec<&str> = self.prompts.choosable().map(|agent| agent.name.as_str()).collect();
+        let known = names.iter().find(|known| known.eq_ignore_ascii_case(name));
+        known.map(|known| (*known).to_owned()).ok_or_else(|| {
+            fill(&texts.config_agent_unknown, &[("agent", name), ("agents", &names.join(", "))])
+        })
     }
 
     /// Changes a setting: a word to add to the card, or a complaint.
@@ -180,7 +234,7 @@ impl Commands {
             let limit = MAX_SETTING_CHARS.to_string();
             return Ok(Err(fill(&texts.config_too_long, &[("limit", &limit)])));
         }
-        let change = match patch(texts, field, value) {
+        let change = match self.patch(texts, field, value) {
             Ok(change) => change,
             Err(complaint) => return Ok(Err(complaint)),
         };
@@ -191,7 +245,7 @@ impl Commands {
     }
 }
 
-/// A setting in one line, shortened.
+/// The value of a setting, shortened to one line.
 pub(super) fn value(texts: &Texts, config: &ChatConfig, field: Field) -> String {
     let none = |value: &Option<String>, or: &str| {
         value.as_deref().map_or(or.to_owned(), |text| one_line(text, VALUE_CHARS))
@@ -200,6 +254,7 @@ pub(super) fn value(texts: &Texts, config: &ChatConfig, field: Field) -> String 
         Field::Language => none(&config.language, &texts.config_auto),
         Field::Tone => none(&config.personality, &texts.config_none),
         Field::Instructions => none(&config.custom_prompt, &texts.config_none),
+        Field::Agent => none(&config.agent, &texts.config_agent_none),
         Field::Answers => when_words(texts, config.answer_when).to_owned(),
     }
 }
@@ -213,22 +268,6 @@ pub(super) fn is_cut(config: &ChatConfig, setting: Setting) -> bool {
         Setting::Answers | Setting::Zone | Setting::Model | Setting::Writing => &None,
     };
     text.as_deref().is_some_and(|text| one_line(text, VALUE_CHARS) != text)
-}
-
-/// The change of one setting to this value, or back to none; or a complaint.
-fn patch(texts: &Texts, field: Field, value: Option<&str>) -> Result<ConfigPatch, String> {
-    let none = ConfigPatch::default();
-    let owned = Some(value.map(str::to_owned));
-    Ok(match field {
-        Field::Language => ConfigPatch { language: owned, ..none },
-        Field::Tone => ConfigPatch { personality: owned, ..none },
-        Field::Instructions => ConfigPatch { custom_prompt: owned, ..none },
-        Field::Answers => {
-            let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
-            let when = when.ok_or_else(|| texts.config_usage.clone())?;
-            ConfigPatch { answer_when: Some(when), ..none }
-        }
-    })
 }
 
 /// A question with the whole of what is set now, if anything.

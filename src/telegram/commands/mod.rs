@@ -40,6 +40,7 @@ use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::Urgency;
 use crate::policy::access::{Admins, Standing, Verdict, judge, may_change};
+use crate::prompts::Prompts;
 use crate::prompts::texts::{Locales, Texts, fill};
 use crate::session::admission::{Full, MAX_IN_CONVERSATION, MAX_OF_PERSON, Slot};
 use crate::session::mailbox::{Mailboxes, Posted};
@@ -67,6 +68,8 @@ pub struct Commands {
     pub store: Arc<dyn Store>,
     /// Texts.
     pub locales: Arc<Locales>,
+    /// The agents that a chat can choose.
+    pub prompts: Arc<Prompts>,
     /// Who administers a chat.
     pub admins: Arc<dyn Admins>,
     /// Who may talk.

@@ -76,15 +76,15 @@ impl Commands {
         let config = self.store.chat_config(asker.place.chat).await?;
         let models = &self.ledger.models;
         let served = self.served_by_all().await;
-        let now = config.model.as_ref().unwrap_or_else(|| models.default_model());
+        let now = self.model_of(&config);
         let mut named = models.named();
-        if !named.contains(now) {
+        if !named.contains(&now) {
             named.push(now.clone());
         }
         let row = |model: &ModelName| {
             let mark = if is_missing(&served, model) {
                 "⚠️ "
-            } else if model == now && action == SET {
+            } else if *model == now && action == SET {
                 "✓ "
             } else {
                 ""
@@ -105,19 +105,32 @@ impl Commands {
             .row(clear.into_iter().collect()))
     }
 
+    /// The model that answers in a chat of these settings: its own, its agent's, or the bot's.
+    pub(super) fn model_of(&self, config: &ChatConfig) -> ModelName {
+        let of_agent = self.prompts.chosen(config).and_then(|agent| agent.model.as_ref());
+        let own = config.model.as_ref().or(of_agent);
+        own.unwrap_or_else(|| self.ledger.models.default_model()).clone()
+    }
+
     /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
     fn model_lines(&self, texts: &Texts, config: &ChatConfig, served: &Served) -> String {
-        let models = &self.ledger.models;
-        let model = config.model.as_ref().unwrap_or_else(|| models.default_model());
-        let which = if config.model.is_some() { &texts.model_here } else { &texts.model_bots };
-        let mut lines = vec![fill(which, &[("model", &model.to_string())])];
+        let (model, agent) = (self.model_of(config), self.prompts.chosen(config));
+        let of_agent = agent.filter(|agent| agent.model.is_some()).map(|agent| agent.name.as_str());
+        let which = match of_agent {
+            _ if config.model.is_some() => &texts.model_here,
+            Some(_) => &texts.model_agents,
+            None => &texts.model_bots,
+        };
+        let named = [("model", model.to_string()), ("agent", of_agent.unwrap_or_default().to_owned())];
+        let mut lines = vec![fill(which, &named.each_ref().map(|(key, value)| (*key, value.as_str())))];
+        let settings = config.settings.or(agent.map(|agent| agent.settings).unwrap_or_default());
         let set: Vec<String> =
-            config.settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
+            settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
         if !set.is_empty() {
             lines.push(fill(&texts.model_settings, &[("settings", &set.join(", "))]));
         }
-        lines.extend(self.ignored_line(texts, model, &config.settings));
-        if is_missing(served, model) {
+        lines.extend(self.ignored_line(texts, &model, &settings));
+        if is_missing(served, &model) {
             lines.push(fill(&texts.model_missing, &[("model", &model.to_string())]));
         }
         for (provider, _) in served.iter().filter(|(_, served)| served.is_err()) {

@@ -18,7 +18,7 @@ impl Commands {
         let since = self.vitals.started_at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string();
         // In a group everybody would read an owner's figures.
         if asker.standing != Standing::Owner || asker.place.is_group() {
-            let model = config.model.map_or_else(|| self.default_model(), |model| model.to_string());
+            let model = self.model_of(&config).to_string();
             return Ok(Card::text(fill(&texts.status_member, &[("since", &since), ("model", &model)])));
         }
         let health = self.store.health().await?;
@@ -36,7 +36,7 @@ impl Commands {
         let values = [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("uptime", duration((self.now() - self.vitals.started_at).num_seconds())),
-            ("model", self.model_line(texts, config.model.as_ref())),
+            ("model", self.model_line(texts, &self.model_of(&config))),
             ("today", today),
             ("queue", (mailboxes.waiting() + undelivered).to_string()),
             ("error", error),
@@ -52,10 +52,8 @@ impl Commands {
 
 impl Commands {
     /// The model that is to answer here, and the one that did where another had to stand in.
-    fn model_line(&self, texts: &Texts, chosen: Option<&ModelName>) -> String {
-        let models = &self.ledger.models;
-        let model = chosen.unwrap_or_else(|| models.default_model());
-        let order: Vec<String> = models.order(model).iter().map(ToString::to_string).collect();
+    fn model_line(&self, texts: &Texts, model: &ModelName) -> String {
+        let order: Vec<String> = self.ledger.models.order(model).iter().map(ToString::to_string).collect();
         let model = order.join(" › ");
         match self.vitals.last_model().filter(|last| Some(last) != order.first()) {
             Some(last) => fill(&texts.status_model, &[("model", &model), ("last", &last)]),

@@ -45,6 +45,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         personality: Some(String::new()),
         timezone: Some(chrono_tz::Europe::Berlin),
         answer_when: AnswerWhen::Always,
+        agent: Some("tutor".into()),
         model: Some("ollama:qwen3:8b".parse().unwrap()),
         settings: Generation { temperature: Some(0.5), ..Generation::default() },
         zone_asked: Some(at(7)),
@@ -55,6 +56,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         personality: Some(config.personality.clone()),
         timezone: Some(config.timezone),
         answer_when: Some(config.answer_when),
+        agent: Some(config.agent.clone()),
         model: Some(config.model.clone()),
         settings: Some(Generation::default()),
         setting: Some(("temperature".into(), Some("0.5".into()))),
@@ -68,8 +70,9 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let clear = ConfigPatch { custom_prompt: Some(None), ..ConfigPatch::default() };
     let without = ChatConfig { custom_prompt: None, ..config };
     assert_eq!(store.change_chat_config(CHAT, clear).await.unwrap(), without);
-    // Nobody is asked twice where they are.
-    let cleared = ChatConfig { zone_asked: Some(at(7)), ..ChatConfig::default() };
+    // Nobody is asked twice where they are, and no model gets rid of the agent that holds it.
+    let cleared =
+        ChatConfig { zone_asked: Some(at(7)), agent: Some("tutor".into()), ..ChatConfig::default() };
     assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), cleared);
     assert_eq!(store.chat_config(CHAT).await.unwrap(), cleared);
 }
