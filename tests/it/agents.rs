@@ -103,7 +103,7 @@ async fn asked(world: &World, who: i64, chat: i64, words: &str) -> ModelRequest 
 }
 
 /// Someone has `/config` shown in a chat and presses these buttons of it, the last of which is answered with `toast`;
-/// gives the card as it then is.
+/// once that is "Saved.", gives the card of all settings.
 async fn presses(world: &World, (who, chat): (i64, i64), buttons: &[&str], toast: &str) -> Value {
     let card = world.told(who, chat, "/config@figaro_bot").await;
     let id = number(&card["message_id"]);
@@ -113,8 +113,8 @@ async fn presses(world: &World, (who, chat): (i64, i64), buttons: &[&str], toast
         world.shows(chat, id, "Who shall answer here?").await;
     }
     assert_eq!(world.press(who, &card, last).await, toast);
-    world.caught_up().await;
-    world.telegram.messages(chat).into_iter().find(|message| message["message_id"] == id).unwrap()
+    let shown = if toast == "Saved." { "How I behave in this chat" } else { "Who shall answer here?" };
+    world.shows(chat, id, shown).await
 }
 
 #[tokio::test]
