@@ -141,13 +141,20 @@ pub enum Action {
     CancelTask(TaskId),
 }
 
-/// The message of a group in which an answer grows while it is written. It becomes the first part of the answer.
+/// A message of an answer that is there before the answer is whole: in a group the one in which it grows, in a private
+/// chat each full part. It becomes the part with its index, or is taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveMessage {
     /// The turn that writes it.
     pub run: RunId,
+    /// Which part of the answer it is, from 0 on.
+    #[serde(default)]
+    pub index: u32,
     /// The chat it stands in.
     pub chat: ChatId,
     /// Its id there.
     pub message: MessageId,
+    /// A hash of what it shows; none while that is not certain, as in one that grows.
+    #[serde(default)]
+    pub shown: Option<u64>,
 }

@@ -177,7 +177,7 @@ pub trait OutboxStore: Debug + Send + Sync {
     /// Records one more confirmed part, durably; the next one has not been repeated yet.
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
     /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone. The
-    /// message its turn grew in is forgotten in the same write, and a task whose words these were has run.
+    /// live messages of its turn are forgotten in the same write, and a task whose words these were has run.
     async fn end_delivery(&self, delivery: DeliveryId, end: DeliveryEnd, now: DateTime<Utc>) -> Result<()>;
     /// Remembers that the bot sent this message and who speaks in it, for as long as Telegram lets it be deleted (48
     /// hours). What is recorded first stays.
@@ -191,15 +191,14 @@ pub trait OutboxStore: Debug + Send + Sync {
     /// Who speaks in a message that the bot is known to have sent; `None` for any other message. Records of versions that
     /// kept no author count as [`Author::Figaro`].
     async fn author(&self, chat: ChatId, message: MessageId) -> Result<Option<Author>>;
-    /// Remembers, durably, the message a turn grows in, also as one of the model's. A turn has one; a later one replaces
-    /// it.
+    /// Remembers, durably, a live message of a turn, also as one of the model's. It replaces the one with its index.
     async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()>;
-    /// The message a turn grows in, if one is recorded.
-    async fn live_message(&self, run: RunId) -> Result<Option<LiveMessage>>;
-    /// The messages of all turns that are recorded, the oldest turn first.
+    /// The live messages of a turn, by index.
+    async fn live_of(&self, run: RunId) -> Result<Vec<LiveMessage>>;
+    /// The live messages of all turns, the oldest turn first.
     async fn live_messages(&self) -> Result<Vec<LiveMessage>>;
-    /// Forgets the message of a turn, durably; it stays the bot's own.
-    async fn forget_live(&self, run: RunId) -> Result<()>;
+    /// Forgets the live messages of a turn from this index on, durably; they stay the bot's own.
+    async fn forget_live(&self, run: RunId, from: u32) -> Result<()>;
 }
 
 /// What became of a note that was to be added.

@@ -1,7 +1,9 @@
-//! Makes the first part of an answer of the message it grew in, or takes that message back. The courier uses it.
+//! Makes parts of an answer of its live messages, or takes these back. The courier uses it.
 //!
 //! Both calls may be made twice without harm, so unlike a message they are repeated until their outcome is known: after
 //! a crash the same edit finds nothing left to change, which is a success.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -10,54 +12,70 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{DeleteMessage, EditMessageText};
 use super::error::ApiError;
+use super::markup::Formatted;
 use super::send::{Outgoing, PREVIEW, Sender, Unsent, keyboard, preview, simpler};
 use super::tries::Tries;
-use crate::domain::chat::Place;
 use crate::domain::delivery::LiveMessage;
-use crate::ids::{ChatId, MessageId};
+use crate::ids::ChatId;
 use crate::outbound::Urgency;
 
 impl Sender {
-    /// Changes the message an answer grew in into this one. Where that cannot be, as when an administrator has deleted
-    /// it, it is taken away and a new message is sent.
+    /// Changes a live message into this one. Gives whether it could: not where an administrator has deleted it, or where
+    /// it is no text.
     ///
     /// # Errors
-    /// See [`Unsent`].
+    /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: it may show this or what it showed before.
     pub async fn amend(
         &self,
-        (live, place): (LiveMessage, &Place),
+        live: LiveMessage,
         message: &Outgoing,
-        tries: &mut Tries,
         stop: &CancellationToken,
-    ) -> Result<MessageId, Unsent> {
+    ) -> Result<bool, Unsent> {
         let mut body = edit_body(live, message);
         loop {
             let Err(words) =
                 self.insist(live.chat, EditMessageText(Value::Object(body.clone())), stop).await?
             else {
-                return Ok(live.message);
+                return Ok(true);
             };
             if is_unchanged(&words) {
-                return Ok(live.message);
+                return Ok(true);
             }
             let left_out = simpler(&words, &mut body);
             tracing::warn!(chat = %live.chat, words, left_out, "Telegram refused to change a message");
             if left_out.is_none() {
-                break;
+                return Ok(false);
             }
         }
-        self.take_back(live, stop).await?;
-        self.deliver(place, message, tries, stop).await
     }
 
-    /// Deletes the message an answer grew in. That Telegram refuses, mostly because it is gone, is the end of it too.
+    /// Deletes live messages of a turn, from this index on, and forgets them. That Telegram refuses, mostly because one
+    /// is gone, is the end of it too.
     ///
     /// # Errors
-    /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: it may still be there.
-    pub async fn take_back(&self, live: LiveMessage, stop: &CancellationToken) -> Result<(), Unsent> {
-        let body = json!({"chat_id": live.chat, "message_id": live.message});
-        if let Err(words) = self.insist(live.chat, DeleteMessage(body), stop).await? {
-            tracing::info!(chat = %live.chat, words, "Telegram refused to delete a message");
+    /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: some may still be there.
+    pub async fn take_back(
+        &self,
+        live: &mut Vec<LiveMessage>,
+        from: usize,
+        stop: &CancellationToken,
+    ) -> Result<(), Unsent> {
+        let Some(first) = live.get(from).copied() else { return Ok(()) };
+        for gone in live.drain(from..) {
+            // Should the process die in between, nobody takes it for one that is there.
+            if gone.shown.is_some()
+                && let Err(error) =
+                    self.outbox.record_live(LiveMessage { shown: None, ..gone }, self.clock.now()).await
+            {
+                tracing::error!(%error, run = %gone.run, "that a message is deleted could not be recorded");
+            }
+            let body = json!({"chat_id": gone.chat, "message_id": gone.message});
+            if let Err(words) = self.insist(gone.chat, DeleteMessage(body), stop).await? {
+                tracing::info!(chat = %gone.chat, words, "Telegram refused to delete a message");
+            }
+        }
+        if let Err(error) = self.outbox.forget_live(first.run, first.index).await {
+            tracing::error!(%error, run = %first.run, "messages that were taken back could not be forgotten");
         }
         Ok(())
     }
@@ -105,6 +123,22 @@ pub(super) fn edit_body(live: LiveMessage, message: &Outgoing) -> Map<String, Va
         body.insert("reply_markup".to_owned(), keyboard(&message.buttons));
     }
     body
+}
+
+impl Outgoing {
+    /// A hash of what it shows. Equal ones show the same; another version of Figaro may have others.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match &self.file {
+            Some(file) => (&file.name, &file.content).hash(&mut hasher),
+            None => {
+                let Formatted { text, entities } = &self.content;
+                let shown = json!([text, entities, preview(self), keyboard(&self.buttons)]);
+                shown.to_string().hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
 }
 
 /// Whether these words of Telegram say that a message already is what an edit would make of it.

@@ -40,21 +40,19 @@ pub struct TelegramCourier {
 #[async_trait]
 impl Courier for TelegramCourier {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
-        let live = match delivery.card {
-            Some(_) => None,
+        let mut live = match delivery.card {
+            Some(_) => Vec::new(),
             None => self.live.settle(delivery.run).await,
         };
         let Some(messages) = self.messages_in_time(&delivery, stop).await else {
             return;
         };
-        if messages.is_empty() && delivery.card.is_none() {
-            self.withdraw(delivery.run).await;
-        }
+        let count = messages.len();
         let mut end = DeliveryEnd::Whole;
         let mut repeated = delivery.repeats;
         for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
             let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
-            match self.send(&delivery, message, live.filter(|_| at == 0), (&mut tries, stop)).await {
+            match self.send(&delivery, message, (&mut live, at), (&mut tries, stop)).await {
                 Ok(id) => self.confirm(&delivery, id).await,
                 Err(Unsent::Stopped) => {
                     end = DeliveryEnd::Stopped;
@@ -75,25 +73,25 @@ impl Courier for TelegramCourier {
                 }
             }
         }
+        // What stands behind the answer was no part of it.
+        if end == DeliveryEnd::Whole
+            && self.sender.take_back(&mut live, count, stop).await == Err(Unsent::Stopping)
+        {
+            return;
+        }
         if let Err(error) = self.sender.outbox.end_delivery(delivery.id, end, self.sender.clock.now()).await {
             tracing::error!(%error, run = %delivery.run, "a finished delivery could not be recorded; it may be repeated");
         }
     }
 
     async fn has_shown(&self, run: RunId) -> bool {
-        self.live.settle(run).await.is_some()
+        !self.live.settle(run).await.is_empty()
     }
 
     async fn withdraw(&self, run: RunId) {
-        let Some(live) = self.live.settle(run).await else {
-            return;
-        };
-        if let Err(unsent) = self.sender.take_back(live, &CancellationToken::new()).await {
+        let mut live = self.live.settle(run).await;
+        if let Err(unsent) = self.sender.take_back(&mut live, 0, &CancellationToken::new()).await {
             tracing::warn!(%run, ?unsent, "what was shown of a turn stays until the next start");
-            return;
-        }
-        if let Err(error) = self.sender.outbox.forget_live(run).await {
-            tracing::error!(%error, %run, "a message that was taken back could not be forgotten");
         }
     }
 
@@ -212,7 +210,7 @@ impl TelegramCourier {
         &self,
         delivery: &PendingDelivery,
         message: Outgoing,
-        live: Option<LiveMessage>,
+        (live, at): (&mut Vec<LiveMessage>, usize),
         (tries, stop): (&mut Tries, &CancellationToken),
     ) -> Result<MessageId, Unsent> {
         let (place, sender) = (&delivery.place, &self.sender);
@@ -225,22 +223,34 @@ impl TelegramCourier {
                 sent => sent,
             };
         }
-        let sending = match live {
-            Some(live) if message.file.is_none() => sender.amend((live, place), &message, tries, stop).await,
-            // No message becomes a document.
-            Some(live) => {
-                sender.take_back(live, stop).await?;
-                sender.deliver(place, &message, tries, stop).await
-            }
-            None => sender.deliver(place, &message, tries, stop).await,
-        };
-        match sending {
+        if let Some(id) = self.standing(&message, (live, at), stop).await? {
+            return Ok(id);
+        }
+        match sender.deliver(place, &message, tries, stop).await {
             Err(Unsent::Hopeless(words)) if message.file.is_some() => {
                 tracing::warn!(run = %delivery.run, words, "Telegram refused a file; sending its code as text");
                 self.as_texts(delivery, message, (tries, stop)).await
             }
             sent => sent,
         }
+    }
+
+    /// The live message that shows this, if there is one at its place that does or can be changed. Else those from there
+    /// on are taken back: what is sent now comes behind what is there.
+    async fn standing(
+        &self,
+        message: &Outgoing,
+        (live, at): (&mut Vec<LiveMessage>, usize),
+        stop: &CancellationToken,
+    ) -> Result<Option<MessageId>, Unsent> {
+        let Some(there) = live.get(at).copied() else { return Ok(None) };
+        let is_shown = there.shown == Some(message.fingerprint());
+        // No message becomes a document.
+        if is_shown || (message.file.is_none() && self.sender.amend(there, message, stop).await?) {
+            return Ok(Some(there.message));
+        }
+        self.sender.take_back(live, at, stop).await?;
+        Ok(None)
     }
 
     /// Sends code that may not be a file. Together its messages are one part of the answer, known by the last: how

@@ -43,8 +43,9 @@ pub async fn recover(
             taken_up.insert(id);
         }
     }
-    let left: Vec<RunId> =
+    let mut left: Vec<RunId> =
         live.into_iter().map(|live| live.run).filter(|run| !taken_up.contains(run)).collect();
+    left.dedup();
     withdraw(router, courier, left);
     let mut rest: Vec<RawUpdate> = open.into_values().collect();
     rest.sort_by_key(|update| update.id);

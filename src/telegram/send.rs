@@ -178,7 +178,12 @@ impl Sender {
         }
     }
 
-    async fn call(&self, file: Option<&File>, body: &Map<String, Value>) -> Result<Value, ApiError> {
+    /// Sends a message or, with these arguments, a document, once.
+    pub(super) async fn call(
+        &self,
+        file: Option<&File>,
+        body: &Map<String, Value>,
+    ) -> Result<Value, ApiError> {
         match file {
             Some(file) => self.api.send_document(file.name.clone(), file.content.clone(), body).await,
             None => self.api.call(SendMessage(Value::Object(body.clone()))).await,

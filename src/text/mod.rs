@@ -79,6 +79,13 @@ pub fn as_markdown(text: &str) -> String {
     markdown
 }
 
+/// Whether a text is one JSON value of several, or may become one when more of it comes.
+#[must_use]
+pub fn may_be_json(text: &str) -> bool {
+    text.starts_with(['{', '['])
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).map_or_else(|error| error.is_eof(), |_| true)
+}
+
 /// A Markdown text that ended early, closed so that what is put behind it stands outside of its code.
 #[must_use]
 pub fn close_code(markdown: &str) -> String {

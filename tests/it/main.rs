@@ -27,6 +27,7 @@ mod methods;
 mod models;
 mod odd_updates;
 mod own_messages;
+mod parts;
 mod pictures;
 mod policy;
 mod ports;

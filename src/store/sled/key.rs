@@ -60,6 +60,14 @@ pub(super) fn call(run: RunId, index: u32) -> Vec<u8> {
     Key(id(run)).index(index).0
 }
 
+/// A live message of a turn; the first one is named by the turn alone, as when there was only one.
+pub(super) fn live(run: RunId, index: u32) -> Vec<u8> {
+    match index {
+        0 => id(run),
+        index => Key(id(run)).index(index).0,
+    }
+}
+
 /// A chat.
 pub(super) fn chat(chat: ChatId) -> Vec<u8> {
     Key::default().number(chat.0).0

@@ -1,4 +1,4 @@
-//! Replies on their way to Telegram, the messages they grow in, and which of its messages are the bot's own.
+//! Replies on their way to Telegram, their messages that are there before, and which of its messages are the bot's own.
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -79,28 +79,38 @@ impl OutboxStore for SledStore {
     }
 
     async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()> {
-        self.change_durably("record a growing message", move |tables, changes| {
+        self.change_durably("record a live message", move |tables, changes| {
             own(tables, changes, (live.chat, live.message, Author::Model), now)?;
-            changes.put(&tables.live, key::id(live.run), &live)
+            changes.put(&tables.live, key::live(live.run, live.index), &live)
         })
         .await
     }
 
-    async fn live_message(&self, run: RunId) -> Result<Option<LiveMessage>> {
-        self.read("look up a growing message", move |tables| tables.live.get(&key::id(run))).await
+    async fn live_of(&self, run: RunId) -> Result<Vec<LiveMessage>> {
+        self.read("look up live messages", move |tables| tables.live.list(&key::id(run))).await
     }
 
     async fn live_messages(&self) -> Result<Vec<LiveMessage>> {
-        self.read("read the growing messages", |tables| tables.live.list(&[])).await
+        self.read("read the live messages", |tables| tables.live.list(&[])).await
     }
 
-    async fn forget_live(&self, run: RunId) -> Result<()> {
-        self.change_durably("forget a growing message", move |tables, changes| {
-            changes.remove(&tables.live, key::id(run));
-            Ok(())
+    async fn forget_live(&self, run: RunId, from: u32) -> Result<()> {
+        self.change_durably("forget live messages", move |tables, changes| {
+            forget_live(tables, changes, run, from)
         })
         .await
     }
+}
+
+fn forget_live(tables: &Tables, changes: &mut Changes, run: RunId, from: u32) -> Result<(), Fault> {
+    let first = key::live(run, from);
+    for key in tables.live.tree().scan_prefix(key::id(run)).keys() {
+        let key = key?;
+        if *key >= *first {
+            changes.remove(&tables.live, key);
+        }
+    }
+    Ok(())
 }
 
 fn confirm(
@@ -144,7 +154,7 @@ fn end(
         tasks::change(tables, changes, (task, TaskChange::Settle(outgoing.delivery.run, ended)), now)?;
     }
     changes.remove(&tables.deliveries, key);
-    changes.remove(&tables.live, key::id(outgoing.delivery.run));
+    forget_live(tables, changes, outgoing.delivery.run, 0)?;
     let Some((session, index)) = outgoing.answer else {
         return Ok(of_task.is_some());
     };

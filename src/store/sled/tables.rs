@@ -43,7 +43,7 @@ pub(super) struct Tables {
     pub(super) overheard: Table<Inbound>,
     /// Replies on their way, by id.
     pub(super) deliveries: Table<Outgoing>,
-    /// Messages that answers grow in, by turn.
+    /// Messages of answers that are not whole yet, by turn and index.
     pub(super) live: Table<LiveMessage>,
     /// Messages the bot sent, by chat and message: who speaks in each, which older versions did not keep.
     pub(super) own: Table<Option<Author>>,

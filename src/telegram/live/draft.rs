@@ -1,4 +1,5 @@
-//! Draws a turn in a private chat: a draft that grows from the first moment and fades under the answer.
+//! Draws a turn in a private chat: each part of the answer is sent as a message once it is full, and a draft shows the
+//! rest. It grows from the first moment and fades under the answer.
 
 use std::time::Duration;
 
@@ -6,66 +7,156 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::pace::Pace;
-use super::picture::last_part;
-use super::{Drawing, Sketch, Stroke};
+use super::picture::first_part_without_links;
+use super::sketch::{Sketch, Version};
+use super::standing::Standing;
+use super::{Drawing, Stroke};
+use crate::domain::delivery::Author;
 use crate::ids::RunId;
+use crate::outbound::Urgency;
 use crate::telegram::api::SendMessageDraft;
-use crate::telegram::markup::Formatted;
-use crate::telegram::send::Sender;
+use crate::telegram::markup::{Formatted, Piece};
+use crate::telegram::send::{Outgoing, Sender};
 
 /// A draft is drawn at most so often.
 const USUAL: Duration = Duration::from_millis(350);
 /// An unchanged draft is drawn again before it fades, which it does after 30 s.
 const KEEP: Duration = Duration::from_secs(20);
 
+/// A draft, and the messages before it.
+struct Drafting<'a> {
+    drawing: &'a Drawing,
+    sender: &'a Sender,
+    pace: Pace,
+    standing: Standing<'a>,
+    sketch: Sketch,
+    /// What the draft is known to show, and since when.
+    shown: Option<(Formatted, Instant)>,
+    /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
+    rendered: Option<(Version, Formatted)>,
+    /// Telegram has refused a part, or nobody knows whether it has taken it: the courier will see what is to be done.
+    has_given_up: bool,
+}
+
 /// Draws until the turn has ended.
 pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
-    let mut pace = Pace::new(USUAL, Instant::now());
-    let mut shown: Option<(Formatted, Instant)> = None;
-    let mut rendered: Option<(Sketch, Formatted)> = None;
-    loop {
-        match &shown {
+    let mut drafting = Drafting {
+        drawing,
+        sender,
+        pace: Pace::new(USUAL, Instant::now()),
+        standing: Standing::of(drawing, sender).await,
+        sketch: Sketch::new(),
+        shown: None,
+        rendered: None,
+        has_given_up: false,
+    };
+    while drafting.step().await {}
+}
+
+impl Drafting<'_> {
+    /// Waits until it is time and draws what is new; `false` when there is nothing more to draw.
+    async fn step(&mut self) -> bool {
+        match &self.shown {
             // Only "thinking" is there: the first words need not wait for their turn.
-            Some((last, _)) if last.text.is_empty() => drawing.words_by(pace.ready()).await,
-            _ => drawing.ended_by(pace.ready()).await,
+            Some((last, _)) if last.text.is_empty() => self.drawing.words_by(self.pace.ready()).await,
+            _ => self.drawing.ended_by(self.pace.ready()).await,
         }
-        let Some(sketch) = drawing.sketch() else { return };
-        let picture = match rendered.take() {
-            Some((same, picture)) if same == sketch => picture,
-            _ => last_part(&sketch),
+        if !self.drawing.update(&mut self.sketch) {
+            return false;
+        }
+        match self.send_parts().await {
+            Stroke::Drawn => {}
+            Stroke::NotNow(wait) => {
+                self.put_off(wait).await;
+                return true;
+            }
+            Stroke::Refused => self.has_given_up = true,
+        }
+        self.draw_rest().await;
+        true
+    }
+
+    async fn draw_rest(&mut self) {
+        let version = self.sketch.version();
+        let picture = match self.rendered.take() {
+            Some((same, picture)) if same == version => picture,
+            _ => first_part_without_links(&self.sketch),
         };
-        rendered = Some((sketch, picture.clone()));
-        if let Some((last, at)) = &shown
+        self.rendered = Some((version, picture.clone()));
+        if let Some((last, at)) = &self.shown
             && *last == picture
             && at.elapsed() < KEEP
         {
-            drawing.changed_by(Some(*at + KEEP)).await;
-            pace.looked(Instant::now());
-            continue;
+            self.drawing.changed_by(Some(*at + KEEP)).await;
+            self.pace.looked(Instant::now());
+            return;
         }
-        let stroke = put(drawing, sender, &picture).await;
-        let now = Instant::now();
-        match stroke {
-            Stroke::NotNow(wait) => {
-                pace.pushed_back(now, wait);
-                // The pause that Telegram asked for holds for the first words too.
-                drawing.ended_by(pace.ready()).await;
-            }
+        match self.put(&picture).await {
+            Stroke::NotNow(wait) => self.put_off(wait).await,
             // What was refused is not drawn again until it has changed.
             Stroke::Drawn | Stroke::Refused => {
-                pace.drawn(now);
-                shown = Some((picture, now));
+                let now = Instant::now();
+                self.pace.drawn(now);
+                self.shown = Some((picture, now));
             }
         }
+    }
+
+    async fn put_off(&mut self, wait: Duration) {
+        self.pace.pushed_back(Instant::now(), wait);
+        // The pause that Telegram asked for holds for the first words too.
+        self.drawing.ended_by(self.pace.ready()).await;
+    }
+
+    /// Sends the parts that are full. With each Telegram takes the draft away, which then shows what is behind it.
+    async fn send_parts(&mut self) -> Stroke {
+        while !self.has_given_up {
+            let Some((index, piece)) = self.sketch.full_part() else { break };
+            let part = part(piece.clone());
+            if !self.standing.shows(index, &part) {
+                match self.send(index, &part).await {
+                    Stroke::Drawn => self.shown = None,
+                    other => return other,
+                }
+            }
+            self.sketch.part_sent();
+        }
+        Stroke::Drawn
+    }
+
+    /// A part is no less urgent than the answer it belongs to.
+    async fn send(&mut self, index: usize, part: &Outgoing) -> Stroke {
+        let chat = self.drawing.place.chat;
+        tokio::select! {
+            () = self.drawing.ended() => return Stroke::NotNow(Duration::ZERO),
+            () = self.sender.gate.pass(chat, Urgency::Answer) => {}
+        }
+        let _pen = self.drawing.pen.lock().await;
+        if self.drawing.look(|state| state.ended || state.pass != self.sketch.pass()) {
+            return Stroke::NotNow(Duration::ZERO);
+        }
+        let stroke = self.standing.show(index, part, true).await;
+        if let Stroke::NotNow(wait) = stroke {
+            self.sender.gate.close(chat, wait);
+        }
+        stroke
+    }
+
+    async fn put(&self, picture: &Formatted) -> Stroke {
+        let _brush = self.drawing.brush.lock().await;
+        if self.drawing.has_ended() || !self.sender.gate.try_pass(self.drawing.place.chat) {
+            return Stroke::NotNow(Duration::ZERO);
+        }
+        Stroke::of(self.sender.api.call(SendMessageDraft(body(self.drawing, picture))).await)
     }
 }
 
-async fn put(drawing: &Drawing, sender: &Sender, picture: &Formatted) -> Stroke {
-    let _brush = drawing.brush.lock().await;
-    if drawing.has_ended() || !sender.gate.try_pass(drawing.place.chat) {
-        return Stroke::NotNow(Duration::ZERO);
-    }
-    Stroke::of(sender.api.call(SendMessageDraft(body(drawing, picture))).await)
+fn part(piece: Piece) -> Outgoing {
+    let (content, file) = match piece {
+        Piece::Text(content) => (content, None),
+        Piece::File(file) | Piece::Whole(file, _) => (Formatted::default(), Some(file)),
+    };
+    Outgoing { content, file, author: Author::Model, ..Outgoing::default() }
 }
 
 fn body(drawing: &Drawing, picture: &Formatted) -> Value {

@@ -3,18 +3,17 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::pace::Pace;
 use super::picture::first_part;
-use super::{Drawing, Sketch, State, Stroke};
-use crate::domain::delivery::LiveMessage;
-use crate::telegram::amend::{edit_body, is_unchanged};
-use crate::telegram::api::{EditMessageText, SendChatAction, SendMessage};
-use crate::telegram::error::ApiError;
+use super::sketch::{Sketch, Version};
+use super::standing::Standing;
+use super::{Drawing, State, Stroke};
+use crate::telegram::api::SendChatAction;
 use crate::telegram::markup::Formatted;
-use crate::telegram::send::{Outgoing, Sender, body, sent_id};
+use crate::telegram::send::{Outgoing, Sender};
 
 /// Words of a pass are shown once they have been there this long: a short answer comes whole.
 const SHOW_AFTER: Duration = Duration::from_secs(2);
@@ -28,27 +27,26 @@ struct Growing<'a> {
     drawing: &'a Drawing,
     sender: &'a Sender,
     pace: Pace,
-    live: Option<LiveMessage>,
+    standing: Standing<'a>,
+    sketch: Sketch,
     /// What the message is known to show.
     shown: Option<Formatted>,
     /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
-    rendered: Option<(Sketch, Formatted)>,
+    rendered: Option<(Version, Formatted)>,
     /// When "typing" is to be shown next.
     typing: Instant,
 }
 
 /// Draws until the turn has ended. A turn that goes on after a restart goes on in the message it had.
 pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
-    let live = sender.outbox.live_message(drawing.run).await.unwrap_or_else(|error| {
-        tracing::error!(%error, run = %drawing.run, "the message an answer grows in could not be looked up");
-        None
-    });
+    let standing = Standing::of(drawing, sender).await;
     let now = Instant::now();
     let mut growing = Growing {
         drawing,
         sender,
         pace: Pace::new(USUAL, now),
-        live,
+        standing,
+        sketch: Sketch::new(),
         shown: None,
         rendered: None,
         typing: now,
@@ -64,7 +62,7 @@ impl Growing<'_> {
             return false;
         }
         let due = self.drawing.look(|state| self.due(state));
-        let typing = self.live.is_none().then_some(self.typing);
+        let typing = self.standing.is_empty().then_some(self.typing);
         if due.is_some_and(|due| due <= now) {
             return self.grow(typing).await;
         }
@@ -84,17 +82,20 @@ impl Growing<'_> {
     fn due(&self, state: &State) -> Option<Instant> {
         match state.since {
             Some(since) => Some(self.pace.ready().max(since + SHOW_AFTER)),
-            None => (self.live.is_some() && state.sketch.status.is_some()).then_some(self.pace.ready()),
+            None => (!self.standing.is_empty() && state.status.is_some()).then_some(self.pace.ready()),
         }
     }
 
     async fn grow(&mut self, typing: Option<Instant>) -> bool {
-        let Some(sketch) = self.drawing.sketch() else { return false };
+        if !self.drawing.update(&mut self.sketch) {
+            return false;
+        }
+        let version = self.sketch.version();
         let picture = match self.rendered.take() {
-            Some((same, picture)) if same == sketch => picture,
-            _ => first_part(&sketch),
+            Some((same, picture)) if same == version => picture,
+            _ => first_part(&self.sketch),
         };
-        self.rendered = Some((sketch, picture.clone()));
+        self.rendered = Some((version, picture.clone()));
         if picture.text.is_empty() || self.shown.as_ref() == Some(&picture) {
             self.drawing.changed_by(typing).await;
             self.pace.looked(Instant::now());
@@ -122,42 +123,9 @@ impl Growing<'_> {
         if self.drawing.has_ended() || !self.sender.gate.try_message(self.drawing.place.chat) {
             return Stroke::NotNow(Duration::ZERO);
         }
-        let content = Outgoing { content: picture.clone(), ..Outgoing::default() };
-        match self.live {
-            Some(live) => self.change(live, &content).await,
-            None => self.begin(content).await,
-        }
-    }
-
-    async fn change(&self, live: LiveMessage, content: &Outgoing) -> Stroke {
-        match self.sender.api.call(EditMessageText(Value::Object(edit_body(live, content)))).await {
-            Err(ApiError::Refused(words)) if is_unchanged(&words) => Stroke::Drawn,
-            result => Stroke::of(result),
-        }
-    }
-
-    /// Sends the message and records it before anything else happens: after a crash the answer goes into it. If the
-    /// process dies between Telegram's confirmation and the record, or the confirmation is lost, nobody knows of the
-    /// message: then at most this one partial message stays beside the answer.
-    async fn begin(&mut self, content: Outgoing) -> Stroke {
-        let place = &self.drawing.place;
-        let message = Outgoing { reply_to: Some(self.drawing.message), ..content };
-        let sent = match self.sender.api.call(SendMessage(Value::Object(body(place, &message)))).await {
-            // Another try might leave a second one.
-            Err(ApiError::Unclear(words)) => {
-                tracing::warn!(chat = %place.chat, words, "a part of an answer may stand in the chat for good");
-                return Stroke::Refused;
-            }
-            Err(error) => return Stroke::of(Err(error)),
-            Ok(sent) => sent,
-        };
-        let live = LiveMessage { run: self.drawing.run, chat: place.chat, message: sent_id(&sent) };
-        if let Err(error) = self.sender.outbox.record_live(live, self.sender.clock.now()).await {
-            tracing::error!(%error, run = %live.run, "a growing message could not be recorded; it may stay");
-            return Stroke::Refused;
-        }
-        self.live = Some(live);
-        Stroke::Drawn
+        let reply_to = Some(self.drawing.message);
+        let content = Outgoing { content: picture.clone(), reply_to, ..Outgoing::default() };
+        self.standing.show(0, &content, false).await
     }
 
     async fn show_typing(&self) -> Stroke {

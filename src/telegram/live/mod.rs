@@ -1,11 +1,13 @@
-//! Shows a turn while it works: a growing draft in a private chat (`draft`), "typing" and a growing message in a group
-//! (`group`). It hears the run's events and draws at its own pace; only the newest state is ever drawn.
+//! Shows a turn while it works: in a private chat each full part of the answer as a message and the rest as a growing
+//! draft (`draft`), in a group "typing" and a growing message (`group`). It hears the run's events and draws at its own
+//! pace; only the newest state is ever drawn.
 
 mod draft;
 mod group;
 mod pace;
 mod picture;
-mod words;
+mod sketch;
+mod standing;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +18,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout, timeout_at};
 
 pub(super) use self::picture::MESSAGE_UNITS;
-use self::words::Words;
+use self::sketch::Sketch;
 use super::error::ApiError;
 use super::send::Sender;
 use crate::delivery::{Listener, RunEvent, RunEventKind};
@@ -54,19 +56,16 @@ struct Drawing {
     pen: tokio::sync::Mutex<()>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
-    sketch: Sketch,
-    /// Since when the pass in progress has had text.
+    /// The number of the pass in progress.
+    pass: u64,
+    /// Its text since the last look.
+    heard: String,
+    /// Since when it has had text.
     since: Option<Instant>,
-    ended: bool,
-}
-
-/// What there is to show.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Sketch {
-    words: Words,
     status: Option<String>,
+    ended: bool,
 }
 
 /// Takes a drawing off the list when it ends, by a panic too.
@@ -95,19 +94,19 @@ impl Live {
         Self { sender, tasks, locales, drawings: Arc::default() }
     }
 
-    /// Ends a turn's drawing, waits until no call of it is under way, and gives the message it leaves in a group, also
-    /// after a restart. A draft that takes longer than a little stands under the answer until it fades; a call that
-    /// sends or changes a message is waited for as long as it takes, else it might put the answer back to a part of it.
-    pub async fn settle(&self, run: RunId) -> Option<LiveMessage> {
+    /// Ends a turn's drawing, waits until no call of it is under way, and gives the messages it leaves, also after a
+    /// restart. A draft that takes longer than a little stands under the answer until it fades; a call that sends or
+    /// changes a message is waited for as long as it takes, else it might put the answer back to a part of it.
+    pub async fn settle(&self, run: RunId) -> Vec<LiveMessage> {
         let drawing = lock(&self.drawings).get(&run).cloned();
         if let Some(drawing) = drawing {
             drawing.end();
             drop(timeout(LAST_STROKE, drawing.brush.lock()).await);
             drop(drawing.pen.lock().await);
         }
-        self.sender.outbox.live_message(run).await.unwrap_or_else(|error| {
-            tracing::error!(%error, %run, "the message an answer grew in could not be looked up; it may stay");
-            None
+        self.sender.outbox.live_of(run).await.unwrap_or_else(|error| {
+            tracing::error!(%error, %run, "what was shown of an answer could not be looked up; it may stay");
+            Vec::new()
         })
     }
 
@@ -154,17 +153,18 @@ impl Listener for Live {
         match &event.kind {
             RunEventKind::Started { .. } => {}
             RunEventKind::Delta(text) => drawing.change(|state| {
-                state.sketch.status = None;
-                state.sketch.words.push(text);
+                state.status = None;
+                state.heard.push_str(text);
                 state.since = state.since.or_else(|| Some(Instant::now()));
             }),
             RunEventKind::PassEnded => drawing.change(|state| {
-                state.sketch.words.clear();
+                state.pass += 1;
+                state.heard.clear();
                 state.since = None;
             }),
             RunEventKind::ToolStarted { name, hint } => {
                 let status = self.status(drawing.language.as_deref(), name, hint.as_deref());
-                drawing.change(|state| state.sketch.status = Some(status));
+                drawing.change(|state| state.status = Some(status));
             }
             RunEventKind::ToolEnded { .. } => {}
             RunEventKind::Ended(_) => drawing.end(),
@@ -174,11 +174,7 @@ impl Listener for Live {
 
 impl Drawing {
     fn new(run: RunId, place: Place, message: MessageId, language: Option<String>) -> Self {
-        // A draft shows where the words are coming, a message that stays where they begin.
-        let words = if place.is_group() { Words::first() } else { Words::last() };
-        let sketch = Sketch { words, status: None };
-        let state = Mutex::new(State { sketch, since: None, ended: false });
-        let (changed, brush, pen) = Default::default();
+        let (state, changed, brush, pen) = Default::default();
         Self { run, place, message, language, state, changed, brush, pen }
     }
 
@@ -199,9 +195,11 @@ impl Drawing {
         self.look(|state| state.ended)
     }
 
-    /// What there is to show now; `None` once the turn has ended.
-    fn sketch(&self) -> Option<Sketch> {
-        self.look(|state| (!state.ended).then(|| state.sketch.clone()))
+    /// Brings a sketch up to date; `false` once the turn has ended.
+    fn update(&self, sketch: &mut Sketch) -> bool {
+        let mut state = lock(&self.state);
+        sketch.hear(state.pass, &std::mem::take(&mut state.heard), state.status.clone());
+        !state.ended
     }
 
     /// Waits for a change since the last wait, at most until then.

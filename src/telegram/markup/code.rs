@@ -63,7 +63,7 @@ const BARE_NAMES: [&str; 4] = ["Dockerfile", "Makefile", "Jenkinsfile", "Gemfile
 const COMMENTS: [&str; 8] = ["//", "#", "--", "/*", "<!--", ";", "%", "\""];
 
 /// The names of an answer's files.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     taken: HashSet<String>,
     /// The number to try next, by the name it is put into.

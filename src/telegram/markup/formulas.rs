@@ -123,6 +123,11 @@ pub(super) fn take_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formula
     (Cow::Owned(text.text), formulas)
 }
 
+/// Whether no formula may go on behind this Markdown.
+pub(super) fn are_whole(markdown: &str) -> bool {
+    take_out(markdown, true).0.len() == take_out(markdown, false).0.len()
+}
+
 /// Markdown without its formulas so far, and what matters of its last line, which is not read again for each of them.
 #[derive(Debug)]
 struct Text {

@@ -1,7 +1,7 @@
 //! An answer as what is sent one after the other: messages of text, and long code as files. Called by the courier.
 
-use super::render::render_with_files;
-use super::split::{sections, split};
+use super::parts::Parts;
+use super::split::split;
 use super::{Entity, File, Formatted, Kind};
 use crate::text::utf16_len;
 
@@ -27,23 +27,14 @@ pub enum Piece {
 }
 
 /// The pieces of a Markdown answer in order, texts of at most `limit` UTF-16 units. The same answer always has the
-/// same pieces.
+/// same pieces, and [`Parts`] gives the same while it is written.
 #[must_use]
 pub fn messages(markdown: &str, limit: usize) -> Vec<Piece> {
-    let (whole, files) = render_with_files(markdown);
-    if files.is_empty() {
-        return split(whole, limit).into_iter().map(Piece::Text).collect();
-    }
-    let mut files = files.into_iter();
-    let mut pieces = Vec::new();
-    for section in sections(whole, CUT) {
-        let file = files.next();
-        let alone = file.as_ref().is_some_and(|file| section.text == format!("{CLIP}{}", file.name));
-        if !alone {
-            pieces.extend(split(section, limit).into_iter().map(Piece::Text));
-        }
-        pieces.extend(file.map(Piece::File));
-    }
+    let mut parts = Parts::new(limit);
+    parts.push(markdown);
+    let certain = std::iter::from_fn(|| Some(parts.cut_off()).filter(|pieces| !pieces.is_empty()));
+    let mut pieces: Vec<Piece> = certain.flatten().collect();
+    pieces.extend(parts.into_last());
     pieces
 }
 

@@ -1,5 +1,5 @@
-//! A model's Markdown as Telegram text with message entities: [`messages()`] for a whole answer, [`render_partial`] for
-//! one that still streams, [`split()`] to fit text into messages. Called by the reply path; pure, no I/O.
+//! A model's Markdown as Telegram text with message entities: [`messages()`] for a whole answer, [`Parts`] for what is
+//! certain of one that still streams and [`render_partial`] for the rest, [`split()`] to fit text into messages. Called by the reply path; pure, no I/O.
 //!
 //! Entities are sent instead of `parse_mode`, so no text can ever be refused for its markup.
 
@@ -14,10 +14,10 @@ mod math;
 mod messages;
 mod out;
 mod partial;
+mod parts;
 mod render;
 mod split;
 mod table;
-mod tail;
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -26,10 +26,10 @@ use serde::Serialize;
 
 pub use self::messages::{MORE, Piece, at_most, cut, messages};
 pub use self::partial::render_partial;
+pub use self::parts::Parts;
 #[cfg(test)]
 pub use self::render::render;
-pub use self::split::split;
-pub use self::tail::tail;
+pub use self::split::{behind, split};
 
 /// Text with the entities over it: sorted by offset, the longer first, properly nested, none empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

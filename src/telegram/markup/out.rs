@@ -180,6 +180,11 @@ impl Out {
         self.find_mark(name).is_some()
     }
 
+    /// Whether a tag waits for its partner; a spoiler ends in its own paragraph.
+    pub(super) fn has_open_tags(&self) -> bool {
+        self.marks.iter().any(|mark| mark.name != "||")
+    }
+
     /// The fragment with met marks cut out. `open_end`: the source is half-written, and marks that its last block
     /// left open reach to its end.
     pub(super) fn finish(mut self, open_end: bool) -> Fragment {

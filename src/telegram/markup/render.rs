@@ -1,9 +1,10 @@
 //! Walks the Markdown of a whole answer and writes it as text with spans. Called for [`super::render()`] and, with the
 //! source prepared, for [`super::render_partial()`].
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{BrokenLink, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::code::{Code, Names};
 use super::formulas::{Formulas, take_out};
@@ -24,18 +25,35 @@ pub fn render(markdown: &str) -> Formatted {
     walk(&text, &formulas, false)
 }
 
-/// Renders a whole answer, its long code taken out: each file stood where the text has [`CUT`].
-pub(super) fn render_with_files(markdown: &str) -> (Formatted, Vec<File>) {
+/// Markdown that was rendered with its long code taken out.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    /// Each file stood where it has [`CUT`].
+    pub(super) text: Formatted,
+    pub(super) files: Vec<File>,
+    /// The names that are taken now.
+    pub(super) names: Names,
+    /// Nothing in it waits for something further down, such as a reference for its address or a tag for its partner.
+    pub(super) is_settled: bool,
+}
+
+/// Renders Markdown behind files of these names.
+pub(super) fn render_with_files(markdown: &str, names: Names) -> Rendered {
     let (text, formulas) = take_out(markdown, false);
-    let mut walker = Walker::new(&text, &formulas, false);
-    walker.files = Some(Vec::new());
+    let mut walker = Walker { files: Some(Vec::new()), names, ..Walker::new(&text, &formulas, false) };
     let text = walker.walk();
-    (text, walker.files.unwrap_or_default())
+    let Walker { files, names, is_settled, .. } = walker;
+    Rendered { text, files: files.unwrap_or_default(), names, is_settled }
 }
 
 /// `open_end`: the source is half-written; tags and spoilers left open reach to its end.
 pub(super) fn walk(source: &str, formulas: &Formulas, open_end: bool) -> Formatted {
     Walker::new(source, formulas, open_end).walk()
+}
+
+/// Whether a reference is surely one: `[1]` alone is as often no link, and reads well without its address.
+fn waits_for_definition(link: &BrokenLink<'_>) -> bool {
+    matches!(link.link_type, LinkType::Reference | LinkType::Collapsed) || link.reference.starts_with('^')
 }
 
 pub(super) fn options(source: &str) -> Options {
@@ -66,6 +84,7 @@ struct Walker<'a> {
     table: Option<Table>,
     /// The buffer around the table cell that is being written.
     around: Option<Out>,
+    is_settled: bool,
 }
 
 impl<'a> Walker<'a> {
@@ -83,12 +102,19 @@ impl<'a> Walker<'a> {
             names: Names::default(),
             table: None,
             around: None,
+            is_settled: true,
         }
     }
 
     fn walk(&mut self) -> Formatted {
         let source = self.inline.source;
-        let parser = Parser::new_ext(source, options(source)).into_offset_iter();
+        let waits = Cell::new(false);
+        let unknown = |link: BrokenLink<'_>| {
+            waits.set(waits.get() || waits_for_definition(&link));
+            None
+        };
+        let parser = Parser::new_with_broken_link_callback(source, options(source), Some(unknown));
+        let parser = parser.into_offset_iter();
         let definitions = parser.reference_definitions().iter();
         let mut definitions: Vec<_> = definitions
             .map(|(label, def)| (def.span.start, label.to_owned(), def.dest.to_string()))
@@ -97,6 +123,8 @@ impl<'a> Walker<'a> {
         for (event, range) in parser {
             self.event(event, range);
         }
+        let is_open = waits.get() || !definitions.is_empty() || self.inline.out.has_open_tags();
+        self.is_settled &= !is_open;
         for (start, label, address) in definitions {
             self.definition(start, &label, &address);
         }
@@ -109,7 +137,12 @@ impl<'a> Walker<'a> {
             Event::End(tag) => self.end(tag, &range),
             Event::Text(text) => match &mut self.code {
                 Some(code) => code.text.push_str(&self.inline.formulas.restored(&text)),
-                None => self.inline.text(&text, range.start),
+                None => {
+                    // A footnote that nothing so far explains.
+                    let is_note = self.inline.source[range.end..].starts_with('^') && text.ends_with('[');
+                    self.is_settled &= !is_note && !text.contains("[^");
+                    self.inline.text(&text, range.start);
+                }
             },
             Event::Code(code) => {
                 let start = self.inline.out.len();
@@ -148,6 +181,7 @@ impl<'a> Walker<'a> {
             Tag::List(first) => self.lists.push(first),
             Tag::Item => self.start_item(range.start),
             Tag::FootnoteDefinition(label) => {
+                self.is_settled = false;
                 self.block(range.start);
                 self.inline.out.marker(&format!("[{label}]"));
             }

@@ -16,25 +16,45 @@ const MIN_FILL: usize = 3;
 /// empty.
 #[must_use]
 pub fn split(formatted: Formatted, limit: usize) -> Vec<Formatted> {
+    split_from(formatted, 0, limit).0
+}
+
+/// The same for what stands behind so many bytes of the text; and where the last piece begins, in bytes.
+pub(super) fn split_from(
+    formatted: Formatted,
+    start: usize,
+    limit: usize,
+) -> (Vec<Formatted>, Option<usize>) {
     let offsets = entities::utf16_offsets(&formatted.text);
     let limit = limit.max(2);
-    if formatted.text.trim().is_empty() {
-        return Vec::new();
+    let mut start = formatted.text.floor_char_boundary(start);
+    if formatted.text[start..].trim().is_empty() {
+        return (Vec::new(), None);
     }
-    if offsets[formatted.text.len()] <= limit && formatted.entities.len() <= MAX_ENTITIES {
-        return vec![formatted];
+    if start == 0 && offsets[formatted.text.len()] <= limit && formatted.entities.len() <= MAX_ENTITIES {
+        return (vec![formatted], Some(0));
     }
     let mut source = Source::new(formatted, offsets);
-    let mut pieces = Vec::new();
-    let mut start = 0;
+    source.enter(start);
+    let (mut pieces, mut last) = (Vec::new(), None);
     while let Some(from) = source.next_start(start, limit) {
         let end = source.cut(from, limit);
         let mut piece = source.piece(from, end);
         piece.entities.truncate(MAX_ENTITIES);
         pieces.push(piece);
-        start = end;
+        (start, last) = (end, Some(from));
     }
-    pieces
+    (pieces, last)
+}
+
+/// What stands behind so many bytes of the text.
+#[must_use]
+pub fn behind(formatted: Formatted, start: usize) -> Formatted {
+    let offsets = entities::utf16_offsets(&formatted.text);
+    let (start, end) = (formatted.text.floor_char_boundary(start), formatted.text.len());
+    let mut source = Source::new(formatted, offsets);
+    source.enter(start);
+    source.piece(start, end)
 }
 
 /// Cuts at every `mark`, which is left out, and keeps the entities on both sides. Sections may be empty.
@@ -196,12 +216,17 @@ impl Source {
         if joined { Border::Character } else { Border::Grapheme }
     }
 
-    fn piece(&mut self, from: usize, end: usize) -> Formatted {
-        self.close(from);
-        while self.spans.get(self.next).is_some_and(|span| span.range.start < end) {
+    /// Goes on to a place: spans that begin before it are open.
+    fn enter(&mut self, at: usize) {
+        while self.spans.get(self.next).is_some_and(|span| span.range.start < at) {
             self.open.push(self.next);
             self.next += 1;
         }
+    }
+
+    fn piece(&mut self, from: usize, end: usize) -> Formatted {
+        self.close(from);
+        self.enter(end);
         let clipped = |at: &usize| {
             let Span { kind, range } = &self.spans[*at];
             Span {

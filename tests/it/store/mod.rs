@@ -189,7 +189,7 @@ conformance! {
         an_answer_stored_early_gets_its_ids_too
         words_outside_the_conversation_are_delivered
         own_messages_are_known_for_two_days
-        a_turn_has_one_growing_message_until_its_delivery_ends
+        a_turn_has_live_messages_until_its_delivery_ends
     }
     settings {
         notes_come_back_oldest_first

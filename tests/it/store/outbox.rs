@@ -107,20 +107,29 @@ pub(super) async fn own_messages_are_known_for_two_days(backend: &dyn Backend) {
     }
 }
 
-pub(super) async fn a_turn_has_one_growing_message_until_its_delivery_ends(backend: &dyn Backend) {
+pub(super) async fn a_turn_has_live_messages_until_its_delivery_ends(backend: &dyn Backend) {
     let store = backend.open().await;
     let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
-    let live = |run: RunId, message| LiveMessage { run, chat: CHAT, message: MessageId(message) };
-    let other = live(RunId::new(), 50);
-    for live in [live(run.id, 40), other, live(run.id, 41)] {
-        store.record_live(live, at(0)).await.unwrap();
+    let live = |run: RunId, index, message| LiveMessage {
+        run,
+        index,
+        chat: CHAT,
+        message: MessageId(message),
+        shown: (message > 40).then_some(u64::MAX),
+    };
+    let other = live(RunId::new(), 0, 50);
+    let parts: Vec<_> = (0..300).map(|index| live(run.id, index, 41 + i64::from(index))).collect();
+    for live in [live(run.id, 0, 40), other].iter().chain(parts.iter().rev()) {
+        store.record_live(*live, at(0)).await.unwrap();
     }
     let store = backend.reopen(store).await;
-    assert_eq!(store.live_message(run.id).await.unwrap(), Some(live(run.id, 41)));
-    assert_eq!(store.live_message(RunId::new()).await.unwrap(), None);
+    assert_eq!(store.live_of(run.id).await.unwrap(), parts);
+    assert_eq!(store.live_of(RunId::new()).await.unwrap(), []);
+    store.forget_live(run.id, 2).await.unwrap();
+    assert_eq!(store.live_of(run.id).await.unwrap(), parts[..2]);
     let mut all = store.live_messages().await.unwrap();
     all.sort_by_key(|live| live.message);
-    assert_eq!(all, [live(run.id, 41), other]);
+    assert_eq!(all, [parts[0], parts[1], other]);
     for message in [40, 41, 50] {
         assert_eq!(store.author(CHAT, MessageId(message)).await.unwrap(), Some(Author::Model), "{message}");
     }
@@ -130,12 +139,12 @@ pub(super) async fn a_turn_has_one_growing_message_until_its_delivery_ends(backe
     let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()), ..TurnEnd::default() };
     store.end_turn(&run, end).await.unwrap();
     store.confirm_part(delivery.id, MessageId(41)).await.unwrap();
-    assert_eq!(store.live_message(run.id).await.unwrap(), Some(live(run.id, 41)));
+    assert_eq!(store.live_of(run.id).await.unwrap(), parts[..2]);
     store.end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.live_messages().await.unwrap(), [other]);
     for _ in 0..2 {
-        store.forget_live(other.run).await.unwrap();
+        store.forget_live(other.run, 0).await.unwrap();
     }
     let store = backend.reopen(store).await;
     assert_eq!(store.live_messages().await.unwrap(), []);

@@ -1,0 +1,74 @@
+//! What there is to show of a turn: the text of the pass in progress, the parts of it that are full, the status. Pure.
+
+use std::collections::VecDeque;
+
+use super::picture::{KEPT, MESSAGE_UNITS};
+use crate::telegram::markup::{Parts, Piece};
+use crate::text::may_be_json;
+
+/// What there is to show.
+#[derive(Debug)]
+pub(super) struct Sketch {
+    pass: u64,
+    pub(super) parts: Parts,
+    /// Full parts that have not been sent.
+    pub(super) ready: VecDeque<Piece>,
+    /// How many parts stand in the chat.
+    pub(super) sent: usize,
+    pub(super) status: Option<String>,
+}
+
+/// What a picture of a sketch depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Version {
+    pass: u64,
+    sent: usize,
+    is_waiting: bool,
+    length: usize,
+    status: Option<String>,
+}
+
+impl Sketch {
+    pub(super) fn new() -> Self {
+        Self::of_pass(0)
+    }
+
+    fn of_pass(pass: u64) -> Self {
+        Self { pass, parts: Parts::new(MESSAGE_UNITS), ready: VecDeque::new(), sent: 0, status: None }
+    }
+
+    /// Takes note of more text of a pass. Another pass begins with nothing.
+    pub(super) fn hear(&mut self, pass: u64, text: &str, status: Option<String>) {
+        if self.pass != pass {
+            *self = Self::of_pass(pass);
+        }
+        self.parts.push(text);
+        self.status = status;
+    }
+
+    /// The next part that can be sent, and its place among the parts.
+    pub(super) fn full_part(&mut self) -> Option<(usize, &Piece)> {
+        // An answer that is one JSON value becomes code when it is whole.
+        let is_first = self.sent == 0 && self.ready.is_empty();
+        if self.ready.is_empty() && !(is_first && may_be_json(self.parts.markdown())) {
+            self.ready.extend(self.parts.cut_off());
+        }
+        Some((self.sent, self.ready.front()?))
+    }
+
+    /// The part that [`Self::full_part`] gave stands in the chat.
+    pub(super) fn part_sent(&mut self) {
+        self.sent += usize::from(self.ready.pop_front().is_some());
+    }
+
+    pub(super) const fn pass(&self) -> u64 {
+        self.pass
+    }
+
+    /// Sketches of the same version look the same.
+    pub(super) fn version(&self) -> Version {
+        let length = self.parts.markdown().len().min(KEPT + 1);
+        let (is_waiting, status) = (!self.ready.is_empty(), self.status.clone());
+        Version { pass: self.pass, sent: self.sent, is_waiting, length, status }
+    }
+}

@@ -1,0 +1,103 @@
+//! Sends and changes the messages of an answer that are there before it is whole, and keeps them on record, so that the
+//! answer goes into them also after a crash.
+
+use serde_json::Value;
+
+use super::{Drawing, Stroke};
+use crate::domain::delivery::LiveMessage;
+use crate::telegram::amend::{edit_body, is_unchanged};
+use crate::telegram::api::EditMessageText;
+use crate::telegram::error::ApiError;
+use crate::telegram::send::{Outgoing, Sender, body, sent_id};
+
+/// The messages of one turn, by index.
+pub(super) struct Standing<'a> {
+    drawing: &'a Drawing,
+    sender: &'a Sender,
+    live: Vec<LiveMessage>,
+}
+
+impl<'a> Standing<'a> {
+    /// Those there are: a turn that goes on after a restart goes on in the messages it had.
+    pub(super) async fn of(drawing: &'a Drawing, sender: &'a Sender) -> Self {
+        let live = sender.outbox.live_of(drawing.run).await.unwrap_or_else(|error| {
+            tracing::error!(%error, run = %drawing.run, "what was shown of an answer could not be looked up");
+            Vec::new()
+        });
+        Self { drawing, sender, live }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// Whether the message with this index shows exactly this.
+    pub(super) fn shows(&self, index: usize, content: &Outgoing) -> bool {
+        self.live.get(index).is_some_and(|live| live.shown == Some(content.fingerprint()))
+    }
+
+    /// Has the message with this index, which may be the one behind the last, show this. `is_final`: it is a full part,
+    /// not one that grows.
+    pub(super) async fn show(&mut self, index: usize, content: &Outgoing, is_final: bool) -> Stroke {
+        let shown = is_final.then(|| content.fingerprint());
+        match self.live.get(index).copied() {
+            Some(live) => self.change(live, content, shown).await,
+            None => self.begin(content, shown).await,
+        }
+    }
+
+    async fn change(&mut self, live: LiveMessage, content: &Outgoing, shown: Option<u64>) -> Stroke {
+        if content.file.is_some() {
+            return Stroke::Refused;
+        }
+        // Until Telegram has confirmed it, nobody knows which of both it shows.
+        let unknown = LiveMessage { shown: None, ..live };
+        if live.shown.is_some() && !self.record(unknown).await {
+            return Stroke::Refused;
+        }
+        let stroke =
+            match self.sender.api.call(EditMessageText(Value::Object(edit_body(live, content)))).await {
+                Err(ApiError::Refused(words)) if is_unchanged(&words) => Stroke::Drawn,
+                result => Stroke::of(result),
+            };
+        if matches!(stroke, Stroke::Drawn)
+            && shown.is_some()
+            && !self.record(LiveMessage { shown, ..live }).await
+        {
+            return Stroke::Refused;
+        }
+        stroke
+    }
+
+    /// Sends the message and records it before anything else happens. If the process dies between Telegram's
+    /// confirmation and the record, or the confirmation is lost, nobody knows of the message: then at most this one
+    /// stays beside the answer.
+    async fn begin(&mut self, content: &Outgoing, shown: Option<u64>) -> Stroke {
+        let place = &self.drawing.place;
+        let sent = match self.sender.call(content.file.as_ref(), &body(place, content)).await {
+            // Another try might leave a second one.
+            Err(ApiError::Unclear(words)) => {
+                tracing::warn!(chat = %place.chat, words, "a part of an answer may stand in the chat for good");
+                return Stroke::Refused;
+            }
+            Err(error) => return Stroke::of(Err(error)),
+            Ok(sent) => sent,
+        };
+        let index = u32::try_from(self.live.len()).unwrap_or(u32::MAX);
+        let live =
+            LiveMessage { run: self.drawing.run, index, chat: place.chat, message: sent_id(&sent), shown };
+        if self.record(live).await { Stroke::Drawn } else { Stroke::Refused }
+    }
+
+    async fn record(&mut self, live: LiveMessage) -> bool {
+        if let Err(error) = self.sender.outbox.record_live(live, self.sender.clock.now()).await {
+            tracing::error!(%error, run = %live.run, "a part of an answer could not be recorded; it may stay");
+            return false;
+        }
+        match self.live.iter_mut().find(|known| known.index == live.index) {
+            Some(known) => *known = live,
+            None => self.live.push(live),
+        }
+        true
+    }
+}
