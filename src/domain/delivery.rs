@@ -158,3 +158,18 @@ pub struct LiveMessage {
     #[serde(default)]
     pub shown: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_older_versions_stored_of_a_live_message_is_the_first_part() {
+        let run = RunId::new();
+        let live: LiveMessage = serde_json::from_value(json!({"run": run, "chat": 5, "message": 7})).unwrap();
+        let wanted = LiveMessage { run, index: 0, chat: ChatId(5), message: MessageId(7), shown: None };
+        assert_eq!(live, wanted);
+    }
+}
