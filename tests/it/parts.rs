@@ -176,6 +176,33 @@ async fn killed(again: String, (edits, deletions): (usize, usize)) {
     assert_eq!(calls(&world, "deleteMessage").len(), deletions);
 }
 
+/// The answer is stored, its last part is on its way, and the process dies.
+async fn killed_while_the_rest_was_delivered() {
+    let world = World::new().await;
+    let answer = paragraphs(30, "Paragraph");
+    let wanted = split(&answer);
+    world.script.push(slowly(&answer));
+    let bot = world.start().await;
+    world.say(ANN, ANN, "tell me");
+    parts_and_draft(&world, wanted.len() - 1).await;
+    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world
+        .see("a part that hangs", |view| {
+            view.calls_of("sendMessage").last().is_some_and(|call| call.error.is_some()).then_some(())
+        })
+        .await;
+    bot.kill();
+    let bot = world.start().await;
+    all(&world, &wanted).await;
+    world.caught_up().await;
+    stop(bot).await;
+    assert_eq!(stand(&world)[..wanted.len()], wanted);
+    let sent = calls(&world, "sendMessage");
+    assert_eq!(sent.iter().filter(|call| call.ok).count(), wanted.len() + 1, "each part and the marker once");
+    assert_eq!(world.asked().len(), 1, "the model is not asked again");
+    assert_untouched(&world);
+}
+
 async fn a_stop_keeps_the_parts() {
     let world = World::new().await;
     let answer = paragraphs(60, "Paragraph");
@@ -293,6 +320,7 @@ async fn a_kill_doubles_no_part() {
         killed(paragraphs(30, "Paragraph"), (0, 0)),
         killed(paragraphs(30, "Another"), (2, 0)),
         killed("In short.".to_owned(), (1, 1)),
+        killed_while_the_rest_was_delivered(),
     );
 }
 

@@ -1,5 +1,5 @@
 //! Cuts an answer into the pieces that are sent one after the other, in the same way while it is written and when it is
-//! whole. Called by [`super::messages`] and for the messages of a private chat that are sent early.
+//! whole. Called by [`super::messages()`] and for the messages of a private chat that are sent early.
 //!
 //! What is cut off depends only on the text before some border between blocks, so nothing that comes later changes it.
 //! The text up to the border is formatted by itself; all but its last message is cut off, and what is left begins
@@ -368,30 +368,42 @@ mod tests {
         }
     }
 
+    /// What is certain, looked for at each of these places, is what the whole has, also if it ends there.
+    fn assert_stable(source: &str, cuts: &[prop::sample::Index], limit: usize) {
+        let place = |cut: &prop::sample::Index| source.floor_char_boundary(cut.index(source.len() + 1));
+        let mut places: Vec<usize> = cuts.iter().map(place).collect();
+        places.sort_unstable();
+        let mut parts = Parts::new(limit);
+        let (mut sent, mut at) = (Vec::new(), 0);
+        for place in places {
+            parts.push(&source[at..place]);
+            sent.extend(certain(&mut parts));
+            at = place;
+            let ended = messages(source[..place].trim_end(), limit);
+            assert!(ended.starts_with(&sent), "{:?} {:?}", shown(&sent), shown(&ended));
+        }
+        let whole = messages(source, limit);
+        assert!(whole.starts_with(&sent), "{:?} {:?}", shown(&sent), shown(&whole));
+    }
+
+    fn cuts() -> impl Strategy<Value = Vec<prop::sample::Index>> {
+        prop::collection::vec(any::<prop::sample::Index>(), 1..6)
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
         fn what_is_sent_early_is_what_the_whole_has(
-            blocks in prop::collection::vec(markdown(), 1..8),
-            cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
-            limit in 20..200_usize,
+            blocks in prop::collection::vec(markdown(), 1..8), cuts in cuts(), limit in 20..200_usize,
         ) {
-            let source = blocks.join("\n\n");
-            let mut places: Vec<usize> =
-                cuts.iter().map(|cut| source.floor_char_boundary(cut.index(source.len() + 1))).collect();
-            places.sort_unstable();
-            let mut parts = Parts::new(limit);
-            let (mut sent, mut at) = (Vec::new(), 0);
-            for place in places {
-                parts.push(&source[at..place]);
-                sent.extend(certain(&mut parts));
-                at = place;
-                // It may also end here.
-                let ended = messages(source[..place].trim_end(), limit);
-                prop_assert!(ended.starts_with(&sent), "{:?} {:?}", shown(&sent), shown(&ended));
-            }
-            let whole = messages(&source, limit);
-            prop_assert!(whole.starts_with(&sent), "{:?} {:?}", shown(&sent), shown(&whole));
+            assert_stable(&blocks.join("\n\n"), &cuts, limit);
+        }
+
+        #[test]
+        fn of_any_text_too(
+            source in "([ab1 *_~`|<>/!()\\[\\]#.^\\\\${}:=&;+-]{0,9}\n{1,2}){1,60}", cuts in cuts(), limit in 20..60_usize,
+        ) {
+            assert_stable(&source, &cuts, limit);
         }
 
         #[test]
