@@ -89,7 +89,7 @@ async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
         let world = World::new().await;
         world.team();
         world.otherwise(Reply::text("Hello."));
-        let bot = world.bot().set("ACCESS", mode).set("TELEGRAM_RATES", "off").spawn();
+        let bot = world.bot().set("ACCESS", mode).spawn();
         bot.ready().await;
         world.told(ANN, TEAM, "/allow@figaro_bot").await;
         let ways = ["@figaro_bot hello", "/help@figaro_bot", "/retry@figaro_bot"];
@@ -110,7 +110,7 @@ async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
         world.told(ANN, TEAM, "/allow@figaro_bot").await;
         assert!(!is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: the group is allowed");
         assert!(bot.stop().success());
-        let bot = world.bot().set("ACCESS", mode).set("TELEGRAM_RATES", "off").spawn();
+        let bot = world.bot().set("ACCESS", mode).spawn();
         bot.ready().await;
         assert!(!is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: after a restart");
         world.told(ANN, ANN, "/allow 12").await;
@@ -168,7 +168,7 @@ async fn a_denied_group_is_no_longer_answered_where_the_bot_is_open() {
 async fn what_waits_of_someone_who_is_denied_is_not_answered() {
     let world = World::new().await;
     world.team();
-    let recipe = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off");
+    let recipe = world.bot().set("ACCESS", "open");
     let bot = recipe.spawn();
     bot.ready().await;
     world.told(ANN, TEAM, "/timezone@figaro_bot Riga").await;

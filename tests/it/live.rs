@@ -31,7 +31,7 @@ fn slowly(answer: &str) -> Reply {
 
 /// A world with the team and a bot that answers everybody; it still has to be asked.
 async fn scene() -> World {
-    let world = World::new().await;
+    let world = World::paced().await;
     world.team();
     world
 }
@@ -83,7 +83,7 @@ async fn called(world: &World, method: &str, times: usize) {
 }
 
 async fn it_grows_in_its_topic_and_becomes_the_answer() {
-    let world = World::new().await;
+    let world = World::paced().await;
     let forum = -1003;
     world.telegram.add_forum(forum, "Forum");
     world.join(forum);
@@ -332,7 +332,7 @@ async fn an_end_leaves_no_part_of_an_answer_behind() {
 #[tokio::test]
 async fn a_draft_is_drawn_for_news_alone_and_slower_when_telegram_asks_to_wait() {
     let cases = [None, Some(Failure::RetryAfter(2))].map(async |failure| {
-        let world = World::new().await;
+        let world = World::paced().await;
         if let Some(failure) = failure.clone() {
             world.telegram.fail("sendMessageDraft", failure, 1);
         }

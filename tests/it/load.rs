@@ -28,7 +28,7 @@ fn call(name: &str, arguments: Value) -> Part {
 #[tokio::test]
 async fn twenty_messages_of_a_person_wait_and_the_rest_is_refused_once() {
     let world = World::new().await;
-    let bot = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().set("ACCESS", "open").spawn();
     bot.ready().await;
     let gate = Gate::new();
     world.when("number 0", Reply::text("answer 0").behind(&gate));
@@ -62,7 +62,7 @@ async fn twenty_messages_of_a_person_wait_and_the_rest_is_refused_once() {
 #[tokio::test]
 async fn what_was_refused_is_not_answered_after_a_restart_and_what_was_accepted_is() {
     let world = World::new().await;
-    let recipe = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off");
+    let recipe = world.bot().set("ACCESS", "open");
     let bot = recipe.spawn();
     bot.ready().await;
     let gate = Gate::new();
@@ -88,7 +88,7 @@ async fn what_was_refused_is_not_answered_after_a_restart_and_what_was_accepted_
 #[tokio::test]
 async fn presses_count_as_messages_do() {
     let world = World::new().await;
-    let bot = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().set("ACCESS", "open").spawn();
     bot.ready().await;
     let card = world.told(BOB, BOB, "/start").await;
     let gate = Gate::new();
@@ -121,7 +121,7 @@ async fn fifty_wait_in_a_group_and_the_rest_is_background() {
         world.person(*person, "Someone", "en");
         world.telegram.set_member(TEAM, *person, figaro::demo::telegram::Standing::Member).unwrap();
     }
-    let bot = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().set("ACCESS", "open").spawn();
     bot.ready().await;
     let gate = Gate::new();
     world.otherwise(Reply::text("an answer").behind(&gate));
@@ -150,7 +150,7 @@ async fn a_person_in_very_many_topics_keeps_nobody_from_an_answer() {
     world.join(forum);
     let topics: Vec<i64> =
         (0..70).map(|at| world.telegram.add_topic(forum, &format!("Topic {at}")).unwrap()).collect();
-    let bot = world.bot().set("ACCESS", "open").set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().set("ACCESS", "open").spawn();
     bot.ready().await;
     let gate = Gate::new();
     world.otherwise(Reply::text("an answer").behind(&gate));
@@ -190,7 +190,7 @@ async fn of_5000_calls_32_are_made_and_the_model_hears_of_the_rest() {
 async fn an_answer_without_end_is_ended_whoever_the_provider_is() {
     for name in ["openai", "compatible", "ollama", "gemini"] {
         let world = World::new().await;
-        let bot = world.bot_of(name).set("TELEGRAM_RATES", "off").spawn();
+        let bot = world.bot_of(name).spawn();
         bot.ready().await;
         let endless = "and so it went on and on. ".repeat(100_000);
         world.when("story", Reply::text(&endless).paced(4000, Duration::from_millis(1)));
@@ -210,7 +210,7 @@ async fn an_answer_without_end_is_ended_whoever_the_provider_is() {
 #[tokio::test]
 async fn a_call_without_end_ends_the_answer() {
     let world = World::new().await;
-    let bot = world.bot_of("compatible").set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot_of("compatible").spawn();
     bot.ready().await;
     let event = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
     let piece =
@@ -258,7 +258,7 @@ async fn others_get_their_answers_while_some_take_all_they_can() {
     for person in others.iter().chain([&FLOODER, &STREAMER, &CALLER]).chain(&strangers) {
         world.person(*person, "Someone", "en");
     }
-    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().spawn();
     bot.ready().await;
     for person in others.iter().chain([&FLOODER, &STREAMER, &CALLER]) {
         world.told(ANN, ANN, &format!("/allow {person}")).await;

@@ -15,7 +15,7 @@ const NOTHING: &str = "⚠️ Nothing new was scheduled: ask me again, with the 
 
 #[tokio::test]
 async fn a_promise_that_nothing_was_stored_for_is_written_anew() {
-    let world = World::new().await;
+    let world = World::paced().await;
     world.script.push(Reply::text(PROMISE));
     world.script.push(Reply::text(HONEST));
     world.script.push(Reply::text("You are welcome."));
@@ -36,7 +36,7 @@ async fn a_promise_that_nothing_was_stored_for_is_written_anew() {
 
 #[tokio::test]
 async fn a_promise_made_twice_is_sent_with_what_is_true() {
-    let world = World::new().await;
+    let world = World::paced().await;
     world.person(14, "Rui", "pt");
     let again = "Claro! Lembrete definido para as 18:00 ✅";
     for reply in [PROMISE, PROMISE, again, again] {
@@ -53,7 +53,7 @@ async fn a_promise_made_twice_is_sent_with_what_is_true() {
 
 #[tokio::test]
 async fn a_failure_to_write_it_anew_costs_nobody_the_answer() {
-    let world = World::new().await;
+    let world = World::paced().await;
     world.script.push(Reply::text(PROMISE));
     world.script.push(Reply::status(400, "bad request"));
     let _bot = world.start().await;
@@ -63,7 +63,7 @@ async fn a_failure_to_write_it_anew_costs_nobody_the_answer() {
 
 #[tokio::test]
 async fn in_a_group_the_growing_message_becomes_the_new_answer() {
-    let world = World::new().await;
+    let world = World::paced().await;
     world.team();
     let [first, second] = [PROMISE, HONEST].map(|begin| format!("{begin} {}", "And more. ".repeat(40)));
     for text in [&first, &second] {
@@ -88,7 +88,7 @@ async fn in_a_group_the_growing_message_becomes_the_new_answer() {
 
 #[tokio::test]
 async fn other_answers_are_left_alone() {
-    let world = World::new().await;
+    let world = World::paced().await;
     let answers =
         ["When shall I remind you?", "> I'll remind you tomorrow\n\nThat was Bob.", "The train leaves at 9."];
     answers.iter().for_each(|answer| world.script.push(Reply::text(answer)));

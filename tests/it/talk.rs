@@ -301,32 +301,6 @@ async fn calls_of_one_pass_run_together_and_their_results_keep_the_order() {
 }
 
 #[tokio::test]
-async fn endless_calls_end_with_an_answer_and_repeated_ones_are_refused() {
-    let world = World::new().await;
-    for _ in 0..3 {
-        world.script.push(Reply::call("list_notes", json!({})));
-    }
-    world.script.push(Reply::text("That is all I found."));
-    // The next turn's model does not stop at all.
-    world.otherwise(Reply::call("list_notes", json!({})));
-    let bot = world.bot().set("MAX_PASSES", "4").spawn();
-    bot.ready().await;
-    assert_eq!(text(&world.ask("look everywhere").await), "That is all I found.");
-    let requests = world.asked();
-    assert_eq!(requests.len(), 4, "every call of the model counts");
-    assert!(requests[..3].iter().all(|request| request.tool_names().contains(&"list_notes")));
-    assert_eq!(requests[3].tool_names(), Vec::<&str>::new(), "the last pass has to answer");
-    let worked: Vec<bool> =
-        results(&requests[3]).iter().map(|result| result["success"].as_bool().unwrap()).collect();
-    assert_eq!(worked, [true, true, false]);
-    assert!(results(&requests[3])[2]["error"].as_str().unwrap().contains("already"));
-
-    let answer = world.ask("again").await;
-    assert!(text(&answer).starts_with("⚠️ The model had nothing to say."), "{answer}");
-    assert_eq!(world.asked().len(), 8);
-}
-
-#[tokio::test]
 async fn what_the_model_said_with_a_tool_is_not_said_twice() {
     let world = World::new().await;
     world

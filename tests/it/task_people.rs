@@ -204,7 +204,7 @@ async fn a_group_that_becomes_a_supergroup_keeps_its_tasks() {
 #[tokio::test]
 async fn who_may_no_longer_talk_to_the_bot_has_no_more_of_it_by_tasks_or_cards() {
     let world = World::new().await;
-    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().spawn();
     bot.ready().await;
     world.told(ANN, ANN, &format!("/allow {BOB}")).await;
     call(&world, (BOB, BOB), "tea", "schedule_task", recurring("Call for tea.", LEAP)).await;

@@ -49,7 +49,7 @@ async fn a_run_sends_five_messages_and_no_more_however_it_asks() {
     world.when(TASK, Reply::turn(["5", "6", "7"].map(send).to_vec()));
     world.when(TASK, Reply::turn(vec![send("8")]));
     world.when(TASK, Reply::text("Counted."));
-    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().spawn();
     bot.ready().await;
     let results = told(&world, 9).await;
     let made = good(&results);
@@ -67,7 +67,7 @@ async fn a_run_sends_five_messages_and_no_more_however_it_asks() {
 async fn what_was_sent_before_a_restart_counts_and_what_may_have_been() {
     let world = World::new().await;
     keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
-    let recipe = world.bot().set("TELEGRAM_RATES", "off");
+    let recipe = world.bot();
     world.when(TASK, Reply::turn(["1", "2", "3"].map(send).to_vec()));
     let first = Gate::new();
     world.when(TASK, Reply::turn(vec![send("lost")]).behind(&first));
@@ -99,7 +99,7 @@ async fn what_was_sent_before_a_restart_counts_and_what_may_have_been() {
 async fn what_may_have_been_sent_counts_and_is_told() {
     let world = World::new().await;
     keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
-    let recipe = world.bot().set("TELEGRAM_RATES", "off");
+    let recipe = world.bot();
     let (second, third, fourth) = (Gate::new(), Gate::new(), Gate::new());
     world.when(TASK, Reply::turn(vec![send("failed")]));
     world.when(TASK, Reply::turn(vec![send("lost")]).behind(&second));
@@ -147,7 +147,7 @@ async fn what_was_certainly_not_sent_does_not_count() {
     world.when(TASK, Reply::text("Counted."));
     let failed = Failure::Status { status: 403, description: "Forbidden".to_owned() };
     world.telegram.fail("sendMessage", failed, 5);
-    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().spawn();
     bot.ready().await;
     let results = told(&world, 12).await;
     assert_eq!(good(&results).iter().filter(|good| **good).count(), 5, "{results:?}");
@@ -173,7 +173,7 @@ async fn an_album_counts_by_its_items_and_an_answer_does_not_count() {
         world.when(TASK, Reply::turn(calls));
     }
     world.when(TASK, Reply::text("There they are."));
-    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().spawn();
     bot.ready().await;
     let results = told(&world, 5).await;
     assert_eq!(good(&results), [false, true, false, true, false], "{results:?}");
@@ -184,7 +184,7 @@ async fn an_album_counts_by_its_items_and_an_answer_does_not_count() {
 #[tokio::test]
 async fn a_person_who_asks_gets_as_many_as_they_ask_for() {
     let world = World::new().await;
-    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().spawn();
     bot.ready().await;
     world.when(TASK, Reply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
     world.when(TASK, Reply::text("Counted."));
@@ -211,7 +211,7 @@ async fn a_runs_own_answer_is_five_messages_at_most_the_last_a_document() {
             let failed = Failure::Status { status: 400, description: no_documents };
             world.telegram.fail("sendDocument", failed, 1);
         }
-        let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+        let bot = world.bot().spawn();
         bot.ready().await;
         let messages = world.answers(ANN, 5).await;
         world.caught_up().await;
@@ -233,7 +233,7 @@ async fn a_runs_own_answer_is_five_messages_at_most_the_last_a_document() {
 async fn a_long_answer_to_a_person_is_as_many_messages_as_it_takes() {
     let world = World::new().await;
     world.otherwise(Reply::text(&long_answer()).paced(4000, Duration::ZERO));
-    let bot = world.bot().set("TELEGRAM_RATES", "off").spawn();
+    let bot = world.bot().spawn();
     bot.ready().await;
     world.say(ANN, ANN, "tell me");
     let messages = world.answers(ANN, 9).await;

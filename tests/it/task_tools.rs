@@ -114,7 +114,7 @@ pub async fn scene() -> (World, Bot) {
 
 /// The bot with these settings, writing as fast as it can.
 pub async fn start(world: &World, settings: &[(&str, &str)]) -> Bot {
-    let mut recipe = world.bot().set("TELEGRAM_RATES", "off").set("ACCESS", "open");
+    let mut recipe = world.bot().set("ACCESS", "open");
     for (name, value) in settings {
         recipe = recipe.set(name, value);
     }

@@ -12,6 +12,8 @@ pub const TEAM: i64 = -1001;
 
 /// Asked in Ann's own chat to prove that everything said before has been dealt with.
 const MARKER: &str = "Have you dealt with everything so far?";
+/// What the bot says to that.
+pub const CAUGHT_UP: &str = "I have.";
 
 impl World {
     /// A world whose bot Telegram shows all messages of its groups.
@@ -83,11 +85,11 @@ impl World {
 
     /// Waits until everything said so far has been dealt with, except for turns that wait for the model.
     pub async fn caught_up(&self) {
-        self.when(MARKER, Reply::text("I have."));
-        let before = self.bot_texts(ANN).iter().filter(|text| *text == "I have.").count();
+        self.when(MARKER, Reply::text(CAUGHT_UP));
+        let before = self.bot_texts(ANN).iter().filter(|text| *text == CAUGHT_UP).count();
         self.say(ANN, ANN, MARKER);
         self.see("the answer to the marker", |view| {
-            let answers = view.bot_messages(ANN).into_iter().filter(|m| m["text"] == "I have.").count();
+            let answers = view.bot_messages(ANN).into_iter().filter(|m| m["text"] == CAUGHT_UP).count();
             (answers > before).then_some(())
         })
         .await;
