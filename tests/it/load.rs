@@ -265,7 +265,7 @@ async fn others_get_their_answers_while_some_take_all_they_can() {
     }
     assert!(bot.stop().success());
     world.telegram.enforce_limits(true);
-    let bot = world.bot().spawn();
+    let bot = world.bot().set("TELEGRAM_RATES", "telegram").spawn();
     bot.ready().await;
 
     world.otherwise(Reply::text("flooded"));

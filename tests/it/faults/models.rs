@@ -88,7 +88,7 @@ pub async fn fail_in_every_way(rows: &[(&str, &str)]) {
         }
     }
     world.otherwise(Reply::text("All is well."));
-    let bot = world.bot().set("ACCESS", "open").set("LLM_IDLE_TIMEOUT", "2").spawn();
+    let bot = world.bot().set("ACCESS", "open").set("LLM_IDLE_TIMEOUT", "3").spawn();
     bot.ready().await;
     let telling = people.clone().zip(rows).map(async |(user, (fault, person))| {
         let answer = world.told(user, user, &format!("question “{fault}”")).await;
