@@ -20,6 +20,33 @@ fn world_file(world: &World) -> PathBuf {
     world.folder.path().join("kept/demo/world.json")
 }
 
+/// Killed at once after each of three answers: the last moment may be lost, and what was there before it not.
+async fn killed(world: &World, mut demo: Demo) -> Demo {
+    let mut known = demo.history().await;
+    for round in 0..3 {
+        demo.ask(&format!("word {round}"), &format!("word {round}")).await;
+        demo.kill().await;
+        demo = Demo::start(world.folder.path(), &kept(world)).await;
+        let now = demo.history().await;
+        assert!(now.len() >= known.len() && now[..known.len()] == known, "{known:?} {now:?}");
+        known = now;
+    }
+    demo
+}
+
+/// What was said last is on disk, and beside it nothing but the lock.
+fn saved(world: &World) {
+    let saved: Value = serde_json::from_slice(&fs::read(world_file(world)).unwrap()).unwrap();
+    let chats = saved["chats"].as_array().unwrap();
+    let private = chats.iter().find(|chat| chat["id"] == ALEX).unwrap();
+    assert!(private["messages"].to_string().contains("and the end"));
+    assert_eq!(
+        fs::read_dir(world_file(world).parent().unwrap()).unwrap().count(),
+        2,
+        "the world and its lock"
+    );
+}
+
 /// It goes on where it was.
 pub async fn a_kept_demo_is_stopped_and_killed() -> Left {
     let world = World::new().await;
@@ -28,32 +55,30 @@ pub async fn a_kept_demo_is_stopped_and_killed() -> Left {
     demo.ask("the barber of Seville", "the barber of Seville").await;
     let log = demo.printed("kept/demo/world.json").await;
     demo.stop().await;
-    let mut demo = Demo::start(folder, &kept(&world)).await;
+    let demo = Demo::start(folder, &kept(&world)).await;
     assert_eq!(demo.hello().await["me"]["id"], ALEX, "the page shows nothing to nobody");
-    let mut known = demo.history().await;
+    let known = demo.history().await;
     assert!(known.iter().filter(|text| text.contains("the barber of Seville")).count() >= 2, "{known:?}");
-    // Killed at once after each answer: the last moment may be lost, and what was there before it not.
-    for round in 0..3 {
-        demo.ask(&format!("word {round}"), &format!("word {round}")).await;
-        demo.kill().await;
-        demo = Demo::start(folder, &kept(&world)).await;
-        let now = demo.history().await;
-        assert!(now.len() >= known.len() && now[..known.len()] == known, "{known:?} {now:?}");
-        known = now;
-    }
+    let demo = killed(&world, demo).await;
     demo.ask("and the end", "and the end").await;
     let mut said = demo.history().await;
     let exit = demo.end().await;
-    let saved: Value = serde_json::from_slice(&fs::read(world_file(&world)).unwrap()).unwrap();
-    let chats = saved["chats"].as_array().unwrap();
-    let private = chats.iter().find(|chat| chat["id"] == ALEX).unwrap();
-    assert!(private["messages"].to_string().contains("and the end"));
-    assert_eq!(
-        fs::read_dir(world_file(&world).parent().unwrap()).unwrap().count(),
-        2,
-        "the world and its lock"
-    );
+    saved(&world);
     Left { person: said.split_off(said.len() - 1), owner: Vec::new(), log, exit }
+}
+
+/// A demo whose world is this text begins anew, and says where the text is now. Gives what it says.
+async fn set_aside(world: &World, text: &str, words: &str) -> String {
+    let folder = world.folder.path();
+    fs::write(world_file(world), text).unwrap();
+    let demo = Demo::start(folder, &kept(world)).await;
+    let said = demo.printed(words).await;
+    let aside = said.split_once("That file is now ").unwrap().1.split_once(';').unwrap().0;
+    assert_eq!(fs::read_to_string(folder.join(aside)).unwrap(), text);
+    assert_eq!(demo.history().await, Vec::<String>::new());
+    demo.ask(words, words).await;
+    demo.stop().await;
+    said
 }
 
 /// It begins anew and answers, and what cannot be read is left as it is.
@@ -67,15 +92,7 @@ pub async fn the_world_of_a_kept_demo_cannot_be_read() -> Left {
     let cases =
         [("{\"version\": 1, \"chats\"", "it is damaged"), ("{\"version\": 99}", "it is of version 99")];
     for (text, words) in cases {
-        fs::write(world_file(&world), text).unwrap();
-        let demo = Demo::start(folder, &kept(&world)).await;
-        let said = demo.printed(words).await;
-        let aside = said.split_once("That file is now ").unwrap().1.split_once(';').unwrap().0;
-        assert_eq!(fs::read_to_string(folder.join(aside)).unwrap(), text);
-        assert_eq!(demo.history().await, Vec::<String>::new());
-        log += &said;
-        demo.ask(words, words).await;
-        demo.stop().await;
+        log += &set_aside(&world, text, words).await;
     }
     // As an earlier version left it: a store, and no world.
     fs::remove_file(world_file(&world)).unwrap();
