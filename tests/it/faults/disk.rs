@@ -43,8 +43,7 @@ async fn told(world: &World, chat: i64, words: &str) {
 
 /// What is to be seen, without the words that a person may be told once while a pause begins, and the lines of the log,
 /// which is on the same disk, that were written nevertheless.
-async fn left(world: &World, bot: Bot) -> Left {
-    let mut left = Left::stopped(world, BOB, bot).await;
+fn settled(world: &World, mut left: Left) -> Left {
     let all = left.person.len();
     left.person.retain(|text| !text.contains(KEPT));
     assert!(all - left.person.len() <= 1, "{:?}", world.bot_texts(BOB));
@@ -72,7 +71,7 @@ pub async fn the_disk_is_full_for_a_while() -> Left {
     told(&world, BOB, "answer three").await;
     world.when("after", Reply::text("answer after"));
     world.told(BOB, BOB, "and after").await;
-    left(&world, bot).await
+    settled(&world, Left::stopped(&world, BOB, bot).await)
 }
 
 /// What was said is answered once after the next start.
@@ -86,7 +85,7 @@ pub async fn the_bot_is_stopped_while_the_disk_is_full() -> Left {
     assert!(bot.stop().success());
     let bot = start(&world).await;
     told(&world, BOB, "forty-two").await;
-    left(&world, bot).await
+    settled(&world, Left::stopped(&world, BOB, bot).await)
 }
 
 pub async fn the_bot_is_stopped_while_the_owner_is_being_told_of_a_full_disk() -> Left {
@@ -114,7 +113,7 @@ pub async fn the_bot_is_stopped_while_the_owner_is_being_told_of_a_full_disk() -
     let own = world.bot_texts(ANN).len() - before;
     let bot = start(&world).await;
     told(&world, BOB, "forty-two").await;
-    let mut left = left(&world, bot).await;
+    let mut left = settled(&world, Left::stopped(&world, BOB, bot).await);
     left.owner.drain(before..before + own);
     left
 }
@@ -130,7 +129,5 @@ pub async fn the_store_is_damaged_while_the_disk_is_full() -> Left {
     std::fs::rename(store.join("db"), store.join("db.damaged")).unwrap();
     std::fs::write(store.join("db"), "none").unwrap();
     limit(&bot, "unlimited");
-    let mut left = Left::ended(&world, BOB, bot).await;
-    left.person.retain(|text| !text.contains(KEPT));
-    left
+    settled(&world, Left::ended(&world, BOB, bot).await)
 }
