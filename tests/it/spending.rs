@@ -124,7 +124,7 @@ async fn people_who_ask_at_once_do_not_break_the_cap_together() {
     // Each answer is as long as it may be.
     let brain = |request: &ModelRequest| {
         let most = bound(request);
-        Reply::text("So many words.").usage(3_000, most).paced(4, Duration::from_millis(20))
+        Reply::text("So many words.").usage(2_000, most).paced(4, Duration::from_millis(20))
     };
     let model = OfflineModel::start(listener().await, Arc::new(brain), Clock::system(), &tasks).unwrap();
     let bot =
@@ -144,7 +144,7 @@ async fn people_who_ask_at_once_do_not_break_the_cap_together() {
         assert!(is_answer || told.starts_with(REFUSED), "{told}");
         answered += usize::from(is_answer);
     }
-    let took: u64 = model.requests().iter().map(|request| 3_000 + bound(request)).sum();
+    let took: u64 = model.requests().iter().map(|request| 2_000 + bound(request)).sum();
     assert!(took <= CAP && CAP - took < 12_000, "{took}");
     assert!((3..people.len()).contains(&answered) && model.requests().len() == answered, "{answered}");
     assert!(bot.stop().success());
@@ -155,7 +155,7 @@ async fn people_who_ask_at_once_do_not_break_the_cap_together() {
 
 #[tokio::test]
 async fn a_call_waits_for_another_and_may_be_stopped_meanwhile() {
-    const CAP: u64 = 12_000;
+    const CAP: u64 = 10_000;
     let world = World::new().await;
     let bot = world.priced().set("DAILY_TOKENS", &CAP.to_string()).spawn();
     bot.ready().await;
