@@ -84,7 +84,7 @@ fn tokens(offered: &[Value], all: &[Tool]) {
     let count = |value: &Value| words.encode_ordinary(&value.to_string()).len();
     let telegram = |tool: &&Value| {
         let name = tool["name"].as_str().unwrap();
-        name == "find_telegram_methods" || all.iter().any(|known| known.name == name)
+        name == "find_tools" || all.iter().any(|known| known.name == name)
     };
     let core: Vec<&Value> = offered.iter().filter(telegram).collect();
     let as_function = |tool: &Tool| json!({"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.input_schema});

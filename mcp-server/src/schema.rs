@@ -13,7 +13,7 @@ const FILE_HINT: &str = "file_id of a file Telegram already has, or an http(s) U
 /// The definition of a file whose content comes with the call; the table knows it as a type of its own.
 const UPLOAD: &str = "InputFile";
 /// Stands where the definition of a type was cut.
-const CUT: &str = "Cut for size: find_telegram_methods gives it for this name";
+const CUT: &str = "Cut for size: a search for this name gives it";
 /// About what a cut definition takes.
 const CUT_BYTES: usize = CUT.len() + 40;
 

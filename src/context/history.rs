@@ -61,7 +61,9 @@ pub(super) fn within_budget(
         end = start;
         kept.push(exchange);
     }
-    if let Some(next) = next {
+    // What was not loaded has left too.
+    let loaded_from = kept.last().and_then(|exchange| exchange.index.checked_sub(1));
+    if let Some(next) = next.or(loaded_from) {
         leave_at_border(&mut kept, next, budget / 2);
     }
     let parts: Vec<Part> = kept.into_iter().rev().flat_map(|exchange| exchange.parts).collect();

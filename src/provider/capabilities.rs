@@ -52,6 +52,9 @@ const fn combined() -> bool {
 #[serde(deny_unknown_fields)]
 struct Family {
     other: Capabilities,
+    /// Who serves a model decides how large its window is.
+    #[serde(default)]
+    any_window: bool,
     /// What a model costs for which no entry says it.
     price: Option<UsdPerMillion>,
     /// Parts of the names of what is served beside models that talk.
@@ -159,11 +162,13 @@ impl Capabilities {
         asked.unwrap_or(self.longest_answer().min(USUAL_ANSWER)).min(self.context_window / 2)
     }
 
-    /// The tokens of request and answer together that the data has for this very model; `None` for one that no entry
-    /// fits, of which it only guesses.
+    /// The tokens of request and answer together that the data has for this very model; `None` where it only guesses: for
+    /// a later generation, and for a service that may run a model with any window.
     #[must_use]
     pub fn known_window(provider: &str, model: &str) -> Option<usize> {
-        Some(FAMILIES.get(provider)?.entry(model)?.capabilities.context_window)
+        let family = FAMILIES.get(provider).filter(|family| !family.any_window)?;
+        let entry = family.entry(model).filter(|entry| entry.is_of_generation(model))?;
+        Some(entry.capabilities.context_window)
     }
 
     /// What this model of this provider can do.
@@ -196,6 +201,14 @@ mod tests {
         assert!(!Capabilities::of("openai", "o3-mini-2025").vision);
         assert!(Capabilities::of("openai", "somebody-elses").tools);
         assert_eq!(Capabilities::of("nobody", "x"), Capabilities::NONE);
+    }
+
+    #[test]
+    fn a_window_is_known_of_the_very_model_where_it_is_always_the_same() {
+        let known = Capabilities::known_window;
+        assert_eq!(known("openai", "gpt-4-0613"), Some(8192));
+        assert_eq!((known("openai", "gpt-9"), known("openai", "gpt-4.9")), (None, None));
+        assert_eq!((known("compatible", "openai/gpt-4o"), known("nobody", "x")), (None, None));
     }
 
     #[test]

@@ -238,7 +238,8 @@ impl Candidate {
         let ProviderError::TooLong(_) = error else { return false };
         let Some(less) = self.less.take() else { return false };
         let before = self.request.items.clone();
-        fit(&mut self.request, less);
+        let half = self.request.count_tokens() / 2;
+        fit(&mut self.request, less.min(half));
         self.request.items != before
     }
 }

@@ -10,7 +10,7 @@ use super::fit::{Part, Stage};
 use crate::domain::conversation::{EntryKey, PrivatePart};
 use crate::domain::generation::Generation;
 use crate::domain::tool::Call;
-use crate::text::estimate_tokens;
+use crate::text::{estimate_tokens, most_tokens};
 
 /// One pass of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,8 +57,14 @@ impl Request {
         self.frame_tokens(estimate_tokens) + items
     }
 
+    /// The tokens of sending it in whatever vocabulary, estimated from above.
+    pub(super) fn count_tokens(&self) -> usize {
+        let items = self.items.iter().map(|item| item.tokens(most_tokens));
+        self.frame_tokens(most_tokens) + items.sum::<usize>()
+    }
+
     /// A bound on the tokens of sending it in any vocabulary, without counting them: a token has a byte at least.
-    pub(super) fn most_tokens(&self) -> usize {
+    pub(super) fn token_bound(&self) -> usize {
         let bytes =
             self.frame_tokens(str::len) + self.items.iter().map(|item| item.tokens(str::len)).sum::<usize>();
         bytes + bytes / 32

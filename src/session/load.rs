@@ -1,7 +1,5 @@
 //! What a turn needs to know before the model is asked, loaded all at once and made into a window.
 
-use std::collections::HashSet;
-
 use chrono::TimeDelta;
 
 use super::pictures;
@@ -20,7 +18,7 @@ use crate::policy::address::Addresses;
 use crate::store::StoreError;
 
 /// The most stored messages that are looked at for the history; the token budget cuts further.
-const HISTORY_MESSAGES: usize = 400;
+pub(super) const HISTORY_MESSAGES: usize = 400;
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
 /// Background is at most so old and so long.
@@ -54,7 +52,6 @@ impl Turns {
             self.conversations.overheard(run.conversation, since, OVERHEARD_MESSAGES),
         );
         let (notes, overheard) = (self.or_without(notes, "notes"), self.or_without(overheard, "background"));
-        let stored = stored?;
         let (history, mine): (Vec<Message>, Vec<Message>) =
             stored.into_iter().partition(|message| message.index < run.first_index);
         let done: Vec<Message> = mine.into_iter().filter(|message| message.role != Role::User).collect();
@@ -93,35 +90,16 @@ impl Turns {
     }
 
     /// The newest messages of the session; few or none where they cannot be read.
-    async fn messages_of(&self, run: &ActiveRun) -> Result<Vec<Message>, Trouble> {
-        let mut stored = Vec::new();
+    async fn messages_of(&self, run: &ActiveRun) -> Vec<Message> {
         for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
             match self.conversations.recent(run.session, limit).await {
-                Ok(messages) => {
-                    stored = messages;
-                    break;
-                }
+                Ok(stored) => return stored,
                 Err(error) => {
                     self.report(&error, "the history could not be read; the turn looks for less of it")
                 }
             }
         }
-        if run.started_at < self.vitals.started_at {
-            self.all_done(run, &stored).await?;
-        }
-        Ok(stored)
-    }
-
-    /// Makes sure that the model sees each call that a turn made before a restart: what it does not see it does again.
-    async fn all_done(&self, run: &ActiveRun, stored: &[Message]) -> Result<(), Trouble> {
-        let calls = self.conversations.tool_calls(run.id).await.map_err(|error| self.lost(&error))?;
-        let seen: HashSet<&str> =
-            stored.iter().filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
-        if calls.iter().all(|call| seen.contains(call.call.id.as_str())) {
-            return Ok(());
-        }
-        tracing::error!(run = %run.id, "what an interrupted turn did cannot be read; it ends");
-        Err(Trouble::Internal)
+        Vec::new()
     }
 
     /// What was loaded, or nothing: a turn goes on without it.

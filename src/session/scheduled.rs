@@ -18,6 +18,7 @@ use crate::domain::tool::{Effect, ToolCall, ToolStatus};
 use crate::ids::{ChatId, TaskId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
+use crate::tools::lookup::LOOKUP;
 use crate::tools::{Registry, SendAllowance};
 
 /// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
@@ -50,12 +51,16 @@ impl Turns {
         let Some(task) = &question.task else {
             return Ok(self.part_of_chat(config));
         };
+        let of_chat = self.part_of_chat(config).tools;
         let known = self.prompts.agent(&task.agent).zip(self.agents.get(&task.agent));
         let (agent, tools) = known.ok_or_else(|| {
             tracing::error!(task = %task.id, agent = task.agent, "prompts/agents has no agent of this name");
             Trouble::Internal
         })?;
-        Ok(Part { agent: Some(agent), tools: tools.clone() })
+        // What holds the chat holds what was set up in it.
+        let is_held = !Arc::ptr_eq(&of_chat, &self.tools);
+        let tools = if is_held { Arc::new(tools.within(&of_chat)) } else { tools.clone() };
+        Ok(Part { agent: Some(agent), tools })
     }
 
     /// Without the agent that the chat has chosen, Figaro answers as it does elsewhere; `/config` says so. Where nobody
@@ -136,8 +141,9 @@ impl Turns {
 
     /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
     async fn has_acted(&self, run: &ActiveRun) -> bool {
-        let tools = &self.tools;
-        let reads = |name: &str| tools.get(name, &[]).is_some_and(|tool| tool.effect() == Effect::Read);
+        let tools = self.tools.demanding(LOOKUP);
+        let found = |name: &str| tools.get(name, &[name.to_owned()]);
+        let reads = |name: &str| found(name).is_some_and(|tool| tool.effect() == Effect::Read);
         match self.conversations.tool_calls(run.id).await {
             Ok(calls) => calls.iter().any(|call| !reads(&call.call.name)),
             Err(_) => true,

@@ -1,7 +1,7 @@
 //! One turn: the question is stored, everything is loaded, the agent runs, and the answer is written once together with
 //! its pending delivery. The lanes of the mailbox call it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use chrono_tz::Tz;
 use futures::FutureExt;
 
 use super::control::{CancelReason, Control};
+use super::load::HISTORY_MESSAGES;
 use super::mailbox::{Job, Runner};
 use super::question::{Again, Question};
 use super::reply::Said;
@@ -38,9 +39,6 @@ use crate::tools::{Registry, ToolContext};
 
 /// What the model is told about a call that a crash left open.
 const UNKNOWN_OUTCOME: &str = r#"{"success":false,"error":"the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it."}"#;
-
-/// The tool that stores what is to happen later. Only where it is offered can a promise be kept, and is it looked at.
-const SCHEDULE: &str = "schedule_task";
 
 /// What turns are made with.
 #[derive(Debug, Clone)]
@@ -170,13 +168,23 @@ impl Turns {
         self.work(run, question, control).await
     }
 
-    /// A call found `running` after a crash may have acted: the model is told so, and it is not made again.
+    /// A call found `running` after a crash may have acted: the model is told so, and it is not made again. Nor is one
+    /// whose result cannot be read among the messages: its record has it too.
     pub(super) async fn settle_open_calls(&self, run: &ActiveRun) -> Result<(), StoreError> {
         let calls = self.conversations.tool_calls(run.id).await?;
-        for mut call in calls.into_iter().filter(|call| call.status == ToolStatus::Running) {
-            call.status = ToolStatus::Unknown;
-            call.result = Some(UNKNOWN_OUTCOME.to_owned());
-            let message = result_message(run.session, &call, UNKNOWN_OUTCOME.to_owned(), Carried::default());
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let stored = self.conversations.recent(run.session, HISTORY_MESSAGES).await?;
+        let of_turn = stored.iter().filter(|message| message.index >= run.first_index);
+        let told: HashSet<&str> =
+            of_turn.filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
+        for mut call in calls.into_iter().filter(|call| !told.contains(call.call.id.as_str())) {
+            if call.status == ToolStatus::Running {
+                call.status = ToolStatus::Unknown;
+            }
+            let result = call.result.get_or_insert_with(|| UNKNOWN_OUTCOME.to_owned()).clone();
+            let message = result_message(run.session, &call, result, Carried::default());
             self.conversations.tool_ended(&call, message).await?;
         }
         Ok(())
@@ -234,6 +242,9 @@ impl Turns {
         }
         let now = self.now();
         let loaded = self.load(run, question, (&config, &model, part.agent)).await?;
+        let (earlier, has_keys) = (loaded.window.earlier, loaded.window.has_keys);
+        // What nothing looks up has no key.
+        let keys = earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();
         let turn = Turn {
             context: ToolContext {
                 run: run.id,
@@ -248,7 +259,7 @@ impl Turns {
             },
             session: run.session,
             model,
-            tools: match loaded.window.has_keys {
+            tools: match has_keys {
                 true => Arc::new(part.tools.demanding(LOOKUP)),
                 false => part.tools,
             },
@@ -257,17 +268,18 @@ impl Turns {
             cancel: control.cancel.clone(),
             commit: commit_of(&control),
         };
-        let can_schedule = turn.tools.get(SCHEDULE, &[]).is_some();
         let work = Run::new(loaded.window.items, self.driver.max_passes)
-            .after(loaded.window.earlier)
+            .after(keys)
             .carrying(loaded.carried)
             .knowing(loaded.written)
-            .keeping_promises(can_schedule);
+            // A task is where a promise is kept.
+            .keeping_promises(question.task.is_none());
         let driven = self.driver.drive(work, &turn).await.map_err(|error| self.lost(&error))?;
         Ok(self.judge(driven, question, (&turn.model, &control)).await)
     }
 
-    /// The model that is to answer: the one asked for this once, else the task's, the chat's, the agent's, the bot's.
+    /// The model that is to answer: the one asked for this once, else the task's, the chat's, that of the chat's agent, of
+    /// the task's, the bot's.
     fn model_of(
         &self,
         run: &ActiveRun,
@@ -276,7 +288,8 @@ impl Turns {
     ) -> ModelName {
         let of_task = question.task.as_ref().and_then(|task| task.model.as_ref());
         let of_agent = agent.and_then(|agent| agent.model.as_ref());
-        let chosen = run.model.as_ref().or(of_task).or(config.model.as_ref()).or(of_agent);
+        let of_chat = self.prompts.chosen(config).and_then(|agent| agent.model.as_ref());
+        let chosen = run.model.as_ref().or(of_task).or(config.model.as_ref()).or(of_chat).or(of_agent);
         chosen.unwrap_or_else(|| self.driver.ledger.models.default_model()).clone()
     }
 

@@ -225,6 +225,19 @@ impl Registry {
         Self::new(tools, if finds { self.shelf.clone() } else { Arc::new(Bare) })
     }
 
+    /// Those of the tools that others have too, or can find.
+    #[must_use]
+    pub fn within(&self, others: &Self) -> Self {
+        let finds = |registry: &Self| registry.offered.contains_key(FIND);
+        let has = |name: &String| {
+            others.offered.contains_key(name) || (finds(others) && others.shelf.tool(name).is_some())
+        };
+        let offered = self.offered.iter().filter(|(name, _)| has(name));
+        let offered: BTreeMap<_, _> = offered.map(|(name, tool)| (name.clone(), tool.clone())).collect();
+        let shelf = if finds(others) { self.shelf.clone() } else { Arc::new(Bare) };
+        Self { offered, demanded: self.demanded.clone(), shelf }
+    }
+
     /// The same tools for a turn that has a use for this one.
     #[must_use]
     pub fn demanding(&self, name: &str) -> Self {
@@ -390,6 +403,32 @@ mod tests {
         for (chosen, offered, searches) in cases {
             assert_eq!(with(chosen), (offered.to_owned(), searches), "{chosen:?}");
         }
+    }
+
+    #[test]
+    fn what_holds_a_chat_holds_what_is_set_up_in_it() {
+        let tools = ["add_note", "clear_notes", WEB_SEARCH, FIND].map(|name| named(name, "always"));
+        let all = Registry::new(tools, Arc::new(Full));
+        let only =
+            |names: &[&str]| all.only(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let task = only(&["add_note", WEB_SEARCH, "sendDice"]);
+        let held = |by: &Registry| {
+            let held = task.within(by);
+            held.specs(&[]).into_iter().map(|spec| spec.name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(held(&only(&[])), "");
+        assert_eq!(held(&only(&["add_note"])), "add_note");
+        assert_eq!(
+            held(&only(&[WEB_SEARCH, FIND])),
+            "add_note sendDice web_search",
+            "what it can find it has"
+        );
+        assert_eq!(held(&all), "add_note sendDice web_search");
+        let finds = only(&[FIND]).within(&only(&["add_note"]));
+        assert!(
+            finds.specs(&["sendDice".to_owned()]).is_empty(),
+            "what the chat cannot find, its task cannot"
+        );
     }
 
     #[test]

@@ -4,13 +4,13 @@ use std::fs;
 
 use figaro::demo::model::{ModelRequest, Reply};
 use figaro::demo::tavily::KEY;
-use figaro::demo::telegram::Standing;
+use figaro::demo::telegram::{Standing, View};
 use figaro::prompts::Prompts;
 use figaro::tools::lookup::LOOKUP;
 use serde_json::{Value, json};
 
 use super::store::sled::engine;
-use super::task_tools::{calls, error, find_and_call};
+use super::task_tools::{LEAP, calls, error, find_and_call, recurring};
 use crate::check::refused;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
@@ -277,4 +277,60 @@ async fn where_nobody_can_tell_which_agent_was_chosen_there_are_no_tools() {
     world.otherwise(Reply::text("Fine."));
     assert_eq!(asked(&world, ANN, ANN, "still there?").await.tool_names(), Vec::<&str>::new());
     bot.logged("a turn goes on without the settings of its chat").await;
+}
+
+#[tokio::test]
+async fn an_agents_model_is_chosen_by_those_who_may_choose_the_model() {
+    let world = World::new().await;
+    world.agent(
+        "dear.yaml",
+        &TUTOR.replace("tutor", "dear").replace("compatible:offline-text", "openai:gpt-5-pro"),
+    );
+    let bot = world.many().spawn();
+    bot.ready().await;
+    let told = world.told(BOB, BOB, "/config agent dear").await;
+    assert!(text(&told).contains("Others only an owner can."), "{told}");
+    assert!(text(&world.told(BOB, BOB, "/config").await).contains("Agent: none"));
+    let card = world.told(ANN, ANN, "/config agent dear").await;
+    assert!(text(&card).contains("Agent: dear"), "{card}");
+}
+
+#[tokio::test]
+async fn what_holds_a_chat_holds_its_tasks_too() {
+    let world = World::new().await;
+    world.agent("mute.yaml", MUTE);
+    world.agent("tutor.yaml", TUTOR);
+    let bot = world.many().spawn();
+    bot.ready().await;
+    let task = recurring("Say what is new.", LEAP);
+    let made = calls(&world, (BOB, BOB), "the news, please", vec![("schedule_task", task)]).await;
+    assert_eq!(made[0]["success"], true, "{made:?}");
+    world.otherwise(Reply::text("Nothing new."));
+    let is_card = |m: &&&Value| text(m).contains("⏰ Say what is new") && !labels(m).is_empty();
+    let card =
+        world.see("the card", |view| view.bot_messages(BOB).iter().find(is_card).map(|m| (*m).clone())).await;
+    for (agent, model, tools) in [
+        ("clear", "gpt-4.1-mini", None),
+        ("mute", "gpt-4.1-mini", Some(vec![])),
+        ("tutor", "offline-text", Some(vec!["add_note"])),
+    ] {
+        world.told(BOB, BOB, &format!("/config agent {agent}")).await;
+        let before = world.model.requests().len();
+        world.press(BOB, &card, "Run now").await;
+        let request = world.asks(before + 1).await;
+        assert!(request.user_text().contains("Say what is new."), "{agent}");
+        match tools {
+            Some(tools) => assert_eq!(request.tool_names(), tools, "{agent}"),
+            None => assert!(request.tool_names().len() > 5, "{:?}", request.tool_names()),
+        }
+        assert_eq!(request.model(), model, "{agent}");
+        // The card of a run says so until somebody has it drawn again.
+        let is_over = |view: &View<'_>| {
+            let now = view.messages(BOB).into_iter().find(|m| m["message_id"] == card["message_id"])?;
+            labels(now).contains(&"Run now".to_owned()).then_some(())
+        };
+        while world.telegram.view(is_over).is_none() {
+            world.press(BOB, &card, "Refresh").await;
+        }
+    }
 }

@@ -111,6 +111,9 @@ async fn what_was_found_can_be_called_until_the_turn_ends() {
 
     turn(&world, Vec::new(), "Nothing to do.").await;
     assert_eq!(names(world.asked().last().unwrap()), AT_HAND, "a new turn");
+    let former =
+        world.asked().iter().any(|request| request.body.to_string().contains("find_telegram_methods"));
+    assert!(!former, "it is the name of the tool that the server has by itself");
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 

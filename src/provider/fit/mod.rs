@@ -52,7 +52,7 @@ pub fn shrink(parts: &mut Vec<Part>, budget: usize, count: fn(&str) -> usize) ->
 /// does not do, nothing earlier is left. A request that is too long even then is refused by its provider.
 pub fn fit(request: &mut Request, room: usize) {
     // Counting takes time that most requests need not.
-    if request.most_tokens() <= room {
+    if request.token_bound() <= room {
         return;
     }
     let budget = room.saturating_sub(request.frame_tokens(most_tokens));

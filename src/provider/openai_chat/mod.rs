@@ -46,11 +46,11 @@ impl Provider for OpenAiChat {
         NAME
     }
 
-    /// Both measures against repetition go out as one, of which the dialect's own wins.
     fn window(&self, model: &str) -> Option<usize> {
         Capabilities::known_window(self.name(), model)
     }
 
+    /// Both measures against repetition go out as one, of which the dialect's own wins.
     fn ignored(&self, _model: &str, settings: &Generation) -> Vec<&'static str> {
         match settings.frequency_penalty {
             Some(_) => settings.set_among(&["repeat_penalty"]),

@@ -4,7 +4,9 @@
 use super::{Asker, Card, Commands, Pressed};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::domain::config_change::Setting;
+use crate::domain::model::list;
 use crate::ids::{ChatId, UserId};
+use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
 use crate::telegram::send::Button;
@@ -219,6 +221,14 @@ impl Commands {
         })
     }
 
+    /// Why a person may not choose an agent: it brings a model that only an owner may choose.
+    fn refused_agent(&self, asker: &Asker, name: &str) -> Option<String> {
+        let model = self.prompts.agent(name)?.model.as_ref()?;
+        let named = self.ledger.models.named();
+        let may = asker.standing == Standing::Owner || named.contains(model);
+        (!may).then(|| fill(&self.texts(asker).model_not_named, &[("models", &list(&named))]))
+    }
+
     /// Changes a setting: a word to add to the card, or a complaint.
     async fn change(
         &self,
@@ -238,6 +248,10 @@ impl Commands {
             Ok(change) => change,
             Err(complaint) => return Ok(Err(complaint)),
         };
+        let agent = change.agent.as_ref().and_then(Option::as_deref);
+        if let Some(complaint) = agent.and_then(|agent| self.refused_agent(asker, agent)) {
+            return Ok(Err(complaint));
+        }
         let config = self.store.change_chat_config(asker.place.chat, change).await?;
         let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
