@@ -2,7 +2,7 @@
 //! message. Pure.
 
 use super::sketch::Sketch;
-use crate::telegram::markup::{Formatted, MORE, Piece, behind, render_partial, split};
+use crate::telegram::markup::{Formatted, MORE, Piece, split};
 use crate::text::utf16_len;
 
 /// The most UTF-16 units of a message, and of a draft.
@@ -22,12 +22,10 @@ pub(super) fn first_part_without_links(sketch: &Sketch) -> Formatted {
 }
 
 fn drawn(sketch: &Sketch, change: impl FnOnce(Formatted) -> Formatted) -> Formatted {
-    let markdown = sketch.parts.markdown();
-    let kept = &markdown[..markdown.floor_char_boundary(KEPT)];
     let (text, goes_on) = match sketch.ready.front() {
         // It could not be sent so far.
         Some(Piece::Text(text)) => (text.clone(), true),
-        _ => (behind(render_partial(kept), sketch.parts.given()), kept.len() < markdown.len()),
+        _ => sketch.parts.left(KEPT),
     };
     let text = change(text);
     let line = status_line(sketch, &text);

@@ -25,11 +25,12 @@ use std::ops::Range;
 use serde::Serialize;
 
 pub use self::messages::{MORE, Piece, at_most, cut, messages};
-pub use self::partial::render_partial;
+use self::partial::render_partial;
 pub use self::parts::Parts;
 #[cfg(test)]
 pub use self::render::render;
-pub use self::split::{behind, split};
+pub use self::split::split;
+use crate::text::utf16_len;
 
 /// Text with the entities over it: sorted by offset, the longer first, properly nested, none empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,6 +40,19 @@ pub struct Formatted {
 }
 
 impl Formatted {
+    /// This, and more as a paragraph behind it.
+    #[must_use]
+    pub fn followed_by(mut self, more: Self) -> Self {
+        if !self.text.is_empty() && !more.text.is_empty() {
+            self.text += "\n\n";
+        }
+        let offset = utf16_len(&self.text);
+        self.text += &more.text;
+        let moved = |entity: Entity| Entity { offset: entity.offset + offset, ..entity };
+        self.entities.extend(more.entities.into_iter().map(moved));
+        self
+    }
+
     /// Whether this address stands in the text, or under it as a link.
     #[must_use]
     pub fn shows(&self, address: &str) -> bool {
@@ -418,7 +432,7 @@ mod tests {
                 _ => text,
             })
         });
-        let block = (prop::collection::vec(inline, 1..4), 0..13_usize).prop_map(|(lines, shape)| {
+        let block = (prop::collection::vec(inline, 1..4), 0..15_usize).prop_map(|(lines, shape)| {
             let text = lines.join(" ");
             match shape {
                 0 => format!("## {text}"),
@@ -436,6 +450,8 @@ mod tests {
                 8 => format!("- item\n\n      indented {text}\n\n  > in a list {text}"),
                 9 => "---".to_owned(),
                 10 => format!("```\n{text}"),
+                12 => format!("{text} [Guide] [1] [{text}][b]"),
+                13 => "[Guide]: https://a.b/c\n[1]: https://d.e\n\n[b]: https://f.g".to_owned(),
                 11 => format!(
                     "{text}\n\\[\n\\begin{{bmatrix}} 1 & \\frac12 \\\\ x & y \\end{{bmatrix}}\n\\]\n{text}"
                 ),

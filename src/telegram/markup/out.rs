@@ -44,6 +44,10 @@ struct Mark {
     block: usize,
 }
 
+fn holds_blocks(tag: &str) -> bool {
+    matches!(tag, "details" | "blockquote" | "pre")
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Out {
     body: Fragment,
@@ -185,14 +189,17 @@ impl Out {
         self.marks.iter().any(|mark| mark.name != "||")
     }
 
+    /// Whether one of them holds blocks.
+    pub(super) fn has_open_blocks(&self) -> bool {
+        self.marks.iter().any(|mark| holds_blocks(mark.name))
+    }
+
     /// The fragment with met marks cut out. `open_end`: the source is half-written, and marks that its last block
     /// left open reach to its end.
     pub(super) fn finish(mut self, open_end: bool) -> Fragment {
         if open_end {
             let end = self.len();
-            let open = |mark: &Mark| {
-                mark.block == self.block || matches!(mark.name, "details" | "blockquote" | "pre")
-            };
+            let open = |mark: &Mark| mark.block == self.block || holds_blocks(mark.name);
             for mark in self.marks.into_iter().filter(open) {
                 self.body.spans.push(Span { kind: mark.kind, range: mark.literal.end..end });
                 self.cuts.push(mark.literal);

@@ -18,7 +18,7 @@ const MAX_OPEN: usize = 32;
 
 /// Renders Markdown of which only the beginning has arrived.
 #[must_use]
-pub fn render_partial(markdown: &str) -> Formatted {
+pub(super) fn render_partial(markdown: &str) -> Formatted {
     let (text, formulas) = formulas::take_out(markdown, true);
     render::walk(&complete(&text), &formulas, true)
 }

@@ -9,13 +9,17 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use super::code::Names;
 use super::messages::{CLIP, CUT, Piece};
-use super::render::{self, Rendered, render_with_files};
+use super::render::{self, Rendered, Waits, render_with_files};
 use super::split::{behind, sections, split_from};
-use super::{File, Formatted, formulas};
+use super::{Entity, File, Formatted, formulas, render_partial};
 use crate::text::utf16_len;
 
 /// Further behind the limit fewer borders are tried: so much of the excess is passed over after each, as one part in.
 const SPACING: usize = 4;
+/// Borders are tried no closer together than this part of the limit.
+const MOST_TRIED: usize = 64;
+/// What waits for words further down does so for so many messages.
+const MOST_WAITING: usize = 2;
 /// So many borders are tried as the beginning of what is left.
 const MAX_STARTS: usize = 4;
 
@@ -27,6 +31,8 @@ pub struct Parts {
     rest: String,
     /// How many bytes of that, formatted, have been cut off.
     given: usize,
+    /// What they were cut off from: the rest before this place, as it was formatted then.
+    before: (Formatted, usize),
     /// The names of files that were cut off.
     names: Names,
     scan: Scan,
@@ -57,6 +63,7 @@ impl Parts {
             limit,
             rest: String::new(),
             given: 0,
+            before: Default::default(),
             names: Names::default(),
             scan: Scan::default(),
             due: limit * 3 / 4,
@@ -68,16 +75,22 @@ impl Parts {
         self.rest.push_str(if self.rest.is_empty() { more.trim_start() } else { more });
     }
 
-    /// The Markdown that is left. It begins with a block of which [`Self::given`] may have been cut off.
+    /// The Markdown that is left. It begins with a block, the text of which may have been cut off in part.
     #[must_use]
     pub fn markdown(&self) -> &str {
         &self.rest
     }
 
-    /// How many bytes of the text, which is left when formatted, belong to pieces that have been cut off.
+    /// What is left, of which only the beginning has arrived. At most so many bytes of Markdown are looked at; the flag
+    /// says whether there are more.
     #[must_use]
-    pub const fn given(&self) -> usize {
-        self.given
+    pub fn left(&self, most: usize) -> (Formatted, bool) {
+        let most = self.rest.floor_char_boundary(most.max(self.before.1));
+        let whole = render_partial(&self.rest[..most]);
+        let (before, end) = &self.before;
+        let anew = || before.clone().followed_by(render_partial(&self.rest[*end..most]));
+        let whole = self.with_given(whole).unwrap_or_else(anew);
+        (behind(whole, self.given), most < self.rest.len())
     }
 
     /// The next pieces that nothing changes any more; none if that is not certain yet. It goes through all text once,
@@ -91,7 +104,8 @@ impl Parts {
             if !pieces.is_empty() {
                 return pieces;
             }
-            self.due = self.scan.units + (self.scan.units - self.limit.min(self.scan.units)) / SPACING;
+            let excess = self.scan.units - self.limit.min(self.scan.units);
+            self.due = self.scan.units + (excess / SPACING).max(self.limit / MOST_TRIED);
         }
         Vec::new()
     }
@@ -99,7 +113,7 @@ impl Parts {
     /// The pieces that are left, when nothing more comes.
     #[must_use]
     pub fn into_last(self) -> Vec<Piece> {
-        let whole = render_with_files(&self.rest, self.names);
+        let whole = self.rendered(self.rest.len());
         pieces(whole.text, whole.files, self.given, self.limit).0
     }
 
@@ -109,11 +123,11 @@ impl Parts {
         if !begins_block(before, probe) || !formulas::are_whole(before) {
             return Vec::new();
         }
-        let whole = render_with_files(before, self.names.clone());
-        if !whole.is_settled {
+        let Rendered { text, files, names, waits } = self.rendered(end);
+        let is_overdue = self.scan.units > MOST_WAITING * self.limit;
+        if waits == Waits::ForBlocks || (waits == Waits::ForWords && !is_overdue) {
             return Vec::new();
         }
-        let Rendered { text, files, names, .. } = whole;
         let has_files = !files.is_empty();
         let (mut pieces, last) = pieces(text.clone(), files, self.given, self.limit);
         let from = last.map_or(text.text.len(), |from| {
@@ -124,20 +138,50 @@ impl Parts {
             return pieces;
         }
         match self.start_of(&text, from, end, &names) {
+            // What is left must not depend on what it waits for.
+            start if waits == Waits::ForWords && start.is_none_or(|(_, given)| given > 0) => {
+                return Vec::new();
+            }
             Some((start, given)) => {
                 self.rest.drain(..start);
                 self.scan.begin_at(start, &self.rest);
+                self.before = (behind(text.clone(), from - given), end - start);
                 self.given = given;
             }
             // A file would come again.
             None if has_files => return Vec::new(),
-            None => self.given = from,
+            None => {
+                self.before = (text.clone(), end);
+                self.given = from;
+            }
         }
         self.names = names;
         // A long block that is left goes through the same spacing: it is formatted again each time.
         let again = utf16_len(&text.text[from - self.given..from]);
         self.due = self.limit * 3 / 4 + again + again / SPACING;
         pieces
+    }
+
+    /// The rest up to a place, formatted, with what has been cut off as it was then.
+    fn rendered(&self, end: usize) -> Rendered {
+        let Rendered { text, files, names, waits } = render_with_files(&self.rest[..end], self.names.clone());
+        if let Some(text) = self.with_given(text) {
+            return Rendered { text, files, names, waits };
+        }
+        let (before, from) = &self.before;
+        let more = render_with_files(&self.rest[(*from).min(end)..end], self.names.clone());
+        Rendered { text: before.clone().followed_by(more.text), ..more }
+    }
+
+    /// The rest if it still begins with what has been cut off. An address further down makes a link of `[words]`, and
+    /// what is no table or no formula may change what came before.
+    fn with_given(&self, whole: Formatted) -> Option<Formatted> {
+        let given = self.before.0.text.get(..self.given)?;
+        let units = utf16_len(given);
+        let inside = |entity: &&Entity| entity.offset + entity.length <= units;
+        let (now, then) =
+            (whole.entities.iter().filter(inside), self.before.0.entities.iter().filter(inside));
+        (whole.text.starts_with(given) && now.eq(then)).then_some(whole)
     }
 
     /// Where the last block begins that holds this place of the text before a border, and how far into its text the
@@ -193,7 +237,8 @@ impl Scan {
 /// the line has come.
 fn opening(line: &str, is_whole: bool, after_blank: bool) -> Option<Option<String>> {
     let Some(first) = line.chars().next() else { return is_whole.then_some(None) };
-    if first.is_whitespace() {
+    // Markdown knows no other indent.
+    if matches!(first, ' ' | '\t' | '\r') {
         return Some(None);
     }
     if after_blank {
@@ -265,8 +310,8 @@ fn pieces(whole: Formatted, files: Vec<File>, given: usize, limit: usize) -> (Ve
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::messages;
     use super::super::tests::{assert_valid, markdown, tagged};
-    use super::super::{messages, render_partial};
     use super::*;
 
     const LIMIT: usize = 60;
@@ -344,7 +389,7 @@ mod tests {
                 said += &text.text;
             }
             assert!(parts.markdown().len() < 4 * LIMIT, "{:?}", parts.markdown());
-            let left = behind(render_partial(parts.markdown()), parts.given());
+            let (left, _) = parts.left(usize::MAX);
             assert!(whole.starts_with(&squeezed(&(said.clone() + &left.text))), "{said} + {left:?}");
         }
     }
@@ -355,7 +400,8 @@ mod tests {
         let unsettled = format!("[x][y]\n\n{}", "word word\n\n".repeat(5_000));
         // From no item on it reads as in the whole, where the numbers go on.
         let misnumbered = "1. a **few** words\n".repeat(2_000);
-        for source in [links, unsettled, misnumbered] {
+        let referring = "1. a [Guide] few words\n".repeat(2_000) + "\n[Guide]: https://a.b";
+        for source in [links, unsettled, misnumbered, referring] {
             let mut parts = Parts::new(4096);
             let mut tried = 0;
             for piece in source.split_inclusive(' ') {
@@ -386,6 +432,95 @@ mod tests {
         assert!(whole.starts_with(&sent), "{:?} {:?}", shown(&sent), shown(&whole));
     }
 
+    /// Blocks that change how others read.
+    fn odd_block() -> impl Strategy<Value = String> {
+        let wide = format!("| {}\n|{}", "W | ".repeat(22), "---|".repeat(22));
+        let blocks = [
+            "W W W W. W",
+            "1. W [Guide] W\n1. W [1] W\n1. W [Note][b] W W",
+            "- W [Guide][] W\n- W dp[i][j]",
+            "[Guide]: https://a.example/x",
+            "[b]: https://b.example\n[1]: https://c.example",
+            &wide,
+            "| W | W |\n|---|---|\n| W | W |",
+            "W \u{f0000}",
+            "W $x_1$ W \\(y\\) W",
+            "> W W",
+            "```\nW W\nW\n```",
+            "## W",
+            "W <b> W",
+            "W [^a-z] and [1][2] W",
+            "\u{3000}W W\u{3000}W",
+        ];
+        prop::sample::select(blocks.map(str::to_owned).to_vec())
+    }
+
+    /// Markdown in which each `W` is another word.
+    fn numbered(source: &str) -> String {
+        let parts = source.split('W').enumerate();
+        parts.map(|(n, part)| if n == 0 { part.to_owned() } else { format!("w{n}{part}") }).collect()
+    }
+
+    /// The words of an answer that its pieces show, by their numbers.
+    fn words_of(pieces: &[Piece]) -> Vec<usize> {
+        let text = |piece: &Piece| match piece {
+            Piece::Text(text) => text.text.clone(),
+            Piece::File(file) | Piece::Whole(file, _) => file.content.clone(),
+        };
+        let joined: Vec<String> = pieces.iter().map(text).collect();
+        let words = joined.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()));
+        words.filter_map(|word| word.strip_prefix('w')?.parse().ok()).collect()
+    }
+
+    /// The pieces show every word of this once, in its order, but for what stands behind addresses.
+    fn assert_says_all(source: &str, limit: usize) {
+        let said = words_of(&messages(source, limit));
+        assert_eq!(said, (1..=said.len()).collect::<Vec<_>>(), "{source:?}");
+        assert_eq!(said.len(), source.matches('w').count(), "{source:?}");
+    }
+
+    #[test]
+    fn what_comes_later_takes_nothing_away() {
+        let (items, words) = ("1. W [Guide] W W\n".repeat(40), "W W W W W W W W W\n\n".repeat(9));
+        let wide = format!("|{}\n|{}\n", "W|".repeat(22), "---|".repeat(22));
+        let table = format!("| W | W |\n|---|---|\n{}", "| W | W |\n".repeat(40));
+        let formulas = "1. W $a_1^2$ \\(x * y\\) W\n".repeat(40);
+        let cases = [
+            format!("{items}\n[Guide]: https://a.b\n\n{words}"),
+            format!("{items}\n{words}\n\n[guide]: https://a.b"),
+            format!("{words}{table}\n{words}{wide}\n\n{words}"),
+            format!("{formulas}\n\u{f0000} W\n\n{words}"),
+            format!("1. dp[i][j] W\n{items}\n{words}[j]: https://a.b\n\n[i]: https://a.b"),
+        ];
+        for case in cases {
+            for limit in [60, 200] {
+                assert_says_all(&numbered(&case), limit);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_link_or_tag_keeps_nothing_back() {
+        let words = |n: usize| format!("{}end.\n\n", "word ".repeat(n));
+        for first in ["[1][2] x", "dp[i][j] x", "f(x)[a][b] x"] {
+            assert_eq!(early(&format!("{first} {}{}N", words(5), words(8)), LIMIT).len(), 1, "{first}");
+        }
+        // These may be, so they wait a little.
+        for first in ["see [x][y]", "the <b> tag", "`a` or [^a-z] or"] {
+            let source = |count: usize| format!("{first} {}N", words(8).repeat(count));
+            assert_eq!(early(&source(2), LIMIT).len(), 0, "{first}");
+            assert!(early(&source(20), LIMIT).len() > 15, "{first}");
+        }
+        let quote = format!("<details>\n\n{}N", words(8).repeat(20));
+        assert_eq!(early(&quote, LIMIT).len(), 0);
+    }
+
+    #[test]
+    fn paragraphs_that_begin_with_a_wide_space_are_cut_too() {
+        let paragraph = format!("\u{3000}{}\n\n", "词语".repeat(12));
+        assert!(early(&paragraph.repeat(12), LIMIT).len() > 3);
+    }
+
     fn cuts() -> impl Strategy<Value = Vec<prop::sample::Index>> {
         prop::collection::vec(any::<prop::sample::Index>(), 1..6)
     }
@@ -407,8 +542,15 @@ mod tests {
         }
 
         #[test]
+        fn no_word_is_lost_or_doubled(blocks in prop::collection::vec(odd_block(), 1..40), limit in 20..200_usize) {
+            assert_says_all(&numbered(&blocks.join("\n\n")), limit);
+        }
+
+        #[test]
         fn it_says_the_same_as_when_formatted_at_once(blocks in prop::collection::vec(markdown(), 1..8), limit in 20..200_usize) {
             let source = blocks.join("\n\n");
+            // An address that comes too late for what refers to it is shown as it is written.
+            prop_assume!(!source.contains("]: "));
             let squeezed = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
             let mut said = String::new();
             for piece in messages(&source, limit) {

@@ -33,8 +33,19 @@ pub(super) struct Rendered {
     pub(super) files: Vec<File>,
     /// The names that are taken now.
     pub(super) names: Names,
-    /// Nothing in it waits for something further down, such as a reference for its address or a tag for its partner.
-    pub(super) is_settled: bool,
+    /// What may still change it.
+    pub(super) waits: Waits,
+}
+
+/// What a text waits for that may stand further down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Waits {
+    /// Nothing changes it any more.
+    ForNothing,
+    /// A reference for its address, a note, or a tag for its partner. Mostly it is none, and reads well as it stands.
+    ForWords,
+    /// A quote or code for its end, or an address for those that refer to it.
+    ForBlocks,
 }
 
 /// Renders Markdown behind files of these names.
@@ -42,8 +53,8 @@ pub(super) fn render_with_files(markdown: &str, names: Names) -> Rendered {
     let (text, formulas) = take_out(markdown, false);
     let mut walker = Walker { files: Some(Vec::new()), names, ..Walker::new(&text, &formulas, false) };
     let text = walker.walk();
-    let Walker { files, names, is_settled, .. } = walker;
-    Rendered { text, files: files.unwrap_or_default(), names, is_settled }
+    let Walker { files, names, waits, .. } = walker;
+    Rendered { text, files: files.unwrap_or_default(), names, waits }
 }
 
 /// `open_end`: the source is half-written; tags and spoilers left open reach to its end.
@@ -51,9 +62,14 @@ pub(super) fn walk(source: &str, formulas: &Formulas, open_end: bool) -> Formatt
     Walker::new(source, formulas, open_end).walk()
 }
 
-/// Whether a reference is surely one: `[1]` alone is as often no link, and reads well without its address.
-fn waits_for_definition(link: &BrokenLink<'_>) -> bool {
-    matches!(link.link_type, LinkType::Reference | LinkType::Collapsed) || link.reference.starts_with('^')
+/// Whether a reference is likely to be one: `[1]` alone and `a[i][j]` are as often no links, and read well without an
+/// address.
+fn waits_for_definition(source: &str, link: &BrokenLink<'_>) -> bool {
+    let is_reference = matches!(link.link_type, LinkType::Reference | LinkType::Collapsed);
+    let before = source.get(..link.span.start).and_then(|before| before.chars().next_back());
+    let is_index = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'));
+    let is_number = link.reference.bytes().all(|b| b.is_ascii_digit());
+    (is_reference && !is_index && !is_number) || link.reference.starts_with('^')
 }
 
 pub(super) fn options(source: &str) -> Options {
@@ -84,7 +100,7 @@ struct Walker<'a> {
     table: Option<Table>,
     /// The buffer around the table cell that is being written.
     around: Option<Out>,
-    is_settled: bool,
+    waits: Waits,
 }
 
 impl<'a> Walker<'a> {
@@ -102,7 +118,7 @@ impl<'a> Walker<'a> {
             names: Names::default(),
             table: None,
             around: None,
-            is_settled: true,
+            waits: Waits::ForNothing,
         }
     }
 
@@ -110,7 +126,7 @@ impl<'a> Walker<'a> {
         let source = self.inline.source;
         let waits = Cell::new(false);
         let unknown = |link: BrokenLink<'_>| {
-            waits.set(waits.get() || waits_for_definition(&link));
+            waits.set(waits.get() || waits_for_definition(source, &link));
             None
         };
         let parser = Parser::new_with_broken_link_callback(source, options(source), Some(unknown));
@@ -123,12 +139,16 @@ impl<'a> Walker<'a> {
         for (event, range) in parser {
             self.event(event, range);
         }
-        let is_open = waits.get() || !definitions.is_empty() || self.inline.out.has_open_tags();
-        self.is_settled &= !is_open;
+        self.wait(waits.get() || self.inline.out.has_open_tags(), Waits::ForWords);
+        self.wait(!definitions.is_empty() || self.inline.out.has_open_blocks(), Waits::ForBlocks);
         for (start, label, address) in definitions {
             self.definition(start, &label, &address);
         }
         entities::resolve(std::mem::take(&mut self.inline.out).finish(self.open_end))
+    }
+
+    fn wait(&mut self, does: bool, what: Waits) {
+        self.waits = self.waits.max(if does { what } else { Waits::ForNothing });
     }
 
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
@@ -140,7 +160,7 @@ impl<'a> Walker<'a> {
                 None => {
                     // A footnote that nothing so far explains.
                     let is_note = self.inline.source[range.end..].starts_with('^') && text.ends_with('[');
-                    self.is_settled &= !is_note && !text.contains("[^");
+                    self.wait(is_note || text.contains("[^"), Waits::ForWords);
                     self.inline.text(&text, range.start);
                 }
             },
@@ -181,7 +201,7 @@ impl<'a> Walker<'a> {
             Tag::List(first) => self.lists.push(first),
             Tag::Item => self.start_item(range.start),
             Tag::FootnoteDefinition(label) => {
-                self.is_settled = false;
+                self.wait(true, Waits::ForWords);
                 self.block(range.start);
                 self.inline.out.marker(&format!("[{label}]"));
             }

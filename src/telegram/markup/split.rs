@@ -49,7 +49,7 @@ pub(super) fn split_from(
 
 /// What stands behind so many bytes of the text.
 #[must_use]
-pub fn behind(formatted: Formatted, start: usize) -> Formatted {
+pub(super) fn behind(formatted: Formatted, start: usize) -> Formatted {
     let offsets = entities::utf16_offsets(&formatted.text);
     let (start, end) = (formatted.text.floor_char_boundary(start), formatted.text.len());
     let mut source = Source::new(formatted, offsets);
