@@ -90,6 +90,14 @@ fn check_moments(world: &World, answer: &str) {
         let shown = plain(call.args.get("text").and_then(Value::as_str).unwrap_or_default());
         match call.method.as_str() {
             "sendMessage" => sent += &shown,
+            // The end of what could not be sent so far.
+            "sendMessageDraft" if shown.starts_with('…') => {
+                let at = whole.find(shown.trim_matches('…')).expect("a part of the answer");
+                let end = at + shown.trim_matches('…').len();
+                assert!(end >= longest, "{longest} bytes were shown, then up to {end}");
+                longest = end;
+                drafts += 1;
+            }
             "sendMessageDraft" if !shown.is_empty() => {
                 let now = sent.clone() + shown.trim_end_matches('…');
                 assert!(whole.starts_with(&now), "{now}");
@@ -130,6 +138,27 @@ async fn it_comes_part_by_part() {
     assert!(sent.windows(2).all(|pair| pair[0].at < pair[1].at));
     assert_untouched(&world);
     check_moments(&world, &(answer + "\n\nI have."));
+    assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+/// The draft of a block that is no message yet shows what is being written.
+async fn the_draft_follows_a_long_block() {
+    let world = World::new().await;
+    let rows: String = (0..100).map(|n| format!("let answer_{n} = {};\n", "many + ".repeat(14))).collect();
+    let answer = format!("```rust\n{rows}```");
+    world.script.push(slowly(&answer));
+    let bot = world.start().await;
+    world.say(ANN, ANN, "write it");
+    all(&world, &split(&answer)).await;
+    stop(bot).await;
+    let drafts = calls(&world, "sendMessageDraft");
+    let newest = |call: &Call| -> Option<usize> {
+        let text = call.args.get("text")?.as_str()?.strip_prefix("… ")?;
+        assert!(call.args.get("entities")?.to_string().contains("pre"), "it is code");
+        text.rsplit_once("answer_")?.1.split_once(' ')?.0.parse().ok()
+    };
+    let rows: Vec<usize> = drafts.iter().filter_map(newest).collect();
+    assert!(rows.len() > 5 && rows.is_sorted() && rows.last() > rows.first(), "{rows:?}");
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 
@@ -311,7 +340,11 @@ async fn a_part_that_was_deleted_meanwhile_is_not_missed() {
 
 #[tokio::test]
 async fn a_long_answer_comes_part_by_part_and_nothing_of_it_vanishes() {
-    tokio::join!(it_comes_part_by_part(), code_that_is_a_file_comes_in_its_place());
+    tokio::join!(
+        it_comes_part_by_part(),
+        code_that_is_a_file_comes_in_its_place(),
+        the_draft_follows_a_long_block(),
+    );
 }
 
 #[tokio::test]

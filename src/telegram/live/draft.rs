@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::pace::Pace;
-use super::picture::first_part_without_links;
+use super::picture::newest_part;
 use super::sketch::{Sketch, Version};
 use super::standing::Standing;
 use super::{Drawing, Stroke};
@@ -34,8 +34,6 @@ struct Drafting<'a> {
     shown: Option<(Formatted, Instant)>,
     /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
     rendered: Option<(Version, Formatted)>,
-    /// Telegram has refused a part, or nobody knows whether it has taken it: the courier will see what is to be done.
-    has_given_up: bool,
 }
 
 /// Draws until the turn has ended.
@@ -48,7 +46,6 @@ pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
         sketch: Sketch::new(),
         shown: None,
         rendered: None,
-        has_given_up: false,
     };
     while drafting.step().await {}
 }
@@ -70,7 +67,7 @@ impl Drafting<'_> {
                 self.put_off(wait).await;
                 return true;
             }
-            Stroke::Refused => self.has_given_up = true,
+            Stroke::Refused => self.sketch.give_up(),
         }
         self.draw_rest().await;
         true
@@ -80,7 +77,7 @@ impl Drafting<'_> {
         let version = self.sketch.version();
         let picture = match self.rendered.take() {
             Some((same, picture)) if same == version => picture,
-            _ => first_part_without_links(&self.sketch),
+            _ => newest_part(&self.sketch),
         };
         self.rendered = Some((version, picture.clone()));
         if let Some((last, at)) = &self.shown
@@ -110,7 +107,7 @@ impl Drafting<'_> {
 
     /// Sends the parts that are full. With each Telegram takes the draft away, which then shows what is behind it.
     async fn send_parts(&mut self) -> Stroke {
-        while !self.has_given_up {
+        while !self.sketch.has_given_up {
             let Some((index, piece)) = self.sketch.full_part() else { break };
             let part = part(piece.clone());
             if !self.standing.shows(index, &part) {

@@ -2,32 +2,53 @@
 //! message. Pure.
 
 use super::sketch::Sketch;
-use crate::telegram::markup::{Formatted, MORE, Piece, split};
+use crate::telegram::markup::{Formatted, MORE, Piece, split, window};
 use crate::text::utf16_len;
 
 /// The most UTF-16 units of a message, and of a draft.
 pub(in crate::telegram) const MESSAGE_UNITS: usize = 4096;
 
+/// Stands where the beginning of a block is left out.
+const LESS: &str = "… ";
+
 /// So many bytes of Markdown are looked at: drawing a long text once takes the same time at its end as at its beginning.
-pub(super) const KEPT: usize = 32 * 1024;
+const KEPT: usize = 32 * 1024;
+
+/// So much of a long text may be hidden behind its beginning, in UTF-16 units: a paragraph that is soon whole.
+const HIDDEN: usize = 512;
 
 /// Of a long text the first message, which it will be in the end too.
 pub(super) fn first_part(sketch: &Sketch) -> Formatted {
-    drawn(sketch, |whole| whole)
+    let (text, goes_on) = sketch.parts.left(KEPT);
+    beginning(sketch, text, goes_on)
 }
 
-/// The same for a draft, which has no switch for previews.
-pub(super) fn first_part_without_links(sketch: &Sketch) -> Formatted {
-    drawn(sketch, Formatted::without_links)
+/// What a draft shows behind the parts that were sent, without links, since it has no switch for previews. Of a block that
+/// is longer than a message it is the end, which is being written.
+pub(super) fn newest_part(sketch: &Sketch) -> Formatted {
+    let is_waiting = !sketch.has_given_up;
+    if let Some(Piece::Text(text)) = sketch.ready.front().filter(|_| is_waiting) {
+        return beginning(sketch, text.clone().without_links(), true);
+    }
+    let (rest, is_whole) = sketch.parts.end(KEPT);
+    let unsent = sketch.ready.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.clone()),
+        Piece::File(_) | Piece::Whole(..) => None,
+    });
+    let text = unsent.chain([rest]).reduce(Formatted::followed_by).unwrap_or_default().without_links();
+    let line = status_line(sketch, &text);
+    let room = MESSAGE_UNITS - utf16_len(&line);
+    if is_whole && utf16_len(&text.text) <= room + HIDDEN {
+        return beginning(sketch, text, false);
+    }
+    let begin = Formatted { text: LESS.to_owned(), entities: Vec::new() };
+    let mut end = begin.with(window(text, room - utf16_len(LESS)));
+    end.text += &line;
+    end
 }
 
-fn drawn(sketch: &Sketch, change: impl FnOnce(Formatted) -> Formatted) -> Formatted {
-    let (text, goes_on) = match sketch.ready.front() {
-        // It could not be sent so far.
-        Some(Piece::Text(text)) => (text.clone(), true),
-        _ => sketch.parts.left(KEPT),
-    };
-    let text = change(text);
+/// The first message of a text, the status under it.
+fn beginning(sketch: &Sketch, text: Formatted, goes_on: bool) -> Formatted {
     let line = status_line(sketch, &text);
     let mut parts = split(text, MESSAGE_UNITS - utf16_len(MORE) - utf16_len(&line)).into_iter();
     let mut first = parts.next().unwrap_or_default();
@@ -93,18 +114,69 @@ mod tests {
         let mut sketch = sketch(&(1..=20).map(paragraph).collect::<String>(), None);
         let (index, piece) = sketch.full_part().expect("a full part");
         let (at, Piece::Text(part)) = (index, piece.clone()) else { panic!("no text") };
-        let waiting = first_part(&sketch);
+        let waiting = newest_part(&sketch);
         let shown = waiting.text.trim_end_matches(MORE);
         assert!(at == 0 && part.text.starts_with(shown) && waiting.text.ends_with(MORE), "it waits");
         let before = sketch.version();
         sketch.part_sent();
         assert!(sketch.version() != before && sketch.sent == 1);
-        let rest = first_part(&sketch);
+        let rest = newest_part(&sketch);
         let last = part.text.matches("Paragraph").count();
         assert!(rest.text.starts_with(&format!("Paragraph {} of many words", last + 1)), "{rest:?}");
         assert!(rest.text.ends_with("words end."), "{rest:?}");
         sketch.hear(1, "Anew", None);
-        assert_eq!((first_part(&sketch).text.as_str(), sketch.sent), ("Anew", 0));
+        assert_eq!((newest_part(&sketch).text.as_str(), sketch.sent), ("Anew", 0));
+    }
+
+    #[test]
+    fn of_a_block_longer_than_a_message_the_end_shows() {
+        let code = "let answer = 42;\n".repeat(60 * 60);
+        let table = format!("| A | B |\n|---|---|\n{}", "| some | words |\n".repeat(3_000));
+        let paragraph: String = (0..9_000).map(|n| format!("word{n} ")).collect();
+        for (block, name) in
+            [(format!("```rust\n{code}"), "code"), (table, "table"), (paragraph, "paragraph")]
+        {
+            let mut sketch = sketch("", None);
+            let (mut last, mut seen) = (String::new(), 0);
+            for (at, line) in block.split_inclusive([' ', '\n']).enumerate() {
+                sketch.hear(0, line, None);
+                if at % 401 != 400 {
+                    continue;
+                }
+                assert!(sketch.full_part().is_none());
+                let picture = newest_part(&sketch);
+                assert!(utf16_len(&picture.text) <= MESSAGE_UNITS, "{name}");
+                if sketch.parts.markdown().len() > 3 * MESSAGE_UNITS {
+                    assert!(picture.text.starts_with(LESS) && picture.text != last, "{name} stands still");
+                    assert!(utf16_len(&picture.text) > MESSAGE_UNITS / 2, "{name}: {}", picture.text.len());
+                    assert!(
+                        name == "paragraph" || picture.entities.len() == 1,
+                        "{name}: {:?}",
+                        picture.entities
+                    );
+                    seen += 1;
+                }
+                last = picture.text;
+            }
+            assert!(seen > 10, "{name}");
+            assert!(first_part(&sketch).text.ends_with(MORE), "a group shows the beginning");
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_sent_shows_before_the_rest() {
+        let text =
+            |from: usize, to: usize| (from..to).map(|n| format!("Word {n} of many.\n\n")).collect::<String>();
+        let mut sketch = sketch(&text(0, 260), None);
+        assert!(sketch.full_part().is_some());
+        sketch.give_up();
+        sketch.hear(0, &text(260, 600), None);
+        let shown = newest_part(&sketch).text;
+        assert!(shown.starts_with(LESS) && shown.ends_with("Word 599 of many."), "{shown}");
+        let numbers: Vec<usize> = shown.split(' ').filter_map(|word| word.parse().ok()).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]) && numbers.len() > 150, "{numbers:?}");
+        sketch.hear(1, "Anew", None);
+        assert!(!sketch.has_given_up, "another pass may be sent");
     }
 
     #[test]
@@ -126,7 +198,7 @@ mod tests {
             });
             let text: String = whole.collect();
             let sketch = sketch(&text[..cut.index(text.len())], Some("🔎 looking"));
-            for shown in [first_part(&sketch), first_part_without_links(&sketch)] {
+            for shown in [first_part(&sketch), newest_part(&sketch)] {
                 prop_assert!(utf16_len(&shown.text) <= MESSAGE_UNITS && shown.entities.len() <= 300);
                 prop_assert!(!shown.text.contains(['*', '`', '[', ']', '(']), "{}", shown.text);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::picture::{KEPT, MESSAGE_UNITS};
+use super::picture::MESSAGE_UNITS;
 use crate::telegram::markup::{Parts, Piece};
 use crate::text::may_be_json;
 
@@ -16,6 +16,9 @@ pub(super) struct Sketch {
     /// How many parts stand in the chat.
     pub(super) sent: usize,
     pub(super) status: Option<String>,
+    /// Telegram has refused a part of the pass, or nobody knows whether it has taken it: the courier will see what is to be
+    /// done.
+    pub(super) has_given_up: bool,
 }
 
 /// What a picture of a sketch depends on.
@@ -24,6 +27,7 @@ pub(super) struct Version {
     pass: u64,
     sent: usize,
     is_waiting: bool,
+    has_given_up: bool,
     length: usize,
     status: Option<String>,
 }
@@ -34,7 +38,8 @@ impl Sketch {
     }
 
     fn of_pass(pass: u64) -> Self {
-        Self { pass, parts: Parts::new(MESSAGE_UNITS), ready: VecDeque::new(), sent: 0, status: None }
+        let parts = Parts::new(MESSAGE_UNITS);
+        Self { pass, parts, ready: VecDeque::new(), sent: 0, status: None, has_given_up: false }
     }
 
     /// Takes note of more text of a pass. Another pass begins with nothing.
@@ -61,14 +66,19 @@ impl Sketch {
         self.sent += usize::from(self.ready.pop_front().is_some());
     }
 
+    /// No more parts of this pass are sent before it is whole.
+    pub(super) const fn give_up(&mut self) {
+        self.has_given_up = true;
+    }
+
     pub(super) const fn pass(&self) -> u64 {
         self.pass
     }
 
     /// Sketches of the same version look the same.
     pub(super) fn version(&self) -> Version {
-        let length = self.parts.markdown().len().min(KEPT + 1);
+        let (length, has_given_up) = (self.parts.markdown().len(), self.has_given_up);
         let (is_waiting, status) = (!self.ready.is_empty(), self.status.clone());
-        Version { pass: self.pass, sent: self.sent, is_waiting, length, status }
+        Version { pass: self.pass, sent: self.sent, is_waiting, has_given_up, length, status }
     }
 }

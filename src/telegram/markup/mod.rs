@@ -18,6 +18,7 @@ mod parts;
 mod render;
 mod split;
 mod table;
+mod tail;
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -29,7 +30,7 @@ use self::partial::render_partial;
 pub use self::parts::Parts;
 #[cfg(test)]
 pub use self::render::render;
-pub use self::split::split;
+pub use self::split::{split, window};
 use crate::text::utf16_len;
 
 /// Text with the entities over it: sorted by offset, the longer first, properly nested, none empty.
@@ -46,6 +47,12 @@ impl Formatted {
         if !self.text.is_empty() && !more.text.is_empty() {
             self.text += "\n\n";
         }
+        self.with(more)
+    }
+
+    /// This, and more right behind it.
+    #[must_use]
+    pub fn with(mut self, more: Self) -> Self {
         let offset = utf16_len(&self.text);
         self.text += &more.text;
         let moved = |entity: Entity| Entity { offset: entity.offset + offset, ..entity };

@@ -11,6 +11,7 @@ use super::code::Names;
 use super::messages::{CLIP, CUT, Piece};
 use super::render::{self, Rendered, Waits, render_with_files};
 use super::split::{behind, sections, split_from};
+use super::tail::tail;
 use super::{Entity, File, Formatted, formulas, render_partial};
 use crate::text::utf16_len;
 
@@ -91,6 +92,15 @@ impl Parts {
         let anew = || before.clone().followed_by(render_partial(&self.rest[*end..most]));
         let whole = self.with_given(whole).unwrap_or_else(anew);
         (behind(whole, self.given), most < self.rest.len())
+    }
+
+    /// The end of what is left: all of it, or what so many bytes of Markdown at its end show; the flag says which.
+    #[must_use]
+    pub fn end(&self, most: usize) -> (Formatted, bool) {
+        match self.rest.len() <= most {
+            true => (self.left(most).0, true),
+            false => (render_partial(&tail(&self.rest, most)), false),
+        }
     }
 
     /// The next pieces that nothing changes any more; none if that is not certain yet. It goes through all text once,

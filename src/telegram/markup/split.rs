@@ -57,6 +57,30 @@ pub(super) fn behind(formatted: Formatted, start: usize) -> Formatted {
     source.piece(start, end)
 }
 
+/// The end of a text that has at most `limit` UTF-16 units and 100 entities. Where something is left out, it begins at a
+/// line or a word, and while more comes it stays where it begins until a quarter more is left out at once.
+#[must_use]
+pub fn window(formatted: Formatted, limit: usize) -> Formatted {
+    let offsets = entities::utf16_offsets(&formatted.text);
+    let Some(over) = offsets[formatted.text.len()].checked_sub(limit).filter(|over| *over > 0) else {
+        return latest(formatted);
+    };
+    let step = (limit / WINDOW_STEPS).max(1);
+    let least = over.div_ceil(step) * step;
+    let at = |units: usize| offsets.partition_point(|before| *before < units).min(formatted.text.len());
+    let near = formatted.text.get(at(least)..at(least + step / 2)).unwrap_or_default();
+    let found = near.find('\n').or_else(|| near.find(' '));
+    let from = at(least) + found.map_or(0, |found| found + 1);
+    latest(behind(formatted, from))
+}
+
+/// Without the first of too many entities.
+fn latest(mut formatted: Formatted) -> Formatted {
+    let surplus = formatted.entities.len().saturating_sub(MAX_ENTITIES);
+    formatted.entities.drain(..surplus);
+    formatted
+}
+
 /// Cuts at every `mark`, which is left out, and keeps the entities on both sides. Sections may be empty.
 pub(super) fn sections(formatted: Formatted, mark: char) -> Vec<Formatted> {
     let offsets = entities::utf16_offsets(&formatted.text);
@@ -71,6 +95,9 @@ pub(super) fn sections(formatted: Formatted, mark: char) -> Vec<Formatted> {
     }
     sections
 }
+
+/// A window moves on by this part of its size.
+const WINDOW_STEPS: usize = 4;
 
 /// How good a place to cut is, the best last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
