@@ -1,12 +1,13 @@
 //! Sends and changes the messages of an answer that are there before it is whole, and keeps them on record, so that the
 //! answer goes into them also after a crash.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Drawing, Stroke};
 use crate::domain::delivery::LiveMessage;
+use crate::outbound::Urgency;
 use crate::telegram::amend::{edit_body, is_unchanged};
-use crate::telegram::api::EditMessageText;
+use crate::telegram::api::{DeleteMessage, EditMessageText};
 use crate::telegram::error::ApiError;
 use crate::telegram::send::{Outgoing, Sender, body, sent_id};
 
@@ -33,16 +34,20 @@ impl<'a> Standing<'a> {
 
     /// Whether the message with this index shows exactly this.
     pub(super) fn shows(&self, index: usize, content: &Outgoing) -> bool {
-        self.live.get(index).is_some_and(|live| live.shown == Some(content.fingerprint()))
+        self.at(index).is_some_and(|live| live.shown == Some(content.fingerprint()))
+    }
+
+    fn at(&self, index: usize) -> Option<LiveMessage> {
+        self.live.iter().find(|live| usize::try_from(live.index) == Ok(index)).copied()
     }
 
     /// Has the message with this index, which may be the one behind the last, show this. `is_final`: it is a full part,
     /// not one that grows.
     pub(super) async fn show(&mut self, index: usize, content: &Outgoing, is_final: bool) -> Stroke {
         let shown = is_final.then(|| content.fingerprint());
-        match self.live.get(index).copied() {
+        match self.at(index) {
             Some(live) => self.change(live, content, shown).await,
-            None => self.begin(content, shown).await,
+            None => self.begin(index, content, shown).await,
         }
     }
 
@@ -69,10 +74,10 @@ impl<'a> Standing<'a> {
         stroke
     }
 
-    /// Sends the message and records it before anything else happens. If the process dies between Telegram's
-    /// confirmation and the record, or the confirmation is lost, nobody knows of the message: then at most this one
-    /// stays beside the answer.
-    async fn begin(&mut self, content: &Outgoing, shown: Option<u64>) -> Stroke {
+    /// Sends the message and records it before anything else happens; one that cannot be recorded is deleted at once. If
+    /// the process dies between Telegram's confirmation and the record, or the confirmation is lost, nobody knows of the
+    /// message: then at most this one stays beside the answer, as with any delivery.
+    async fn begin(&mut self, index: usize, content: &Outgoing, shown: Option<u64>) -> Stroke {
         let place = &self.drawing.place;
         let sent = match self.sender.call(content.file.as_ref(), &body(place, content)).await {
             // Another try might leave a second one.
@@ -83,15 +88,22 @@ impl<'a> Standing<'a> {
             Err(error) => return Stroke::of(Err(error)),
             Ok(sent) => sent,
         };
-        let index = u32::try_from(self.live.len()).unwrap_or(u32::MAX);
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
         let live =
             LiveMessage { run: self.drawing.run, index, chat: place.chat, message: sent_id(&sent), shown };
-        if self.record(live).await { Stroke::Drawn } else { Stroke::Refused }
+        if self.record(live).await {
+            return Stroke::Drawn;
+        }
+        let body = json!({"chat_id": live.chat, "message_id": live.message});
+        if let Err(error) = self.sender.once(live.chat, DeleteMessage(body), Urgency::Answer).await {
+            tracing::error!(?error, run = %live.run, "a part of an answer that is not on record stays");
+        }
+        Stroke::Refused
     }
 
     async fn record(&mut self, live: LiveMessage) -> bool {
         if let Err(error) = self.sender.outbox.record_live(live, self.sender.clock.now()).await {
-            tracing::error!(%error, run = %live.run, "a part of an answer could not be recorded; it may stay");
+            tracing::error!(%error, run = %live.run, "a part of an answer could not be recorded");
             return false;
         }
         match self.live.iter_mut().find(|known| known.index == live.index) {
