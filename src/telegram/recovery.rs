@@ -31,7 +31,10 @@ pub async fn recover(
     let mut taken_up: HashSet<RunId> = HashSet::new();
     for delivery in outbox.deliveries().await? {
         tracing::info!(run = %delivery.run, "delivering an answer that a stop had left");
-        taken_up.insert(delivery.run);
+        // A card says nothing of what became of the answer.
+        if delivery.card.is_none() {
+            taken_up.insert(delivery.run);
+        }
         router.mailboxes.post(delivery.place.conversation(), Job::Deliver(delivery));
     }
     let mut open: HashMap<UpdateId, RawUpdate> =

@@ -154,7 +154,10 @@ fn end(
         tasks::change(tables, changes, (task, TaskChange::Settle(outgoing.delivery.run, ended)), now)?;
     }
     changes.remove(&tables.deliveries, key);
-    forget_live(tables, changes, outgoing.delivery.run, 0)?;
+    // A card is no part of the answer, which may still be on its way.
+    if outgoing.delivery.card.is_none() {
+        forget_live(tables, changes, outgoing.delivery.run, 0)?;
+    }
     let Some((session, index)) = outgoing.answer else {
         return Ok(of_task.is_some());
     };

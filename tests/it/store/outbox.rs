@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use figaro::domain::conversation::Message;
-use figaro::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
+use figaro::domain::delivery::{Author, Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use figaro::ids::{ChatId, MessageId, RunId};
 use figaro::store::TurnEnd;
 
@@ -136,10 +136,14 @@ pub(super) async fn a_turn_has_live_messages_until_its_delivery_ends(backend: &d
 
     let answer = words(run.session, "answer");
     let delivery = reply(&run, &answer);
-    let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()), ..TurnEnd::default() };
+    let card = PendingDelivery::of_card(run.id, delivery.place.clone(), Card::Settings, at(0));
+    let (messages, cards) = (vec![answer], vec![card.clone()]);
+    let end = TurnEnd { messages, delivery: Some(delivery.clone()), cards, ..TurnEnd::default() };
     store.end_turn(&run, end).await.unwrap();
     store.confirm_part(delivery.id, MessageId(41)).await.unwrap();
     assert_eq!(store.live_of(run.id).await.unwrap(), parts[..2]);
+    store.end_delivery(card.id, DeliveryEnd::Whole, at(60)).await.unwrap();
+    assert_eq!(store.live_of(run.id).await.unwrap(), parts[..2], "a card is no part of the answer");
     store.end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.live_messages().await.unwrap(), [other]);
