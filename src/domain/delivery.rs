@@ -44,6 +44,9 @@ pub struct PendingDelivery {
     /// It is a card that is drawn when it is sent; its Markdown is empty.
     #[serde(default)]
     pub card: Option<Card>,
+    /// The turn ended before its answer: messages of it that do not begin these words stay, and the words come behind.
+    #[serde(default)]
+    pub early: bool,
     /// Where it goes instead if Telegram will not take it there.
     #[serde(default)]
     pub otherwise: Option<Place>,
@@ -80,6 +83,7 @@ impl PendingDelivery {
             actions: Vec::new(),
             task: None,
             card: None,
+            early: false,
             otherwise: None,
         }
     }

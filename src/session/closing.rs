@@ -54,7 +54,10 @@ impl Turns {
                 return Err(Some(Box::new(Job::Ask(question))));
             }
             End::Say { answer, outcome } => {
-                let said = self.words(&answer, outcome, question);
+                let said = match outcome {
+                    Outcome::Stopped => self.stopped(run, &answer, question).await,
+                    _ => self.words(&answer, outcome, question),
+                };
                 Closing { answer, said, trouble: None, is_stopped: outcome == Outcome::Stopped }
             }
             End::Tell(said) => Closing { said, ..Closing::default() },
@@ -71,6 +74,8 @@ impl Turns {
         let message = if is_void { None } else { self.stored(run, &closing.answer) };
         let known = &closing.answer.addresses;
         let delivery = self.delivery(run, question, message.as_ref(), (&closing.said, known));
+        let early = closing.is_stopped || closing.trouble.is_some();
+        let delivery = delivery.map(|delivery| PendingDelivery { early, ..delivery });
         let change = self.settled(run, question, &closing, delivery.is_some()).await;
         let cards = self.cards(run, question, &closing.answer.tasks).await;
         let end = TurnEnd {

@@ -56,6 +56,17 @@ impl Turns {
         }
     }
 
+    /// What is said of a turn that a person stopped. In a private chat what people have seen of it stays, so its end is told
+    /// even where nothing new was written.
+    pub(super) async fn stopped(&self, run: &ActiveRun, answer: &Answer, question: &Question) -> Said {
+        let said = self.words(answer, Outcome::Stopped, question);
+        let may_stay = question.task.is_none() && !is_group(question) && !answer.spoke;
+        if !said.markdown.is_empty() || !may_stay || !self.courier.has_shown(run.id).await {
+            return said;
+        }
+        Said { markdown: self.texts(question).stopped.clone(), actions: vec![Action::Retry] }
+    }
+
     /// What the person is told in a private chat; in a group only what people have seen of the answer stays.
     pub(super) async fn apology(
         &self,

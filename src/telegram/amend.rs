@@ -49,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// Deletes live messages of a turn, from this index on, and forgets them. That Telegram refuses, mostly because one
+    /// Deletes live messages of a turn, which stand in the order of their indices, from this index on, and forgets them. That Telegram refuses, mostly because one
     /// is gone, is the end of it too.
     ///
     /// # Errors
@@ -60,6 +60,8 @@ impl Sender {
         from: usize,
         stop: &CancellationToken,
     ) -> Result<(), Unsent> {
+        let is_before = |live: &LiveMessage| usize::try_from(live.index).is_ok_and(|index| index < from);
+        let from = live.partition_point(is_before);
         let Some(first) = live.get(from).copied() else { return Ok(()) };
         for gone in live.drain(from..) {
             // Should the process die in between, nobody takes it for one that is there.
@@ -126,6 +128,11 @@ pub(super) fn edit_body(live: LiveMessage, message: &Outgoing) -> Map<String, Va
 }
 
 impl Outgoing {
+    /// What it is as a part that is sent before the answer is whole, which has neither buttons nor a preview.
+    pub(super) fn as_part(&self) -> Self {
+        Self { content: self.content.clone(), file: self.file.clone(), ..Self::default() }
+    }
+
     /// A hash of what it shows. Equal ones show the same; another version of Figaro may have others.
     pub(super) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();

@@ -42,18 +42,25 @@ impl Courier for TelegramCourier {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
         let mut live = match delivery.card {
             Some(_) => Vec::new(),
-            None => self.live.settle(delivery.run).await,
+            None => match self.live.settle(delivery.run).await {
+                Some(live) => live,
+                None => return,
+            },
         };
         let Some(messages) = self.messages_in_time(&delivery, stop).await else {
             return;
         };
-        let count = messages.len();
-        let mut end = DeliveryEnd::Whole;
+        self.leave_earlier(&delivery, &messages, &mut live).await;
+        let prints: Vec<u64> = messages.iter().map(Outgoing::fingerprint).collect();
+        let (mut end, mut sent) = (DeliveryEnd::Whole, delivery.confirmed.len());
         let mut repeated = delivery.repeats;
         for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
             let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
             match self.send(&delivery, message, (&mut live, at), (&mut tries, stop)).await {
-                Ok(id) => self.confirm(&delivery, id).await,
+                Ok(id) => {
+                    self.confirm(&delivery, id).await;
+                    sent = at + 1;
+                }
                 Err(Unsent::Stopped) => {
                     end = DeliveryEnd::Stopped;
                     break;
@@ -73,10 +80,7 @@ impl Courier for TelegramCourier {
                 }
             }
         }
-        // What stands behind the answer was no part of it.
-        if end == DeliveryEnd::Whole
-            && self.sender.take_back(&mut live, count, stop).await == Err(Unsent::Stopping)
-        {
+        if self.clear(&delivery, live, (&prints, &end, sent), stop).await == Err(Unsent::Stopping) {
             return;
         }
         if let Err(error) = self.sender.outbox.end_delivery(delivery.id, end, self.sender.clock.now()).await {
@@ -85,11 +89,11 @@ impl Courier for TelegramCourier {
     }
 
     async fn has_shown(&self, run: RunId) -> bool {
-        !self.live.settle(run).await.is_empty()
+        self.live.settle(run).await.is_some_and(|live| !live.is_empty())
     }
 
     async fn withdraw(&self, run: RunId) {
-        let mut live = self.live.settle(run).await;
+        let Some(mut live) = self.live.settle(run).await else { return };
         if let Err(unsent) = self.sender.take_back(&mut live, 0, &CancellationToken::new()).await {
             tracing::warn!(%run, ?unsent, "what was shown of a turn stays until the next start");
         }
@@ -110,6 +114,48 @@ impl Courier for TelegramCourier {
 }
 
 impl TelegramCourier {
+    /// Where a turn ended before its answer, messages that do not begin these words stay as people have read them, and the
+    /// words come behind.
+    async fn leave_earlier(
+        &self,
+        delivery: &PendingDelivery,
+        messages: &[Outgoing],
+        live: &mut Vec<LiveMessage>,
+    ) {
+        let first = messages.first().map(Outgoing::as_part);
+        let shown = live.first().and_then(|live| live.shown);
+        if !delivery.early || shown.is_none() || shown == first.map(|first| first.fingerprint()) {
+            return;
+        }
+        live.clear();
+        if let Err(error) = self.sender.outbox.forget_live(delivery.run, 0).await {
+            tracing::error!(%error, run = %delivery.run, "messages that stay could not be forgotten");
+        }
+    }
+
+    /// Takes back what is no part of the answer, or of what has come of it: messages behind it, and where it was not
+    /// delivered whole those in a private chat that show something else.
+    async fn clear(
+        &self,
+        delivery: &PendingDelivery,
+        mut live: Vec<LiveMessage>,
+        (prints, end, from): (&[u64], &DeliveryEnd, usize),
+        stop: &CancellationToken,
+    ) -> Result<(), Unsent> {
+        if *end == DeliveryEnd::Whole {
+            return self.sender.take_back(&mut live, prints.len(), stop).await;
+        }
+        let is_part = |live: &LiveMessage| {
+            let print = usize::try_from(live.index).ok().and_then(|at| prints.get(at));
+            live.shown.is_some() && live.shown.as_ref() == print
+        };
+        live.retain(|live| !is_part(live) && usize::try_from(live.index).is_ok_and(|at| at >= from));
+        if delivery.place.is_group() {
+            return Ok(());
+        }
+        self.sender.take_back(&mut live, 0, &CancellationToken::new()).await
+    }
+
     /// The messages that a delivery is made of; `None` if the bot stops before they are known.
     async fn messages_in_time(
         &self,
@@ -243,11 +289,13 @@ impl TelegramCourier {
         (live, at): (&mut Vec<LiveMessage>, usize),
         stop: &CancellationToken,
     ) -> Result<Option<MessageId>, Unsent> {
-        let Some(there) = live.get(at).copied() else { return Ok(None) };
-        let is_shown = there.shown == Some(message.fingerprint());
-        // No message becomes a document.
-        if is_shown || (message.file.is_none() && self.sender.amend(there, message, stop).await?) {
-            return Ok(Some(there.message));
+        let there = live.iter().find(|live| usize::try_from(live.index) == Ok(at)).copied();
+        if let Some(there) = there {
+            let is_shown = there.shown == Some(message.fingerprint());
+            // No message becomes a document.
+            if is_shown || (message.file.is_none() && self.sender.amend(there, message, stop).await?) {
+                return Ok(Some(there.message));
+            }
         }
         self.sender.take_back(live, at, stop).await?;
         Ok(None)

@@ -16,11 +16,13 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 pub(super) use self::picture::MESSAGE_UNITS;
 use self::sketch::Sketch;
 use super::error::ApiError;
 use super::send::Sender;
+use super::tries::pauses;
 use crate::delivery::{Listener, RunEvent, RunEventKind};
 use crate::domain::chat::Place;
 use crate::domain::delivery::LiveMessage;
@@ -96,18 +98,26 @@ impl Live {
 
     /// Ends a turn's drawing, waits until no call of it is under way, and gives the messages it leaves, also after a
     /// restart. A draft that takes longer than a little stands under the answer until it fades; a call that sends or
-    /// changes a message is waited for as long as it takes, else it might put the answer back to a part of it.
-    pub async fn settle(&self, run: RunId) -> Vec<LiveMessage> {
+    /// changes a message is waited for as long as it takes, else it might put the answer back to a part of it. `None` if the
+    /// bot stops before the store says which they are.
+    pub async fn settle(&self, run: RunId) -> Option<Vec<LiveMessage>> {
         let drawing = lock(&self.drawings).get(&run).cloned();
         if let Some(drawing) = drawing {
             drawing.end();
             drop(timeout(LAST_STROKE, drawing.brush.lock()).await);
             drop(drawing.pen.lock().await);
         }
-        self.sender.outbox.live_of(run).await.unwrap_or_else(|error| {
-            tracing::error!(%error, %run, "what was shown of an answer could not be looked up; it may stay");
-            Vec::new()
-        })
+        let mut pauses = pauses();
+        loop {
+            match self.sender.outbox.live_of(run).await {
+                Ok(live) => return Some(live),
+                Err(error) => {
+                    tracing::error!(%error, %run, "what was shown of an answer could not be looked up")
+                }
+            }
+            let pause = tokio::time::sleep(pauses.next().unwrap_or_default());
+            self.sender.unless_stopping(pause, &CancellationToken::new()).await.ok()?;
+        }
     }
 
     fn begin(&self, drawing: Drawing) {
