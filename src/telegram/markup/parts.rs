@@ -135,7 +135,7 @@ impl Parts {
         }
         let Rendered { text, files, names, waits } = self.rendered(end);
         let is_overdue = self.scan.units > MOST_WAITING * self.limit;
-        if waits == Waits::ForBlocks || (waits == Waits::ForWords && !is_overdue) {
+        if waits == Waits::Blocks || (waits == Waits::Words && !is_overdue) {
             return Vec::new();
         }
         let has_files = !files.is_empty();
@@ -149,7 +149,7 @@ impl Parts {
         }
         match self.start_of(&text, from, end, &names) {
             // What is left must not depend on what it waits for.
-            start if waits == Waits::ForWords && start.is_none_or(|(_, given)| given > 0) => {
+            start if waits == Waits::Words && start.is_none_or(|(_, given)| given > 0) => {
                 return Vec::new();
             }
             Some((start, given)) => {

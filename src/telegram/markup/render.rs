@@ -41,11 +41,11 @@ pub(super) struct Rendered {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Waits {
     /// Nothing changes it any more.
-    ForNothing,
+    Nothing,
     /// A reference for its address, a note, or a tag for its partner. Mostly it is none, and reads well as it stands.
-    ForWords,
+    Words,
     /// A quote or code for its end, or an address for those that refer to it.
-    ForBlocks,
+    Blocks,
 }
 
 /// Renders Markdown behind files of these names.
@@ -118,7 +118,7 @@ impl<'a> Walker<'a> {
             names: Names::default(),
             table: None,
             around: None,
-            waits: Waits::ForNothing,
+            waits: Waits::Nothing,
         }
     }
 
@@ -139,8 +139,8 @@ impl<'a> Walker<'a> {
         for (event, range) in parser {
             self.event(event, range);
         }
-        self.wait(waits.get() || self.inline.out.has_open_tags(), Waits::ForWords);
-        self.wait(!definitions.is_empty() || self.inline.out.has_open_blocks(), Waits::ForBlocks);
+        self.wait(waits.get() || self.inline.out.has_open_tags(), Waits::Words);
+        self.wait(!definitions.is_empty() || self.inline.out.has_open_blocks(), Waits::Blocks);
         for (start, label, address) in definitions {
             self.definition(start, &label, &address);
         }
@@ -148,7 +148,7 @@ impl<'a> Walker<'a> {
     }
 
     fn wait(&mut self, does: bool, what: Waits) {
-        self.waits = self.waits.max(if does { what } else { Waits::ForNothing });
+        self.waits = self.waits.max(if does { what } else { Waits::Nothing });
     }
 
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
@@ -160,7 +160,7 @@ impl<'a> Walker<'a> {
                 None => {
                     // A footnote that nothing so far explains.
                     let is_note = self.inline.source[range.end..].starts_with('^') && text.ends_with('[');
-                    self.wait(is_note || text.contains("[^"), Waits::ForWords);
+                    self.wait(is_note || text.contains("[^"), Waits::Words);
                     self.inline.text(&text, range.start);
                 }
             },
@@ -201,7 +201,7 @@ impl<'a> Walker<'a> {
             Tag::List(first) => self.lists.push(first),
             Tag::Item => self.start_item(range.start),
             Tag::FootnoteDefinition(label) => {
-                self.wait(true, Waits::ForWords);
+                self.wait(true, Waits::Words);
                 self.block(range.start);
                 self.inline.out.marker(&format!("[{label}]"));
             }
