@@ -1,5 +1,6 @@
 //! A model's Markdown as Telegram text with message entities: [`messages()`] for a whole answer, [`Parts`] for what is
-//! certain of one that still streams and `render_partial` for the rest, [`split()`] to fit text into messages. Called by the reply path; pure, no I/O.
+//! certain of one that still streams and `render_partial` for the rest, [`split()`] to fit text into messages. Called by the
+//! reply path; pure, no I/O.
 //!
 //! Entities are sent instead of `parse_mode`, so no text can ever be refused for its markup.
 
