@@ -83,7 +83,8 @@ fn tokens(offered: &[Value], all: &[Tool]) {
     let words = tiktoken_rs::o200k_base().unwrap();
     let count = |value: &Value| words.encode_ordinary(&value.to_string()).len();
     let telegram = |tool: &&Value| {
-        let name = tool["name"].as_str().unwrap();
+        // What the provider hosts has no name.
+        let name = tool["name"].as_str().unwrap_or_default();
         name == "find_tools" || all.iter().any(|known| known.name == name)
     };
     let core: Vec<&Value> = offered.iter().filter(telegram).collect();
