@@ -7,6 +7,7 @@
 mod access;
 mod addresses;
 mod agents;
+mod blind;
 mod borrowed;
 mod check;
 mod commands;
