@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::request::{Item, Request};
 use crate::domain::conversation::EntryKey;
-use crate::text::{cut_middle, keep_ends, most_tokens};
+use crate::text::{cut_middle, estimate_tokens, keep_ends, most_tokens};
 
 /// A text is not cut to fewer tokens than this.
 const LEAST_TOKENS: usize = 100;
@@ -55,7 +55,9 @@ pub fn fit(request: &mut Request, room: usize) {
     if request.token_bound() <= room {
         return;
     }
-    let budget = room.saturating_sub(request.frame_tokens(most_tokens));
+    // English and JSON take much the same in all vocabularies.
+    let frame = request.frame_tokens(estimate_tokens);
+    let budget = room.saturating_sub(frame + frame / 4);
     let mut parts = request.take_parts();
     let mut tokens = parts.iter().map(|part| part.item.tokens(most_tokens)).sum::<usize>();
     let before = tokens;
