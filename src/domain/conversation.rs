@@ -40,7 +40,7 @@ pub struct Session {
 pub struct EntryKey {
     /// The session it stands in.
     pub session: SessionId,
-    /// Its position there.
+    /// Its position in the session, from 0.
     pub index: u32,
 }
 

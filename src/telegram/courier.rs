@@ -37,6 +37,24 @@ pub struct TelegramCourier {
     pub default_zone: Tz,
 }
 
+/// The place of a message among those of its delivery, and what stands there already.
+struct Slot<'a> {
+    /// Messages that showed the answer while it was written.
+    live: &'a mut Vec<LiveMessage>,
+    /// Its position, from 0.
+    at: usize,
+}
+
+/// What has come of a delivery.
+struct Came {
+    /// The fingerprint of each of its messages.
+    prints: Vec<u64>,
+    /// Telegram has confirmed all of them.
+    is_whole: bool,
+    /// So many of them are confirmed, the first ones.
+    sent: usize,
+}
+
 #[async_trait]
 impl Courier for TelegramCourier {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
@@ -56,7 +74,8 @@ impl Courier for TelegramCourier {
         let mut repeated = delivery.repeats;
         for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
             let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
-            match self.send(&delivery, message, (&mut live, at), (&mut tries, stop)).await {
+            let slot = Slot { live: &mut live, at };
+            match self.send(&delivery, message, slot, (&mut tries, stop)).await {
                 Ok(id) => {
                     self.confirm(&delivery, id).await;
                     sent = at + 1;
@@ -80,7 +99,8 @@ impl Courier for TelegramCourier {
                 }
             }
         }
-        if self.clear(&delivery, live, (&prints, &end, sent), stop).await == Err(Unsent::Stopping) {
+        let came = Came { prints, is_whole: end == DeliveryEnd::Whole, sent };
+        if self.clear(&delivery, live, &came, stop).await == Err(Unsent::Stopping) {
             return;
         }
         if let Err(error) = self.sender.outbox.end_delivery(delivery.id, end, self.sender.clock.now()).await {
@@ -139,17 +159,17 @@ impl TelegramCourier {
         &self,
         delivery: &PendingDelivery,
         mut live: Vec<LiveMessage>,
-        (prints, end, from): (&[u64], &DeliveryEnd, usize),
+        Came { prints, is_whole, sent }: &Came,
         stop: &CancellationToken,
     ) -> Result<(), Unsent> {
-        if *end == DeliveryEnd::Whole {
+        if *is_whole {
             return self.sender.take_back(&mut live, prints.len(), stop).await;
         }
         let is_part = |live: &LiveMessage| {
             let print = usize::try_from(live.index).ok().and_then(|at| prints.get(at));
             live.shown.is_some() && live.shown.as_ref() == print
         };
-        live.retain(|live| !is_part(live) && usize::try_from(live.index).is_ok_and(|at| at >= from));
+        live.retain(|live| !is_part(live) && usize::try_from(live.index).is_ok_and(|at| at >= *sent));
         if delivery.place.is_group() {
             return Ok(());
         }
@@ -256,7 +276,7 @@ impl TelegramCourier {
         &self,
         delivery: &PendingDelivery,
         message: Outgoing,
-        (live, at): (&mut Vec<LiveMessage>, usize),
+        slot: Slot<'_>,
         (tries, stop): (&mut Tries, &CancellationToken),
     ) -> Result<MessageId, Unsent> {
         let (place, sender) = (&delivery.place, &self.sender);
@@ -269,7 +289,7 @@ impl TelegramCourier {
                 sent => sent,
             };
         }
-        if let Some(id) = self.standing(&message, (live, at), stop).await? {
+        if let Some(id) = self.standing(&message, slot, stop).await? {
             return Ok(id);
         }
         match sender.deliver(place, &message, tries, stop).await {
@@ -286,7 +306,7 @@ impl TelegramCourier {
     async fn standing(
         &self,
         message: &Outgoing,
-        (live, at): (&mut Vec<LiveMessage>, usize),
+        Slot { live, at }: Slot<'_>,
         stop: &CancellationToken,
     ) -> Result<Option<MessageId>, Unsent> {
         let there = live.iter().find(|live| usize::try_from(live.index) == Ok(at)).copied();

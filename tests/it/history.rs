@@ -18,7 +18,7 @@ fn story(words: usize) -> String {
 }
 
 /// The texts of a request's conversation, of messages and results of tools.
-fn texts(request: &ModelRequest) -> Vec<String> {
+pub fn texts(request: &ModelRequest) -> Vec<String> {
     let parts = |content: &Value| match content {
         Value::String(text) => text.clone(),
         parts => parts.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect(),
@@ -28,7 +28,7 @@ fn texts(request: &ModelRequest) -> Vec<String> {
 }
 
 /// The first key that stands in these texts.
-fn key_in(texts: &[String]) -> String {
+pub fn key_in(texts: &[String]) -> String {
     let found = texts.iter().find_map(|text| {
         let (_, rest) = text.split_once("[session-")?;
         Some(format!("session-{}", rest.split([']', ':']).next()?))

@@ -7,7 +7,6 @@
 mod access;
 mod addresses;
 mod agents;
-mod blind;
 mod borrowed;
 mod check;
 mod commands;
@@ -21,6 +20,7 @@ mod groups;
 mod history;
 mod live;
 mod load;
+mod long_answers;
 mod memory;
 mod methods;
 mod models;

@@ -17,15 +17,15 @@ const ARGUMENT_CHARS: usize = 80;
 /// Part of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What it is.
+    /// The message, pass or result itself, which shortening changes.
     pub item: Item,
-    /// Where it stands.
+    /// Whether it belongs to the past, to the question or to the turn in progress: it decides how far it may be cut.
     pub stage: Stage,
     /// The key by which the whole of it can be looked up; none for what cannot be.
     pub key: Option<EntryKey>,
 }
 
-/// Where a part stands, which decides how far it may be cut.
+/// To what a part of a conversation belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// It belongs to an exchange that is over.

@@ -1,4 +1,4 @@
-//! Long answers from end to end, as somebody would try them who knows only what the README promises.
+//! Long answers, histories and results from end to end: what the README promises of them, and no more.
 
 use std::fs;
 use std::time::Duration;
@@ -7,8 +7,9 @@ use figaro::demo::model::{Gate, ModelRequest, Part, Reply};
 use figaro::demo::telegram::{Failure, View};
 use figaro::text::estimate_tokens;
 use futures::future::join;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::history::{key_in, texts};
 use super::task_tools::{call, calls, says};
 use crate::support::scene::{TEAM, text};
 use crate::support::{ANN, BOB, World};
@@ -88,20 +89,6 @@ fn in_code(world: &World, chat: i64) -> Vec<String> {
     seen(&found)
 }
 
-fn texts(request: &ModelRequest) -> Vec<String> {
-    let parts = |content: &Value| match content {
-        Value::String(text) => text.clone(),
-        parts => parts.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect(),
-    };
-    let text = |item: &Value| item["output"].as_str().map_or_else(|| parts(&item["content"]), str::to_owned);
-    request.input().iter().map(text).collect()
-}
-
-fn key_in(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once("session-")?;
-    Some(format!("session-{}", rest.split([']', ':', ' ', '"']).next()?))
-}
-
 /// Ann asks, and the answer's last words are waited for; gives the first request of it.
 async fn asked(world: &World, said: &str, answer: &str) -> ModelRequest {
     let before = world.asked().len();
@@ -136,7 +123,7 @@ async fn a_20000_character_answer_of_any_script_stands_whole_and_is_gone_on_with
         let tokens: usize = sent[..2].iter().map(|text| estimate_tokens(text)).sum();
         assert!((100..=300).contains(&tokens), "{name}: {tokens}");
         assert!(!sent[1].contains('\u{FFFD}'), "{name}: {sent:?}");
-        let key = key_in(&sent[1]).unwrap_or_else(|| panic!("{name}: {sent:?}"));
+        let key = key_in(&sent[1..2]);
         world.when("Go on", Reply::call("lookup", json!({"key": key})));
         world.when("Go on", Reply::text("Gone on with."));
         gate.open();
@@ -217,7 +204,7 @@ async fn keys_of_another_chat_and_of_a_replaced_answer_give_no_text() {
     let story = |name: &str| words(name, 700).join(" ");
     asked(&world, "First story", &story("one")).await;
     let next = asked(&world, "Second story", &story("two")).await;
-    let key = key_in(&texts(&next)[1]).expect("a key");
+    let key = key_in(&texts(&next)[1..2]);
     world.when("Second story", Reply::text(&story("three")));
     world.say(ANN, ANN, "/retry");
     says(&world, ANN, "three0699x").await;
@@ -308,6 +295,8 @@ async fn a_small_window_holds_a_tools_result_of_16000_characters() {
     let told = requests.last().unwrap().tool_results();
     let cut = told.iter().filter(|(_, told)| told.contains("left out for want of room")).count();
     assert!(cut >= 1, "nothing says how the rest is had: {told:?}");
+    let longest = told.iter().map(|(_, told)| told.chars().count()).max();
+    assert!(longest > Some(1_000), "the room there is is used: {told:?}");
     let next = asked(&world, "And now?", "Nothing more.").await;
     assert!(texts(&next).iter().any(|text| text == "All of it."), "{:?}", texts(&next));
 }
