@@ -10,12 +10,10 @@
 //! | 2 | delivery files provider store prompts policy | know Telegram, tools, each other |
 //! | 3 | ledger mcp outbound | know sessions |
 //! | 4 | tools | |
-//! | 5 | context | |
-//! | 6 | agent | know Telegram, HTTP, a concrete store |
-//! | 7 | session | |
-//! | 8 | telegram scheduler | import each other |
-//! | 9 | demo | |
-//! | 10 | app cli | contain policy |
+//! | 5 | turn | know Telegram, HTTP, a concrete store |
+//! | 6 | telegram scheduler | import each other |
+//! | 7 | demo | |
+//! | 8 | app cli | contain policy |
 
 pub mod clock;
 pub mod ids;
@@ -40,11 +38,7 @@ pub mod outbound;
 
 pub mod tools;
 
-pub mod context;
-
-pub mod agent;
-
-pub mod session;
+pub mod turn;
 
 pub mod scheduler;
 pub mod telegram;

@@ -11,11 +11,8 @@ use figaro_mcp::proxy::Proxies;
 use serde_json::{Value, json};
 
 use super::{Groups, Refusal};
-use crate::agent::calls::Caller;
-use crate::agent::driver::Driver;
 use crate::clock::Clock;
 use crate::config::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings, Settings};
-use crate::context::BotName;
 use crate::delivery::{Bus, Courier, Owners};
 use crate::domain::model::ModelName;
 use crate::ids::BotId;
@@ -38,8 +35,6 @@ use crate::provider::price::Prices;
 use crate::provider::retry::{Retry, RetryPolicy};
 use crate::scheduler::Scheduler;
 use crate::secret::ExposeSecret;
-use crate::session::mailbox::Mailboxes;
-use crate::session::turn::Turns;
 use crate::store::sled::SledStore;
 use crate::store::{Store, TaskLimits};
 use crate::telegram::admins::TelegramAdmins;
@@ -63,6 +58,11 @@ use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
 use crate::tools::{Registry, Tool, find, lookup, notes, web};
+use crate::turn::execute::Driver;
+use crate::turn::execute::calls::Caller;
+use crate::turn::pipeline::Turns;
+use crate::turn::queue::Mailboxes;
+use crate::turn::window::BotName;
 
 /// The pause between tries to reach Telegram at the start.
 const RETRY: Duration = Duration::from_secs(2);

@@ -25,9 +25,9 @@ use crate::domain::task::{
 use crate::ids::{RunId, TaskId};
 use crate::policy::access::{Verdict, judge};
 use crate::prompts::texts::Locales;
-use crate::session::mailbox::{Job, Mailboxes};
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, Result, SettingsStore, StoreError, TaskStore};
+use crate::turn::queue::{Job, Mailboxes};
 
 /// So many tasks run at the same time; the other lanes are for people.
 pub const MOST_RUNNING: usize = 16;

@@ -17,10 +17,10 @@ use crate::domain::message::Speaker;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, NewTask, RunStatus, State};
 use crate::ids::{BotId, ChatId, UserId};
-use crate::session::control::Control;
-use crate::session::mailbox::Runner;
 use crate::store::sled::SledStore;
 use crate::store::{OutboxStore, TaskAdded, TaskLimits};
+use crate::turn::control::Control;
+use crate::turn::queue::Runner;
 
 const LIMITS: TaskLimits = TaskLimits { per_chat: 1000, per_user: 1000 };
 const MINUTE: Duration = Duration::from_secs(60);

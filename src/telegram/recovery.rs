@@ -11,11 +11,11 @@ use crate::domain::conversation::Conversation;
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::run::ActiveRun;
 use crate::ids::{RunId, UpdateId};
-use crate::session::mailbox::Job;
-use crate::session::question::Question;
 use crate::store::{
     ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, StoreError, TaskStore, TurnEnd,
 };
+use crate::turn::question::Question;
+use crate::turn::queue::Job;
 
 /// Puts everything unfinished back into its lane.
 ///

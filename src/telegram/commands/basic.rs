@@ -4,9 +4,9 @@ use super::{Asker, Card, Commands, EXAMPLE, Pressed};
 use crate::domain::access::looks_like_invite;
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
-use crate::session::mailbox::Mailboxes;
 use crate::store::StoreError;
 use crate::telegram::send::Button;
+use crate::turn::queue::Mailboxes;
 
 impl Commands {
     pub(super) fn start(&self, asker: &Asker, argument: &str) -> Card {

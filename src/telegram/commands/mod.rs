@@ -42,11 +42,11 @@ use crate::outbound::Urgency;
 use crate::policy::access::{Admins, Standing, Verdict, judge, may_change};
 use crate::prompts::Prompts;
 use crate::prompts::texts::{Locales, Texts, fill};
-use crate::session::admission::{Full, MAX_IN_CONVERSATION, MAX_OF_PERSON, Slot};
-use crate::session::mailbox::{Mailboxes, Posted};
-use crate::session::question::Question;
 use crate::store::{Store, StoreError};
 use crate::telemetry::vitals::Vitals;
+use crate::turn::question::Question;
+use crate::turn::queue::admission::{Full, MAX_IN_CONVERSATION, MAX_OF_PERSON, Slot};
+use crate::turn::queue::{Mailboxes, Posted};
 use card::{Pressed, ROWS, pager};
 
 /// The commands everybody gets listed, in this order.

@@ -11,12 +11,12 @@ use crate::domain::message::Inbound;
 use crate::ids::{MessageId, RunId, UpdateId};
 use crate::outbound::Urgency;
 use crate::prompts::texts::Texts;
-use crate::session::mailbox::Job;
-use crate::session::question::{Again, Question};
-use crate::session::rights::{LAST_MESSAGES, last_asked};
 use crate::store::StoreError;
 use crate::telegram::api::EditMessageReplyMarkup;
 use crate::telegram::send::Button;
+use crate::turn::prepare::rights::{LAST_MESSAGES, last_asked};
+use crate::turn::question::{Again, Question};
+use crate::turn::queue::Job;
 
 /// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(1);

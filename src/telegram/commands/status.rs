@@ -5,10 +5,10 @@ use crate::domain::model::ModelName;
 use crate::domain::usage::tokens;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
-use crate::session::mailbox::Mailboxes;
 use crate::store::StoreError;
 use crate::telegram::send::Button;
 use crate::text::duration;
+use crate::turn::queue::Mailboxes;
 
 impl Commands {
     pub(super) async fn status(&self, asker: &Asker, mailboxes: &Mailboxes) -> Result<Card, StoreError> {

@@ -9,11 +9,11 @@ use super::{Arrival, Fate, Router};
 use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};
-use crate::session::admission::{Full, Refusal, Slot};
 use crate::store::StoreError;
 use crate::telegram::commands::Asker;
 use crate::telegram::inbound;
 use crate::telegram::views::CallbackView;
+use crate::turn::queue::admission::{Full, Refusal, Slot};
 
 /// A stranger who was told that the bot is private is told again after so many days at the earliest.
 const STRANGER_DAYS: i64 = 90;

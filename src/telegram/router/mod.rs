@@ -22,11 +22,11 @@ use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
-use crate::session::admission::Slot;
-use crate::session::mailbox::{Job, Mailboxes, Posted};
-use crate::session::question::{Again, Question};
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError};
+use crate::turn::question::{Again, Question};
+use crate::turn::queue::admission::Slot;
+use crate::turn::queue::{Job, Mailboxes, Posted};
 
 /// So many unaddressed messages of a group are kept as background.
 const KEEP_OVERHEARD: usize = 100;

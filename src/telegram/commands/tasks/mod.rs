@@ -16,10 +16,10 @@ use crate::domain::task::{KEPT, PauseReason, RunStatus, State, Task, TaskChange}
 use crate::ids::{RunId, TaskId};
 use crate::policy::access::{Standing, Verdict, judge, may_change};
 use crate::prompts::texts::{Texts, fill};
-use crate::session::mailbox::{Job, Mailboxes};
 use crate::store::StoreError;
 use crate::telegram::send::Button;
 use crate::text::one_line;
+use crate::turn::queue::{Job, Mailboxes};
 
 pub use card::task_card;
 use card::{UNDO, View};

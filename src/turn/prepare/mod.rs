@@ -1,12 +1,13 @@
 //! What a turn needs to know before the model is asked, loaded all at once and made into a window.
 
+mod pictures;
+pub mod rights;
+
 use chrono::TimeDelta;
 
-use super::pictures;
+use super::finish::error::Trouble;
+use super::pipeline::Turns;
 use super::question::Question;
-use super::trouble::Trouble;
-use super::turn::Turns;
-use crate::context::{Material, Window, build};
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
@@ -16,9 +17,10 @@ use crate::domain::run::ActiveRun;
 use crate::domain::tool::Carried;
 use crate::policy::address::Addresses;
 use crate::store::StoreError;
+use crate::turn::window::{Material, Window, build};
 
 /// The most stored messages that are looked at for the history; the token budget cuts further.
-pub(super) const HISTORY_MESSAGES: usize = 400;
+pub(in crate::turn) const HISTORY_MESSAGES: usize = 400;
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
 /// Background is at most so old and so long.
@@ -27,17 +29,17 @@ const OVERHEARD_MESSAGES: usize = 30;
 
 /// What a turn begins with.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(in crate::turn) struct Loaded {
     /// What goes to the model.
-    pub(super) window: Window,
+    pub(in crate::turn) window: Window,
     /// What this turn's calls left behind before a restart.
-    pub(super) carried: Vec<Carried>,
+    pub(in crate::turn) carried: Vec<Carried>,
     /// Addresses that people wrote.
-    pub(super) written: Addresses,
+    pub(in crate::turn) written: Addresses,
 }
 
 impl Turns {
-    pub(super) async fn load(
+    pub(in crate::turn) async fn load(
         &self,
         run: &ActiveRun,
         question: &Question,
@@ -103,7 +105,7 @@ impl Turns {
     }
 
     /// What was loaded, or nothing: a turn goes on without it.
-    pub(super) fn or_without<T: Default>(&self, loaded: Result<T, StoreError>, what: &str) -> T {
+    pub(in crate::turn) fn or_without<T: Default>(&self, loaded: Result<T, StoreError>, what: &str) -> T {
         loaded.unwrap_or_else(|error| {
             self.report(&error, &format!("a turn goes on without the {what} of its chat"));
             T::default()

@@ -1,29 +1,32 @@
 //! Writes the end of a turn, then lets the courier carry the words out. Called by `turn` when its agent is done.
 
+pub mod error;
+pub(in crate::turn) mod words;
+
 use tokio_util::sync::CancellationToken;
 
-use super::mailbox::Job;
+use self::error::Trouble;
+use self::words::Said;
+use super::pipeline::{End, Turns, is_group};
 use super::question::Question;
-use super::reply::Said;
-use super::trouble::Trouble;
-use super::turn::{End, Turns, is_group};
-use crate::agent::run::Answer;
+use super::queue::Job;
 use crate::delivery::Outcome;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::run::ActiveRun;
 use crate::store::TurnEnd;
+use crate::turn::run::Answer;
 
 /// What a turn that is over leaves behind.
 #[derive(Default)]
-pub(super) struct Closing {
-    pub(super) answer: Answer,
-    pub(super) said: Said,
-    pub(super) trouble: Option<Trouble>,
-    pub(super) is_stopped: bool,
+pub(in crate::turn) struct Closing {
+    pub(in crate::turn) answer: Answer,
+    pub(in crate::turn) said: Said,
+    pub(in crate::turn) trouble: Option<Trouble>,
+    pub(in crate::turn) is_stopped: bool,
 }
 
 impl Turns {
-    pub(super) async fn finish(
+    pub(in crate::turn) async fn finish(
         &self,
         run: &ActiveRun,
         question: &Question,
@@ -111,7 +114,7 @@ impl Turns {
     }
 
     /// Says that a question stays in the inbox, so that nobody sends it again and gets two answers.
-    pub(super) async fn hold(&self, question: &Question) {
+    pub(in crate::turn) async fn hold(&self, question: &Question) {
         self.decline(question, &self.texts(question).trouble_kept).await;
     }
 

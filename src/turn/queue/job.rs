@@ -1,7 +1,7 @@
 //! What waits in a lane.
 
-use super::super::admission::Slot;
 use super::super::question::{Again, Question};
+use super::admission::Slot;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::run::ActiveRun;
 use crate::domain::task::Task;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::question::Question;
-use super::reply::Said;
+use super::super::question::Question;
+use super::words::Said;
 use crate::domain::delivery::Action;
 use crate::domain::message::{Attachment, AttachmentKind};
 use crate::domain::model::{ModelName, list};
@@ -46,7 +46,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// What a model's failure means; of one that is gone, what its provider serves instead.
-    pub(super) async fn of_model(error: ProviderError, models: &Models, model: &ModelName) -> Self {
+    pub(in crate::turn) async fn of_model(error: ProviderError, models: &Models, model: &ModelName) -> Self {
         if !matches!(error, ProviderError::UnknownModel(_)) {
             return Self::Model(error, model.clone());
         }
@@ -116,7 +116,7 @@ impl Trouble {
 
     /// What it is to a task, for which nobody waits who could try again.
     #[must_use]
-    pub(super) fn reason(&self) -> Reason {
+    pub(in crate::turn) fn reason(&self) -> Reason {
         match self {
             Self::OverBudget { time, zone } => Reason::Budget { time: time.clone(), zone: zone.clone() },
             Self::Model(error, _) => match error {
@@ -139,7 +139,7 @@ impl Trouble {
 
     /// What the person may do about it; an answer of which something was shown may go on.
     #[must_use]
-    pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {
+    pub(in crate::turn) fn actions(&self, was_shown: bool) -> Vec<Action> {
         let again = match self {
             Self::Model(ProviderError::TooLong(_), _) | Self::OverBudget { .. } => Vec::new(),
             Self::Gone { .. } | Self::Unpriced(_) | Self::Model(ProviderError::UnknownModel(_), _) => {
@@ -156,7 +156,7 @@ impl Trouble {
 /// The answer to a question that holds nothing the model can read: no words, only content of a kind it has no eyes or
 /// ears for.
 #[must_use]
-pub(super) fn unreadable(
+pub(in crate::turn) fn unreadable(
     question: &Question,
     texts: &Texts,
     (model, sees): (&ModelName, bool),

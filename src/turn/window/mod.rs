@@ -1,12 +1,12 @@
 //! Makes one request out of everything that bears on a question, within the token budget: a prefix that stays the same
 //! from question to question, and a tail that does not. Pure.
 
+mod build;
 mod history;
 mod pictures;
-mod window;
 
 #[cfg(test)]
 mod tests;
 
+pub use build::{BotName, Material, Window, build};
 pub use pictures::Pictures;
-pub use window::{BotName, Material, Window, build};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::closing::Closing;
 use super::control::Control;
-use super::mailbox::Job;
+use super::finish::Closing;
+use super::finish::error::Trouble;
+use super::pipeline::Turns;
 use super::question::Question;
-use super::trouble::Trouble;
-use super::turn::Turns;
+use super::queue::Job;
 use crate::domain::agent::Agent;
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::delivery::{Card, PendingDelivery};

@@ -1,9 +1,8 @@
 //! What a turn says at its end: the answer with its sources, or what went wrong, and what the person may do about it.
 
-use super::question::Question;
-use super::trouble::Trouble;
-use super::turn::{Turns, is_group};
-use crate::agent::run::Answer;
+use super::super::pipeline::{Turns, is_group};
+use super::super::question::Question;
+use super::error::Trouble;
 use crate::delivery::Outcome;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Action, PendingDelivery};
@@ -16,6 +15,7 @@ use crate::policy::access::Standing;
 use crate::policy::address::Addresses;
 use crate::prompts::texts::{Texts, fill};
 use crate::text::{close_code, one_line};
+use crate::turn::run::Answer;
 
 /// So many sources are listed under an answer.
 const MOST_SOURCES: usize = 5;
@@ -24,16 +24,16 @@ const TITLE_CHARS: usize = 60;
 
 /// Words for the chat, and the buttons under them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(in crate::turn) struct Said {
     /// In Markdown; nothing is sent when it is empty.
-    pub(super) markdown: String,
+    pub(in crate::turn) markdown: String,
     /// What the person may do about it.
-    pub(super) actions: Vec<Action>,
+    pub(in crate::turn) actions: Vec<Action>,
 }
 
 impl Turns {
     /// What is sent, if anything.
-    pub(super) fn words(&self, answer: &Answer, outcome: Outcome, question: &Question) -> Said {
+    pub(in crate::turn) fn words(&self, answer: &Answer, outcome: Outcome, question: &Question) -> Said {
         let text = answer.pass.text.trim();
         let texts = self.texts(question);
         match outcome {
@@ -58,7 +58,12 @@ impl Turns {
 
     /// What is said of a turn that a person stopped. In a private chat what people have seen of it stays, so its end is told
     /// even where nothing new was written.
-    pub(super) async fn stopped(&self, run: &ActiveRun, answer: &Answer, question: &Question) -> Said {
+    pub(in crate::turn) async fn stopped(
+        &self,
+        run: &ActiveRun,
+        answer: &Answer,
+        question: &Question,
+    ) -> Said {
         let said = self.words(answer, Outcome::Stopped, question);
         let may_stay = question.task.is_none() && !is_group(question) && !answer.spoke;
         if !said.markdown.is_empty() || !may_stay || !self.courier.has_shown(run.id).await {
@@ -68,7 +73,7 @@ impl Turns {
     }
 
     /// What the person is told in a private chat; in a group only what people have seen of the answer stays.
-    pub(super) async fn apology(
+    pub(in crate::turn) async fn apology(
         &self,
         run: &ActiveRun,
         question: &Question,
@@ -102,7 +107,7 @@ impl Turns {
     }
 
     /// What a failed call means for the person.
-    pub(super) async fn trouble(&self, error: LedgerError, model: &ModelName) -> Trouble {
+    pub(in crate::turn) async fn trouble(&self, error: LedgerError, model: &ModelName) -> Trouble {
         let ledger = &self.driver.ledger;
         match error {
             LedgerError::Model(error) => Trouble::of_model(error, &ledger.models, model).await,
@@ -116,7 +121,7 @@ impl Turns {
     }
 
     /// That the day's budget is used up, once a day.
-    pub(super) async fn tell_owners(&self, time: &str, zone: &str) {
+    pub(in crate::turn) async fn tell_owners(&self, time: &str, zone: &str) {
         match self.driver.ledger.tell_of_caps().await {
             Ok(true) => {}
             Ok(false) => return,
@@ -129,7 +134,7 @@ impl Turns {
         self.owners.tell(&fill(&texts.caps_reached, &values)).await;
     }
 
-    pub(super) fn stored(&self, run: &ActiveRun, answer: &Answer) -> Option<Message> {
+    pub(in crate::turn) fn stored(&self, run: &ActiveRun, answer: &Answer) -> Option<Message> {
         let text = answer.pass.text.trim();
         let model = answer.pass.model.as_ref().map(ToString::to_string);
         if let Some(model) = &model {
@@ -144,7 +149,7 @@ impl Turns {
         })
     }
 
-    pub(super) fn delivery(
+    pub(in crate::turn) fn delivery(
         &self,
         run: &ActiveRun,
         question: &Question,

@@ -1,11 +1,13 @@
 //! Does what the machine says: calls the model, shows its words as they come, makes its calls, records both.
 
+pub mod calls;
+
 use std::fmt;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{Caller, ReadyCall, ready};
+use self::calls::{Caller, ReadyCall, ready};
 use super::run::{Answer, CallResult, Planned, Run, Step};
 use crate::delivery::RunEventKind;
 use crate::domain::conversation::{Message, Role};

@@ -11,17 +11,13 @@ use chrono_tz::Tz;
 use futures::FutureExt;
 
 use super::control::{CancelReason, Control};
-use super::load::HISTORY_MESSAGES;
-use super::mailbox::{Job, Runner};
+use super::finish::error::{Trouble, unreadable};
+use super::finish::words::Said;
+use super::prepare::HISTORY_MESSAGES;
 use super::question::{Again, Question};
-use super::reply::Said;
+use super::queue::{Job, Runner};
 use super::scheduled::is_silent;
-use super::trouble::{Trouble, unreadable};
-use crate::agent::calls::result_message;
-use crate::agent::driver::{Commit, Driven, Driver, Turn};
-use crate::agent::run::{Answer, Run};
 use crate::config::AccessSettings;
-use crate::context::BotName;
 use crate::delivery::{Bus, Courier, Outcome, Owners, RunEventKind};
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
@@ -36,6 +32,10 @@ use crate::store::{ConversationStore, InboxStore, NoteStore, SettingsStore, Stor
 use crate::telemetry::vitals::Vitals;
 use crate::tools::lookup::LOOKUP;
 use crate::tools::{Registry, ToolContext};
+use crate::turn::execute::calls::result_message;
+use crate::turn::execute::{Commit, Driven, Driver, Turn};
+use crate::turn::run::{Answer, Run};
+use crate::turn::window::BotName;
 
 /// What the model is told about a call that a crash left open.
 const UNKNOWN_OUTCOME: &str = r#"{"success":false,"error":"the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it."}"#;

@@ -8,7 +8,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::run::{CallResult, Planned};
+use super::super::run::{CallResult, Planned};
 use crate::clock::Clock;
 use crate::delivery::{Bus, RunEventKind};
 use crate::domain::conversation::{Message, Role, ToolMeta};

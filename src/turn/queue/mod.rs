@@ -2,6 +2,7 @@
 //! bound. Everything that waits here is stored as well, questions in the inbox, claimed tasks among the tasks, answers in
 //! the outbox, so nothing is lost with the process.
 
+pub mod admission;
 mod job;
 
 use std::collections::{HashMap, VecDeque};
@@ -14,8 +15,8 @@ use async_trait::async_trait;
 use futures::FutureExt;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+use self::admission::{Admission, Refusal, Slot};
 pub use self::job::{Job, Posted};
-use super::admission::{Admission, Refusal, Slot};
 use super::control::{CancelReason, Control};
 use super::question::{Question, belongs, continues, replace};
 use crate::domain::conversation::Conversation;

@@ -7,11 +7,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt;
 
-use crate::context::Pictures;
 use crate::domain::conversation::Message;
 use crate::domain::message::{Attachment, Inbound};
 use crate::files::{FileError, Files};
 use crate::provider::Image;
+use crate::turn::window::Pictures;
 
 /// The most bytes of a picture: what all providers take of one.
 const MOST_BYTES: usize = 5 * 1024 * 1024;
@@ -29,7 +29,7 @@ const TOO_MANY: &str = "there are too many";
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Fetches them; of each that is not there, why.
-pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
+pub(in crate::turn) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
     let asked = question.iter().flat_map(asked);
     let last = history.iter().rev().take(EARLIER_MESSAGES);
     let earlier = last.flat_map(|message| &message.attachments);
@@ -56,7 +56,7 @@ pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Me
 }
 
 /// All of them, for a model that sees none: it is told so, to be able to say it.
-pub(super) fn unseen(question: &[Inbound], history: &[Message]) -> Pictures {
+pub(in crate::turn) fn unseen(question: &[Inbound], history: &[Message]) -> Pictures {
     let all = question.iter().flat_map(asked).chain(history.iter().flat_map(|message| &message.attachments));
     let ids = all.filter(|attachment| attachment.is_picture()).filter_map(|a| a.file_id.clone());
     Pictures(ids.map(|id| (id, Err("you cannot see pictures".to_owned()))).collect())

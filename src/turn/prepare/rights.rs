@@ -1,7 +1,7 @@
 //! What a question may do, judged when its turn begins: much may have changed while it waited in its lane.
 
-use super::question::Question;
-use super::turn::Turns;
+use super::super::pipeline::Turns;
+use super::super::question::Question;
 use crate::domain::access::AccessList;
 use crate::domain::chat::Place;
 use crate::domain::conversation::Message;
@@ -21,7 +21,7 @@ pub fn last_asked(messages: &[Message]) -> Option<RunId> {
 
 impl Turns {
     /// Whether whoever asks may still talk to the bot; if not, their updates are settled without an answer.
-    pub(super) async fn admits(&self, question: &Question) -> Result<bool, StoreError> {
+    pub(in crate::turn) async fn admits(&self, question: &Question) -> Result<bool, StoreError> {
         let Some(first) = question.parts.first() else { return Ok(false) };
         let list = self.settings.access().await?;
         if self.may_talk(&list, &first.place, &first.speaker.user) {
@@ -35,7 +35,7 @@ impl Turns {
 
     /// The question as it may be asked: one that goes on with an answer has no rights unless whoever asks it had asked
     /// for that answer, alone and in their own words.
-    pub(super) async fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
+    pub(in crate::turn) async fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
         if !question.goes_on || self.has_asked(&question).await? {
             return Ok(question);
         }
@@ -58,7 +58,7 @@ impl Turns {
     }
 
     /// Whether a task's creator may still talk to the bot; if not, the run ends unmade and the task is paused.
-    pub(super) async fn admits_task(&self, task: &Task, run: RunId) -> Result<bool, StoreError> {
+    pub(in crate::turn) async fn admits_task(&self, task: &Task, run: RunId) -> Result<bool, StoreError> {
         let list = self.settings.access().await?;
         if self.may_talk(&list, &task.place, &task.creator.user) {
             return Ok(true);
