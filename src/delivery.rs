@@ -14,16 +14,16 @@ use crate::ids::{MessageId, RunId};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
-pub struct RunEvent {
+pub struct TurnEvent {
     /// The run.
     pub run: RunId,
     /// What happened.
-    pub kind: RunEventKind,
+    pub kind: TurnEventKind,
 }
 
 /// What can happen in a run, in the order it happens.
 #[derive(Debug, Clone)]
-pub enum RunEventKind {
+pub enum TurnEventKind {
     /// It begins.
     Started {
         /// Where.
@@ -54,28 +54,13 @@ pub enum RunEventKind {
         duration_ms: u64,
     },
     /// `stream:complete`: it is over; what it has to say follows by the courier.
-    Ended(Outcome),
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// With an answer.
-    Answered,
-    /// Without words, as a turn in a group may, or one that sent its own message.
-    Silent,
-    /// A person stopped it.
-    Stopped,
-    /// It failed.
-    Failed,
-    /// It was put back, to begin again later.
-    Abandoned,
+    Ended,
 }
 
 /// Hears events, one after the other. It is called in the run's own path, so it takes note and returns at once.
 pub trait Listener: Debug + Send + Sync {
     /// Takes note of an event.
-    fn hear(&self, event: &RunEvent);
+    fn hear(&self, event: &TurnEvent);
 }
 
 /// Passes each event to every listener. Cheap to clone.
@@ -90,8 +75,8 @@ impl Bus {
     }
 
     /// Tells everyone.
-    pub fn publish(&self, run: RunId, kind: RunEventKind) {
-        let event = RunEvent { run, kind };
+    pub fn publish(&self, run: RunId, kind: TurnEventKind) {
+        let event = TurnEvent { run, kind };
         self.0.iter().for_each(|listener| listener.hear(&event));
     }
 }

@@ -58,10 +58,14 @@ use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
 use crate::tools::{Registry, Tool, find, lookup, notes, web};
-use crate::turn::execute::Driver;
+use crate::turn::end::Ender;
+use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
 use crate::turn::pipeline::Turns;
+use crate::turn::prepare::{Agents, Preparer};
 use crate::turn::queue::Mailboxes;
+use crate::turn::report::Reporter;
+use crate::turn::rights::Rights;
 use crate::turn::window::BotName;
 
 /// The pause between tries to reach Telegram at the start.
@@ -287,28 +291,59 @@ fn turns(
 ) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
     let tools = Arc::new(registry(base, &ledger));
-    let caller = Caller { store: base.store.clone(), bus: bus.clone(), clock: base.clock.clone() };
-    let driver = Driver { ledger, caller, max_passes: base.settings.limits.max_passes };
-    Turns {
+    let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
+    let (conversations, settings) = (base.store.clone(), base.store.clone());
+    let caller = Caller { store: conversations.clone(), bus: bus.clone(), clock: base.clock.clone() };
+    let ender = Ender {
+        conversations: conversations.clone(),
+        tasks: base.store.clone(),
+        settings: settings.clone(),
+        tools: tools.clone(),
+        ledger: ledger.clone(),
+        locales: base.locales.clone(),
+        courier,
+        owners,
+        reporter: reporter.clone(),
+    };
+    let rights = Rights {
         access: base.settings.access.clone(),
+        settings,
         inbox: base.store.clone(),
+        conversations: conversations.clone(),
+        tasks: base.store.clone(),
+        clock: base.clock.clone(),
+    };
+    Turns {
+        rights,
+        preparer: preparer(base, &ledger, tools, reporter.clone()),
+        executor: Executor { ledger, caller, reporter: reporter.clone() },
+        ender,
+        conversations,
+        tasks: base.store.clone(),
+        bus,
+        reporter,
+    }
+}
+
+fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Reporter) -> Preparer {
+    let limits = &base.settings.limits;
+    Preparer {
         conversations: base.store.clone(),
         notes: base.store.clone(),
-        tasks: base.store.clone(),
         settings: base.store.clone(),
         files: Arc::new(TelegramFiles(base.sender.api.clone())),
-        owners,
-        driver,
-        agents: agents(&base.prompts, &tools),
-        tools,
-        prompts: base.prompts.clone(),
+        agents: Agents {
+            prompts: base.prompts.clone(),
+            tools: agents(&base.prompts, &tools),
+            all_tools: tools,
+        },
+        models: ledger.models.clone(),
         locales: base.locales.clone(),
-        bus,
-        courier,
-        vitals: base.vitals.clone(),
         bot: BotName { name: base.me.name.clone(), username: base.me.username.clone() },
         default_zone: base.settings.timezone,
-        history_tokens: base.settings.limits.history_tokens,
+        history_tokens: limits.history_tokens,
+        max_passes: limits.max_passes,
+        reporter,
     }
 }
 

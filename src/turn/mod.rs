@@ -1,15 +1,20 @@
 //! One turn: a question and its answer. The stages stand here in the order a turn passes them: [`queue`] keeps the order of
 //! a conversation, [`prepare`] loads what bears on the question and builds the request ([`window`]), [`run`] is the pure
-//! machine that decides what comes next, [`execute`] does it, [`finish`] says what is written and delivered at the end.
-//! [`pipeline`] passes a turn from one to the next.
+//! machine that decides what comes next, [`execute`] does it, [`finish`] decides what is written and said at the end, which
+//! [`end`] does. [`pipeline`] passes a turn from one to the next; [`outcome`] is how it ended.
 
 pub mod control;
+pub mod end;
+pub mod error;
 pub mod execute;
 pub mod finish;
+pub mod outcome;
 pub mod pipeline;
 pub mod prepare;
 pub mod question;
 pub mod queue;
+pub mod reply;
+pub mod report;
+pub mod rights;
 pub mod run;
-mod scheduled;
 pub mod window;

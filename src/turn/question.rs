@@ -1,9 +1,11 @@
 //! Questions: messages that belong together, and a further try at an earlier one.
 
+use chrono::{DateTime, Utc};
+
 use crate::domain::conversation::Message;
 use crate::domain::message::{Inbound, Join, Speaker};
 use crate::domain::model::ModelName;
-use crate::domain::task::Task;
+use crate::domain::task::{Claim, Task};
 use crate::policy::access::Standing;
 
 /// A question has at most so many parts; what follows is a question of its own.
@@ -38,6 +40,25 @@ impl Question {
     #[must_use]
     pub fn new(part: Inbound, standing: Standing) -> Self {
         Self { parts: vec![part], standing, again_by: None, task: None, goes_on: false }
+    }
+
+    /// The prompt of a task, whose run was claimed at `since`.
+    #[must_use]
+    pub fn of_task(task: Task, since: DateTime<Utc>) -> Self {
+        let part = Inbound::of_task(&task, since);
+        Self { task: Some(Box::new(task)), ..Self::new(part, Standing::Borrowed) }
+    }
+
+    /// The run of a task that this is.
+    #[must_use]
+    pub fn claim(&self) -> Option<&Claim> {
+        self.task.as_ref()?.claim.as_ref()
+    }
+
+    /// Whether it was asked in a group.
+    #[must_use]
+    pub fn is_in_group(&self) -> bool {
+        self.parts.first().is_some_and(|part| part.place.is_group())
     }
 
     /// Who asks.

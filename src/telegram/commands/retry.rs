@@ -14,9 +14,9 @@ use crate::prompts::texts::Texts;
 use crate::store::StoreError;
 use crate::telegram::api::EditMessageReplyMarkup;
 use crate::telegram::send::Button;
-use crate::turn::prepare::rights::{LAST_MESSAGES, last_asked};
 use crate::turn::question::{Again, Question};
 use crate::turn::queue::Job;
+use crate::turn::rights::{LAST_MESSAGES, last_asked};
 
 /// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(1);

@@ -23,7 +23,7 @@ use self::sketch::Sketch;
 use super::error::ApiError;
 use super::send::Sender;
 use super::tries::pauses;
-use crate::delivery::{Listener, RunEvent, RunEventKind};
+use crate::delivery::{Listener, TurnEvent, TurnEventKind};
 use crate::domain::chat::Place;
 use crate::domain::delivery::LiveMessage;
 use crate::ids::{MessageId, RunId};
@@ -150,8 +150,8 @@ impl Live {
 }
 
 impl Listener for Live {
-    fn hear(&self, event: &RunEvent) {
-        if let RunEventKind::Started { place, message, language } = &event.kind {
+    fn hear(&self, event: &TurnEvent) {
+        if let TurnEventKind::Started { place, message, language } = &event.kind {
             if let Some(message) = message {
                 self.begin(Drawing::new(event.run, place.clone(), *message, language.clone()));
             }
@@ -161,23 +161,23 @@ impl Listener for Live {
             return;
         };
         match &event.kind {
-            RunEventKind::Started { .. } => {}
-            RunEventKind::Delta(text) => drawing.change(|state| {
+            TurnEventKind::Started { .. } => {}
+            TurnEventKind::Delta(text) => drawing.change(|state| {
                 state.status = None;
                 state.heard.push_str(text);
                 state.since = state.since.or_else(|| Some(Instant::now()));
             }),
-            RunEventKind::PassEnded => drawing.change(|state| {
+            TurnEventKind::PassEnded => drawing.change(|state| {
                 state.pass += 1;
                 state.heard.clear();
                 state.since = None;
             }),
-            RunEventKind::ToolStarted { name, hint } => {
+            TurnEventKind::ToolStarted { name, hint } => {
                 let status = self.status(drawing.language.as_deref(), name, hint.as_deref());
                 drawing.change(|state| state.status = Some(status));
             }
-            RunEventKind::ToolEnded { .. } => {}
-            RunEventKind::Ended(_) => drawing.end(),
+            TurnEventKind::ToolEnded { .. } => {}
+            TurnEventKind::Ended => drawing.end(),
         }
     }
 }

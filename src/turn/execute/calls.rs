@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::super::run::{CallResult, Planned};
 use crate::clock::Clock;
-use crate::delivery::{Bus, RunEventKind};
+use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::conversation::{Message, Role, ToolMeta};
 use crate::domain::tool::{Call, Carried, Effect, ToolCall, ToolStatus};
 use crate::ids::SessionId;
@@ -35,7 +35,7 @@ pub struct Caller {
 }
 
 /// What a call came to, before it is recorded.
-struct Outcome {
+struct Done {
     status: ToolStatus,
     value: Value,
     carried: Carried,
@@ -100,28 +100,30 @@ impl Caller {
         };
         self.store.tool_started(&record).await?;
         let name = record.call.name.clone();
-        self.bus
-            .publish(context.run, RunEventKind::ToolStarted { name: name.clone(), hint: hint(&record.call) });
+        self.bus.publish(
+            context.run,
+            TurnEventKind::ToolStarted { name: name.clone(), hint: hint(&record.call) },
+        );
         let clock = Instant::now();
-        let outcome = match refusal {
+        let done = match refusal {
             Some(reason) => failure(ToolStatus::Denied, &reason),
             None => run(tool.as_ref(), &record.call, context).await,
         };
         let duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let status = outcome.status;
-        let output = bounded(outcome.value.to_string());
+        let status = done.status;
+        let output = bounded(done.value.to_string());
         record.status = status;
         record.result = Some(output.clone());
         record.duration_ms = Some(duration_ms);
-        let message = result_message(session, &record, output.clone(), outcome.carried.clone());
+        let message = result_message(session, &record, output.clone(), done.carried.clone());
         self.store.tool_ended(&record, message).await?;
         tracing::info!(run = %context.run, tool = name, ?status, duration_ms, "a tool was called");
-        self.bus.publish(context.run, RunEventKind::ToolEnded { name, status, duration_ms });
-        Ok(CallResult { call: record.call, output, carried: outcome.carried })
+        self.bus.publish(context.run, TurnEventKind::ToolEnded { name, status, duration_ms });
+        Ok(CallResult { call: record.call, output, carried: done.carried })
     }
 }
 
-async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Outcome {
+async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Done {
     let Some(tool) = tool else {
         let reason = format!(
             "no tool {} is offered yet; what is found can be called from the next step on, until the turn ends",
@@ -136,11 +138,9 @@ async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -
     }
 }
 
-async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Outcome {
+async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Done {
     match tokio::time::timeout(TIMEOUT, tool.call(context, arguments)).await {
-        Ok(Ok(output)) => {
-            Outcome { status: ToolStatus::Complete, value: output.value, carried: output.carried }
-        }
+        Ok(Ok(output)) => Done { status: ToolStatus::Complete, value: output.value, carried: output.carried },
         Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
         Ok(Err(ToolError::Unknown(reason))) => failure(ToolStatus::Unknown, &reason),
@@ -163,8 +163,8 @@ pub fn result_message(session: SessionId, call: &ToolCall, output: String, carri
     Message { tool: Some(meta), ..Message::new(session, Role::Tool, output, call.started_at) }
 }
 
-fn failure(status: ToolStatus, reason: &str) -> Outcome {
-    Outcome { status, value: json!({"success": false, "error": reason}), carried: Carried::default() }
+fn failure(status: ToolStatus, reason: &str) -> Done {
+    Done { status, value: json!({"success": false, "error": reason}), carried: Carried::default() }
 }
 
 fn bounded(output: String) -> String {

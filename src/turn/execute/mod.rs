@@ -2,240 +2,248 @@
 
 pub mod calls;
 
-use std::fmt;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
-use self::calls::{Caller, ReadyCall, ready};
-use super::run::{Answer, CallResult, Planned, Run, Step};
-use crate::delivery::RunEventKind;
+use self::calls::{Caller, ReadyCall, ready, result_message};
+use super::control::CancelReason;
+use super::error::TurnError;
+use super::outcome::Outcome;
+use super::prepare::{HISTORY_MESSAGES, Setup};
+use super::question::Question;
+use super::report::Reporter;
+use super::run::{Answer, Planned, Run, Step};
+use crate::delivery::TurnEventKind;
 use crate::domain::conversation::{Message, Role};
-use crate::domain::generation::Generation;
-use crate::domain::model::ModelName;
-use crate::ids::SessionId;
+use crate::domain::run::ActiveRun;
+use crate::domain::tool::{Carried, ToolStatus};
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::fold::Pass;
 use crate::provider::{Event, Request};
 use crate::store::StoreError;
-use crate::tools::{Registry, ToolContext};
+use crate::tools::ToolContext;
 
-/// Runs turns with one model.
+/// What the model is told about a call that a crash left open.
+const UNKNOWN_OUTCOME: &str = r#"{"success":false,"error":"the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it."}"#;
+
+/// Executes turns.
 #[derive(Debug, Clone)]
-pub struct Driver {
+pub struct Executor {
     /// The way to the models.
     pub ledger: Arc<Ledger>,
     /// Who makes the calls.
     pub caller: Caller,
-    /// The most passes of a turn.
-    pub max_passes: u32,
+    /// Who is told of failures.
+    pub reporter: Reporter,
 }
 
-/// What one turn is driven with.
-#[derive(Debug)]
-pub struct Turn {
-    /// For whom and where.
-    pub context: ToolContext,
-    /// The session it writes to.
-    pub session: SessionId,
-    /// The model that is meant.
-    pub model: ModelName,
-    /// What it may call.
-    pub tools: Arc<Registry>,
-    /// How it is to write.
-    pub settings: Generation,
-    /// The system prompt.
-    pub instructions: String,
-    /// Ends the turn when cancelled.
-    pub cancel: CancellationToken,
-    /// Asked before the turn shows words or acts.
-    pub commit: Commit,
+/// Why a turn goes no further, with what was written until then.
+enum Halt {
+    Cancelled(Answer),
+    Model(LedgerError, Answer),
+    Store(StoreError),
 }
 
-/// Asks whether a turn may show words or act: from then on it cannot begin again. The answer is no once it has been
-/// told to end.
-#[derive(Clone)]
-pub struct Commit(pub Arc<dyn Fn() -> bool + Send + Sync>);
+/// A pass that did not come to its end; without an error it was cancelled.
+struct Broken {
+    pass: Pass,
+    error: Option<LedgerError>,
+}
 
-impl fmt::Debug for Commit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Commit")
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 
-/// How a turn came out.
-#[derive(Debug)]
-pub enum Driven {
-    /// With an answer.
-    Done(Answer),
-    /// It was cancelled; this is what the pass in progress had written.
-    Cancelled(Answer),
-    /// The model failed; this is what it had written in that pass.
-    Failed(LedgerError, Answer),
-}
-
-/// How one pass came out, with what was written until then.
-enum PassEnd {
-    Whole(Pass),
-    Cancelled(Pass),
-    Failed(LedgerError, Pass),
-}
-
-impl Driver {
-    /// Drives a turn to its end.
-    ///
-    /// # Errors
-    /// When the store fails: then nothing more can be promised, and the turn ends.
-    pub async fn drive(&self, mut run: Run, turn: &Turn) -> Result<Driven, StoreError> {
+impl Executor {
+    /// Executes a turn to its end.
+    pub(super) async fn execute(&self, mut run: Run, setup: &Setup, question: &Question) -> Outcome {
         loop {
-            run = match run.next() {
-                Step::CallModel { with_tools } => match self.pass(&run, with_tools, turn).await {
-                    PassEnd::Whole(mut pass) => {
-                        pass.nano_usd = self.cost(&pass, turn);
-                        self.record_pass(&pass, with_tools, turn).await?;
-                        self.answered(run, pass, turn)
-                    }
-                    PassEnd::Cancelled(mut pass) => {
-                        pass.nano_usd = self.cost(&pass, turn);
-                        return Ok(Driven::Cancelled(run.broken_off(pass)));
-                    }
-                    PassEnd::Failed(error, mut pass) => {
-                        pass.nano_usd = self.cost(&pass, turn);
-                        let Some(first) = run.fallen_back(&pass) else {
-                            return Ok(Driven::Failed(error, run.broken_off(pass)));
-                        };
-                        tracing::warn!(%error, run = %turn.context.run, "an answer could not be written anew");
-                        return Ok(Driven::Done(first));
-                    }
-                },
-                Step::CallTools(planned) => match self.call(planned, &run, turn).await {
-                    Some(results) => run.tools_answered(results?),
-                    None => return Ok(Driven::Cancelled(run.answer(Pass::default()))),
-                },
-                Step::Done(answer) => return Ok(Driven::Done(*answer)),
+            let done = match run.next() {
+                Step::CallModel { with_tools } => self.call_model(run, with_tools, setup).await,
+                Step::CallTools(planned) => self.call_tools(run, planned, setup).await,
+                Step::Done(answer) => return Outcome::of(*answer, question),
+            };
+            run = match done {
+                Ok(run) => run,
+                Err(halt) => return self.halted(halt, setup).await,
             };
         }
     }
 
-    async fn pass(&self, run: &Run, with_tools: bool, turn: &Turn) -> PassEnd {
-        let mut pass = Pass::default();
-        let request = Request {
-            tools: if with_tools { turn.tools.specs(run.found()) } else { Vec::new() },
-            web_search: turn.tools.searches(),
-            settings: turn.settings,
-            earlier: run.earlier().to_vec(),
-            ..Request::new("", turn.instructions.as_str(), run.items().to_vec())
-        };
-        let opening = tokio::select! {
-            biased;
-            () = turn.cancel.cancelled() => return PassEnd::Cancelled(pass),
-            opening = self.ledger.call(&turn.model, request, turn.context.payer()) => opening,
-        };
-        let mut call = match opening {
-            Ok(call) => call,
-            Err(error) => return PassEnd::Failed(error, pass),
-        };
-        loop {
-            let event = tokio::select! {
-                biased;
-                () = turn.cancel.cancelled() => None,
-                event = call.next() => Some(event),
-            };
-            match event {
-                Some(None) => return PassEnd::Whole(pass),
-                None => {
-                    pass.usage = Some(call.so_far());
-                    return PassEnd::Cancelled(pass);
-                }
-                Some(Some(Err(error))) => {
-                    pass.usage = Some(call.so_far());
-                    return PassEnd::Failed(error.into(), pass);
-                }
-                Some(Some(Ok(event))) => {
-                    self.show(&event, turn);
-                    pass.absorb(event);
-                }
+    async fn halted(&self, halt: Halt, setup: &Setup) -> Outcome {
+        match halt {
+            Halt::Cancelled(answer) => match setup.control.reason() {
+                CancelReason::Stopped => Outcome::Stopped(answer),
+                CancelReason::Shutdown => Outcome::Abandoned,
+                CancelReason::Again(question) => Outcome::Restarted(question),
+            },
+            Halt::Model(error, answer) => {
+                let model = answer.pass.model.as_ref().unwrap_or(&setup.model);
+                Outcome::Failed(TurnError::of_ledger(error, &self.ledger, model).await, answer)
+            }
+            // Nothing more can be promised.
+            Halt::Store(error) => {
+                self.reporter.report(&error, "a turn could not store what it does");
+                Outcome::Failed(TurnError::Internal, Answer::default())
             }
         }
     }
 
+    /// Has the model write one pass.
+    async fn call_model(&self, run: Run, with_tools: bool, setup: &Setup) -> Result<Run, Halt> {
+        let cost = |pass: Pass| Pass { nano_usd: self.cost(&pass, setup), ..pass };
+        match self.pass(&run, with_tools, setup).await {
+            Ok(pass) => {
+                let pass = cost(pass);
+                self.record_pass(&pass, with_tools, setup).await?;
+                Ok(self.answered(run, pass, setup))
+            }
+            Err(Broken { pass, error: None }) => Err(Halt::Cancelled(run.broken_off(cost(pass)))),
+            Err(Broken { pass, error: Some(error) }) => match run.model_failed(cost(pass)) {
+                Ok(run) => {
+                    tracing::warn!(%error, run = %setup.context.run, "an answer could not be written anew");
+                    Ok(run)
+                }
+                Err(answer) => Err(Halt::Model(error, *answer)),
+            },
+        }
+    }
+
+    async fn pass(&self, run: &Run, with_tools: bool, setup: &Setup) -> Result<Pass, Broken> {
+        let mut pass = Pass::default();
+        let request = Request {
+            tools: if with_tools { setup.tools.specs(run.found()) } else { Vec::new() },
+            web_search: setup.tools.searches(),
+            settings: setup.settings,
+            earlier: run.earlier().to_vec(),
+            ..Request::new("", setup.instructions.as_str(), run.items().to_vec())
+        };
+        let cancel = &setup.control.cancel;
+        let opening = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(Broken { pass, error: None }),
+            opening = self.ledger.call(&setup.model, request, setup.context.payer()) => opening,
+        };
+        let mut call = match opening {
+            Ok(call) => call,
+            Err(error) => return Err(Broken { pass, error: Some(error) }),
+        };
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = cancel.cancelled() => None,
+                event = call.next() => Some(event),
+            };
+            let error = match event {
+                Some(None) => return Ok(pass),
+                Some(Some(Ok(event))) => {
+                    self.show(&event, setup);
+                    pass.absorb(event);
+                    continue;
+                }
+                None => None,
+                Some(Some(Err(error))) => Some(error.into()),
+            };
+            pass.usage = Some(call.so_far());
+            return Err(Broken { pass, error });
+        }
+    }
+
     /// Tells the machine; an answer that it has written anew is none, and nothing of it is stored.
-    fn answered(&self, run: Run, pass: Pass, turn: &Turn) -> Run {
+    fn answered(&self, run: Run, pass: Pass, setup: &Setup) -> Run {
         let run = run.model_answered(pass);
         if matches!(run.next(), Step::CallModel { .. }) {
-            tracing::info!(run = %turn.context.run, "an answer promised what no task was stored for");
-            self.caller.bus.publish(turn.context.run, RunEventKind::PassEnded);
+            tracing::info!(run = %setup.context.run, "an answer promised what no task was stored for");
+            self.caller.bus.publish(setup.context.run, TurnEventKind::PassEnded);
         }
         run
     }
 
-    fn cost(&self, pass: &Pass, turn: &Turn) -> Option<u64> {
-        let model = pass.model.as_ref().unwrap_or(&turn.model);
+    fn cost(&self, pass: &Pass, setup: &Setup) -> Option<u64> {
+        let model = pass.model.as_ref().unwrap_or(&setup.model);
         self.ledger.cost(model, pass.usage.unwrap_or_default(), pass.searches)
     }
 
-    fn show(&self, event: &Event, turn: &Turn) {
+    fn show(&self, event: &Event, setup: &Setup) {
         let kind = match event {
-            Event::TextDelta(text) => RunEventKind::Delta(text.clone()),
-            Event::Hosted(name) => RunEventKind::ToolStarted { name: name.clone(), hint: None },
+            Event::TextDelta(text) => TurnEventKind::Delta(text.clone()),
+            Event::Hosted(name) => TurnEventKind::ToolStarted { name: name.clone(), hint: None },
             Event::Answering(_)
             | Event::ToolCall(_)
             | Event::Source(_)
             | Event::Private(_)
             | Event::Completed { .. } => return,
         };
-        if !(turn.commit.0)() {
+        if !setup.control.commit() {
             return;
         }
-        self.caller.bus.publish(turn.context.run, kind);
+        self.caller.bus.publish(setup.context.run, kind);
     }
 
     /// Stores what a pass that goes on to call tools has said, so that a restart can rebuild it.
-    async fn record_pass(&self, pass: &Pass, with_tools: bool, turn: &Turn) -> Result<(), StoreError> {
+    async fn record_pass(&self, pass: &Pass, with_tools: bool, setup: &Setup) -> Result<(), StoreError> {
         if pass.calls.is_empty() || !with_tools {
             return Ok(());
         }
-        self.caller.bus.publish(turn.context.run, RunEventKind::PassEnded);
+        self.caller.bus.publish(setup.context.run, TurnEventKind::PassEnded);
         if pass.text.is_empty() && pass.private.is_empty() && pass.sources.is_empty() {
             return Ok(());
         }
         let now = self.caller.clock.now();
         let said = Message {
-            model_id: Some(turn.wrote(pass)),
+            model_id: Some(pass.model.as_ref().unwrap_or(&setup.model).to_string()),
             token_usage: pass.usage,
             nano_usd: pass.nano_usd,
             private: pass.private.clone(),
             sources: pass.sources.clone(),
-            ..Message::new(turn.session, Role::Assistant, pass.text.clone(), now)
+            ..Message::new(setup.session, Role::Assistant, pass.text.clone(), now)
         };
         self.caller.store.append(said).await.map(|_| ())
     }
 
-    /// The calls' results; `None` when the turn was cancelled meanwhile. A call under way is then torn off: its record
-    /// stays `running`, which is the truth.
-    async fn call(
-        &self,
-        planned: Vec<Planned>,
-        run: &Run,
-        turn: &Turn,
-    ) -> Option<Result<Vec<CallResult>, StoreError>> {
-        let calls = ready(planned, run.found(), &turn.tools);
-        let context = ToolContext { addresses: run.addresses().clone(), ..turn.context.clone() };
-        let acts = calls.iter().any(ReadyCall::acts);
-        if acts && !(turn.commit.0)() {
-            return None;
+    /// A call found `running` after a crash may have acted: the model is told so, and it is not made again. Nor is one
+    /// whose result cannot be read among the messages: its record has it too.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn settle_open_calls(&self, turn: &ActiveRun) -> Result<(), StoreError> {
+        let store = &self.caller.store;
+        let calls = store.tool_calls(turn.id).await?;
+        if calls.is_empty() {
+            return Ok(());
         }
-        tokio::select! {
-            biased;
-            () = turn.cancel.cancelled() => None,
-            results = self.caller.make(calls, &context, turn.session) => Some(results),
+        let stored = store.recent(turn.session, HISTORY_MESSAGES).await?;
+        let of_turn = stored.iter().filter(|message| message.index >= turn.first_index);
+        let told: HashSet<&str> =
+            of_turn.filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
+        for mut call in calls.into_iter().filter(|call| !told.contains(call.call.id.as_str())) {
+            if call.status == ToolStatus::Running {
+                call.status = ToolStatus::Unknown;
+            }
+            let result = call.result.get_or_insert_with(|| UNKNOWN_OUTCOME.to_owned()).clone();
+            let message = result_message(turn.session, &call, result, Carried::default());
+            store.tool_ended(&call, message).await?;
         }
+        Ok(())
     }
-}
 
-impl Turn {
-    /// The model that wrote a pass, as `provider:model`.
-    fn wrote(&self, pass: &Pass) -> String {
-        pass.model.as_ref().unwrap_or(&self.model).to_string()
+    /// Makes the calls of a pass. A call under way when the turn is cancelled is torn off: its record stays `running`, which
+    /// is the truth.
+    async fn call_tools(&self, run: Run, planned: Vec<Planned>, setup: &Setup) -> Result<Run, Halt> {
+        let calls = ready(planned, run.found(), &setup.tools);
+        let context = ToolContext { addresses: run.addresses().clone(), ..setup.context.clone() };
+        let acts = calls.iter().any(ReadyCall::acts);
+        let cancelled = || Err(Halt::Cancelled(run.answer(Pass::default())));
+        if acts && !setup.control.commit() {
+            return cancelled();
+        }
+        let results = tokio::select! {
+            biased;
+            () = setup.control.cancel.cancelled() => return cancelled(),
+            results = self.caller.make(calls, &context, setup.session) => results?,
+        };
+        Ok(run.tools_answered(results))
     }
 }

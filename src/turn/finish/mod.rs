@@ -1,128 +1,136 @@
-//! Writes the end of a turn, then lets the courier carry the words out. Called by `turn` when its agent is done.
+//! Decides what the end of a turn writes and says, from what the turn was and how it ended. Pure: what has to be looked up
+//! for it is in [`Facts`].
 
-pub mod error;
-pub(in crate::turn) mod words;
+mod words;
 
-use tokio_util::sync::CancellationToken;
+use chrono::{DateTime, TimeDelta, Utc};
 
-use self::error::Trouble;
-use self::words::Said;
-use super::pipeline::{End, Turns, is_group};
+use super::outcome::Outcome;
 use super::question::Question;
-use super::queue::Job;
-use crate::delivery::Outcome;
-use crate::domain::delivery::PendingDelivery;
+use super::reply::Reply;
+use super::run::Answer;
+use crate::domain::conversation::{Message, Role};
+use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::run::ActiveRun;
+use crate::domain::task::{Cost, Ended, TaskChange};
+use crate::prompts::texts::Texts;
 use crate::store::TurnEnd;
-use crate::turn::run::Answer;
 
-/// What a turn that is over leaves behind.
-#[derive(Default)]
-pub(in crate::turn) struct Closing {
-    pub(in crate::turn) answer: Answer,
-    pub(in crate::turn) said: Said,
-    pub(in crate::turn) trouble: Option<Trouble>,
-    pub(in crate::turn) is_stopped: bool,
+/// What the end of a turn is decided from, beside its outcome.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// The turn.
+    pub turn: &'a ActiveRun,
+    /// What it answers.
+    pub question: &'a Question,
+    /// Texts in the language of whoever asked.
+    pub texts: &'a Texts,
+    /// The time.
+    pub now: DateTime<Utc>,
+    /// People have seen words of it in a message that stays.
+    pub has_shown: bool,
+    /// It may have made a call that is not to be made twice.
+    pub has_acted: bool,
+    /// What is shown behind its words.
+    pub cards: Vec<Card>,
 }
 
-impl Turns {
-    pub(in crate::turn) async fn finish(
-        &self,
-        run: &ActiveRun,
-        question: &Question,
-        end: End,
-        cancel: &CancellationToken,
-    ) -> Option<Job> {
-        match self.close(run, question, end).await {
-            Ok(closing) => self.end(run, question, closing, cancel).await,
-            Err(next) => return next.map(|job| *job),
-        }
-        None
-    }
+/// What the end of a turn comes to.
+#[derive(Debug)]
+pub struct Finish {
+    /// What is written, in one commit.
+    pub end: TurnEnd,
+    /// Its question could not be answered, which no delivery says: that is shown on the question itself.
+    pub is_declined: bool,
+}
 
-    /// What is to be written and said; or, where the turn does not end now, what comes instead.
-    async fn close(
-        &self,
-        run: &ActiveRun,
-        question: &Question,
-        end: End,
-    ) -> Result<Closing, Option<Box<Job>>> {
-        Ok(match end {
-            End::Abandon => return Err(None),
-            End::Again(question) => {
-                if let Err(error) = self.conversations.retract_turn(run).await {
-                    self.report(&error, "a turn could not be taken back");
-                    return Err(None);
-                }
-                return Err(Some(Box::new(Job::Ask(question))));
-            }
-            End::Say { answer, outcome } => {
-                let said = match outcome {
-                    Outcome::Stopped => self.stopped(run, &answer, question).await,
-                    _ => self.words(&answer, outcome, question),
-                };
-                Closing { answer, said, trouble: None, is_stopped: outcome == Outcome::Stopped }
-            }
-            End::Tell(said) => Closing { said, ..Closing::default() },
-            End::Trouble { trouble, written } => {
-                let said = self.apology(run, question, &trouble, &written).await;
-                Closing { answer: written, said, trouble: Some(trouble), is_stopped: false }
-            }
-        })
-    }
+/// What a turn that ended like this writes and says.
+#[must_use]
+pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
+    let nothing = Answer::default();
+    let answer = outcome.answer().unwrap_or(&nothing);
+    let has_failed = outcome.error().is_some();
+    let is_early = has_failed || matches!(outcome, Outcome::Stopped(_));
+    // What a task had written when it failed is no answer, and it may be tried again.
+    let is_void = facts.question.task.is_some() && has_failed;
+    let message = if is_void { None } else { stored(facts, answer) };
+    let reply = words::reply(facts, outcome);
+    let delivery = delivery(facts, reply, message.as_ref(), answer);
+    let delivery = delivery.map(|delivery| PendingDelivery { early: is_early, ..delivery });
+    let change = task_change(facts, outcome, answer, delivery.is_some());
+    let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
+    let end = TurnEnd {
+        messages: message.into_iter().collect(),
+        delivery,
+        cards: cards(facts),
+        task: change.map(|change| (change, facts.now)),
+    };
+    Finish { end, is_declined }
+}
 
-    async fn end(&self, run: &ActiveRun, question: &Question, closing: Closing, cancel: &CancellationToken) {
-        // What a task had written when it failed is no answer, and it may be tried again.
-        let is_void = question.task.is_some() && closing.trouble.is_some();
-        let message = if is_void { None } else { self.stored(run, &closing.answer) };
-        let known = &closing.answer.addresses;
-        let delivery = self.delivery(run, question, message.as_ref(), (&closing.said, known));
-        let early = closing.is_stopped || closing.trouble.is_some();
-        let delivery = delivery.map(|delivery| PendingDelivery { early, ..delivery });
-        let change = self.settled(run, question, &closing, delivery.is_some()).await;
-        let cards = self.cards(run, question, &closing.answer.tasks).await;
-        let end = TurnEnd {
-            messages: message.into_iter().collect(),
-            delivery: delivery.clone(),
-            cards: cards.clone(),
-            task: change.map(|change| (change, self.now())),
-        };
-        if let Err(error) = self.conversations.end_turn(run, end).await {
-            // Not written, so not sent either: the next start runs the turn again.
-            self.report(&error, "an answer could not be stored");
-            return self.hold(question).await;
-        }
-        let declines = closing.trouble.is_some() && (delivery.is_none() || is_group(question));
-        self.carry(run, delivery, cancel).await;
-        for card in cards {
-            self.courier.deliver(card, &CancellationToken::new()).await;
-        }
-        if declines {
-            self.decline(question, &self.texts(question).trouble_internal).await;
-        }
-    }
+/// The answer as a message of the conversation; none without words.
+fn stored(facts: &Facts<'_>, answer: &Answer) -> Option<Message> {
+    let text = answer.pass.text.trim();
+    (!text.is_empty()).then(|| Message {
+        model_id: answer.pass.model.as_ref().map(ToString::to_string),
+        token_usage: Some(answer.usage),
+        nano_usd: answer.nano_usd,
+        private: answer.pass.private.clone(),
+        ..Message::new(facts.turn.session, Role::Assistant, text.to_owned(), facts.now)
+    })
+}
 
-    async fn carry(&self, run: &ActiveRun, delivery: Option<PendingDelivery>, cancel: &CancellationToken) {
-        match delivery {
-            // A stop that ended the turn does not stop what it left from being delivered.
-            Some(delivery) if cancel.is_cancelled() => {
-                self.courier.deliver(delivery, &CancellationToken::new()).await;
-            }
-            Some(delivery) => self.courier.deliver(delivery, cancel).await,
-            None => self.courier.withdraw(run.id).await,
-        }
-    }
+fn delivery(
+    facts: &Facts<'_>,
+    reply: Reply,
+    message: Option<&Message>,
+    answer: &Answer,
+) -> Option<PendingDelivery> {
+    let first = facts.question.parts.first().filter(|_| !reply.markdown.is_empty())?;
+    let task = facts.question.task.as_ref().map(|task| task.id);
+    Some(PendingDelivery {
+        entry: message.map(|message| message.id),
+        reply_to: Some(first.message).filter(|_| first.place.is_group() && task.is_none()),
+        language: first.language.clone(),
+        preview: answer.addresses.first_in(&reply.markdown),
+        // Nobody is to go on with what nobody asked for just now.
+        actions: if task.is_none() { reply.actions } else { Vec::new() },
+        task,
+        ..PendingDelivery::new(facts.turn.id, first.place.clone(), reply.markdown, facts.now)
+    })
+}
 
-    /// Says that a question stays in the inbox, so that nobody sends it again and gets two answers.
-    pub(in crate::turn) async fn hold(&self, question: &Question) {
-        self.decline(question, &self.texts(question).trouble_kept).await;
-    }
-
-    async fn decline(&self, question: &Question, words: &str) {
-        // Of a task, its creator is told.
-        if let Some(part) = question.parts.first().filter(|_| question.task.is_none()) {
-            let words = format!("⚠️ {words}");
-            self.courier.decline(&part.place, part.message, &words).await;
+/// What the end of a turn means for the task it carried out; `None` for any other turn.
+fn task_change(
+    facts: &Facts<'_>,
+    outcome: &Outcome,
+    answer: &Answer,
+    is_delivered: bool,
+) -> Option<TaskChange> {
+    let run = facts.question.claim()?.run;
+    let cost = Cost { usage: answer.usage, nano_usd: answer.nano_usd };
+    let ended = match outcome {
+        Outcome::Failed(error, _) => {
+            let error = error.reason();
+            let again = error.may_pass() && !facts.has_acted;
+            Ended::Failed { error, again, cost }
         }
-    }
+        // What it had written still goes out, but it was not carried out.
+        Outcome::Stopped(_) => Ended::Stopped(cost),
+        _ if is_delivered => return Some(TaskChange::Answered(run, cost)),
+        _ if answer.spoke => Ended::Spoke(cost),
+        _ => Ended::Silent(cost),
+    };
+    Some(TaskChange::Settle(run, ended))
+}
+
+/// The cards, a millisecond apart: deliveries go out in the order of their times.
+fn cards(facts: &Facts<'_>) -> Vec<PendingDelivery> {
+    let Some(first) = facts.question.parts.first() else { return Vec::new() };
+    let times = (1..).map(|at| facts.now + TimeDelta::milliseconds(at));
+    let delivery = |(card, at): (&Card, DateTime<Utc>)| PendingDelivery {
+        language: first.language.clone(),
+        ..PendingDelivery::of_card(facts.turn.id, first.place.clone(), *card, at)
+    };
+    facts.cards.iter().zip(times).map(delivery).collect()
 }

@@ -1,174 +1,96 @@
-//! What a turn says at its end: the answer with its sources, or what went wrong, and what the person may do about it.
+//! The words of a turn's end: the answer with its sources, or what went wrong, and what the person may do about it. Pure.
 
-use super::super::pipeline::{Turns, is_group};
-use super::super::question::Question;
-use super::error::Trouble;
-use crate::delivery::Outcome;
-use crate::domain::conversation::{Message, Role};
-use crate::domain::delivery::{Action, PendingDelivery};
-use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
+use super::super::error::TurnError;
+use super::super::outcome::Outcome;
+use super::super::reply::Reply;
+use super::super::run::Answer;
+use super::Facts;
+use crate::domain::delivery::Action;
 use crate::domain::source::Source;
-use crate::domain::usage::tokens;
-use crate::ledger::LedgerError;
 use crate::policy::access::Standing;
-use crate::policy::address::Addresses;
 use crate::prompts::texts::{Texts, fill};
 use crate::text::{close_code, one_line};
-use crate::turn::run::Answer;
 
 /// So many sources are listed under an answer.
-const MOST_SOURCES: usize = 5;
+const MAX_SOURCES: usize = 5;
 /// A title is at most so long there.
 const TITLE_CHARS: usize = 60;
 
-/// Words for the chat, and the buttons under them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::turn) struct Said {
-    /// In Markdown; nothing is sent when it is empty.
-    pub(in crate::turn) markdown: String,
-    /// What the person may do about it.
-    pub(in crate::turn) actions: Vec<Action>,
+/// What is sent; its Markdown is empty where nothing is.
+pub(super) fn reply(facts: &Facts<'_>, outcome: &Outcome) -> Reply {
+    match outcome {
+        Outcome::Answered(answer) => answered(facts, answer),
+        Outcome::Told(reply) => reply.clone(),
+        Outcome::Stopped(answer) => stopped(facts, answer),
+        Outcome::Failed(error, written) => failed(facts, error, written),
+        Outcome::Silent(_) | Outcome::Abandoned | Outcome::Restarted(_) => Reply::default(),
+    }
 }
 
-impl Turns {
-    /// What is sent, if anything.
-    pub(in crate::turn) fn words(&self, answer: &Answer, outcome: Outcome, question: &Question) -> Said {
-        let text = answer.pass.text.trim();
-        let texts = self.texts(question);
-        match outcome {
-            Outcome::Answered => {
-                let whole = if answer.pass.cut_short { unfinished(text) } else { readable(text) };
-                let actions = if answer.pass.cut_short { vec![Action::GoOn] } else { Vec::new() };
-                let whole = honest(whole, answer, texts);
-                let sources = sources(texts, text, &answer.sources);
-                Said { markdown: format!("{whole}{sources}{}", self.lateness(question)), actions }
-            }
-            Outcome::Stopped if !text.is_empty() => Said {
-                markdown: format!("{}\n\n{}", honest(close_code(text), answer, texts), texts.stopped),
-                // A task is run again from its card.
-                actions: match question.task {
-                    Some(_) => vec![Action::GoOn],
-                    None => vec![Action::GoOn, Action::Retry],
-                },
-            },
-            Outcome::Stopped | Outcome::Silent | Outcome::Failed | Outcome::Abandoned => Said::default(),
-        }
-    }
+fn answered(facts: &Facts<'_>, answer: &Answer) -> Reply {
+    let text = answer.pass.text.trim();
+    let whole = if answer.pass.cut_short { unfinished(text) } else { readable(text) };
+    let actions = if answer.pass.cut_short { vec![Action::GoOn] } else { Vec::new() };
+    let whole = honest(whole, answer, facts.texts);
+    let sources = sources(facts.texts, text, &answer.sources);
+    Reply { markdown: format!("{whole}{sources}{}", lateness(facts)), actions }
+}
 
-    /// What is said of a turn that a person stopped. In a private chat what people have seen of it stays, so its end is told
-    /// even where nothing new was written.
-    pub(in crate::turn) async fn stopped(
-        &self,
-        run: &ActiveRun,
-        answer: &Answer,
-        question: &Question,
-    ) -> Said {
-        let said = self.words(answer, Outcome::Stopped, question);
-        let may_stay = question.task.is_none() && !is_group(question) && !answer.spoke;
-        if !said.markdown.is_empty() || !may_stay || !self.courier.has_shown(run.id).await {
-            return said;
-        }
-        Said { markdown: self.texts(question).stopped.clone(), actions: vec![Action::Retry] }
-    }
-
-    /// What the person is told in a private chat; in a group only what people have seen of the answer stays.
-    pub(in crate::turn) async fn apology(
-        &self,
-        run: &ActiveRun,
-        question: &Question,
-        trouble: &Trouble,
-        written: &Answer,
-    ) -> Said {
-        let (label, turn) = (trouble.label(), run.id.to_string());
-        tracing::error!(run = turn, label, ?trouble, "a turn failed");
-        self.vitals.failed(self.now(), label);
-        if question.task.is_some() {
-            return Said::default();
-        }
-        let so_far = written.pass.text.trim();
-        let texts = self.texts(question);
-        if is_group(question) {
-            let stays = !so_far.is_empty() && self.courier.has_shown(run.id).await;
-            let markdown = if stays { honest(unfinished(so_far), written, texts) } else { String::new() };
-            return Said { markdown, actions: Vec::new() };
-        }
-        let mut words = trouble.words(texts);
-        if question.standing == Standing::Owner {
-            let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", label)]);
-            words = format!("{words}\n`{detail}`");
-        }
-        let actions = trouble.actions(!so_far.is_empty());
-        let markdown = match so_far {
-            "" => format!("⚠️ {words}"),
-            text => format!("{}\n\n⚠️ {words}", honest(close_code(text), written, texts)),
+/// What is said of a turn that a person stopped. In a private chat what people have seen of it stays, so its end is told
+/// even where nothing new was written.
+fn stopped(facts: &Facts<'_>, answer: &Answer) -> Reply {
+    let (text, texts, question) = (answer.pass.text.trim(), facts.texts, facts.question);
+    if !text.is_empty() {
+        let markdown = format!("{}\n\n{}", honest(close_code(text), answer, texts), texts.stopped);
+        // A task is run again from its card.
+        let actions = match question.task {
+            Some(_) => vec![Action::GoOn],
+            None => vec![Action::GoOn, Action::Retry],
         };
-        Said { markdown, actions }
+        return Reply { markdown, actions };
     }
+    let may_stay = question.task.is_none() && !question.is_in_group() && !answer.spoke;
+    match may_stay && facts.has_shown {
+        true => Reply { markdown: texts.stopped.clone(), actions: vec![Action::Retry] },
+        false => Reply::default(),
+    }
+}
 
-    /// What a failed call means for the person.
-    pub(in crate::turn) async fn trouble(&self, error: LedgerError, model: &ModelName) -> Trouble {
-        let ledger = &self.driver.ledger;
-        match error {
-            LedgerError::Model(error) => Trouble::of_model(error, &ledger.models, model).await,
-            LedgerError::Unpriced(model) => Trouble::Unpriced(model),
-            LedgerError::Store => Trouble::Internal,
-            LedgerError::OverBudget => {
-                let (at, zone) = ledger.resets_at();
-                Trouble::OverBudget { time: at.format("%H:%M").to_string(), zone: zone.name().to_owned() }
-            }
-        }
+/// What the person is told in a private chat; in a group only what people have seen of the answer stays. A task tells its
+/// creator by its own way.
+fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
+    let (question, texts) = (facts.question, facts.texts);
+    if question.task.is_some() {
+        return Reply::default();
     }
+    let so_far = written.pass.text.trim();
+    if question.is_in_group() {
+        let stays = !so_far.is_empty() && facts.has_shown;
+        let markdown = if stays { honest(unfinished(so_far), written, texts) } else { String::new() };
+        return Reply { markdown, actions: Vec::new() };
+    }
+    let mut words = error.words(texts);
+    if question.standing == Standing::Owner {
+        let turn = facts.turn.id.to_string();
+        let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", error.label())]);
+        words = format!("{words}\n`{detail}`");
+    }
+    let actions = error.actions(!so_far.is_empty());
+    let markdown = match so_far {
+        "" => format!("⚠️ {words}"),
+        text => format!("{}\n\n⚠️ {words}", honest(close_code(text), written, texts)),
+    };
+    Reply { markdown, actions }
+}
 
-    /// That the day's budget is used up, once a day.
-    pub(in crate::turn) async fn tell_owners(&self, time: &str, zone: &str) {
-        match self.driver.ledger.tell_of_caps().await {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(error) => return self.report(&error, "whether owners know of a cap could not be stored"),
-        }
-        let spent = self.driver.ledger.spent_today();
-        let texts = self.locales.of(None);
-        let (tokens, money) = (tokens(spent.tokens), spent.money());
-        let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
-        self.owners.tell(&fill(&texts.caps_reached, &values)).await;
-    }
-
-    pub(in crate::turn) fn stored(&self, run: &ActiveRun, answer: &Answer) -> Option<Message> {
-        let text = answer.pass.text.trim();
-        let model = answer.pass.model.as_ref().map(ToString::to_string);
-        if let Some(model) = &model {
-            self.vitals.answered_by(model);
-        }
-        (!text.is_empty()).then(|| Message {
-            model_id: model,
-            token_usage: Some(answer.usage),
-            nano_usd: answer.nano_usd,
-            private: answer.pass.private.clone(),
-            ..Message::new(run.session, Role::Assistant, text.to_owned(), self.now())
-        })
-    }
-
-    pub(in crate::turn) fn delivery(
-        &self,
-        run: &ActiveRun,
-        question: &Question,
-        answer: Option<&Message>,
-        (said, known): (&Said, &Addresses),
-    ) -> Option<PendingDelivery> {
-        let first = question.parts.first().filter(|_| !said.markdown.is_empty())?;
-        let task = question.task.as_ref().map(|task| task.id);
-        Some(PendingDelivery {
-            entry: answer.map(|message| message.id),
-            reply_to: Some(first.message).filter(|_| first.place.is_group() && task.is_none()),
-            language: first.language.clone(),
-            preview: known.first_in(&said.markdown),
-            // Nobody is to go on with what nobody asked for just now.
-            actions: if task.is_none() { said.actions.clone() } else { Vec::new() },
-            task,
-            ..PendingDelivery::new(run.id, first.place.clone(), said.markdown.clone(), self.now())
-        })
-    }
+/// The line under words of a task that come late.
+fn lateness(facts: &Facts<'_>) -> String {
+    let question = facts.question;
+    let late = question.task.as_ref().zip(question.claim()).filter(|(_, claim)| claim.late);
+    late.map_or_else(String::new, |(task, claim)| {
+        let due = facts.texts.moment(&claim.due.with_timezone(&task.zone));
+        format!("\n\n{}", fill(&facts.texts.task_late, &[("due", &due)]))
+    })
 }
 
 /// The words, and that nothing came of it where they promise something for later.
@@ -198,7 +120,7 @@ fn sources(texts: &Texts, text: &str, sources: &[Source]) -> String {
     if sources.is_empty() || sources.iter().any(|source| text.contains(&source.url)) {
         return String::new();
     }
-    let links: Vec<String> = sources.iter().take(MOST_SOURCES).map(link).collect();
+    let links: Vec<String> = sources.iter().take(MAX_SOURCES).map(link).collect();
     format!("\n\n{}", fill(&texts.sources, &[("sources", &links.join(" · "))]))
 }
 

@@ -1,120 +1,178 @@
-//! What a turn needs to know before the model is asked, loaded all at once and made into a window.
+//! Loads what bears on a question, chooses who answers it, and builds what the model is asked.
 
+mod agent;
+mod load;
 mod pictures;
-pub mod rights;
+mod readable;
 
-use chrono::TimeDelta;
+use std::sync::Arc;
 
-use super::finish::error::Trouble;
-use super::pipeline::Turns;
+use chrono_tz::Tz;
+
+pub use self::agent::Agents;
+pub(super) use self::load::HISTORY_MESSAGES;
+use self::readable::unreadable;
+use super::control::Control;
+use super::error::TurnError;
+use super::outcome::Outcome;
 use super::question::Question;
-use crate::domain::agent::Agent;
-use crate::domain::chat::ChatConfig;
-use crate::domain::conversation::{Message, Role};
+use super::reply::Reply;
+use super::report::Reporter;
+use super::run::{Answer, Run};
+use super::window::BotName;
+use crate::domain::generation::Generation;
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::run::ActiveRun;
-use crate::domain::tool::Carried;
+use crate::domain::task::MAX_RUN_MESSAGES;
+use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::files::Files;
+use crate::ids::SessionId;
 use crate::policy::address::Addresses;
-use crate::store::StoreError;
-use crate::turn::window::{Material, Window, build};
+use crate::prompts::texts::Locales;
+use crate::provider::models::Models;
+use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError};
+use crate::tools::lookup::LOOKUP;
+use crate::tools::{Registry, SendAllowance, ToolContext};
 
-/// The most stored messages that are looked at for the history; the token budget cuts further.
-pub(in crate::turn) const HISTORY_MESSAGES: usize = 400;
-/// So many are looked at where so many cannot be read.
-const FEW_MESSAGES: usize = 10;
-/// Background is at most so old and so long.
-const OVERHEARD_HOURS: i64 = 24;
-const OVERHEARD_MESSAGES: usize = 30;
+/// What turns are prepared with.
+#[derive(Debug, Clone)]
+pub struct Preparer {
+    /// Sessions and their messages.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// Notes.
+    pub notes: Arc<dyn NoteStore>,
+    /// Settings of chats.
+    pub settings: Arc<dyn SettingsStore>,
+    /// What people sent beside words.
+    pub files: Arc<dyn Files>,
+    /// The agents and their tools.
+    pub agents: Agents,
+    /// The models and what they can do.
+    pub models: Arc<Models>,
+    /// Texts for people.
+    pub locales: Arc<Locales>,
+    /// What the bot is called.
+    pub bot: BotName,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+    /// The most tokens of history.
+    pub history_tokens: usize,
+    /// The most passes of a turn.
+    pub max_passes: u32,
+    /// Who is told of failures.
+    pub reporter: Reporter,
+}
 
-/// What a turn begins with.
+/// What one turn is executed with, the same for all its steps.
 #[derive(Debug)]
-pub(in crate::turn) struct Loaded {
-    /// What goes to the model.
-    pub(in crate::turn) window: Window,
-    /// What this turn's calls left behind before a restart.
-    pub(in crate::turn) carried: Vec<Carried>,
-    /// Addresses that people wrote.
-    pub(in crate::turn) written: Addresses,
+pub struct Setup {
+    /// For whom and where.
+    pub context: ToolContext,
+    /// The session it writes to.
+    pub session: SessionId,
+    /// The model that is meant.
+    pub model: ModelName,
+    /// What it may call.
+    pub tools: Arc<Registry>,
+    /// How it is to write.
+    pub settings: Generation,
+    /// The system prompt.
+    pub instructions: String,
+    /// Ends the turn, and says whether it may show or do something.
+    pub control: Control,
 }
 
-impl Turns {
-    pub(in crate::turn) async fn load(
+/// A turn that is ready to be executed.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) run: Run,
+    pub(super) setup: Setup,
+}
+
+impl Preparer {
+    /// What is to be executed for a question; where nothing is, how the turn ends.
+    pub(super) async fn prepare(
         &self,
-        run: &ActiveRun,
+        turn: &ActiveRun,
         question: &Question,
-        (config, model, agent): (&ChatConfig, &ModelName, Option<&Agent>),
-    ) -> Result<Loaded, Trouble> {
-        let first = question.parts.first().ok_or(Trouble::Internal)?;
-        let (place, now) = (&first.place, self.now());
-        let since = now - TimeDelta::hours(OVERHEARD_HOURS);
-        let (notes, stored, overheard) = futures::join!(
-            self.notes.notes(place.chat),
-            self.messages_of(run),
-            self.conversations.overheard(run.conversation, since, OVERHEARD_MESSAGES),
-        );
-        let (notes, overheard) = (self.or_without(notes, "notes"), self.or_without(overheard, "background"));
-        let (history, mine): (Vec<Message>, Vec<Message>) =
-            stored.into_iter().partition(|message| message.index < run.first_index);
-        let done: Vec<Message> = mine.into_iter().filter(|message| message.role != Role::User).collect();
-        let models = &self.driver.ledger.models;
-        let may_see =
-            models.order(model).iter().any(|one| models.capabilities(one).is_some_and(|can| can.vision));
-        let pictures = match may_see {
-            true => pictures::fetch(&*self.files, &question.parts, &history).await,
-            false => pictures::unseen(&question.parts, &history),
-        };
-        let material = Material {
-            bot: &self.bot,
-            agent: agent.map(|agent| agent.instructions.as_str()),
-            place,
-            config,
-            default_zone: self.default_zone,
-            notes: &notes,
-            history: &history,
-            overheard: &overheard,
-            question: &question.parts,
-            pictures: &pictures,
-            done: &done,
-            now,
-        };
-        let window = build(&self.prompts, &material, self.history_tokens).map_err(|error| {
-            tracing::error!(error, "a prompt could not be rendered");
-            Trouble::Internal
-        })?;
-        let carried = done.into_iter().map(carried).collect();
-        let earlier = history.iter().rev().flat_map(Message::words_of_people);
-        let now = question.parts.iter().rev().chain(overheard.iter().rev());
-        let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
-        let of_task = question.task.iter().flat_map(|task| &task.addresses);
-        of_task.for_each(|address| written.add_found(address));
-        Ok(Loaded { window, carried, written })
-    }
-
-    /// The newest messages of the session; few or none where they cannot be read.
-    async fn messages_of(&self, run: &ActiveRun) -> Vec<Message> {
-        for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
-            match self.conversations.recent(run.session, limit).await {
-                Ok(stored) => return stored,
-                Err(error) => {
-                    self.report(&error, "the history could not be read; the turn looks for less of it")
-                }
-            }
+        control: &Control,
+    ) -> Result<Prepared, Box<Outcome>> {
+        let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
+        let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
+        let config = self.settings.chat_config(first.place.chat).await;
+        if let Err(error @ StoreError::Failed { .. }) = &config {
+            // A store that fails now may tell later which model the chat chose; no other is to read it meanwhile.
+            return Err(failed(self.reporter.lost(error)));
         }
-        Vec::new()
+        let part = self.agents.part(question, config.as_ref().ok()).map_err(failed)?;
+        let config = self.reporter.or_without(config, "settings");
+        let chosen = self.agents.model(turn, question, &config, part.agent);
+        let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
+        let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
+        let texts = self.locales.of(first.language.as_deref());
+        if let Some(reply) = unreadable(question, texts, &model, sees) {
+            // In a group that has it answer everything, nobody asked about every sticker.
+            let is_meant = question.parts.iter().any(Inbound::is_addressed);
+            return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
+        }
+        let loaded = self.load(turn, question, &config, &model, part.agent).await.map_err(failed)?;
+        let (earlier, has_keys) = (loaded.window.earlier, loaded.window.has_keys);
+        // What nothing looks up has no key.
+        let keys = earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();
+        let run = Run::new(loaded.window.items, self.max_passes)
+            .after(keys)
+            .carrying(loaded.carried)
+            .knowing(loaded.written)
+            // A task is where a promise is kept.
+            .keeping_promises(question.task.is_none());
+        let setup = Setup {
+            context: ToolContext {
+                run: turn.id,
+                place: first.place.clone(),
+                speaker: question.asker().unwrap_or(&first.speaker).clone(),
+                language: first.language.clone(),
+                standing: question.standing,
+                model: model.clone(),
+                addresses: Addresses::default(),
+                now: self.reporter.now(),
+                sends: self.allowance(turn, question).await.map_err(failed)?,
+            },
+            session: turn.session,
+            model,
+            tools: match has_keys {
+                true => Arc::new(part.tools.demanding(LOOKUP)),
+                false => part.tools,
+            },
+            settings: config.settings.or(part.agent.map(|agent| agent.settings).unwrap_or_default()),
+            instructions: loaded.window.instructions,
+            control: control.clone(),
+        };
+        Ok(Prepared { run, setup })
     }
 
-    /// What was loaded, or nothing: a turn goes on without it.
-    pub(in crate::turn) fn or_without<T: Default>(&self, loaded: Result<T, StoreError>, what: &str) -> T {
-        loaded.unwrap_or_else(|error| {
-            self.report(&error, &format!("a turn goes on without the {what} of its chat"));
-            T::default()
-        })
+    /// How many messages tools may still send in the run of a task; `None` for any other turn. What they sent before a
+    /// restart counts, and so does what may have been sent.
+    async fn allowance(
+        &self,
+        turn: &ActiveRun,
+        question: &Question,
+    ) -> Result<Option<Arc<SendAllowance>>, TurnError> {
+        if question.task.is_none() {
+            return Ok(None);
+        }
+        let calls = self.conversations.tool_calls(turn.id).await;
+        let calls = calls.map_err(|error| self.reporter.lost(&error))?;
+        let may_have_sent = |call: &&ToolCall| match call.status {
+            ToolStatus::Running | ToolStatus::Complete | ToolStatus::Unknown => true,
+            ToolStatus::Failed | ToolStatus::Denied => false,
+        };
+        let sends = |call: &ToolCall| {
+            let found = std::slice::from_ref(&call.call.name);
+            let arguments = serde_json::from_str(&call.call.arguments).ok()?;
+            Some(self.agents.all_tools.get(&call.call.name, found)?.sends(&arguments))
+        };
+        let sent: usize = calls.iter().filter(may_have_sent).filter_map(sends).sum();
+        Ok(Some(Arc::new(SendAllowance::new(MAX_RUN_MESSAGES, sent))))
     }
-}
-
-/// What a stored pass or call left behind for its turn.
-fn carried(message: Message) -> Carried {
-    let by_call = message.tool.map(|tool| tool.carried).unwrap_or_default();
-    Carried { sources: [message.sources, by_call.sources].concat(), ..by_call }
 }

@@ -29,7 +29,7 @@ const TOO_MANY: &str = "there are too many";
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Fetches them; of each that is not there, why.
-pub(in crate::turn) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
+pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
     let asked = question.iter().flat_map(asked);
     let last = history.iter().rev().take(EARLIER_MESSAGES);
     let earlier = last.flat_map(|message| &message.attachments);
@@ -56,7 +56,7 @@ pub(in crate::turn) async fn fetch(files: &dyn Files, question: &[Inbound], hist
 }
 
 /// All of them, for a model that sees none: it is told so, to be able to say it.
-pub(in crate::turn) fn unseen(question: &[Inbound], history: &[Message]) -> Pictures {
+pub(super) fn unseen(question: &[Inbound], history: &[Message]) -> Pictures {
     let all = question.iter().flat_map(asked).chain(history.iter().flat_map(|message| &message.attachments));
     let ids = all.filter(|attachment| attachment.is_picture()).filter_map(|a| a.file_id.clone());
     Pictures(ids.map(|id| (id, Err("you cannot see pictures".to_owned()))).collect())

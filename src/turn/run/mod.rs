@@ -226,14 +226,19 @@ impl Run {
         self.answer(pass)
     }
 
-    /// What there is of the turn where a pass that was to write its answer anew failed: that answer. `None` where no
-    /// answer was to be written anew.
-    #[must_use]
-    pub fn fallen_back(&self, failed: &Pass) -> Option<Answer> {
-        let first = self.taken_back.clone()?;
-        let mut run = self.clone();
-        run.count(failed);
-        Some(run.answer(*first))
+    /// The model has failed in this pass. Where it was to write its answer anew, that answer stands.
+    ///
+    /// # Errors
+    /// With what the turn has come to, where that is its end.
+    pub fn model_failed(mut self, failed: Pass) -> Result<Self, Box<Answer>> {
+        self.count(&failed);
+        match self.taken_back.take() {
+            Some(first) => {
+                self.phase = Phase::Done(Box::new(self.answer(*first)));
+                Ok(self)
+            }
+            None => Err(Box::new(self.answer(failed))),
+        }
     }
 
     fn count(&mut self, pass: &Pass) {

@@ -232,9 +232,9 @@ fn writing_anew_costs_nobody_the_answer() {
     let answer = answer_of(&keeping(10, &[PROMISE, " "]));
     assert_eq!((answer.pass.text.as_str(), answer.unkept), (PROMISE, true));
     let broken = Pass { usage: Some(one()), ..says("No") };
-    let answer = keeping(10, &[PROMISE]).fallen_back(&broken).unwrap();
+    let answer = answer_of(&keeping(10, &[PROMISE]).model_failed(broken.clone()).unwrap());
     assert_eq!((answer.pass.text.as_str(), answer.unkept, answer.usage.input), (PROMISE, true, 2));
-    assert_eq!(keeping(10, &[]).fallen_back(&broken), None);
+    assert!(keeping(10, &[]).model_failed(broken).is_err(), "there is no earlier answer");
 }
 
 #[test]

@@ -1,23 +1,21 @@
-//! What can go wrong with an answer, in words for the person who waits for it.
+//! What can go wrong with a turn, in words for the person who waits for its answer.
 
 use std::time::Duration;
 
-use super::super::question::Question;
-use super::words::Said;
 use crate::domain::delivery::Action;
-use crate::domain::message::{Attachment, AttachmentKind};
 use crate::domain::model::{ModelName, list};
 use crate::domain::task::Reason;
+use crate::ledger::{Ledger, LedgerError};
 use crate::prompts::texts::{Texts, fill};
 use crate::provider::ProviderError;
 use crate::provider::models::Models;
 
 /// How long a provider is waited for that is to say what it serves instead.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SERVED_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum TurnError {
     /// This model failed.
     Model(ProviderError, ModelName),
     /// The model is not served any more; these are.
@@ -44,13 +42,26 @@ pub enum Trouble {
     Internal,
 }
 
-impl Trouble {
+impl TurnError {
+    /// What a failed call of this model means for the person.
+    pub(super) async fn of_ledger(error: LedgerError, ledger: &Ledger, model: &ModelName) -> Self {
+        match error {
+            LedgerError::Model(error) => Self::of_model(error, &ledger.models, model).await,
+            LedgerError::Unpriced(model) => Self::Unpriced(model),
+            LedgerError::Store => Self::Internal,
+            LedgerError::OverBudget => {
+                let (at, zone) = ledger.resets_at();
+                Self::OverBudget { time: at.format("%H:%M").to_string(), zone: zone.name().to_owned() }
+            }
+        }
+    }
+
     /// What a model's failure means; of one that is gone, what its provider serves instead.
-    pub(in crate::turn) async fn of_model(error: ProviderError, models: &Models, model: &ModelName) -> Self {
+    async fn of_model(error: ProviderError, models: &Models, model: &ModelName) -> Self {
         if !matches!(error, ProviderError::UnknownModel(_)) {
             return Self::Model(error, model.clone());
         }
-        match tokio::time::timeout(PATIENCE, models.served(&model.provider)).await {
+        match tokio::time::timeout(SERVED_TIMEOUT, models.served(&model.provider)).await {
             Ok(Ok(served)) => Self::gone(error, model, served),
             _ => Self::Model(error, model.clone()),
         }
@@ -116,7 +127,7 @@ impl Trouble {
 
     /// What it is to a task, for which nobody waits who could try again.
     #[must_use]
-    pub(in crate::turn) fn reason(&self) -> Reason {
+    pub(super) fn reason(&self) -> Reason {
         match self {
             Self::OverBudget { time, zone } => Reason::Budget { time: time.clone(), zone: zone.clone() },
             Self::Model(error, _) => match error {
@@ -139,7 +150,7 @@ impl Trouble {
 
     /// What the person may do about it; an answer of which something was shown may go on.
     #[must_use]
-    pub(in crate::turn) fn actions(&self, was_shown: bool) -> Vec<Action> {
+    pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {
         let again = match self {
             Self::Model(ProviderError::TooLong(_), _) | Self::OverBudget { .. } => Vec::new(),
             Self::Gone { .. } | Self::Unpriced(_) | Self::Model(ProviderError::UnknownModel(_), _) => {
@@ -153,39 +164,6 @@ impl Trouble {
     }
 }
 
-/// The answer to a question that holds nothing the model can read: no words, only content of a kind it has no eyes or
-/// ears for.
-#[must_use]
-pub(in crate::turn) fn unreadable(
-    question: &Question,
-    texts: &Texts,
-    (model, sees): (&ModelName, bool),
-) -> Option<Said> {
-    let parts = || question.parts.iter();
-    let has_words = parts().any(|part| !part.text.trim().is_empty());
-    let mut attachments = parts().flat_map(|part| &part.attachments);
-    if has_words || (sees && attachments.clone().any(Attachment::is_picture)) {
-        return None;
-    }
-    let first = attachments.next()?;
-    if first.is_picture() {
-        let markdown = fill(&texts.blind, &[("model", &model.to_string())]);
-        return Some(Said { markdown, actions: vec![Action::OtherModel] });
-    }
-    let kind = match first.kind {
-        AttachmentKind::Photo => &texts.kind_photo,
-        AttachmentKind::Document => &texts.kind_document,
-        AttachmentKind::Voice => &texts.kind_voice,
-        AttachmentKind::Audio => &texts.kind_audio,
-        AttachmentKind::Video | AttachmentKind::VideoNote | AttachmentKind::Animation => &texts.kind_video,
-        AttachmentKind::Sticker => &texts.kind_sticker,
-        AttachmentKind::Other => &texts.kind_other,
-        // Their labels say what they hold.
-        AttachmentKind::Location | AttachmentKind::Contact | AttachmentKind::Poll => return None,
-    };
-    Some(Said { markdown: fill(&texts.unsupported, &[("kind", kind)]), actions: Vec::new() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,12 +173,12 @@ mod tests {
         let name = |model: &str| ModelName { provider: "gemini".into(), model: model.into() };
         let error = || ProviderError::UnknownModel("no".into());
         let gone = |served: &[&str]| {
-            Trouble::gone(error(), &name("old"), served.iter().map(|served| name(served)).collect())
+            TurnError::gone(error(), &name("old"), served.iter().map(|served| name(served)).collect())
         };
         for served in [[].as_slice(), &["old"]] {
-            assert!(matches!(gone(served), Trouble::Model(..)), "{served:?}");
+            assert!(matches!(gone(served), TurnError::Model(..)), "{served:?}");
         }
-        let Trouble::Gone { served, .. } = gone(&["old", "new"]) else { panic!("not gone") };
+        let TurnError::Gone { served, .. } = gone(&["old", "new"]) else { panic!("not gone") };
         assert_eq!(served, [name("new")]);
     }
 }

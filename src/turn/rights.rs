@@ -1,14 +1,17 @@
 //! What a question may do, judged when its turn begins: much may have changed while it waited in its lane.
 
-use super::super::pipeline::Turns;
-use super::super::question::Question;
+use std::sync::Arc;
+
+use super::question::Question;
+use crate::clock::Clock;
+use crate::config::AccessSettings;
 use crate::domain::access::AccessList;
 use crate::domain::chat::Place;
 use crate::domain::conversation::Message;
 use crate::domain::task::{Ended, PauseReason, Task, TaskChange};
 use crate::ids::{RunId, UserId};
 use crate::policy::access::{Verdict, judge};
-use crate::store::StoreError;
+use crate::store::{ConversationStore, InboxStore, SettingsStore, StoreError, TaskStore};
 
 /// The most stored messages of the last turn that are looked at.
 pub const LAST_MESSAGES: usize = 200;
@@ -19,9 +22,26 @@ pub fn last_asked(messages: &[Message]) -> Option<RunId> {
     messages.iter().rev().filter(|message| message.task.is_none()).find_map(|message| message.turn)
 }
 
-impl Turns {
+/// Looks up who may do what.
+#[derive(Debug, Clone)]
+pub struct Rights {
+    /// Who may talk, by settings.
+    pub access: AccessSettings,
+    /// Who may talk, by what owners decided.
+    pub settings: Arc<dyn SettingsStore>,
+    /// Where questions wait that have not begun.
+    pub inbox: Arc<dyn InboxStore>,
+    /// Who asked what.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// Scheduled prompts.
+    pub tasks: Arc<dyn TaskStore>,
+    /// The time.
+    pub clock: Clock,
+}
+
+impl Rights {
     /// Whether whoever asks may still talk to the bot; if not, their updates are settled without an answer.
-    pub(in crate::turn) async fn admits(&self, question: &Question) -> Result<bool, StoreError> {
+    pub(super) async fn admits(&self, question: &Question) -> Result<bool, StoreError> {
         let Some(first) = question.parts.first() else { return Ok(false) };
         let list = self.settings.access().await?;
         if self.may_talk(&list, &first.place, &first.speaker.user) {
@@ -35,7 +55,7 @@ impl Turns {
 
     /// The question as it may be asked: one that goes on with an answer has no rights unless whoever asks it had asked
     /// for that answer, alone and in their own words.
-    pub(in crate::turn) async fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
+    pub(super) async fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
         if !question.goes_on || self.has_asked(&question).await? {
             return Ok(question);
         }
@@ -45,7 +65,7 @@ impl Turns {
     /// Whether the last question of a conversation is this one's writer's alone, and no task has run since.
     async fn has_asked(&self, question: &Question) -> Result<bool, StoreError> {
         let Some(first) = question.parts.first() else { return Ok(false) };
-        let session = self.conversations.session(first.place.conversation(), self.now()).await?;
+        let session = self.conversations.session(first.place.conversation(), self.clock.now()).await?;
         let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
         let turn = last_asked(&messages);
         let since = messages.iter().skip_while(|message| message.turn != turn);
@@ -58,7 +78,7 @@ impl Turns {
     }
 
     /// Whether a task's creator may still talk to the bot; if not, the run ends unmade and the task is paused.
-    pub(in crate::turn) async fn admits_task(&self, task: &Task, run: RunId) -> Result<bool, StoreError> {
+    pub(super) async fn admits_task(&self, task: &Task, run: RunId) -> Result<bool, StoreError> {
         let list = self.settings.access().await?;
         if self.may_talk(&list, &task.place, &task.creator.user) {
             return Ok(true);
@@ -66,7 +86,7 @@ impl Turns {
         tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
         let changes = [TaskChange::Pause(PauseReason::Denied), TaskChange::Settle(run, Ended::Withdrawn)];
         for change in changes {
-            self.tasks.change_tasks(vec![(task.id, change)], Vec::new(), self.now()).await?;
+            self.tasks.change_tasks(vec![(task.id, change)], Vec::new(), self.clock.now()).await?;
         }
         Ok(false)
     }

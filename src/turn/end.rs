@@ -1,0 +1,218 @@
+//! Ends a turn: looks up what its end depends on, has [`super::finish`] decide, writes that in one commit, and then has it
+//! delivered.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::error::TurnError;
+use super::finish::{Facts, finish};
+use super::outcome::Outcome;
+use super::question::Question;
+use super::report::Reporter;
+use crate::delivery::{Courier, Owners};
+use crate::domain::chat::ConfigPatch;
+use crate::domain::delivery::{Card, PendingDelivery};
+use crate::domain::run::ActiveRun;
+use crate::domain::tool::Effect;
+use crate::domain::usage::tokens;
+use crate::ids::{ChatId, TaskId};
+use crate::ledger::Ledger;
+use crate::prompts::texts::{Locales, Texts, fill};
+use crate::store::{ConversationStore, SettingsStore, StoreError, TaskStore};
+use crate::tools::Registry;
+use crate::tools::lookup::LOOKUP;
+
+/// Ends turns.
+#[derive(Debug, Clone)]
+pub struct Ender {
+    /// Where turns are on record.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// Scheduled prompts.
+    pub tasks: Arc<dyn TaskStore>,
+    /// Settings of chats.
+    pub settings: Arc<dyn SettingsStore>,
+    /// Every tool there is.
+    pub tools: Arc<Registry>,
+    /// What was spent.
+    pub ledger: Arc<Ledger>,
+    /// Texts for people.
+    pub locales: Arc<Locales>,
+    /// Who carries answers out.
+    pub courier: Arc<dyn Courier>,
+    /// The owners, for what only they can mend.
+    pub owners: Arc<dyn Owners>,
+    /// Who is told of failures.
+    pub reporter: Reporter,
+}
+
+impl Ender {
+    /// Writes how a turn ended, then says it.
+    pub(super) async fn end(
+        &self,
+        turn: &ActiveRun,
+        question: &Question,
+        outcome: &Outcome,
+        cancel: &CancellationToken,
+    ) {
+        self.note(turn, outcome);
+        let facts = self.facts(turn, question, outcome).await;
+        let finish = finish(&facts, outcome);
+        if let Err(error) = self.conversations.end_turn(turn, finish.end.clone()).await {
+            // Not written, so not sent either: the next start runs the turn again.
+            self.reporter.report(&error, "an answer could not be stored");
+            self.hold(question).await;
+        } else {
+            self.deliver(turn, finish.end.delivery, cancel).await;
+            for card in finish.end.cards {
+                self.courier.deliver(card, &CancellationToken::new()).await;
+            }
+            if finish.is_declined {
+                self.decline(question, &facts.texts.trouble_internal).await;
+            }
+        }
+        // Whoever asked need not wait for that.
+        if let Some(TurnError::OverBudget { time, zone }) = outcome.error() {
+            self.tell_owners(time, zone).await;
+        }
+    }
+
+    /// Logs a failure, and counts for `/status` what answered or failed.
+    fn note(&self, turn: &ActiveRun, outcome: &Outcome) {
+        let vitals = &self.reporter.vitals;
+        if let Some(error) = outcome.error() {
+            let label = error.label();
+            tracing::error!(run = %turn.id, label, ?error, "a turn failed");
+            vitals.failed(self.reporter.now(), label);
+        }
+        if let Some(model) = outcome.answer().and_then(|answer| answer.pass.model.as_ref()) {
+            vitals.answered_by(&model.to_string());
+        }
+    }
+
+    async fn facts<'a>(
+        &'a self,
+        turn: &'a ActiveRun,
+        question: &'a Question,
+        outcome: &Outcome,
+    ) -> Facts<'a> {
+        let is_task = question.task.is_some();
+        let is_early = matches!(outcome, Outcome::Stopped(_) | Outcome::Failed(..));
+        Facts {
+            turn,
+            question,
+            texts: self.texts(question),
+            now: self.reporter.now(),
+            has_shown: is_early && !is_task && self.courier.has_shown(turn.id).await,
+            has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
+            cards: self.cards(turn, question, outcome).await,
+        }
+    }
+
+    async fn deliver(&self, turn: &ActiveRun, delivery: Option<PendingDelivery>, cancel: &CancellationToken) {
+        match delivery {
+            // A stop that ended the turn does not stop what it left from being delivered.
+            Some(delivery) if cancel.is_cancelled() => {
+                self.courier.deliver(delivery, &CancellationToken::new()).await;
+            }
+            Some(delivery) => self.courier.deliver(delivery, cancel).await,
+            None => self.courier.withdraw(turn.id).await,
+        }
+    }
+
+    /// Says that a question stays in the inbox, so that nobody sends it again and gets two answers.
+    pub(super) async fn hold(&self, question: &Question) {
+        self.decline(question, &self.texts(question).trouble_kept).await;
+    }
+
+    async fn decline(&self, question: &Question, words: &str) {
+        // Of a task, its creator is told.
+        if let Some(part) = question.parts.first().filter(|_| question.task.is_none()) {
+            let words = format!("⚠️ {words}");
+            self.courier.decline(&part.place, part.message, &words).await;
+        }
+    }
+
+    /// Says that there is no question to try again.
+    pub(super) async fn nothing_to_retry(&self, asked: &Question) {
+        if let Some(first) = asked.parts.first() {
+            self.courier.decline(&first.place, first.message, &self.texts(asked).retry_nothing).await;
+        }
+    }
+
+    fn texts(&self, question: &Question) -> &Texts {
+        self.locales.of(question.parts.first().and_then(|part| part.language.as_deref()))
+    }
+
+    /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
+    async fn has_acted(&self, turn: &ActiveRun) -> bool {
+        let tools = self.tools.demanding(LOOKUP);
+        let found = |name: &str| tools.get(name, &[name.to_owned()]);
+        let reads = |name: &str| found(name).is_some_and(|tool| tool.effect() == Effect::Read);
+        match self.conversations.tool_calls(turn.id).await {
+            Ok(calls) => calls.iter().any(|call| !reads(&call.call.name)),
+            Err(_) => true,
+        }
+    }
+
+    /// What is shown behind the words of a turn: what it changed of the chat's settings; the tasks that it made or changed;
+    /// then, once in a chat, the question where it is, if one of the tasks rests on a guess.
+    async fn cards(&self, turn: &ActiveRun, question: &Question, outcome: &Outcome) -> Vec<Card> {
+        let Some(first) = question.parts.first() else { return Vec::new() };
+        let tasks = outcome.answer().map_or(&[][..], |answer| &answer.tasks);
+        let settings = self.may_have_configured(turn).await.then_some(Card::Settings);
+        let asks = !tasks.is_empty() && self.asks_for_zone(first.place.chat, tasks).await;
+        let tasks = tasks.iter().copied().map(Card::Task);
+        settings.into_iter().chain(tasks).chain(asks.then_some(Card::Zone)).collect()
+    }
+
+    /// Whether one of these tasks rests on a guess where the chat is, and nobody was asked yet; then they are now.
+    async fn asks_for_zone(&self, chat: ChatId, tasks: &[TaskId]) -> bool {
+        let asking = async {
+            let mut is_assumed = false;
+            for task in tasks {
+                is_assumed |= self.tasks.task(*task).await?.is_some_and(|task| task.zone_assumed);
+            }
+            let config = self.settings.chat_config(chat).await?;
+            if !is_assumed || config.timezone.is_some() || config.zone_asked.is_some() {
+                return Ok(false);
+            }
+            let asked = ConfigPatch { zone_asked: Some(self.reporter.now()), ..ConfigPatch::default() };
+            self.settings.change_chat_config(chat, asked).await.map(|_| true)
+        };
+        asking.await.unwrap_or_else(|error: StoreError| {
+            // The next task asks again.
+            self.reporter
+                .report(&error, "whether a chat is to be asked for its time zone could not be settled");
+            false
+        })
+    }
+
+    /// Whether a turn may have changed settings of its chat. Looked up and not carried along, so that no end of a turn
+    /// hides it. Where nobody can tell now, it may have: the courier looks again, and shows nothing where there is nothing.
+    async fn may_have_configured(&self, turn: &ActiveRun) -> bool {
+        match self.settings.config_change(turn.id).await {
+            Ok(change) => change.is_some(),
+            Err(error) => {
+                self.reporter.report(&error, "whether a turn changed settings could not be looked up");
+                true
+            }
+        }
+    }
+
+    /// That the day's budget is used up, once a day.
+    async fn tell_owners(&self, time: &str, zone: &str) {
+        match self.ledger.tell_of_caps().await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                return self.reporter.report(&error, "whether owners know of a cap could not be stored");
+            }
+        }
+        let spent = self.ledger.spent_today();
+        let texts = self.locales.of(None);
+        let (tokens, money) = (tokens(spent.tokens), spent.money());
+        let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
+        self.owners.tell(&fill(&texts.caps_reached, &values)).await;
+    }
+}

@@ -1,0 +1,95 @@
+//! How a turn ended, in one type: execution makes it, [`super::finish`] decides from it what is written and said.
+
+use super::error::TurnError;
+use super::question::Question;
+use super::reply::Reply;
+use super::run::Answer;
+
+/// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
+const SILENT: &str = "[silent]";
+
+/// How a turn ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// With words that are stored and sent.
+    Answered(Answer),
+    /// Without words to send: a tool sent them already, or there was nothing to say. Its words are stored.
+    Silent(Answer),
+    /// With words of Figaro's own, which are no part of the conversation; nothing is sent where they are empty.
+    Told(Reply),
+    /// A person stopped it; what was written until then is stored and sent.
+    Stopped(Answer),
+    /// It failed; what was written until then is stored.
+    Failed(TurnError, Answer),
+    /// The bot stops: its record stays, and the next start goes on with it.
+    Abandoned,
+    /// It begins again with this question, as nothing was shown or done yet.
+    Restarted(Question),
+}
+
+impl Outcome {
+    /// How a turn ended whose model has written its last pass.
+    pub(super) fn of(mut answer: Answer, question: &Question) -> Self {
+        let is_task = question.task.is_some();
+        if answer.pass.filtered.is_some() {
+            return Self::Failed(TurnError::Withheld, answer);
+        }
+        if is_task && is_silent(&answer.pass.text) {
+            answer.pass.text.clear();
+            return Self::Silent(answer);
+        }
+        if answer.spoke {
+            return Self::Silent(answer);
+        }
+        match answer.pass.text.trim().is_empty() {
+            false => Self::Answered(answer),
+            // In a group nobody has to say something.
+            true if question.is_in_group() && !is_task => Self::Silent(answer),
+            true => Self::Failed(TurnError::Empty, answer),
+        }
+    }
+
+    /// What was written, where that counts.
+    pub(super) const fn answer(&self) -> Option<&Answer> {
+        match self {
+            Self::Answered(answer)
+            | Self::Silent(answer)
+            | Self::Stopped(answer)
+            | Self::Failed(_, answer) => Some(answer),
+            Self::Told(_) | Self::Abandoned | Self::Restarted(_) => None,
+        }
+    }
+
+    /// What went wrong, if something did.
+    pub(super) const fn error(&self) -> Option<&TurnError> {
+        match self {
+            Self::Failed(error, _) => Some(error),
+            Self::Answered(_)
+            | Self::Silent(_)
+            | Self::Told(_)
+            | Self::Stopped(_)
+            | Self::Abandoned
+            | Self::Restarted(_) => None,
+        }
+    }
+}
+
+/// A task that has nothing to say says so; an answer without words is a failure.
+fn is_silent(text: &str) -> bool {
+    text.trim_matches(|c: char| c.is_whitespace() || "`*_.\"'".contains(c)).eq_ignore_ascii_case(SILENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_that_has_nothing_to_say_says_so() {
+        for silent in ["[silent]", " `[Silent]`. ", "**[SILENT]**"] {
+            assert!(is_silent(silent), "{silent}");
+        }
+        for words in ["", "silent", "[silent] and more"] {
+            assert!(!is_silent(words), "{words}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a turn needs to know before the model is asked, loaded all at once and made into a window.
+
+use chrono::TimeDelta;
+
+use super::super::error::TurnError;
+use super::super::question::Question;
+use super::super::window::{Material, Window, build};
+use super::{Preparer, pictures};
+use crate::domain::agent::Agent;
+use crate::domain::chat::ChatConfig;
+use crate::domain::conversation::{Message, Role};
+use crate::domain::message::Inbound;
+use crate::domain::model::ModelName;
+use crate::domain::run::ActiveRun;
+use crate::domain::tool::Carried;
+use crate::policy::address::Addresses;
+
+/// The most stored messages that are looked at for the history; the token budget cuts further.
+pub(in crate::turn) const HISTORY_MESSAGES: usize = 400;
+/// So many are looked at where so many cannot be read.
+const FEW_MESSAGES: usize = 10;
+/// Background is at most so old and so long.
+const OVERHEARD_HOURS: i64 = 24;
+const OVERHEARD_MESSAGES: usize = 30;
+
+/// What a turn begins with.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// What goes to the model.
+    pub(super) window: Window,
+    /// What this turn's calls left behind before a restart.
+    pub(super) carried: Vec<Carried>,
+    /// Addresses that people wrote.
+    pub(super) written: Addresses,
+}
+
+impl Preparer {
+    pub(super) async fn load(
+        &self,
+        run: &ActiveRun,
+        question: &Question,
+        config: &ChatConfig,
+        model: &ModelName,
+        agent: Option<&Agent>,
+    ) -> Result<Loaded, TurnError> {
+        let first = question.parts.first().ok_or(TurnError::Internal)?;
+        let (place, now) = (&first.place, self.reporter.now());
+        let since = now - TimeDelta::hours(OVERHEARD_HOURS);
+        let (notes, stored, overheard) = futures::join!(
+            self.notes.notes(place.chat),
+            self.messages_of(run),
+            self.conversations.overheard(run.conversation, since, OVERHEARD_MESSAGES),
+        );
+        let (notes, overheard) =
+            (self.reporter.or_without(notes, "notes"), self.reporter.or_without(overheard, "background"));
+        let (history, mine): (Vec<Message>, Vec<Message>) =
+            stored.into_iter().partition(|message| message.index < run.first_index);
+        let done: Vec<Message> = mine.into_iter().filter(|message| message.role != Role::User).collect();
+        let models = &self.models;
+        let may_see =
+            models.order(model).iter().any(|one| models.capabilities(one).is_some_and(|can| can.vision));
+        let pictures = match may_see {
+            true => pictures::fetch(&*self.files, &question.parts, &history).await,
+            false => pictures::unseen(&question.parts, &history),
+        };
+        let material = Material {
+            bot: &self.bot,
+            agent: agent.map(|agent| agent.instructions.as_str()),
+            place,
+            config,
+            default_zone: self.default_zone,
+            notes: &notes,
+            history: &history,
+            overheard: &overheard,
+            question: &question.parts,
+            pictures: &pictures,
+            done: &done,
+            now,
+        };
+        let window = build(&self.agents.prompts, &material, self.history_tokens).map_err(|error| {
+            tracing::error!(error, "a prompt could not be rendered");
+            TurnError::Internal
+        })?;
+        let carried = done.into_iter().map(carried).collect();
+        let earlier = history.iter().rev().flat_map(Message::words_of_people);
+        let now = question.parts.iter().rev().chain(overheard.iter().rev());
+        let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
+        let of_task = question.task.iter().flat_map(|task| &task.addresses);
+        of_task.for_each(|address| written.add_found(address));
+        Ok(Loaded { window, carried, written })
+    }
+
+    /// The newest messages of the session; few or none where they cannot be read.
+    async fn messages_of(&self, run: &ActiveRun) -> Vec<Message> {
+        for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
+            match self.conversations.recent(run.session, limit).await {
+                Ok(stored) => return stored,
+                Err(error) => self
+                    .reporter
+                    .report(&error, "the history could not be read; the turn looks for less of it"),
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// What a stored pass or call left behind for its turn.
+fn carried(message: Message) -> Carried {
+    let by_call = message.tool.map(|tool| tool.carried).unwrap_or_default();
+    Carried { sources: [message.sources, by_call.sources].concat(), ..by_call }
+}
