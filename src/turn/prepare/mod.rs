@@ -121,6 +121,7 @@ impl Preparer {
         // What nothing looks up has no key.
         let keys = earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();
         let run = Run::new(loaded.window.items, self.max_passes)
+            .having_done(loaded.window.done)
             .after(keys)
             .carrying(loaded.carried)
             .knowing(loaded.written)

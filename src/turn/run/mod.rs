@@ -1,16 +1,18 @@
 //! The loop as a machine without I/O: it says what to do next, is told what came of it, and can be stored between any
-//! two steps. One function per transition.
+//! two steps. One function per transition. What is stored is its [`State`] alone: the items are built anew from the stored
+//! messages, so that a turn's record stays small.
 
-use std::collections::HashMap;
+mod state;
 
-use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde_json::Value;
 
-use crate::domain::conversation::EntryKey;
+pub use self::state::{Answer, CallResult, Planned, State};
+use self::state::{Phase, TakenBack};
+use crate::domain::conversation::{EntryKey, PrivatePart};
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, Carried};
-use crate::domain::usage::Usage;
-use crate::ids::TaskId;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
@@ -28,36 +30,20 @@ const UNKEPT: &str = "(Not from a person.) Your answer promises something for la
     stored before, make that clear. Do not mention this note.";
 
 /// A turn's reasoning, from the question to the answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     items: Vec<Item>,
     /// The key of each of them that belongs to an exchange that is over; the question follows.
-    #[serde(default)]
     earlier: Vec<Option<EntryKey>>,
-    passes: u32,
+    /// So many items stood there when the turn began: history and question.
+    begins: usize,
     max_passes: u32,
-    made: HashMap<String, u32>,
-    usage: Usage,
-    /// `None` once a price was not known.
-    nano_usd: Option<u64>,
     carried: Carried,
-    phase: Phase,
     /// Addresses that people wrote or that the turn has found.
-    #[serde(default)]
     addresses: Addresses,
     /// Whether an answer may promise only what a task was stored for.
-    #[serde(default)]
     keeps_promises: bool,
-    /// The answer that promised what nothing was stored for, once it is to be written anew.
-    #[serde(default)]
-    taken_back: Option<Box<Pass>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Phase {
-    Asking,
-    Calling(Vec<Planned>),
-    Done(Box<Answer>),
+    state: State,
 }
 
 /// What is to be done next.
@@ -68,78 +54,70 @@ pub enum Step {
         /// Whether it may call tools; on the last pass it may not.
         with_tools: bool,
     },
-    /// Make these calls, all at once.
+    /// Make these calls, all at once: those of the pass that have no result yet.
     CallTools(Vec<Planned>),
     /// Nothing: this is the answer.
     Done(Box<Answer>),
 }
 
-/// A call and what is to become of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Planned {
-    /// The call as the model asked for it.
-    pub call: Call,
-    /// Why it is not to be made.
-    pub refusal: Option<String>,
-}
-
-/// What a call came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallResult {
-    /// The call that this is the result of.
-    pub call: Call,
-    /// JSON text for the model.
-    pub output: String,
-    /// What it left behind for the rest of the turn.
-    pub carried: Carried,
-}
-
-/// What the turn came to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
-    /// The last pass.
-    pub pass: Pass,
-    /// A tool has sent the words that answer: the text is kept, not sent.
-    pub spoke: bool,
-    /// Pages that the whole turn rests on.
-    #[serde(default)]
-    pub sources: Vec<Source>,
-    /// Addresses that people wrote or that the turn has found.
-    #[serde(default)]
-    pub addresses: Addresses,
-    /// Tasks that the turn made or changed.
-    #[serde(default)]
-    pub tasks: Vec<TaskId>,
-    /// The words promise something for later, and nothing was stored for it.
-    #[serde(default)]
-    pub unkept: bool,
-    /// Tokens of all passes.
-    pub usage: Usage,
-    /// What they cost in nano-dollars, where the price is known.
-    #[serde(default)]
-    pub nano_usd: Option<u64>,
+/// What was stored of the pass whose calls were being made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct InHand {
+    /// Its words.
+    pub text: String,
+    /// Its opaque parts.
+    pub private: Vec<PrivatePart>,
+    /// The results of its calls, as far as they were there.
+    pub results: Vec<CallResult>,
 }
 
 impl Run {
-    /// A turn that begins with these items, the question last (or what was done for it before a restart).
+    /// A turn that begins with these items, the question last.
     #[must_use]
     pub fn new(items: Vec<Item>, max_passes: u32) -> Self {
-        let phase = Phase::Asking;
-        let (made, usage) = (HashMap::new(), Usage::default());
         Self {
+            begins: items.len(),
             items,
             earlier: Vec::new(),
-            passes: 0,
             max_passes,
-            made,
-            usage,
-            nano_usd: Some(0),
             carried: Carried::default(),
-            phase,
             addresses: Addresses::default(),
             keeps_promises: false,
-            taken_back: None,
+            state: State::default(),
         }
+    }
+
+    /// The same turn after these items of its own: what it did before it was stored.
+    #[must_use]
+    pub fn having_done(mut self, done: Vec<Item>) -> Self {
+        self.items.extend(done);
+        self
+    }
+
+    /// The same turn in the state that it was stored in. `in_hand` is what the pass whose calls were being made has said,
+    /// if it said something, and the results there were.
+    #[must_use]
+    pub fn restored(mut self, state: State, in_hand: InHand) -> Self {
+        if let Some(TakenBack { pass, at }) = &state.taken_back {
+            let at = (self.begins + at).min(self.items.len());
+            self.items.splice(at..at, taken_back(pass));
+        }
+        if let Phase::Calling { planned, results } = &state.phase {
+            let calls = planned.iter().map(|planned| planned.call.clone()).collect();
+            self.items.push(Item::Assistant { text: in_hand.text, calls, private: in_hand.private });
+            debug_assert!(results.is_empty(), "results are stored as messages");
+        }
+        self.state = state;
+        if let Phase::Calling { results, .. } = &mut self.state.phase {
+            *results = in_hand.results;
+        }
+        self
+    }
+
+    /// What has to be stored for [`Self::restored`].
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        &self.state
     }
 
     /// The same turn, of whose items the first belong to exchanges that are over, each with its key.
@@ -173,9 +151,13 @@ impl Run {
     /// What is to be done next.
     #[must_use]
     pub fn next(&self) -> Step {
-        match &self.phase {
+        match &self.state.phase {
             Phase::Asking => Step::CallModel { with_tools: self.may_call() },
-            Phase::Calling(planned) => Step::CallTools(planned.clone()),
+            Phase::Calling { planned, results } => {
+                let has_result = |planned: &&Planned| results.iter().any(|r| r.call.id == planned.call.id);
+                let open = planned.iter().filter(|planned| !has_result(planned));
+                Step::CallTools(open.cloned().collect())
+            }
             Phase::Done(answer) => Step::Done(answer.clone()),
         }
     }
@@ -215,7 +197,7 @@ impl Run {
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
         let Carried { spoke, sources, tasks, .. } = self.carried.clone();
-        let (usage, nano_usd) = (self.usage, self.nano_usd);
+        let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
         Answer { pass, spoke, sources, addresses, tasks, unkept, usage, nano_usd }
     }
 
@@ -232,9 +214,9 @@ impl Run {
     /// With what the turn has come to, where that is its end.
     pub fn model_failed(mut self, failed: Pass) -> Result<Self, Box<Answer>> {
         self.count(&failed);
-        match self.taken_back.take() {
-            Some(first) => {
-                self.phase = Phase::Done(Box::new(self.answer(*first)));
+        match self.state.taken_back.take() {
+            Some(TakenBack { pass: first, .. }) => {
+                self.state.phase = Phase::Done(Box::new(self.answer(*first)));
                 Ok(self)
             }
             None => Err(Box::new(self.answer(failed))),
@@ -242,19 +224,20 @@ impl Run {
     }
 
     fn count(&mut self, pass: &Pass) {
-        self.usage += pass.usage.unwrap_or_default();
-        self.nano_usd = self.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
+        let state = &mut self.state;
+        state.usage += pass.usage.unwrap_or_default();
+        state.nano_usd = state.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
 
     /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew. Ignored in
     /// any other phase.
     #[must_use]
     pub fn model_answered(mut self, pass: Pass) -> Self {
-        if self.phase != Phase::Asking {
+        if self.state.phase != Phase::Asking {
             return self;
         }
         let may_call = self.may_call();
-        self.passes += 1;
+        self.state.passes += 1;
         self.count(&pass);
         find(&mut self.addresses, &pass.sources);
         add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
@@ -263,27 +246,26 @@ impl Run {
         }
         let planned = self.plan_all(&pass);
         self.items.push(Item::Assistant { text: pass.text, calls: pass.calls, private: pass.private });
-        self.phase = Phase::Calling(planned);
+        self.state.phase = Phase::Calling { planned, results: Vec::new() };
         self
     }
 
     /// Ends the turn with this pass, or has it written anew.
     fn conclude(mut self, pass: Pass) -> Self {
         let is_whole = pass.filtered.is_none() && !pass.cut_short;
-        let is_last = self.passes >= self.max_passes;
-        if self.taken_back.is_none() && is_whole && !is_last && self.is_unkept(&pass) {
-            let (text, private) = (pass.text.clone(), pass.private.clone());
-            self.items.push(Item::Assistant { text, calls: Vec::new(), private });
-            self.items.push(Item::user(UNKEPT));
-            self.taken_back = Some(Box::new(pass));
+        let is_last = self.state.passes >= self.max_passes;
+        if self.state.taken_back.is_none() && is_whole && !is_last && self.is_unkept(&pass) {
+            let at = self.items.len() - self.begins;
+            self.items.extend(taken_back(&pass));
+            self.state.taken_back = Some(TakenBack { pass: Box::new(pass), at });
             return self;
         }
         let says_nothing = pass.text.trim().is_empty() && pass.filtered.is_none() && !self.carried.spoke;
-        let pass = match self.taken_back.take() {
-            Some(first) if says_nothing => *first,
+        let pass = match self.state.taken_back.take() {
+            Some(first) if says_nothing => *first.pass,
             Some(_) | None => pass,
         };
-        self.phase = Phase::Done(Box::new(self.answer(pass)));
+        self.state.phase = Phase::Done(Box::new(self.answer(pass)));
         self
     }
 
@@ -293,10 +275,11 @@ impl Run {
         self.keeps_promises && tasks.is_empty() && !spoke && !looked && promises(&pass.text)
     }
 
-    /// The calls have been made: their results go to the model in the order of the calls. Ignored in any other phase.
+    /// The calls have been made: their results, with those there were, go to the model in the order of the calls. Ignored in
+    /// any other phase.
     #[must_use]
-    pub fn tools_answered(mut self, results: Vec<CallResult>) -> Self {
-        let Phase::Calling(planned) = &self.phase else {
+    pub fn tools_answered(mut self, made: Vec<CallResult>) -> Self {
+        let Phase::Calling { planned, results } = std::mem::take(&mut self.state.phase) else {
             return self;
         };
         let lost = |call: &Call| CallResult {
@@ -304,20 +287,20 @@ impl Run {
             output: r#"{"success":false,"error":"the call has no result"}"#.to_owned(),
             carried: Carried::default(),
         };
-        for Planned { call, .. } in planned {
-            let result = results.iter().find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
+        for Planned { call, .. } in &planned {
+            let mut all = results.iter().chain(&made);
+            let result = all.find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
             find(&mut self.addresses, &result.carried.sources);
             self.carried.add(result.carried);
             let Call { id, name, .. } = result.call;
             self.items.push(Item::ToolResult { call_id: id, name, output: fence::result(&result.output) });
         }
-        self.phase = Phase::Asking;
         self
     }
 
     /// Tools are offered on every pass but the last.
     const fn may_call(&self) -> bool {
-        self.passes + 1 < self.max_passes
+        self.state.passes + 1 < self.max_passes
     }
 
     /// The calls of a pass: those beyond the bound are refused, and the last of them tells of the rest.
@@ -335,7 +318,7 @@ impl Run {
     }
 
     fn plan(&mut self, call: &Call) -> Planned {
-        let made = self.made.entry(fingerprint(call)).or_default();
+        let made = self.state.made.entry(fingerprint(call)).or_default();
         *made += 1;
         let refusal = (*made > SAME_CALL_LIMIT).then(|| {
             format!("this same call was made {SAME_CALL_LIMIT} times already; use its results, or try something else")
@@ -348,8 +331,15 @@ fn find(addresses: &mut Addresses, sources: &[Source]) {
     sources.iter().for_each(|source| addresses.add_found(&source.url));
 }
 
-/// The same for calls that differ only in how their JSON is written.
-fn fingerprint(call: &Call) -> String {
+/// An answer that is to be written anew, and what the model is told about it.
+fn taken_back(pass: &Pass) -> [Item; 2] {
+    let (text, private) = (pass.text.clone(), pass.private.clone());
+    [Item::Assistant { text, calls: Vec::new(), private }, Item::user(UNKEPT)]
+}
+
+/// The same for calls that differ only in how their JSON is written. A hash: what a model writes may be long, and it is
+/// stored with every step.
+fn fingerprint(call: &Call) -> u64 {
     fn sorted(value: Value) -> Value {
         match value {
             Value::Object(map) => {
@@ -363,7 +353,9 @@ fn fingerprint(call: &Call) -> String {
     }
     let arguments = serde_json::from_str(&call.arguments)
         .map_or_else(|_| call.arguments.clone(), |value: Value| sorted(value).to_string());
-    format!("{} {arguments}", call.name)
+    let mut hasher = DefaultHasher::new();
+    (&call.name, arguments).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::usage::Usage;
+use crate::ids::TaskId;
 use crate::provider::Event;
 
 fn call(id: &str, arguments: &str) -> Call {
@@ -166,7 +168,7 @@ fn stored(call: &Call) -> CallResult {
 #[test]
 fn an_answer_that_promises_what_is_not_stored_is_written_anew() {
     let run = keeping(10, &[PROMISE]);
-    let run: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+    let run = stored_and_restored(&run);
     assert_eq!(run.next(), Step::CallModel { with_tools: true });
     let [_, Item::Assistant { text, calls, .. }, Item::User { text: note, .. }] = run.items() else {
         panic!("{:?}", run.items())
@@ -251,12 +253,33 @@ fn a_turn_that_has_looked_at_what_is_stored_may_speak_of_it() {
     }
 }
 
+/// The turn as a restart builds it: its state, and its items from what was stored as messages.
+fn stored_and_restored(run: &Run) -> Run {
+    let state: State = serde_json::from_str(&serde_json::to_string(run.state()).unwrap()).unwrap();
+    let mut done = run.items[run.begins..].to_vec();
+    let mut in_hand = InHand::default();
+    if let Phase::Calling { .. } = state.phase {
+        let Some(Item::Assistant { text, private, .. }) = done.pop() else { panic!("{done:?}") };
+        in_hand = InHand { text, private, results: Vec::new() };
+    }
+    if let Some(TakenBack { at, .. }) = &state.taken_back {
+        // The note and the answer that it is about are in the state alone.
+        done.drain(*at..*at + 2);
+    }
+    let begun = Run { items: run.items[..run.begins].to_vec(), state: State::default(), ..run.clone() };
+    begun.having_done(done).restored(state, in_hand)
+}
+
 #[test]
-fn a_turn_stored_by_an_older_version_is_read() {
-    let mut stored = serde_json::to_value(Run::new(Vec::new(), 3)).unwrap();
-    let fields = stored.as_object_mut().unwrap();
-    assert!(fields.remove("keeps_promises").is_some() && fields.remove("taken_back").is_some());
-    assert_eq!(serde_json::from_value::<Run>(stored).unwrap(), Run::new(Vec::new(), 3));
+fn calls_that_have_a_result_are_not_made_again() {
+    let (a, b) = (call("a", "{}"), call("b", "{\"x\":1}"));
+    let run = Run::new(Vec::new(), 10).model_answered(wants(vec![a.clone(), b.clone()]));
+    let state: State = serde_json::from_str(&serde_json::to_string(run.state()).unwrap()).unwrap();
+    let in_hand = InHand { results: vec![done(&b)], ..InHand::default() };
+    let restored = Run::new(Vec::new(), 10).restored(state, in_hand);
+    let Step::CallTools(planned) = restored.next() else { panic!("no calls") };
+    assert_eq!(planned.iter().map(|planned| planned.call.id.as_str()).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(restored.tools_answered(vec![done(&a)]), run.tools_answered(vec![done(&b), done(&a)]));
 }
 
 proptest! {
@@ -270,10 +293,12 @@ proptest! {
         let mut run = Run::new(Vec::new(), 5).keeping_promises(keeps);
         let mut calls = 0;
         for (at, pass) in passes.iter().enumerate() {
-            run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
             if let Step::Done(_) = run.next() {
                 break;
             }
+            let restored = stored_and_restored(&run);
+            prop_assert_eq!(&restored, &run, "storing changes nothing");
+            run = restored;
             let wanted: Vec<Call> =
                 pass.iter().enumerate().map(|(n, x)| call(&format!("{at}-{n}"), &format!("{{\"x\":{x}}}"))).collect();
             run = run.model_answered(Pass { calls: wanted.clone(), ..says(PROMISE) });
@@ -285,6 +310,6 @@ proptest! {
         }
         let results = run.items().iter().filter(|item| matches!(item, Item::ToolResult { .. })).count();
         prop_assert_eq!(results, calls);
-        prop_assert!(run.passes <= 5, "every pass counts");
+        prop_assert!(run.state.passes <= 5, "every pass counts");
     }
 }

@@ -64,8 +64,10 @@ pub struct Material<'a> {
 pub struct Window {
     /// The system prompt.
     pub instructions: String,
-    /// History, question, and what was done.
+    /// History, and the question last.
     pub items: Vec<Item>,
+    /// What the turn has done so far.
+    pub done: Vec<Item>,
     /// Of each item that is history the key.
     pub earlier: Vec<Option<EntryKey>>,
     /// Something of the history was left out, and the key to look it up by stands in its place.
@@ -84,7 +86,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
     };
     let History { mut items, keys, has_keys } = within_budget(material.history, history_tokens, &render)?;
     items.push(Item::User { text: tail(prompts, material, zone)?, images: asked_pictures(material) });
-    items.extend(items_of(material.done, &render)?);
+    let done = items_of(material.done, &render)?;
     let instructions = prompts.system(&SystemView {
         bot_name: material.bot.name.clone(),
         bot_username: material.bot.username.clone(),
@@ -93,7 +95,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
         language: material.config.language.clone(),
         personality: material.config.personality.clone(),
     })?;
-    Ok(Window { instructions, items, earlier: keys, has_keys })
+    Ok(Window { instructions, items, done, earlier: keys, has_keys })
 }
 
 fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, String> {

@@ -159,9 +159,9 @@ fn prompt(words: &[String]) -> Vec<String> {
         done: &done,
         now: DateTime::UNIX_EPOCH,
     };
-    let Window { instructions, items, .. } =
+    let Window { instructions, items, done, .. } =
         build(&Prompts::load(None).unwrap(), &material, 100_000).unwrap();
-    let texts = items.into_iter().filter_map(|item| match item {
+    let texts = items.into_iter().chain(done).filter_map(|item| match item {
         Item::User { text, .. } => Some(text),
         Item::ToolResult { output, .. } => Some(output),
         Item::Assistant { .. } => None,

@@ -1,0 +1,111 @@
+//! What a turn's machine keeps between two steps, as it is stored with the turn on record. Its format may change from version
+//! to version; a turn whose state a version cannot read counts its passes from the beginning.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::source::Source;
+use crate::domain::tool::{Call, Carried};
+use crate::domain::usage::Usage;
+use crate::ids::TaskId;
+use crate::policy::address::Addresses;
+use crate::provider::fold::Pass;
+
+/// What a turn's machine keeps between two steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// So many passes are whole.
+    pub(super) passes: u32,
+    /// How often each call was asked for, by its fingerprint.
+    pub(super) made: HashMap<u64, u32>,
+    /// Tokens of all passes.
+    pub(super) usage: Usage,
+    /// What they cost; `None` once a price was not known.
+    pub(super) nano_usd: Option<u64>,
+    /// What comes next.
+    pub(super) phase: Phase,
+    /// The answer that promised what nothing was stored for, once it is to be written anew.
+    pub(super) taken_back: Option<TakenBack>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            passes: 0,
+            made: HashMap::new(),
+            usage: Usage::default(),
+            nano_usd: Some(0),
+            phase: Phase::Asking,
+            taken_back: None,
+        }
+    }
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// The model is called.
+    #[default]
+    Asking,
+    /// The calls of a pass are made.
+    Calling {
+        /// All of them.
+        planned: Vec<Planned>,
+        /// Those that were there when the turn was taken up again. They are stored as messages.
+        #[serde(skip)]
+        results: Vec<CallResult>,
+    },
+    /// Nothing.
+    #[serde(skip)]
+    Done(Box<Answer>),
+}
+
+/// An answer that is to be written anew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct TakenBack {
+    pub(super) pass: Box<Pass>,
+    /// So many items of the turn came before it.
+    pub(super) at: usize,
+}
+
+/// A call and what is to become of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// The call as the model asked for it.
+    pub call: Call,
+    /// Why it is not to be made.
+    pub refusal: Option<String>,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallResult {
+    /// The call that this is the result of.
+    pub call: Call,
+    /// JSON text for the model.
+    pub output: String,
+    /// What it left behind for the rest of the turn.
+    pub carried: Carried,
+}
+
+/// What the turn came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The last pass.
+    pub pass: Pass,
+    /// A tool has sent the words that answer: the text is kept, not sent.
+    pub spoke: bool,
+    /// Pages that the whole turn rests on.
+    pub sources: Vec<Source>,
+    /// Addresses that people wrote or that the turn has found.
+    pub addresses: Addresses,
+    /// Tasks that the turn made or changed.
+    pub tasks: Vec<TaskId>,
+    /// The words promise something for later, and nothing was stored for it.
+    pub unkept: bool,
+    /// Tokens of all passes.
+    pub usage: Usage,
+    /// What they cost in nano-dollars, where the price is known.
+    pub nano_usd: Option<u64>,
+}
