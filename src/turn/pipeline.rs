@@ -22,8 +22,8 @@ use crate::delivery::{Bus, Courier, Outcome, Owners, RunEventKind};
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
 use crate::domain::tool::{Carried, ToolStatus};
+use crate::domain::turn::ActiveTurn;
 use crate::files::Files;
 use crate::policy::address::Addresses;
 use crate::prompts::Prompts;
@@ -158,7 +158,7 @@ impl Turns {
         }
     }
 
-    async fn resume(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
+    async fn resume(&self, run: ActiveTurn, question: Question, control: Control) -> Option<Job> {
         if let Err(error) = self.settle_open_calls(&run).await {
             self.report(&error, "an interrupted turn could not be taken up");
             self.hold(&question).await;
@@ -170,7 +170,7 @@ impl Turns {
 
     /// A call found `running` after a crash may have acted: the model is told so, and it is not made again. Nor is one
     /// whose result cannot be read among the messages: its record has it too.
-    pub(super) async fn settle_open_calls(&self, run: &ActiveRun) -> Result<(), StoreError> {
+    pub(super) async fn settle_open_calls(&self, run: &ActiveTurn) -> Result<(), StoreError> {
         let calls = self.conversations.tool_calls(run.id).await?;
         if calls.is_empty() {
             return Ok(());
@@ -190,7 +190,7 @@ impl Turns {
         Ok(())
     }
 
-    pub(super) async fn work(&self, run: ActiveRun, question: Question, control: Control) -> Option<Job> {
+    pub(super) async fn work(&self, run: ActiveTurn, question: Question, control: Control) -> Option<Job> {
         let first = question.parts.first()?;
         let message = question.task.is_none().then_some(first.message);
         let (place, language) = (first.place.clone(), first.language.clone());
@@ -224,7 +224,7 @@ impl Turns {
     }
 
     /// Loads everything, builds the request, and lets the agent work.
-    async fn answer(&self, run: &ActiveRun, question: &Question, control: Control) -> Result<End, Trouble> {
+    async fn answer(&self, run: &ActiveTurn, question: &Question, control: Control) -> Result<End, Trouble> {
         let first = question.parts.first().ok_or(Trouble::Internal)?;
         let config = self.settings.chat_config(first.place.chat).await;
         if let Err(error @ StoreError::Failed { .. }) = &config {
@@ -282,7 +282,7 @@ impl Turns {
     /// the task's, the bot's.
     fn model_of(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         (config, agent): (&ChatConfig, Option<&Agent>),
     ) -> ModelName {

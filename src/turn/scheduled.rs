@@ -12,9 +12,9 @@ use crate::domain::agent::Agent;
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::message::Inbound;
-use crate::domain::run::ActiveRun;
 use crate::domain::task::{Claim, Cost, Ended, MAX_RUN_MESSAGES, Task, TaskChange};
 use crate::domain::tool::{Effect, ToolCall, ToolStatus};
+use crate::domain::turn::ActiveTurn;
 use crate::ids::{ChatId, TaskId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
@@ -116,7 +116,7 @@ impl Turns {
     /// What the end of a turn means for the task it carried out.
     pub(super) async fn settled(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         closing: &Closing,
         is_delivered: bool,
@@ -140,7 +140,7 @@ impl Turns {
     }
 
     /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
-    async fn has_acted(&self, run: &ActiveRun) -> bool {
+    async fn has_acted(&self, run: &ActiveTurn) -> bool {
         let tools = self.tools.demanding(LOOKUP);
         let found = |name: &str| tools.get(name, &[name.to_owned()]);
         let reads = |name: &str| found(name).is_some_and(|tool| tool.effect() == Effect::Read);
@@ -154,7 +154,7 @@ impl Turns {
     /// restart counts, and so does what may have been sent.
     pub(super) async fn allowance(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
     ) -> Result<Option<Arc<SendAllowance>>, Trouble> {
         if question.task.is_none() {
@@ -207,7 +207,7 @@ impl Turns {
 
     /// Whether a turn may have changed settings of its chat. Looked up and not carried along, so that no end of a turn
     /// hides it. Where nobody can tell now, it may have: the courier looks again, and shows nothing where there is nothing.
-    async fn may_have_configured(&self, run: &ActiveRun) -> bool {
+    async fn may_have_configured(&self, run: &ActiveTurn) -> bool {
         match self.settings.config_change(run.id).await {
             Ok(change) => change.is_some(),
             Err(error) => {
@@ -221,7 +221,7 @@ impl Turns {
     /// then, once in a chat, the question where it is, if one of the tasks rests on a guess.
     pub(super) async fn cards(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         tasks: &[TaskId],
     ) -> Vec<PendingDelivery> {

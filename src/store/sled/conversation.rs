@@ -7,8 +7,8 @@ use super::{SledStore, key, overheard, sessions, turns};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolCall;
+use crate::domain::turn::ActiveTurn;
 use crate::ids::{ChatId, RunId, SessionId, UpdateId};
 use crate::store::{ConversationStore, Result, TurnEnd};
 
@@ -33,7 +33,7 @@ impl ConversationStore for SledStore {
         conversation: Conversation,
         question: &[Inbound],
         now: DateTime<Utc>,
-    ) -> Result<ActiveRun> {
+    ) -> Result<ActiveTurn> {
         let (bot, question) = (self.bot(), question.to_vec());
         self.change("begin a turn", move |tables, changes| {
             turns::begin(tables, changes, bot, conversation, (&question, now))
@@ -47,7 +47,7 @@ impl ConversationStore for SledStore {
         update: UpdateId,
         model: Option<ModelName>,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveRun, Vec<Message>)>> {
+    ) -> Result<Option<(ActiveTurn, Vec<Message>)>> {
         let bot = self.bot();
         self.change_durably("begin a turn again", move |tables, changes| {
             turns::begin_again(tables, changes, bot, (conversation, update, model), now)
@@ -55,12 +55,12 @@ impl ConversationStore for SledStore {
         .await
     }
 
-    async fn question(&self, run: &ActiveRun) -> Result<Vec<Message>> {
+    async fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>> {
         let run = run.clone();
         self.read("read a turn's question", move |tables| turns::question(tables, &run)).await
     }
 
-    async fn active_runs(&self) -> Result<Vec<ActiveRun>> {
+    async fn active_runs(&self) -> Result<Vec<ActiveTurn>> {
         self.read("read the turns in progress", |tables| tables.runs.list(&[])).await
     }
 
@@ -94,7 +94,7 @@ impl ConversationStore for SledStore {
         self.read("read the tool calls", move |tables| tables.calls.list(&key::id(run))).await
     }
 
-    async fn end_turn(&self, run: &ActiveRun, end: TurnEnd) -> Result<()> {
+    async fn end_turn(&self, run: &ActiveTurn, end: TurnEnd) -> Result<()> {
         let (bot, run, is_of_task) = (self.bot(), run.clone(), end.task.is_some());
         self.change_durably("end a turn", move |tables, changes| {
             turns::end(tables, changes, bot, (&run, end))
@@ -106,7 +106,7 @@ impl ConversationStore for SledStore {
         Ok(())
     }
 
-    async fn retract_turn(&self, run: &ActiveRun) -> Result<()> {
+    async fn retract_turn(&self, run: &ActiveTurn) -> Result<()> {
         let run = run.clone();
         self.change("take a turn back", move |tables, changes| turns::retract(tables, changes, &run)).await
     }

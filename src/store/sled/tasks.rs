@@ -16,8 +16,8 @@ use super::{SledStore, key, sessions, turns};
 use crate::domain::conversation::{Conversation, Message};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
-use crate::domain::run::ActiveRun;
 use crate::domain::task::{Ended, PauseReason, State, Task, TaskChange, TaskRun};
+use crate::domain::turn::ActiveTurn;
 use crate::ids::{BotId, ChatId, RunId, TaskId};
 use crate::store::{KEPT_RUNS, Result, TaskAdded, TaskLimits, TaskStore};
 
@@ -140,7 +140,7 @@ impl TaskStore for SledStore {
         run: RunId,
         conversation: Conversation,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveRun, Task)>> {
+    ) -> Result<Option<(ActiveTurn, Task)>> {
         let bot = self.bot();
         let begun = self
             .change_durably("begin a task's turn", move |tables, changes| {
@@ -279,7 +279,7 @@ fn begin(
     bot: BotId,
     (id, run, conversation): (TaskId, RunId, Conversation),
     now: DateTime<Utc>,
-) -> Result<Option<(ActiveRun, Task)>, Fault> {
+) -> Result<Option<(ActiveTurn, Task)>, Fault> {
     let claimed = tables.tasks.find(&key::id(id))?.and_then(|task| Some((task.claim?, task)));
     let Some((claim, task)) = claimed.filter(|(claim, _)| claim.run == run && claim.answered.is_none())
     else {
@@ -302,7 +302,7 @@ fn begin(
     }
     let session = sessions::current(tables, changes, conversation, now)?.id;
     let plain = turns::new_run(tables, conversation, session, now)?;
-    let active = ActiveRun { id: run, task: Some(id), ..plain };
+    let active = ActiveTurn { id: run, task: Some(id), ..plain };
     let mut question = [Message::from_inbound(session, &Inbound::of_task(&task, now))];
     turns::put_question(tables, changes, &active, &mut question)?;
     Ok(Some((active, task)))

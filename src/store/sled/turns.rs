@@ -9,9 +9,9 @@ use super::{inbox, key, sessions, tasks};
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
 use crate::domain::task::{Cost, Ended, Reason, TaskChange};
 use crate::domain::tool::ToolCall;
+use crate::domain::turn::ActiveTurn;
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
 use crate::store::TurnEnd;
 
@@ -22,7 +22,7 @@ pub(super) fn begin(
     bot: BotId,
     conversation: Conversation,
     (question, now): (&[Inbound], DateTime<Utc>),
-) -> Result<ActiveRun, Fault> {
+) -> Result<ActiveTurn, Fault> {
     let key = key::conversation(conversation);
     let updates: Vec<UpdateId> = question.iter().map(|part| part.update).collect();
     if let Some(run) = tables.runs.find(&key)? {
@@ -33,7 +33,7 @@ pub(super) fn begin(
     }
     let session = sessions::current(tables, changes, conversation, now)?.id;
     let mut messages: Vec<_> = question.iter().map(|part| Message::from_inbound(session, part)).collect();
-    let run = ActiveRun { updates, ..new_run(tables, conversation, session, now)? };
+    let run = ActiveTurn { updates, ..new_run(tables, conversation, session, now)? };
     put_question(tables, changes, &run, &mut messages)?;
     Ok(run)
 }
@@ -45,7 +45,7 @@ pub(super) fn begin_again(
     bot: BotId,
     (conversation, update, model): (Conversation, UpdateId, Option<ModelName>),
     now: DateTime<Utc>,
-) -> Result<Option<(ActiveRun, Vec<Message>)>, Fault> {
+) -> Result<Option<(ActiveTurn, Vec<Message>)>, Fault> {
     if let Some(run) = tables.runs.find(&key::conversation(conversation))? {
         if run.updates.contains(&update) {
             let question = question(tables, &run)?;
@@ -66,13 +66,13 @@ pub(super) fn begin_again(
     }
     question.iter_mut().for_each(|message| message.id = EntryId::new());
     let plain = new_run(tables, conversation, session, now)?;
-    let run = ActiveRun { updates: vec![update], again: true, model, ..plain };
+    let run = ActiveTurn { updates: vec![update], again: true, model, ..plain };
     put_question(tables, changes, &run, &mut question)?;
     Ok(Some((run, question)))
 }
 
 /// The question of a turn.
-pub(super) fn question(tables: &Tables, run: &ActiveRun) -> Result<Vec<Message>, Fault> {
+pub(super) fn question(tables: &Tables, run: &ActiveTurn) -> Result<Vec<Message>, Fault> {
     let mut question = Vec::new();
     for item in tables.messages.scan(&key::id(run.session)).rev() {
         let (_, message) = item?;
@@ -119,10 +119,10 @@ pub(super) fn new_run(
     conversation: Conversation,
     session: SessionId,
     now: DateTime<Utc>,
-) -> Result<ActiveRun, Fault> {
+) -> Result<ActiveTurn, Fault> {
     let first_index = tables.messages.next_index(&key::id(session))?;
     let (updates, again, model, task) = (Vec::new(), false, None, None);
-    Ok(ActiveRun {
+    Ok(ActiveTurn {
         id: RunId::new(),
         conversation,
         session,
@@ -138,7 +138,7 @@ pub(super) fn new_run(
 pub(super) fn put_question(
     tables: &Tables,
     changes: &mut Changes,
-    run: &ActiveRun,
+    run: &ActiveTurn,
     question: &mut [Message],
 ) -> Result<(), Fault> {
     question.iter_mut().for_each(|message| message.turn = Some(run.id));
@@ -151,7 +151,7 @@ pub(super) fn give_way(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
-    (left, asked): (&ActiveRun, &[UpdateId]),
+    (left, asked): (&ActiveTurn, &[UpdateId]),
     now: DateTime<Utc>,
 ) -> Result<(), Fault> {
     let acted = tables.calls.next_index(&key::id(left.id))? > 0;
@@ -173,7 +173,7 @@ pub(super) fn end(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
-    (run, mut end): (&ActiveRun, TurnEnd),
+    (run, mut end): (&ActiveTurn, TurnEnd),
 ) -> Result<(), Fault> {
     if !is_active(tables, run)? {
         return Ok(());
@@ -200,7 +200,7 @@ pub(super) fn end(
 }
 
 /// Takes a turn back with all the messages since its question, unless it has ended.
-pub(super) fn retract(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -> Result<(), Fault> {
+pub(super) fn retract(tables: &Tables, changes: &mut Changes, run: &ActiveTurn) -> Result<(), Fault> {
     if !is_active(tables, run)? {
         return Ok(());
     }
@@ -209,7 +209,7 @@ pub(super) fn retract(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -
 }
 
 /// Removes the messages of a turn, its question included.
-fn take_back(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -> Result<(), Fault> {
+fn take_back(tables: &Tables, changes: &mut Changes, run: &ActiveTurn) -> Result<(), Fault> {
     let session = tables.sessions.find(&key::id(run.session))?;
     if session.is_some_and(|session| session.conversation != run.conversation) {
         // It moved with its chat, and the next turn there may have written to it since.
@@ -243,7 +243,7 @@ pub(super) fn end_call(tables: &Tables, changes: &mut Changes, call: &ToolCall) 
     start_call(tables, changes, call)
 }
 
-fn is_active(tables: &Tables, run: &ActiveRun) -> Result<bool, Fault> {
+fn is_active(tables: &Tables, run: &ActiveTurn) -> Result<bool, Fault> {
     let active = tables.runs.get(&key::conversation(run.conversation))?;
     Ok(active.is_some_and(|active| active.id == run.id))
 }
@@ -252,7 +252,7 @@ fn is_active(tables: &Tables, run: &ActiveRun) -> Result<bool, Fault> {
 fn place_of(
     tables: &Tables,
     entry: EntryId,
-    (run, appended): (&ActiveRun, &[Message]),
+    (run, appended): (&ActiveTurn, &[Message]),
 ) -> Result<Option<(SessionId, u32)>, Fault> {
     if let Some(message) = appended.iter().find(|message| message.id == entry) {
         return Ok(Some((message.session, message.index)));

@@ -12,7 +12,7 @@ use super::question::Question;
 use super::queue::Job;
 use crate::delivery::Outcome;
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::run::ActiveRun;
+use crate::domain::turn::ActiveTurn;
 use crate::store::TurnEnd;
 use crate::turn::run::Answer;
 
@@ -28,7 +28,7 @@ pub(in crate::turn) struct Closing {
 impl Turns {
     pub(in crate::turn) async fn finish(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         end: End,
         cancel: &CancellationToken,
@@ -43,7 +43,7 @@ impl Turns {
     /// What is to be written and said; or, where the turn does not end now, what comes instead.
     async fn close(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         end: End,
     ) -> Result<Closing, Option<Box<Job>>> {
@@ -71,7 +71,7 @@ impl Turns {
         })
     }
 
-    async fn end(&self, run: &ActiveRun, question: &Question, closing: Closing, cancel: &CancellationToken) {
+    async fn end(&self, run: &ActiveTurn, question: &Question, closing: Closing, cancel: &CancellationToken) {
         // What a task had written when it failed is no answer, and it may be tried again.
         let is_void = question.task.is_some() && closing.trouble.is_some();
         let message = if is_void { None } else { self.stored(run, &closing.answer) };
@@ -102,7 +102,7 @@ impl Turns {
         }
     }
 
-    async fn carry(&self, run: &ActiveRun, delivery: Option<PendingDelivery>, cancel: &CancellationToken) {
+    async fn carry(&self, run: &ActiveTurn, delivery: Option<PendingDelivery>, cancel: &CancellationToken) {
         match delivery {
             // A stop that ended the turn does not stop what it left from being delivered.
             Some(delivery) if cancel.is_cancelled() => {

@@ -7,8 +7,8 @@ use crate::delivery::Outcome;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Action, PendingDelivery};
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
 use crate::domain::source::Source;
+use crate::domain::turn::ActiveTurn;
 use crate::domain::usage::tokens;
 use crate::ledger::LedgerError;
 use crate::policy::access::Standing;
@@ -60,7 +60,7 @@ impl Turns {
     /// even where nothing new was written.
     pub(in crate::turn) async fn stopped(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         answer: &Answer,
         question: &Question,
     ) -> Said {
@@ -75,7 +75,7 @@ impl Turns {
     /// What the person is told in a private chat; in a group only what people have seen of the answer stays.
     pub(in crate::turn) async fn apology(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         trouble: &Trouble,
         written: &Answer,
@@ -134,7 +134,7 @@ impl Turns {
         self.owners.tell(&fill(&texts.caps_reached, &values)).await;
     }
 
-    pub(in crate::turn) fn stored(&self, run: &ActiveRun, answer: &Answer) -> Option<Message> {
+    pub(in crate::turn) fn stored(&self, run: &ActiveTurn, answer: &Answer) -> Option<Message> {
         let text = answer.pass.text.trim();
         let model = answer.pass.model.as_ref().map(ToString::to_string);
         if let Some(model) = &model {
@@ -151,7 +151,7 @@ impl Turns {
 
     pub(in crate::turn) fn delivery(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         answer: Option<&Message>,
         (said, known): (&Said, &Addresses),

@@ -13,8 +13,8 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
 use crate::domain::tool::Carried;
+use crate::domain::turn::ActiveTurn;
 use crate::policy::address::Addresses;
 use crate::store::StoreError;
 use crate::turn::window::{Material, Window, build};
@@ -41,7 +41,7 @@ pub(in crate::turn) struct Loaded {
 impl Turns {
     pub(in crate::turn) async fn load(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         (config, model, agent): (&ChatConfig, &ModelName, Option<&Agent>),
     ) -> Result<Loaded, Trouble> {
@@ -92,7 +92,7 @@ impl Turns {
     }
 
     /// The newest messages of the session; few or none where they cannot be read.
-    async fn messages_of(&self, run: &ActiveRun) -> Vec<Message> {
+    async fn messages_of(&self, run: &ActiveTurn) -> Vec<Message> {
         for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
             match self.conversations.recent(run.session, limit).await {
                 Ok(stored) => return stored,

@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::conversation::Conversation;
-use super::model::ModelName;
+use crate::domain::conversation::Conversation;
+use crate::domain::model::ModelName;
 use crate::ids::{RunId, SessionId, TaskId, UpdateId};
 
 /// A turn that has begun and not ended. There is at most one in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ActiveRun {
+pub struct ActiveTurn {
     /// Its id, the turn id of the log.
     pub id: RunId,
     /// Where it runs.

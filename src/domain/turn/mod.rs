@@ -1,0 +1,5 @@
+//! A turn, from its question to its end.
+
+mod active;
+
+pub use active::ActiveTurn;
