@@ -33,6 +33,7 @@ use crate::ids::{
     ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId, UserId,
 };
 
+pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
@@ -92,19 +93,6 @@ pub trait InboxStore: Debug + Send + Sync {
 
 /// So many updates of a bot that could not be read are kept.
 pub const KEPT_UNREADABLE: usize = 100;
-
-/// How a turn ends.
-#[derive(Debug, Clone, Default)]
-pub struct TurnEnd {
-    /// Messages to append, the answer last; a turn may end without words.
-    pub messages: Vec<Message>,
-    /// The reply on its way to the chat, if one is to be sent.
-    pub delivery: Option<PendingDelivery>,
-    /// What is sent behind it.
-    pub cards: Vec<PendingDelivery>,
-    /// What becomes of the task that the turn carried out, and when.
-    pub task: Option<(TaskChange, DateTime<Utc>)>,
-}
 
 /// Sessions, their messages and turns.
 #[async_trait]

@@ -3,8 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::conversation::Conversation;
+use super::tail::SessionTail;
+use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::model::ModelName;
+use crate::domain::task::Task;
 use crate::ids::{RunId, SessionId, TaskId, UpdateId};
 
 /// A turn that has begun and not ended. There is at most one in a conversation.
@@ -31,4 +33,52 @@ pub struct ActiveTurn {
     /// The task that it carries out.
     #[serde(default)]
     pub task: Option<TaskId>,
+}
+
+impl ActiveTurn {
+    /// A turn that answers no update yet, whose question is appended at the end of a session.
+    #[must_use]
+    pub fn new(conversation: Conversation, tail: &SessionTail, now: DateTime<Utc>) -> Self {
+        Self {
+            id: RunId::new(),
+            conversation,
+            session: tail.session,
+            updates: Vec::new(),
+            first_index: tail.next_index,
+            started_at: now,
+            again: false,
+            model: None,
+            task: None,
+        }
+    }
+
+    /// Whether a message of its session is a part of its question.
+    #[must_use]
+    pub fn is_asked_by(&self, message: &Message) -> bool {
+        message.index >= self.first_index && message.role == Role::User
+    }
+}
+
+/// A turn on record, with what decides how it gives way to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftTurn {
+    /// The turn.
+    pub turn: ActiveTurn,
+    /// Its question as it is stored.
+    pub question: Vec<Message>,
+    /// It has started a tool call, so it may have changed something in the world.
+    pub acted: bool,
+    /// The task that it carries out, unless that is gone.
+    pub task: Option<Task>,
+}
+
+/// What is stored of a conversation in which a turn is to begin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// The turn on record, if one has not ended.
+    pub left: Option<LeftTurn>,
+    /// The end of the current session; `None` before the first one.
+    pub current: Option<SessionTail>,
 }

@@ -36,7 +36,7 @@ pub(super) struct Tables {
     /// Messages by session and index.
     pub(super) messages: Table<Message>,
     /// The turn that runs in a conversation.
-    pub(super) runs: Table<ActiveTurn>,
+    pub(super) turns: Table<ActiveTurn>,
     /// Tool calls by turn and order.
     pub(super) calls: Table<ToolCall>,
     /// Background by conversation and time.
@@ -116,7 +116,7 @@ impl Tables {
             current: Table::open(db, "current", &quarantine)?,
             sessions: Table::open(db, "sessions", &quarantine)?,
             messages: Table::open(db, "messages", &quarantine)?,
-            runs: Table::open(db, "runs", &quarantine)?,
+            turns: Table::open(db, "runs", &quarantine)?,
             calls: Table::open(db, "calls", &quarantine)?,
             overheard: Table::open(db, "overheard", &quarantine)?,
             deliveries: Table::open(db, "deliveries", &quarantine)?,
