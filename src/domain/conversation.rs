@@ -35,6 +35,14 @@ pub struct Session {
     pub updated_at: DateTime<Utc>,
 }
 
+impl Session {
+    /// A session that begins now.
+    #[must_use]
+    pub fn new(conversation: Conversation, now: DateTime<Utc>) -> Self {
+        Self { id: SessionId::new(), conversation, created_at: now, updated_at: now }
+    }
+}
+
 /// Names a stored message where a prompt shows it only in part, as `session-{id}-msg-{index}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryKey {

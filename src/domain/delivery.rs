@@ -65,6 +65,22 @@ impl PendingDelivery {
         if self.entry.is_some() { Author::Model } else { Author::Figaro }
     }
 
+    /// Counts one more repeat of the part under way.
+    pub const fn count_repeat(&mut self) {
+        self.repeats = self.repeats.saturating_add(1);
+    }
+
+    /// Records that Telegram has confirmed the part under way as this message; the next one has not been repeated yet.
+    /// Gives whether that is new.
+    pub fn confirm(&mut self, message: MessageId) -> bool {
+        let is_new = !self.confirmed.contains(&message);
+        if is_new {
+            self.confirmed.push(message);
+            self.repeats = 0;
+        }
+        is_new
+    }
+
     /// Words of a turn for a place, with nothing else.
     #[must_use]
     pub fn new(run: RunId, place: Place, markdown: String, created_at: DateTime<Utc>) -> Self {

@@ -1,4 +1,4 @@
-//! What Figaro talks about: messages, conversations, runs, tasks, notes, settings of a chat, access. Data and rules without I/O.
+//! What Figaro talks about: messages, conversations, turns, tasks, notes, settings of a chat, access. Data and rules without I/O.
 
 pub mod access;
 pub mod agent;
@@ -10,10 +10,10 @@ pub mod generation;
 pub mod message;
 pub mod model;
 pub mod note;
-pub mod run;
 pub mod schedule;
 pub mod source;
 pub mod task;
 pub mod tool;
+pub mod turn;
 pub mod usage;
 pub mod zone;

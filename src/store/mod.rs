@@ -25,14 +25,15 @@ use crate::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery}
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::note::Note;
-use crate::domain::run::ActiveRun;
 use crate::domain::task::{Task, TaskChange, TaskRun};
 use crate::domain::tool::ToolCall;
+use crate::domain::turn::ActiveTurn;
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{
     ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId, UserId,
 };
 
+pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
@@ -93,19 +94,6 @@ pub trait InboxStore: Debug + Send + Sync {
 /// So many updates of a bot that could not be read are kept.
 pub const KEPT_UNREADABLE: usize = 100;
 
-/// How a turn ends.
-#[derive(Debug, Clone, Default)]
-pub struct TurnEnd {
-    /// Messages to append, the answer last; a turn may end without words.
-    pub messages: Vec<Message>,
-    /// The reply on its way to the chat, if one is to be sent.
-    pub delivery: Option<PendingDelivery>,
-    /// What is sent behind it.
-    pub cards: Vec<PendingDelivery>,
-    /// What becomes of the task that the turn carried out, and when.
-    pub task: Option<(TaskChange, DateTime<Utc>)>,
-}
-
 /// Sessions, their messages and turns.
 #[async_trait]
 pub trait ConversationStore: Debug + Send + Sync {
@@ -122,7 +110,7 @@ pub trait ConversationStore: Debug + Send + Sync {
         conversation: Conversation,
         question: &[Inbound],
         now: DateTime<Utc>,
-    ) -> Result<ActiveRun>;
+    ) -> Result<ActiveTurn>;
     /// Begins a turn that tries the last question of the current session again, asked for by this update: the
     /// question and all that followed it count as replaced, and the question is appended anew; gives it, too. `None` if
     /// there is no question; the update is settled then, durably. Otherwise as [`Self::begin_turn`].
@@ -132,11 +120,11 @@ pub trait ConversationStore: Debug + Send + Sync {
         update: UpdateId,
         model: Option<ModelName>,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveRun, Vec<Message>)>>;
+    ) -> Result<Option<(ActiveTurn, Vec<Message>)>>;
     /// The question of a turn, as it is stored.
-    async fn question(&self, run: &ActiveRun) -> Result<Vec<Message>>;
+    async fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>>;
     /// Turns that began and never ended.
-    async fn active_runs(&self) -> Result<Vec<ActiveRun>>;
+    async fn active_runs(&self) -> Result<Vec<ActiveTurn>>;
     /// Appends a message; its `index` is set here and returned.
     async fn append(&self, message: Message) -> Result<u32>;
     /// Records that a call starts, durably: after a crash it is known that it may have acted.
@@ -147,10 +135,10 @@ pub trait ConversationStore: Debug + Send + Sync {
     async fn tool_calls(&self, run: RunId) -> Result<Vec<ToolCall>>;
     /// Ends a turn: its last messages, the pending delivery, the settlement of its updates and the end of its record,
     /// in one durable write. A turn that ended already is left as it is.
-    async fn end_turn(&self, run: &ActiveRun, end: TurnEnd) -> Result<()>;
+    async fn end_turn(&self, run: &ActiveTurn, end: TurnEnd) -> Result<()>;
     /// Takes a turn back that has shown and done nothing: its record and every message it stored go, its updates stay
     /// unsettled. If its chat has migrated since, its messages stay. Unknown turns are ignored.
-    async fn retract_turn(&self, run: &ActiveRun) -> Result<()>;
+    async fn retract_turn(&self, run: &ActiveTurn) -> Result<()>;
     /// The newest messages of a session that no later try has replaced, at most so many, oldest first.
     async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>>;
     /// A message by its key; `None` where there is none, where a later try has replaced it, or where it belongs to another
@@ -350,7 +338,7 @@ pub trait TaskStore: Debug + Send + Sync {
         run: RunId,
         conversation: Conversation,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveRun, Task)>>;
+    ) -> Result<Option<(ActiveTurn, Task)>>;
     /// Told whenever tasks may have to be looked after at another time than before.
     fn task_news(&self) -> Arc<Notify>;
 }

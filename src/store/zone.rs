@@ -39,14 +39,15 @@ pub struct Changing {
 /// # Errors
 /// As the store's calls. Made again, the change is completed.
 pub async fn change_chat(
-    (settings, tasks): (&dyn SettingsStore, &dyn TaskStore),
+    settings: &dyn SettingsStore,
+    tasks: &dyn TaskStore,
     chat: ChatId,
     change: ConfigPatch,
     Changing { now, turn }: Changing,
 ) -> Result<(ChatConfig, Followed)> {
     // The tasks first: as long as the setting is missing, the chat can be asked again.
     let followed = match change.timezone.flatten() {
-        Some(zone) => follow(tasks, chat, (zone, now), |task| task.zone_assumed).await?,
+        Some(zone) => follow(tasks, chat, zone, now, |task| task.zone_assumed).await?,
         None => Followed::default(),
     };
     let config = match turn {
@@ -65,7 +66,8 @@ pub async fn change_chat(
 /// # Errors
 /// As the store's calls. If only the tasks could not be changed, they stay in the zone that was taken back.
 pub async fn undo_change(
-    (settings, tasks): (&dyn SettingsStore, &dyn TaskStore),
+    settings: &dyn SettingsStore,
+    tasks: &dyn TaskStore,
     run: RunId,
     now: DateTime<Utc>,
 ) -> Result<Option<(ConfigChange, Vec<Setting>)>> {
@@ -73,7 +75,7 @@ pub async fn undo_change(
     let zone = undone.as_ref().filter(|(_, restored)| restored.contains(&Setting::Zone));
     if let Some((change, _)) = zone {
         match change.before.timezone {
-            Some(zone) => drop(follow(tasks, change.chat, (zone, now), |task| task.zone_assumed).await?),
+            Some(zone) => drop(follow(tasks, change.chat, zone, now, |task| task.zone_assumed).await?),
             None => follow_back(tasks, change, now).await?,
         }
     }
@@ -106,13 +108,14 @@ pub async fn move_tasks(
     zone: Tz,
     now: DateTime<Utc>,
 ) -> Result<Followed> {
-    follow(tasks, chat, (zone, now), |_| true).await
+    follow(tasks, chat, zone, now, |_| true).await
 }
 
 async fn follow(
     store: &dyn TaskStore,
     chat: ChatId,
-    (zone, now): (Tz, DateTime<Utc>),
+    zone: Tz,
+    now: DateTime<Utc>,
     is_meant: impl Fn(&Task) -> bool,
 ) -> Result<Followed> {
     let tasks: Vec<Task> =

@@ -9,7 +9,7 @@ use crate::delivery::Courier;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::{Card, PendingDelivery};
-use crate::domain::run::ActiveRun;
+use crate::domain::turn::ActiveTurn;
 use crate::ids::{RunId, UpdateId};
 use crate::store::{
     ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, StoreError, TaskStore, TurnEnd,
@@ -62,7 +62,7 @@ pub async fn recover(
 async fn resume(
     router: &Arc<Router>,
     (conversations, tasks): (&dyn ConversationStore, &dyn TaskStore),
-    run: ActiveRun,
+    run: ActiveTurn,
     open: &mut HashMap<UpdateId, RawUpdate>,
 ) -> Result<bool> {
     // The scheduler goes on with it, if its task still waits for it.
@@ -92,7 +92,7 @@ async fn resume(
 }
 
 /// What a turn that nobody goes on with had changed of its chat's settings is shown all the same.
-async fn settings_card(router: &Router, run: &ActiveRun) -> Result<Vec<PendingDelivery>> {
+async fn settings_card(router: &Router, run: &ActiveTurn) -> Result<Vec<PendingDelivery>> {
     let Conversation { chat, topic } = run.conversation;
     let kind = if chat.is_group() { ChatKind::Group } else { ChatKind::Private };
     let place = Place { chat, kind, title: None, topic };
@@ -123,7 +123,7 @@ fn withdraw(router: &Router, courier: &Arc<dyn Courier>, runs: Vec<RunId>) {
 /// What the update of a turn asked, with the rights it began with; of a further try, the earlier question that it is for.
 async fn of_earlier(
     asked: Option<Question>,
-    run: &ActiveRun,
+    run: &ActiveTurn,
     conversations: &dyn ConversationStore,
 ) -> Result<Option<Question>> {
     let Some(asked) = asked else { return Ok(None) };
@@ -138,7 +138,7 @@ async fn of_earlier(
 
 async fn question_of(
     router: &Arc<Router>,
-    run: &ActiveRun,
+    run: &ActiveTurn,
     open: &mut HashMap<UpdateId, RawUpdate>,
 ) -> Result<Option<Question>> {
     let mut whole: Option<Question> = None;

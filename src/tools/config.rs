@@ -78,7 +78,7 @@ impl ConfigTools {
         patch: ConfigPatch,
     ) -> Result<(ChatConfig, Followed), StoreError> {
         let changing = Changing { now: context.now, turn: Some(context.run) };
-        change_chat((&*self.store, &*self.tasks), context.place.chat, patch, changing).await
+        change_chat(&*self.store, &*self.tasks, context.place.chat, patch, changing).await
     }
 
     async fn may_change(&self, context: &ToolContext) -> Result<(), ToolError> {

@@ -13,8 +13,8 @@ use super::report::Reporter;
 use crate::delivery::{Courier, Owners};
 use crate::domain::chat::ConfigPatch;
 use crate::domain::delivery::{Card, PendingDelivery};
-use crate::domain::run::ActiveRun;
 use crate::domain::tool::Effect;
+use crate::domain::turn::ActiveTurn;
 use crate::domain::usage::tokens;
 use crate::ids::{ChatId, TaskId};
 use crate::ledger::Ledger;
@@ -50,7 +50,7 @@ impl Ender {
     /// Writes how a turn ended, then says it.
     pub(super) async fn end(
         &self,
-        turn: &ActiveRun,
+        turn: &ActiveTurn,
         question: &Question,
         outcome: &Outcome,
         cancel: &CancellationToken,
@@ -78,7 +78,7 @@ impl Ender {
     }
 
     /// Logs a failure, and counts for `/status` what answered or failed.
-    fn note(&self, turn: &ActiveRun, outcome: &Outcome) {
+    fn note(&self, turn: &ActiveTurn, outcome: &Outcome) {
         let vitals = &self.reporter.vitals;
         if let Some(error) = outcome.error() {
             let label = error.label();
@@ -92,7 +92,7 @@ impl Ender {
 
     async fn facts<'a>(
         &'a self,
-        turn: &'a ActiveRun,
+        turn: &'a ActiveTurn,
         question: &'a Question,
         outcome: &Outcome,
     ) -> Facts<'a> {
@@ -109,7 +109,12 @@ impl Ender {
         }
     }
 
-    async fn deliver(&self, turn: &ActiveRun, delivery: Option<PendingDelivery>, cancel: &CancellationToken) {
+    async fn deliver(
+        &self,
+        turn: &ActiveTurn,
+        delivery: Option<PendingDelivery>,
+        cancel: &CancellationToken,
+    ) {
         match delivery {
             // A stop that ended the turn does not stop what it left from being delivered.
             Some(delivery) if cancel.is_cancelled() => {
@@ -145,7 +150,7 @@ impl Ender {
     }
 
     /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
-    async fn has_acted(&self, turn: &ActiveRun) -> bool {
+    async fn has_acted(&self, turn: &ActiveTurn) -> bool {
         let tools = self.tools.demanding(LOOKUP);
         let found = |name: &str| tools.get(name, &[name.to_owned()]);
         let reads = |name: &str| found(name).is_some_and(|tool| tool.effect() == Effect::Read);
@@ -157,7 +162,7 @@ impl Ender {
 
     /// What is shown behind the words of a turn: what it changed of the chat's settings; the tasks that it made or changed;
     /// then, once in a chat, the question where it is, if one of the tasks rests on a guess.
-    async fn cards(&self, turn: &ActiveRun, question: &Question, outcome: &Outcome) -> Vec<Card> {
+    async fn cards(&self, turn: &ActiveTurn, question: &Question, outcome: &Outcome) -> Vec<Card> {
         let Some(first) = question.parts.first() else { return Vec::new() };
         let tasks = outcome.answer().map_or(&[][..], |answer| &answer.tasks);
         let settings = self.may_have_configured(turn).await.then_some(Card::Settings);
@@ -190,7 +195,7 @@ impl Ender {
 
     /// Whether a turn may have changed settings of its chat. Looked up and not carried along, so that no end of a turn
     /// hides it. Where nobody can tell now, it may have: the courier looks again, and shows nothing where there is nothing.
-    async fn may_have_configured(&self, turn: &ActiveRun) -> bool {
+    async fn may_have_configured(&self, turn: &ActiveTurn) -> bool {
         match self.settings.config_change(turn.id).await {
             Ok(change) => change.is_some(),
             Err(error) => {

@@ -18,8 +18,8 @@ use super::report::Reporter;
 use super::rights::Rights;
 use super::run::Answer;
 use crate::delivery::{Bus, TurnEventKind};
-use crate::domain::run::ActiveRun;
 use crate::domain::task::Task;
+use crate::domain::turn::ActiveTurn;
 use crate::store::{ConversationStore, StoreError, TaskStore};
 
 /// Runs turns.
@@ -103,7 +103,7 @@ impl Turns {
         }
     }
 
-    async fn resume(&self, turn: ActiveRun, question: Question, control: Control) -> Option<Job> {
+    async fn resume(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
         if let Err(error) = self.executor.settle_open_calls(&turn).await {
             self.reporter.report(&error, "an interrupted turn could not be taken up");
             self.ender.hold(&question).await;
@@ -144,7 +144,7 @@ impl Turns {
     }
 
     /// Takes a turn that has begun through its stages; gives what is to be done right after it.
-    async fn work(&self, turn: ActiveRun, question: Question, control: Control) -> Option<Job> {
+    async fn work(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
         let first = question.parts.first()?;
         let message = question.task.is_none().then_some(first.message);
         let (place, language) = (first.place.clone(), first.language.clone());
@@ -165,7 +165,7 @@ impl Turns {
         }
     }
 
-    async fn outcome(&self, turn: &ActiveRun, question: &Question, control: &Control) -> Outcome {
+    async fn outcome(&self, turn: &ActiveTurn, question: &Question, control: &Control) -> Outcome {
         match self.preparer.prepare(turn, question, control).await {
             Ok(prepared) => self.executor.execute(prepared.run, &prepared.setup, question).await,
             Err(outcome) => *outcome,
@@ -173,7 +173,7 @@ impl Turns {
     }
 
     /// Takes back what the turn has stored: it begins again with this question.
-    async fn restart(&self, turn: &ActiveRun, question: Question) -> Option<Job> {
+    async fn restart(&self, turn: &ActiveTurn, question: Question) -> Option<Job> {
         match self.conversations.retract_turn(turn).await {
             Ok(()) => Some(Job::Ask(question)),
             Err(error) => {

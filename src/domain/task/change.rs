@@ -214,7 +214,7 @@ impl Task {
                 Cost::default()
             }
         };
-        self.claim = Some(Claim { late, before, ..new_claim(run, (at, attempt), now) });
+        self.claim = Some(Claim { late, before, ..new_claim(run, at, attempt, now) });
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl Task {
         let asked = self.asked.take();
         self.retry = None;
         let due = asked.unwrap_or(now);
-        self.claim = Some(Claim { by_hand: true, ..new_claim(run, (due, 1), now) });
+        self.claim = Some(Claim { by_hand: true, ..new_claim(run, due, 1, now) });
         Ok(())
     }
 
@@ -355,7 +355,7 @@ impl Task {
     }
 }
 
-fn new_claim(run: RunId, (due, attempt): (DateTime<Utc>, u32), now: DateTime<Utc>) -> Claim {
+fn new_claim(run: RunId, due: DateTime<Utc>, attempt: u32, now: DateTime<Utc>) -> Claim {
     Claim {
         run,
         due,

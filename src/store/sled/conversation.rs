@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
+use super::turns::Beginning;
 use super::{SledStore, key, overheard, sessions, turns};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
 use crate::domain::tool::ToolCall;
+use crate::domain::turn::ActiveTurn;
 use crate::ids::{ChatId, RunId, SessionId, UpdateId};
 use crate::store::{ConversationStore, Result, TurnEnd};
 
@@ -33,12 +34,11 @@ impl ConversationStore for SledStore {
         conversation: Conversation,
         question: &[Inbound],
         now: DateTime<Utc>,
-    ) -> Result<ActiveRun> {
-        let (bot, question) = (self.bot(), question.to_vec());
-        self.change("begin a turn", move |tables, changes| {
-            turns::begin(tables, changes, bot, conversation, (&question, now))
-        })
-        .await
+    ) -> Result<ActiveTurn> {
+        let (at, question) = (Beginning { bot: self.bot(), conversation, now }, question.to_vec());
+        let begun =
+            self.change("begin a turn", move |tables, changes| turns::begin(tables, changes, at, &question));
+        Ok(begun.await?.turn)
     }
 
     async fn begin_again(
@@ -47,30 +47,27 @@ impl ConversationStore for SledStore {
         update: UpdateId,
         model: Option<ModelName>,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveRun, Vec<Message>)>> {
-        let bot = self.bot();
-        self.change_durably("begin a turn again", move |tables, changes| {
-            turns::begin_again(tables, changes, bot, (conversation, update, model), now)
-        })
-        .await
+    ) -> Result<Option<(ActiveTurn, Vec<Message>)>> {
+        let at = Beginning { bot: self.bot(), conversation, now };
+        let begun = self.change_durably("begin a turn again", move |tables, changes| {
+            turns::begin_again(tables, changes, at, update, model)
+        });
+        Ok(begun.await?.map(|begun| (begun.turn, begun.question)))
     }
 
-    async fn question(&self, run: &ActiveRun) -> Result<Vec<Message>> {
+    async fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>> {
         let run = run.clone();
         self.read("read a turn's question", move |tables| turns::question(tables, &run)).await
     }
 
-    async fn active_runs(&self) -> Result<Vec<ActiveRun>> {
-        self.read("read the turns in progress", |tables| tables.runs.list(&[])).await
+    async fn active_runs(&self) -> Result<Vec<ActiveTurn>> {
+        self.read("read the turns in progress", |tables| tables.turns.list(&[])).await
     }
 
     async fn append(&self, message: Message) -> Result<u32> {
-        self.change("store a message", |tables, changes| {
-            let mut messages = [message];
-            sessions::append(tables, changes, &mut messages)?;
-            Ok(messages[0].index)
-        })
-        .await
+        let bot = self.bot();
+        self.change("store a message", move |tables, changes| turns::append(tables, changes, bot, message))
+            .await
     }
 
     async fn tool_started(&self, call: &ToolCall) -> Result<()> {
@@ -82,10 +79,10 @@ impl ConversationStore for SledStore {
     }
 
     async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()> {
-        let call = call.clone();
+        let (bot, call) = (self.bot(), call.clone());
         self.change_durably("store a tool result", move |tables, changes| {
             turns::end_call(tables, changes, &call)?;
-            sessions::append(tables, changes, &mut [result])
+            turns::append(tables, changes, bot, result).map(drop)
         })
         .await
     }
@@ -94,21 +91,20 @@ impl ConversationStore for SledStore {
         self.read("read the tool calls", move |tables| tables.calls.list(&key::id(run))).await
     }
 
-    async fn end_turn(&self, run: &ActiveRun, end: TurnEnd) -> Result<()> {
+    async fn end_turn(&self, run: &ActiveTurn, end: TurnEnd) -> Result<()> {
         let (bot, run, is_of_task) = (self.bot(), run.clone(), end.task.is_some());
-        self.change_durably("end a turn", move |tables, changes| {
-            turns::end(tables, changes, bot, (&run, end))
-        })
-        .await?;
+        self.change_durably("end a turn", move |tables, changes| turns::end(tables, changes, bot, &run, end))
+            .await?;
         if is_of_task {
             self.tell_of_tasks();
         }
         Ok(())
     }
 
-    async fn retract_turn(&self, run: &ActiveRun) -> Result<()> {
-        let run = run.clone();
-        self.change("take a turn back", move |tables, changes| turns::retract(tables, changes, &run)).await
+    async fn retract_turn(&self, run: &ActiveTurn) -> Result<()> {
+        let (bot, run) = (self.bot(), run.clone());
+        self.change("take a turn back", move |tables, changes| turns::retract(tables, changes, bot, &run))
+            .await
     }
 
     async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>> {
@@ -122,7 +118,7 @@ impl ConversationStore for SledStore {
     async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()> {
         let message = message.clone();
         self.change("store the background", move |tables, changes| {
-            overheard::keep(tables, changes, conversation, (&message, keep))
+            overheard::keep(tables, changes, conversation, &message, keep)
         })
         .await
     }
@@ -133,7 +129,7 @@ impl ConversationStore for SledStore {
         since: DateTime<Utc>,
         limit: usize,
     ) -> Result<Vec<Inbound>> {
-        self.read("read the background", move |tables| overheard::since(tables, conversation, (since, limit)))
+        self.read("read the background", move |tables| overheard::since(tables, conversation, since, limit))
             .await
     }
 }

@@ -25,7 +25,7 @@ impl InboxStore for SledStore {
         }
         let bot = self.bot();
         self.change_durably("store updates", move |tables, changes| {
-            accept(tables, changes, bot, (updates, now))
+            accept(tables, changes, bot, updates, now)
         })
         .await
     }
@@ -36,7 +36,7 @@ impl InboxStore for SledStore {
         }
         let bot = self.bot();
         self.change_durably("store updates that cannot be read", move |tables, changes| {
-            set_aside(tables, changes, bot, (updates, now))
+            set_aside(tables, changes, bot, updates, now)
         })
         .await
     }
@@ -97,7 +97,8 @@ fn accept(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
-    (mut updates, accepted_at): (Vec<RawUpdate>, DateTime<Utc>),
+    mut updates: Vec<RawUpdate>,
+    accepted_at: DateTime<Utc>,
 ) -> Result<Vec<RawUpdate>, Fault> {
     let mut new = BTreeSet::new();
     for update in &updates {
@@ -120,7 +121,8 @@ fn set_aside(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
-    (updates, arrived_at): (Vec<UnreadableUpdate>, DateTime<Utc>),
+    updates: Vec<UnreadableUpdate>,
+    arrived_at: DateTime<Utc>,
 ) -> Result<(), Fault> {
     let mut kept: BTreeSet<Vec<u8>> = BTreeSet::new();
     for key in tables.unreadable.tree().scan_prefix(key::bot(bot)).keys() {

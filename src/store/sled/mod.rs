@@ -19,10 +19,12 @@ mod sessions;
 mod settings;
 mod table;
 mod tables;
+mod task_records;
 mod tasks;
 mod turns;
 mod upgrade;
 mod usage;
+mod write;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -5,10 +5,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
-use super::tables::Tables;
-use super::{SledStore, key, tasks};
+use super::tables::{Outgoing, Tables};
+use super::{SledStore, key, task_records, write};
 use crate::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
-use crate::domain::task::{Cost, Ended, Reason, TaskChange};
+use crate::domain::turn::{self, StoredDelivery};
 use crate::ids::{ChatId, DeliveryId, MessageId, RunId};
 use crate::store::{OutboxStore, Result};
 
@@ -35,7 +35,7 @@ impl OutboxStore for SledStore {
             let Some(mut outgoing) = tables.deliveries.get(&key)? else {
                 return Ok(());
             };
-            outgoing.delivery.repeats = outgoing.delivery.repeats.saturating_add(1);
+            outgoing.delivery.count_repeat();
             changes.put(&tables.deliveries, key, &outgoing)
         })
         .await
@@ -49,8 +49,17 @@ impl OutboxStore for SledStore {
     }
 
     async fn end_delivery(&self, delivery: DeliveryId, ended: DeliveryEnd, now: DateTime<Utc>) -> Result<()> {
-        let work = move |tables: &Tables, changes: &mut Changes| end(tables, changes, delivery, (ended, now));
-        let of_task = self.change_durably("end a delivery", work).await?;
+        let bot = self.bot();
+        let of_task = self
+            .change_durably("end a delivery", move |tables, changes| {
+                let Some(stored) = stored(tables, delivery)? else {
+                    return Ok(false);
+                };
+                let of_task = stored.delivery.task.is_some();
+                write::write(tables, changes, bot, turn::end_delivery(stored, ended, now))?;
+                Ok(of_task)
+            })
+            .await?;
         if of_task {
             self.tell_of_tasks();
         }
@@ -65,7 +74,8 @@ impl OutboxStore for SledStore {
         now: DateTime<Utc>,
     ) -> Result<()> {
         self.change("record a sent message", move |tables, changes| {
-            own(tables, changes, (chat, message, author), now)
+            let sent = OwnMessage { chat, message, author };
+            own(tables, changes, sent, now)
         })
         .await
     }
@@ -80,7 +90,8 @@ impl OutboxStore for SledStore {
 
     async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()> {
         self.change_durably("record a live message", move |tables, changes| {
-            own(tables, changes, (live.chat, live.message, Author::Model), now)?;
+            let sent = OwnMessage { chat: live.chat, message: live.message, author: Author::Model };
+            own(tables, changes, sent, now)?;
             changes.put(&tables.live, key::live(live.run, live.index), &live)
         })
         .await
@@ -96,21 +107,10 @@ impl OutboxStore for SledStore {
 
     async fn forget_live(&self, run: RunId, from: u32) -> Result<()> {
         self.change_durably("forget live messages", move |tables, changes| {
-            forget_live(tables, changes, run, from)
+            write::forget_live(tables, changes, run, from)
         })
         .await
     }
-}
-
-fn forget_live(tables: &Tables, changes: &mut Changes, run: RunId, from: u32) -> Result<(), Fault> {
-    let first = key::live(run, from);
-    for key in tables.live.tree().scan_prefix(key::id(run)).keys() {
-        let key = key?;
-        if *key >= *first {
-            changes.remove(&tables.live, key);
-        }
-    }
-    Ok(())
 }
 
 fn confirm(
@@ -123,58 +123,31 @@ fn confirm(
     let Some(mut outgoing) = tables.deliveries.get(&key)? else {
         return Ok(());
     };
-    if outgoing.delivery.confirmed.contains(&message) {
-        return Ok(());
+    if outgoing.delivery.confirm(message) {
+        changes.put(&tables.deliveries, key, &outgoing)?;
     }
-    outgoing.delivery.confirmed.push(message);
-    outgoing.delivery.repeats = 0;
-    changes.put(&tables.deliveries, key, &outgoing)
+    Ok(())
 }
 
-/// Ends a delivery; whether a task ends its run with it.
-fn end(
-    tables: &Tables,
-    changes: &mut Changes,
-    delivery: DeliveryId,
-    (ended, now): (DeliveryEnd, DateTime<Utc>),
-) -> Result<bool, Fault> {
-    let key = key::id(delivery);
-    let Some(outgoing) = tables.deliveries.find(&key)? else {
-        return Ok(false);
+/// A delivery with what its end changes; `None` if it has ended.
+fn stored(tables: &Tables, delivery: DeliveryId) -> Result<Option<StoredDelivery>, Fault> {
+    let Some(Outgoing { delivery, answer }) = tables.deliveries.find(&key::id(delivery))? else {
+        return Ok(None);
     };
-    let of_task = outgoing.delivery.task;
-    if let Some(task) = of_task {
-        let failed = |error| Ended::Failed { error, again: false, cost: Cost::default() };
-        let ended = match ended {
-            DeliveryEnd::Whole => Ended::Delivered(outgoing.delivery.confirmed.last().copied()),
-            DeliveryEnd::Stopped => Ended::Stopped(Cost::default()),
-            DeliveryEnd::Refused => failed(Reason::Undelivered),
-            DeliveryEnd::Unclear => failed(Reason::Unclear),
-        };
-        tasks::change(tables, changes, (task, TaskChange::Settle(outgoing.delivery.run, ended)), now)?;
-    }
-    changes.remove(&tables.deliveries, key);
-    // A card is no part of the answer, which may still be on its way.
-    if outgoing.delivery.card.is_none() {
-        forget_live(tables, changes, outgoing.delivery.run, 0)?;
-    }
-    let Some((session, index)) = outgoing.answer else {
-        return Ok(of_task.is_some());
-    };
-    let answer = key::message(session, index);
-    if let Some(mut message) = tables.messages.find(&answer)? {
-        message.telegram = outgoing.delivery.confirmed;
-        changes.put(&tables.messages, answer, &message)?;
-    }
-    Ok(of_task.is_some())
+    let answer = answer.map(|(session, index)| tables.messages.find(&key::message(session, index)));
+    let task = task_records::find(tables, delivery.task)?;
+    Ok(Some(StoredDelivery { delivery, answer: answer.transpose()?.flatten(), task }))
 }
 
-fn own(
-    tables: &Tables,
-    changes: &mut Changes,
-    (chat, message, author): (ChatId, MessageId, Author),
-    now: DateTime<Utc>,
-) -> Result<(), Fault> {
+/// A message that the bot sent.
+struct OwnMessage {
+    chat: ChatId,
+    message: MessageId,
+    author: Author,
+}
+
+fn own(tables: &Tables, changes: &mut Changes, sent: OwnMessage, now: DateTime<Utc>) -> Result<(), Fault> {
+    let OwnMessage { chat, message, author } = sent;
     drop_old(tables, changes, now)?;
     let key = key::telegram(chat, message);
     if tables.own.contains(&key)? {

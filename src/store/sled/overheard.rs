@@ -14,7 +14,8 @@ pub(super) fn keep(
     tables: &Tables,
     changes: &mut Changes,
     conversation: Conversation,
-    (message, keep): (&Inbound, usize),
+    message: &Inbound,
+    keep: usize,
 ) -> Result<(), Fault> {
     let new = key::overheard(conversation, message.sent_at, message.message);
     let prefix = key::conversation(conversation);
@@ -34,7 +35,8 @@ pub(super) fn keep(
 pub(super) fn since(
     tables: &Tables,
     conversation: Conversation,
-    (since, limit): (DateTime<Utc>, usize),
+    since: DateTime<Utc>,
+    limit: usize,
 ) -> Result<Vec<Inbound>, Fault> {
     let mut messages = Vec::new();
     for item in tables.overheard.scan(&key::conversation(conversation)).rev().take(limit) {

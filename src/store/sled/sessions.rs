@@ -1,7 +1,5 @@
 //! Sessions of conversations and the messages in them.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 
 use super::changes::Changes;
@@ -9,6 +7,7 @@ use super::fault::Fault;
 use super::key;
 use super::tables::Tables;
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
+use crate::domain::turn::SessionTail;
 use crate::ids::{ChatId, SessionId};
 
 /// The current session, begun if there is none.
@@ -18,11 +17,15 @@ pub(super) fn current(
     conversation: Conversation,
     now: DateTime<Utc>,
 ) -> Result<Session, Fault> {
-    let stored = match tables.current.get(&key::conversation(conversation))? {
-        Some(id) => tables.sessions.get(&key::id(id))?,
-        None => None,
-    };
-    stored.map_or_else(|| begin(tables, changes, conversation, now), Ok)
+    stored(tables, conversation)?.map_or_else(|| begin(tables, changes, conversation, now), Ok)
+}
+
+/// The current session; `None` before the first one.
+pub(super) fn stored(tables: &Tables, conversation: Conversation) -> Result<Option<Session>, Fault> {
+    match tables.current.get(&key::conversation(conversation))? {
+        Some(id) => tables.sessions.get(&key::id(id)),
+        None => Ok(None),
+    }
 }
 
 /// Begins another session.
@@ -32,34 +35,22 @@ pub(super) fn begin(
     conversation: Conversation,
     now: DateTime<Utc>,
 ) -> Result<Session, Fault> {
-    let session = Session { id: SessionId::new(), conversation, created_at: now, updated_at: now };
-    changes.put(&tables.sessions, key::id(session.id), &session)?;
-    changes.put(&tables.current, key::conversation(conversation), &session.id)?;
+    let session = Session::new(conversation, now);
+    put_current(tables, changes, &session)?;
     Ok(session)
 }
 
-/// Appends messages, each to its session, and sets their indexes. Called once per operation: it counts on from what is
-/// stored, not from what the same operation is about to store.
-pub(super) fn append(tables: &Tables, changes: &mut Changes, messages: &mut [Message]) -> Result<(), Fault> {
-    let mut ends = BTreeMap::<SessionId, (u32, DateTime<Utc>)>::new();
-    for message in messages {
-        let (next, written_at) = match ends.get(&message.session) {
-            Some(&end) => end,
-            None => (tables.messages.next_index(&key::id(message.session))?, message.created_at),
-        };
-        message.index = next;
-        changes.put(&tables.messages, key::message(message.session, next), message)?;
-        ends.insert(message.session, (next.saturating_add(1), written_at.max(message.created_at)));
-    }
-    for (id, (_, written_at)) in ends {
-        // A session whose own record is lost keeps its messages all the same.
-        let Some(mut session) = tables.sessions.find(&key::id(id))? else {
-            continue;
-        };
-        session.updated_at = session.updated_at.max(written_at);
-        changes.put(&tables.sessions, key::id(id), &session)?;
-    }
-    Ok(())
+/// Writes a session and makes it the current one of its conversation.
+pub(super) fn put_current(tables: &Tables, changes: &mut Changes, session: &Session) -> Result<(), Fault> {
+    changes.put(&tables.sessions, key::id(session.id), session)?;
+    changes.put(&tables.current, key::conversation(session.conversation), &session.id)
+}
+
+/// The end of a session.
+pub(super) fn tail(tables: &Tables, session: SessionId) -> Result<SessionTail, Fault> {
+    let record = tables.sessions.find(&key::id(session))?;
+    let next_index = tables.messages.next_index(&key::id(session))?;
+    Ok(SessionTail { session, record, next_index })
 }
 
 /// The newest messages of a session, oldest first.

@@ -41,7 +41,7 @@ impl SettingsStore for SledStore {
         turn: ChangingTurn,
     ) -> Result<ChatConfig> {
         self.change_durably("store the chat's settings", move |tables, changes| {
-            configure_in_turn(tables, changes, (chat, change), turn)
+            configure_in_turn(tables, changes, chat, change, turn)
         })
         .await
     }
@@ -128,7 +128,8 @@ fn before(tables: &Tables, chat: ChatId, change: &ConfigPatch) -> Result<ChatCon
 fn configure_in_turn(
     tables: &Tables,
     changes: &mut Changes,
-    (chat, change): (ChatId, ConfigPatch),
+    chat: ChatId,
+    change: ConfigPatch,
     turn: ChangingTurn,
 ) -> Result<ChatConfig, Fault> {
     for item in tables.config_changes.scan(&[]) {

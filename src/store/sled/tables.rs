@@ -13,9 +13,9 @@ use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
-use crate::domain::run::ActiveRun;
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
+use crate::domain::turn::ActiveTurn;
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{SessionId, UpdateId};
 
@@ -36,7 +36,7 @@ pub(super) struct Tables {
     /// Messages by session and index.
     pub(super) messages: Table<Message>,
     /// The turn that runs in a conversation.
-    pub(super) runs: Table<ActiveRun>,
+    pub(super) turns: Table<ActiveTurn>,
     /// Tool calls by turn and order.
     pub(super) calls: Table<ToolCall>,
     /// Background by conversation and time.
@@ -116,7 +116,7 @@ impl Tables {
             current: Table::open(db, "current", &quarantine)?,
             sessions: Table::open(db, "sessions", &quarantine)?,
             messages: Table::open(db, "messages", &quarantine)?,
-            runs: Table::open(db, "runs", &quarantine)?,
+            turns: Table::open(db, "runs", &quarantine)?,
             calls: Table::open(db, "calls", &quarantine)?,
             overheard: Table::open(db, "overheard", &quarantine)?,
             deliveries: Table::open(db, "deliveries", &quarantine)?,

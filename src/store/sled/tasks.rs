@@ -1,5 +1,4 @@
-//! Scheduled prompts. A task is found by its id; other tables list the ids by chat, by creator, by the time somebody has
-//! to look after it, and those under way, and are kept in step by [`put`] alone.
+//! Scheduled prompts: what the rules of tasks take is loaded here, and what they give is written.
 
 use std::sync::Arc;
 
@@ -11,15 +10,15 @@ use tokio::sync::Notify;
 use super::changes::Changes;
 use super::fault::Fault;
 use super::table::Table;
-use super::tables::{Outgoing, Tables};
-use super::{SledStore, key, sessions, turns};
-use crate::domain::conversation::{Conversation, Message};
+use super::tables::Tables;
+use super::turns::Beginning;
+use super::{SledStore, key, task_records, turns, write};
+use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::message::Inbound;
-use crate::domain::run::ActiveRun;
-use crate::domain::task::{Ended, PauseReason, State, Task, TaskChange, TaskRun};
-use crate::ids::{BotId, ChatId, RunId, TaskId};
-use crate::store::{KEPT_RUNS, Result, TaskAdded, TaskLimits, TaskStore};
+use crate::domain::task::{Task, TaskChange, TaskRun};
+use crate::domain::turn::{self, ActiveTurn, AskedChange};
+use crate::ids::{ChatId, RunId, TaskId};
+use crate::store::{Result, TaskAdded, TaskLimits, TaskStore};
 
 #[async_trait]
 impl TaskStore for SledStore {
@@ -50,17 +49,14 @@ impl TaskStore for SledStore {
         deliveries: Vec<PendingDelivery>,
         now: DateTime<Utc>,
     ) -> Result<Vec<Option<Task>>> {
+        let bot = self.bot();
         let changed = self
             .change_durably("change tasks", move |tables, changes| {
-                let each = wanted.into_iter().map(|wanted| change(tables, changes, wanted, now));
-                let tasks = each.collect::<Result<Vec<_>, Fault>>()?;
-                if tasks.iter().any(Option::is_some) {
-                    for delivery in deliveries {
-                        let key = key::id(delivery.id);
-                        changes.put(&tables.deliveries, key, &Outgoing { delivery, answer: None })?;
-                    }
-                }
-                Ok(tasks)
+                let asked = wanted.into_iter().map(|(id, change)| {
+                    Ok(AskedChange { task: task_records::find(tables, Some(id))?, change })
+                });
+                let asked = asked.collect::<Result<Vec<_>, Fault>>()?;
+                write::transition(tables, changes, bot, turn::change_tasks(asked, deliveries, now))
             })
             .await?;
         self.tell_of_tasks();
@@ -74,7 +70,7 @@ impl TaskStore for SledStore {
                 for before in tables.tasks.list(&[])? {
                     let mut task = before.clone();
                     if task.replan(now) {
-                        put(tables, changes, Some(&before), Some(&task))?;
+                        task_records::put(tables, changes, Some(&before), Some(&task))?;
                         changed += 1;
                     }
                 }
@@ -90,7 +86,7 @@ impl TaskStore for SledStore {
     async fn forget_task(&self, id: TaskId) -> Result<()> {
         self.change_durably("forget a task", move |tables, changes| {
             if let Some(task) = tables.tasks.find(&key::id(id))? {
-                put(tables, changes, Some(&task), None)?;
+                task_records::put(tables, changes, Some(&task), None)?;
             }
             for run in tables.task_runs.tree().scan_prefix(key::id(id)).keys() {
                 changes.remove(&tables.task_runs, run?);
@@ -140,11 +136,15 @@ impl TaskStore for SledStore {
         run: RunId,
         conversation: Conversation,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveRun, Task)>> {
-        let bot = self.bot();
+    ) -> Result<Option<(ActiveTurn, Task)>> {
+        let at = Beginning { bot: self.bot(), conversation, now };
         let begun = self
             .change_durably("begin a task's turn", move |tables, changes| {
-                begin(tables, changes, bot, (task, run, conversation), now)
+                let Some(task) = task_records::find(tables, Some(task))? else {
+                    return Ok(None);
+                };
+                let begun = turns::begin_task(tables, changes, at, &task, run)?;
+                Ok(begun.map(|begun| (begun.turn, task)))
             })
             .await?;
         if begun.is_none() {
@@ -213,112 +213,15 @@ fn add(tables: &Tables, changes: &mut Changes, task: &Task, limits: TaskLimits) 
     if tables.tasks_of_user.tree().scan_prefix(of_user).take(limits.per_user).count() >= limits.per_user {
         return Ok(TaskAdded::UserFull);
     }
-    put(tables, changes, None, Some(task))?;
+    task_records::put(tables, changes, None, Some(task))?;
     Ok(TaskAdded::New)
-}
-
-/// Makes one change of a task; `None` if there is no such task or the change does not fit it.
-pub(super) fn change(
-    tables: &Tables,
-    changes: &mut Changes,
-    (id, change): (TaskId, TaskChange),
-    now: DateTime<Utc>,
-) -> Result<Option<Task>, Fault> {
-    let Some(before) = tables.tasks.find(&key::id(id))? else {
-        return Ok(None);
-    };
-    let mut after = before.clone();
-    let Ok(entry) = after.apply(change, now) else {
-        return Ok(None);
-    };
-    put(tables, changes, Some(&before), Some(&after))?;
-    if let Some(entry) = entry {
-        let index = tables.task_runs.next_index(&key::id(id))?;
-        changes.put(&tables.task_runs, key::task_run(id, index), &entry)?;
-        if let Some(old) = index.checked_sub(KEPT_RUNS) {
-            changes.remove(&tables.task_runs, key::task_run(id, old));
-        }
-    }
-    Ok(Some(after))
-}
-
-/// Writes a task in place of what it was, in every table that lists it.
-fn put(
-    tables: &Tables,
-    changes: &mut Changes,
-    before: Option<&Task>,
-    after: Option<&Task>,
-) -> Result<(), Fault> {
-    if let Some(task) = before {
-        changes.remove(&tables.tasks, key::id(task.id));
-        changes.remove(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id));
-        changes.remove(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id));
-        changes.remove(&tables.claims, key::id(task.id));
-        if let Some(at) = task.wakes_at() {
-            changes.remove(&tables.tasks_by_wake, key::wake(at, task.id));
-        }
-    }
-    let Some(task) = after else { return Ok(()) };
-    changes.put(&tables.tasks, key::id(task.id), task)?;
-    changes.put(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id), &())?;
-    if task.counts() {
-        changes.put(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id), &())?;
-    }
-    if task.claim.is_some() {
-        changes.put(&tables.claims, key::id(task.id), &())?;
-    }
-    match task.wakes_at() {
-        Some(at) => changes.put(&tables.tasks_by_wake, key::wake(at, task.id), &()),
-        None => Ok(()),
-    }
-}
-
-fn begin(
-    tables: &Tables,
-    changes: &mut Changes,
-    bot: BotId,
-    (id, run, conversation): (TaskId, RunId, Conversation),
-    now: DateTime<Utc>,
-) -> Result<Option<(ActiveRun, Task)>, Fault> {
-    let claimed = tables.tasks.find(&key::id(id))?.and_then(|task| Some((task.claim?, task)));
-    let Some((claim, task)) = claimed.filter(|(claim, _)| claim.run == run && claim.answered.is_none())
-    else {
-        return Ok(None);
-    };
-    let active = tables.runs.find(&key::conversation(conversation))?;
-    if let Some(active) = &active
-        && active.id == run
-    {
-        return Ok(Some((active.clone(), task)));
-    }
-    let is_wanted =
-        task.state == State::Active || (claim.by_hand && !matches!(task.state, State::Cancelled(_)));
-    if !is_wanted {
-        change(tables, changes, (id, TaskChange::Settle(run, Ended::Withdrawn)), now)?;
-        return Ok(None);
-    }
-    if let Some(active) = active {
-        turns::give_way(tables, changes, bot, (&active, &[]), now)?;
-    }
-    let session = sessions::current(tables, changes, conversation, now)?.id;
-    let plain = turns::new_run(tables, conversation, session, now)?;
-    let active = ActiveRun { id: run, task: Some(id), ..plain };
-    let mut question = [Message::from_inbound(session, &Inbound::of_task(&task, now))];
-    turns::put_question(tables, changes, &active, &mut question)?;
-    Ok(Some((active, task)))
 }
 
 /// Gives a chat's tasks to the id it has from now on. A run under way ends where it began.
 pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {
     let keys = tables.tasks_of_chat.tree().scan_prefix(key::chat(from)).keys();
     for task in found(tables, keys.map(|key| Ok(key::task_of(&key?))))? {
-        let mut moved = task.clone();
-        moved.place.chat = to;
-        // Telegram may have told first that the bot has left the old group.
-        if moved.state == State::Paused(PauseReason::Removed) {
-            moved.state = State::Active;
-        }
-        put(tables, changes, Some(&task), Some(&moved))?;
+        task_records::put(tables, changes, Some(&task), Some(&task.moved_to(to)))?;
     }
     Ok(())
 }

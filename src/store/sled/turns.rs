@@ -1,171 +1,76 @@
-//! Turns from their question to their end, and the tool calls they make.
+//! Turns from their question to their end, and the tool calls they make: what the rules of turns take is loaded here, and
+//! what they give is written.
+
+use std::slice::from_mut;
 
 use chrono::{DateTime, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
-use super::tables::{Outgoing, Tables};
-use super::{inbox, key, sessions, tasks};
-use crate::domain::conversation::{Conversation, Message, Role};
+use super::tables::Tables;
+use super::{key, sessions, task_records, write};
+use crate::domain::conversation::{Conversation, EntryKey, Message};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
-use crate::domain::task::{Cost, Ended, Reason, TaskChange};
+use crate::domain::task::Task;
 use crate::domain::tool::ToolCall;
+use crate::domain::turn::{
+    self, ActiveTurn, AskedAgain, Begun, EndsWith, LastExchange, LeftTurn, Standing, StoredTurn, TurnEnd,
+};
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
-use crate::store::TurnEnd;
 
-/// Appends the question and records the turn; a turn that has begun with this question already is returned as it is.
+/// A conversation in which a turn is to begin.
+#[derive(Clone, Copy)]
+pub(super) struct Beginning {
+    pub(super) bot: BotId,
+    pub(super) conversation: Conversation,
+    pub(super) now: DateTime<Utc>,
+}
+
+/// Begins a turn with a question.
 pub(super) fn begin(
     tables: &Tables,
     changes: &mut Changes,
-    bot: BotId,
-    conversation: Conversation,
-    (question, now): (&[Inbound], DateTime<Utc>),
-) -> Result<ActiveRun, Fault> {
-    let key = key::conversation(conversation);
-    let updates: Vec<UpdateId> = question.iter().map(|part| part.update).collect();
-    if let Some(run) = tables.runs.find(&key)? {
-        if updates.first().is_some_and(|first| run.updates.contains(first)) {
-            return Ok(run);
-        }
-        give_way(tables, changes, bot, (&run, &updates), now)?;
-    }
-    let session = sessions::current(tables, changes, conversation, now)?.id;
-    let mut messages: Vec<_> = question.iter().map(|part| Message::from_inbound(session, part)).collect();
-    let run = ActiveRun { updates, ..new_run(tables, conversation, session, now)? };
-    put_question(tables, changes, &run, &mut messages)?;
-    Ok(run)
+    at: Beginning,
+    question: &[Inbound],
+) -> Result<Begun, Fault> {
+    let standing = standing(tables, at.conversation)?;
+    let begun = write::transition(tables, changes, at.bot, turn::begin(standing, question, at.now))?;
+    log_gave_way(&begun);
+    Ok(begun)
 }
 
 /// Begins a turn with the last question once more; `None` where nothing was asked yet.
 pub(super) fn begin_again(
     tables: &Tables,
     changes: &mut Changes,
-    bot: BotId,
-    (conversation, update, model): (Conversation, UpdateId, Option<ModelName>),
-    now: DateTime<Utc>,
-) -> Result<Option<(ActiveRun, Vec<Message>)>, Fault> {
-    if let Some(run) = tables.runs.find(&key::conversation(conversation))? {
-        if run.updates.contains(&update) {
-            let question = question(tables, &run)?;
-            return Ok(Some((run, question)));
-        }
-        give_way(tables, changes, bot, (&run, &[update]), now)?;
-    }
-    let session = sessions::current(tables, changes, conversation, now)?.id;
-    let replaced = last_exchange(tables, session)?;
-    if replaced.is_empty() {
-        inbox::settle(tables, changes, bot, &[update])?;
-        return Ok(None);
-    }
-    let mut question: Vec<Message> = replaced.iter().filter(|m| m.role == Role::User).cloned().collect();
-    for old in replaced {
-        let key = key::message(session, old.index);
-        changes.put(&tables.messages, key, &Message { replaced: true, ..old })?;
-    }
-    question.iter_mut().for_each(|message| message.id = EntryId::new());
-    let plain = new_run(tables, conversation, session, now)?;
-    let run = ActiveRun { updates: vec![update], again: true, model, ..plain };
-    put_question(tables, changes, &run, &mut question)?;
-    Ok(Some((run, question)))
+    at: Beginning,
+    update: UpdateId,
+    model: Option<ModelName>,
+) -> Result<Option<Begun>, Fault> {
+    let standing = standing(tables, at.conversation)?;
+    let exchange = match &standing.current {
+        Some(tail) => last_exchange(tables, tail.session)?,
+        None => Vec::new(),
+    };
+    let asked = AskedAgain { update, model, exchange };
+    let begun = write::transition(tables, changes, at.bot, turn::begin_again(standing, asked, at.now))?;
+    begun.iter().for_each(log_gave_way);
+    Ok(begun)
 }
 
-/// The question of a turn.
-pub(super) fn question(tables: &Tables, run: &ActiveRun) -> Result<Vec<Message>, Fault> {
-    let mut question = Vec::new();
-    for item in tables.messages.scan(&key::id(run.session)).rev() {
-        let (_, message) = item?;
-        if message.index < run.first_index {
-            break;
-        }
-        if message.role == Role::User {
-            question.push(message);
-        }
-    }
-    question.reverse();
-    Ok(question)
-}
-
-/// The last question of a session that a person asked and what followed it, oldest first, without prompts of tasks and
-/// their answers. Its parts are those of one turn, or, where that was not kept yet, what people said without an answer
-/// in between.
-fn last_exchange(tables: &Tables, session: SessionId) -> Result<Vec<Message>, Fault> {
-    let mut exchange: Vec<Message> = Vec::new();
-    let mut turn = None;
-    for item in tables.messages.scan(&key::id(session)).rev() {
-        let (_, message) = item?;
-        let is_before = exchange.last().is_some_and(|later| {
-            later.role == Role::User && (message.role != Role::User || message.turn != turn)
-        });
-        if is_before || message.replaced {
-            break;
-        }
-        if message.task.is_some() {
-            // What was collected answers a task: it stands.
-            exchange.clear();
-            continue;
-        }
-        turn = message.turn;
-        exchange.push(message);
-    }
-    exchange.reverse();
-    // Without a question at its beginning it is no exchange.
-    Ok(if exchange.first().is_some_and(|first| first.role == Role::User) { exchange } else { Vec::new() })
-}
-
-pub(super) fn new_run(
-    tables: &Tables,
-    conversation: Conversation,
-    session: SessionId,
-    now: DateTime<Utc>,
-) -> Result<ActiveRun, Fault> {
-    let first_index = tables.messages.next_index(&key::id(session))?;
-    let (updates, again, model, task) = (Vec::new(), false, None, None);
-    Ok(ActiveRun {
-        id: RunId::new(),
-        conversation,
-        session,
-        updates,
-        first_index,
-        started_at: now,
-        again,
-        model,
-        task,
-    })
-}
-
-pub(super) fn put_question(
+/// Begins the turn of a claimed task; `None` if it does not begin.
+pub(super) fn begin_task(
     tables: &Tables,
     changes: &mut Changes,
-    run: &ActiveRun,
-    question: &mut [Message],
-) -> Result<(), Fault> {
-    question.iter_mut().for_each(|message| message.turn = Some(run.id));
-    sessions::append(tables, changes, question)?;
-    changes.put(&tables.runs, key::conversation(run.conversation), run)
-}
-
-/// Lets a turn that never ended count as ended. Its record is about to be overwritten.
-pub(super) fn give_way(
-    tables: &Tables,
-    changes: &mut Changes,
-    bot: BotId,
-    (left, asked): (&ActiveRun, &[UpdateId]),
-    now: DateTime<Utc>,
-) -> Result<(), Fault> {
-    let acted = tables.calls.next_index(&key::id(left.id))? > 0;
-    tracing::warn!(run = %left.id, acted, "a turn that never ended gives way to the next one");
-    if !acted {
-        return Ok(());
-    }
-    if let Some(task) = left.task {
-        // What it did is not to be done again, and without its record nobody knows.
-        let ended = Ended::Failed { error: Reason::Interrupted, again: false, cost: Cost::default() };
-        tasks::change(tables, changes, (task, TaskChange::Settle(left.id, ended)), now)?;
-    }
-    let done: Vec<_> = left.updates.iter().copied().filter(|id| !asked.contains(id)).collect();
-    inbox::settle(tables, changes, bot, &done)
+    at: Beginning,
+    task: &Task,
+    run: RunId,
+) -> Result<Option<Begun>, Fault> {
+    let standing = standing(tables, at.conversation)?;
+    let begun = write::transition(tables, changes, at.bot, turn::begin_task(standing, task, run, at.now))?;
+    begun.iter().for_each(log_gave_way);
+    Ok(begun)
 }
 
 /// Ends a turn, unless it has ended.
@@ -173,56 +78,54 @@ pub(super) fn end(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
-    (run, mut end): (&ActiveRun, TurnEnd),
+    turn: &ActiveTurn,
+    end: TurnEnd,
 ) -> Result<(), Fault> {
-    if !is_active(tables, run)? {
-        return Ok(());
-    }
-    sessions::append(tables, changes, &mut end.messages)?;
-    if let Some(delivery) = end.delivery {
-        let answer = match delivery.entry {
-            Some(entry) => place_of(tables, entry, (run, &end.messages))?,
-            None => None,
-        };
-        changes.put(&tables.deliveries, key::id(delivery.id), &Outgoing { delivery, answer })?;
-    }
-    for card in end.cards {
-        changes.put(&tables.deliveries, key::id(card.id), &Outgoing { delivery: card, answer: None })?;
-    }
-    if let Some((task, (change, now))) = run.task.zip(end.task) {
-        if matches!(change, TaskChange::Settle(_, Ended::Failed { again: true, .. })) {
-            take_back(tables, changes, run)?;
-        }
-        tasks::change(tables, changes, (task, change), now)?;
-    }
-    changes.remove(&tables.runs, key::conversation(run.conversation));
-    inbox::settle(tables, changes, bot, &run.updates)
+    let stored = stored(tables, turn)?;
+    let answer = end.earlier_answer().map(|entry| place_of(tables, turn, entry)).transpose()?.flatten();
+    let with = EndsWith { answer, task: task_records::find(tables, turn.task)? };
+    write::write(tables, changes, bot, turn::end(turn, stored, with, end))
 }
 
 /// Takes a turn back with all the messages since its question, unless it has ended.
-pub(super) fn retract(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -> Result<(), Fault> {
-    if !is_active(tables, run)? {
-        return Ok(());
-    }
-    changes.remove(&tables.runs, key::conversation(run.conversation));
-    take_back(tables, changes, run)
+pub(super) fn retract(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    turn: &ActiveTurn,
+) -> Result<(), Fault> {
+    let stored = stored(tables, turn)?;
+    write::write(tables, changes, bot, turn::retract(turn, &stored))
 }
 
-/// Removes the messages of a turn, its question included.
-fn take_back(tables: &Tables, changes: &mut Changes, run: &ActiveRun) -> Result<(), Fault> {
-    let session = tables.sessions.find(&key::id(run.session))?;
-    if session.is_some_and(|session| session.conversation != run.conversation) {
-        // It moved with its chat, and the next turn there may have written to it since.
-        return Ok(());
-    }
-    for key in tables.messages.tree().scan_prefix(key::id(run.session)).keys().rev() {
-        let key = key?;
-        if key::index_of(&key).is_none_or(|index| index < run.first_index) {
+/// Appends a message to its session and gives its index. Called once per operation: it counts on from what is stored,
+/// not from what the same operation is about to store.
+pub(super) fn append(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    mut message: Message,
+) -> Result<u32, Fault> {
+    let tail = sessions::tail(tables, message.session)?;
+    let index = tail.next_index;
+    write::write(tables, changes, bot, tail.append(from_mut(&mut message)))?;
+    Ok(index)
+}
+
+/// The question of a turn.
+pub(super) fn question(tables: &Tables, turn: &ActiveTurn) -> Result<Vec<Message>, Fault> {
+    let mut question = Vec::new();
+    for item in tables.messages.scan(&key::id(turn.session)).rev() {
+        let (_, message) = item?;
+        if message.index < turn.first_index {
             break;
         }
-        changes.remove(&tables.messages, key);
+        if turn.is_asked_by(&message) {
+            question.push(message);
+        }
     }
-    Ok(())
+    question.reverse();
+    Ok(question)
 }
 
 /// Records a call that starts: it gets the next place of its turn.
@@ -243,28 +146,54 @@ pub(super) fn end_call(tables: &Tables, changes: &mut Changes, call: &ToolCall) 
     start_call(tables, changes, call)
 }
 
-fn is_active(tables: &Tables, run: &ActiveRun) -> Result<bool, Fault> {
-    let active = tables.runs.get(&key::conversation(run.conversation))?;
-    Ok(active.is_some_and(|active| active.id == run.id))
+fn standing(tables: &Tables, conversation: Conversation) -> Result<Standing, Fault> {
+    let on_record = tables.turns.find(&key::conversation(conversation))?;
+    let left = on_record.map(|turn| left(tables, turn)).transpose()?;
+    let current = sessions::stored(tables, conversation)?;
+    let current = current.map(|session| sessions::tail(tables, session.id)).transpose()?;
+    Ok(Standing { conversation, left, current })
 }
 
-/// Where a message of a turn is stored: among those about to be appended, else among those appended before.
-fn place_of(
-    tables: &Tables,
-    entry: EntryId,
-    (run, appended): (&ActiveRun, &[Message]),
-) -> Result<Option<(SessionId, u32)>, Fault> {
-    if let Some(message) = appended.iter().find(|message| message.id == entry) {
-        return Ok(Some((message.session, message.index)));
+fn left(tables: &Tables, turn: ActiveTurn) -> Result<LeftTurn, Fault> {
+    let question = question(tables, &turn)?;
+    let acted = tables.calls.next_index(&key::id(turn.id))? > 0;
+    let task = task_records::find(tables, turn.task)?;
+    Ok(LeftTurn { turn, question, acted, task })
+}
+
+fn stored(tables: &Tables, turn: &ActiveTurn) -> Result<StoredTurn, Fault> {
+    let on_record = tables.turns.get(&key::conversation(turn.conversation))?;
+    Ok(StoredTurn { on_record, tail: sessions::tail(tables, turn.session)? })
+}
+
+fn last_exchange(tables: &Tables, session: SessionId) -> Result<Vec<Message>, Fault> {
+    let mut exchange = LastExchange::default();
+    for item in tables.messages.scan(&key::id(session)).rev() {
+        let (_, message) = item?;
+        if exchange.add(message).is_break() {
+            break;
+        }
     }
-    for item in tables.messages.scan(&key::id(run.session)).rev() {
+    Ok(exchange.into_messages())
+}
+
+/// Where a message of a turn is stored.
+fn place_of(tables: &Tables, turn: &ActiveTurn, entry: EntryId) -> Result<Option<EntryKey>, Fault> {
+    for item in tables.messages.scan(&key::id(turn.session)).rev() {
         let (_, message) = item?;
         if message.id == entry {
-            return Ok(Some((message.session, message.index)));
+            return Ok(Some(message.key()));
         }
-        if message.index <= run.first_index {
+        if message.index <= turn.first_index {
             break;
         }
     }
     Ok(None)
+}
+
+fn log_gave_way(begun: &Begun) {
+    if let Some(left) = &begun.gave_way {
+        let LeftTurn { turn, acted, .. } = left;
+        tracing::warn!(run = %turn.id, acted, "a turn that never ended gives way to the next one");
+    }
 }

@@ -99,7 +99,7 @@ impl Commands {
             return Ok(Pressed::toast(&texts.gone));
         }
         let (now, zone) = (self.now(), self.default_zone);
-        let Some((change, restored)) = undo_change((&*self.store as _, &*self.store as _), run, now).await?
+        let Some((change, restored)) = undo_change(&*self.store as _, &*self.store as _, run, now).await?
         else {
             return Ok(Pressed::toast(&texts.gone));
         };

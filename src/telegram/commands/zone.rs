@@ -194,9 +194,9 @@ impl Commands {
 
     async fn set_zone(&self, asker: &Asker, zone: Tz) -> Result<Card, StoreError> {
         let change = ConfigPatch { timezone: Some(Some(zone)), ..ConfigPatch::default() };
-        let store = (&*self.store as _, &*self.store as _);
-        let (_, followed) =
-            change_chat(store, asker.place.chat, change, Changing { now: self.now(), turn: None }).await?;
+        let (settings, tasks) = (&*self.store as _, &*self.store as _);
+        let changing = Changing { now: self.now(), turn: None };
+        let (_, followed) = change_chat(settings, tasks, asker.place.chat, change, changing).await?;
         Ok(self.clocks(asker).done(zone, &followed))
     }
 

@@ -15,8 +15,8 @@ use super::report::Reporter;
 use super::run::{Answer, Planned, Run, Step};
 use crate::delivery::TurnEventKind;
 use crate::domain::conversation::{Message, Role};
-use crate::domain::run::ActiveRun;
 use crate::domain::tool::{Carried, ToolStatus};
+use crate::domain::turn::ActiveTurn;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::fold::Pass;
 use crate::provider::{Event, Request};
@@ -208,7 +208,7 @@ impl Executor {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn settle_open_calls(&self, turn: &ActiveRun) -> Result<(), StoreError> {
+    pub(super) async fn settle_open_calls(&self, turn: &ActiveTurn) -> Result<(), StoreError> {
         let store = &self.caller.store;
         let calls = store.tool_calls(turn.id).await?;
         if calls.is_empty() {

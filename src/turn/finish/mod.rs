@@ -11,16 +11,16 @@ use super::reply::Reply;
 use super::run::Answer;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Card, PendingDelivery};
-use crate::domain::run::ActiveRun;
 use crate::domain::task::{Cost, Ended, TaskChange};
+use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::TurnEnd;
 use crate::prompts::texts::Texts;
-use crate::store::TurnEnd;
 
 /// What the end of a turn is decided from, beside its outcome.
 #[derive(Debug)]
 pub struct Facts<'a> {
     /// The turn.
-    pub turn: &'a ActiveRun,
+    pub turn: &'a ActiveTurn,
     /// What it answers.
     pub question: &'a Question,
     /// Texts in the language of whoever asked.

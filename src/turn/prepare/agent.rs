@@ -8,7 +8,7 @@ use super::super::question::Question;
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
+use crate::domain::turn::ActiveTurn;
 use crate::prompts::Prompts;
 use crate::tools::Registry;
 
@@ -74,7 +74,7 @@ impl Agents {
     /// the task's. `None` where the bot's own is to.
     pub(super) fn model(
         &self,
-        turn: &ActiveRun,
+        turn: &ActiveTurn,
         question: &Question,
         config: &ChatConfig,
         agent: Option<&Agent>,

@@ -11,8 +11,8 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
 use crate::domain::tool::Carried;
+use crate::domain::turn::ActiveTurn;
 use crate::policy::address::Addresses;
 
 /// The most stored messages that are looked at for the history; the token budget cuts further.
@@ -37,7 +37,7 @@ pub(super) struct Loaded {
 impl Preparer {
     pub(super) async fn load(
         &self,
-        run: &ActiveRun,
+        run: &ActiveTurn,
         question: &Question,
         config: &ChatConfig,
         model: &ModelName,
@@ -91,7 +91,7 @@ impl Preparer {
     }
 
     /// The newest messages of the session; few or none where they cannot be read.
-    async fn messages_of(&self, run: &ActiveRun) -> Vec<Message> {
+    async fn messages_of(&self, run: &ActiveTurn) -> Vec<Message> {
         for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
             match self.conversations.recent(run.session, limit).await {
                 Ok(stored) => return stored,

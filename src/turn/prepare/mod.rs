@@ -23,9 +23,9 @@ use super::window::BotName;
 use crate::domain::generation::Generation;
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::run::ActiveRun;
 use crate::domain::task::MAX_RUN_MESSAGES;
 use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::domain::turn::ActiveTurn;
 use crate::files::Files;
 use crate::ids::SessionId;
 use crate::policy::address::Addresses;
@@ -94,7 +94,7 @@ impl Preparer {
     /// What is to be executed for a question; where nothing is, how the turn ends.
     pub(super) async fn prepare(
         &self,
-        turn: &ActiveRun,
+        turn: &ActiveTurn,
         question: &Question,
         control: &Control,
     ) -> Result<Prepared, Box<Outcome>> {
@@ -156,7 +156,7 @@ impl Preparer {
     /// restart counts, and so does what may have been sent.
     async fn allowance(
         &self,
-        turn: &ActiveRun,
+        turn: &ActiveTurn,
         question: &Question,
     ) -> Result<Option<Arc<SendAllowance>>, TurnError> {
         if question.task.is_none() {

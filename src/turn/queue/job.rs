@@ -3,8 +3,8 @@
 use super::super::question::{Again, Question};
 use super::admission::Slot;
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::run::ActiveRun;
 use crate::domain::task::Task;
+use crate::domain::turn::ActiveTurn;
 use crate::ids::RunId;
 
 /// Something to be done in a lane.
@@ -13,7 +13,7 @@ pub enum Job {
     /// Answer a question.
     Ask(Question),
     /// Go on with a turn that a restart interrupted.
-    Resume(ActiveRun, Question),
+    Resume(ActiveTurn, Question),
     /// Try the last question again.
     Again(Again),
     /// Carry out a task that has been claimed, or go on with that after a restart.

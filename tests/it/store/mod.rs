@@ -26,8 +26,8 @@ use figaro::domain::conversation::{Conversation, Message, Role};
 use figaro::domain::delivery::{Action, PendingDelivery};
 use figaro::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use figaro::domain::note::Note;
-use figaro::domain::run::ActiveRun;
 use figaro::domain::tool::{Call, ToolCall, ToolStatus};
+use figaro::domain::turn::ActiveTurn;
 use figaro::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId};
 use figaro::store::{RawUpdate, Store};
 use serde_json::json;
@@ -107,7 +107,7 @@ fn tool_call(run: RunId, id: &str, status: ToolStatus) -> ToolCall {
     ToolCall { call, run, status, result: None, started_at: at(1), duration_ms: None }
 }
 
-fn reply(run: &ActiveRun, answer: &Message) -> PendingDelivery {
+fn reply(run: &ActiveTurn, answer: &Message) -> PendingDelivery {
     PendingDelivery {
         entry: Some(answer.id),
         reply_to: Some(MessageId(1001)),

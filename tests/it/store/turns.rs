@@ -6,8 +6,8 @@ use std::sync::Arc;
 use figaro::domain::conversation::{Message, Role};
 use figaro::domain::message::Inbound;
 use figaro::domain::model::ModelName;
-use figaro::domain::run::ActiveRun;
 use figaro::domain::tool::{ToolCall, ToolStatus};
+use figaro::domain::turn::ActiveTurn;
 use figaro::ids::{RunId, SessionId, TaskId, UpdateId};
 use figaro::store::{Store, TurnEnd};
 
@@ -19,7 +19,7 @@ pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
     store.append(words(session, "before")).await.unwrap();
     let question = [inbound(7, "part one"), inbound(8, "part two")];
     let run = store.begin_turn(HERE, &question, at(9)).await.unwrap();
-    let expected = ActiveRun {
+    let expected = ActiveTurn {
         id: run.id,
         conversation: HERE,
         session,
@@ -175,7 +175,7 @@ pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
     assert_eq!(store.tool_calls(RunId::new()).await.unwrap(), []);
 }
 
-async fn answer(store: &Arc<dyn Store>, run: &ActiveRun, text: &str) {
+async fn answer(store: &Arc<dyn Store>, run: &ActiveTurn, text: &str) {
     let message = Message::new(run.session, Role::Assistant, text.into(), at(2));
     store
         .end_turn(run, TurnEnd { messages: vec![message], delivery: None, ..TurnEnd::default() })

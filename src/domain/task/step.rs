@@ -1,0 +1,26 @@
+//! A transition of a task as the store writes it.
+
+use chrono::{DateTime, Utc};
+
+use super::{Task, TaskChange, TaskRun};
+
+/// A change of a task that fits it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskStep {
+    /// The task as it was: the store's lists of tasks are made from it.
+    pub before: Task,
+    /// The task as it is now.
+    pub after: Task,
+    /// What the change adds to its history.
+    pub entry: Option<TaskRun>,
+}
+
+impl Task {
+    /// Makes a change, as [`Task::apply`]; `None` if it does not fit.
+    #[must_use]
+    pub fn step(&self, change: TaskChange, now: DateTime<Utc>) -> Option<TaskStep> {
+        let mut after = self.clone();
+        let entry = after.apply(change, now).ok()?;
+        Some(TaskStep { before: self.clone(), after, entry })
+    }
+}

@@ -1,0 +1,84 @@
+//! A turn in progress, as it is stored so that a restart can go on with it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::tail::SessionTail;
+use crate::domain::conversation::{Conversation, Message, Role};
+use crate::domain::model::ModelName;
+use crate::domain::task::Task;
+use crate::ids::{RunId, SessionId, TaskId, UpdateId};
+
+/// A turn that has begun and not ended. There is at most one in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveTurn {
+    /// Its id, the turn id of the log.
+    pub id: RunId,
+    /// Where it runs.
+    pub conversation: Conversation,
+    /// The session it writes to.
+    pub session: SessionId,
+    /// The updates it answers.
+    pub updates: Vec<UpdateId>,
+    /// Index in the session of the question's first message; what stands at or after it belongs to this turn.
+    pub first_index: u32,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+    /// It tries an earlier question again.
+    #[serde(default)]
+    pub again: bool,
+    /// The model that was asked for, for this turn alone.
+    #[serde(default)]
+    pub model: Option<ModelName>,
+    /// The task that it carries out.
+    #[serde(default)]
+    pub task: Option<TaskId>,
+}
+
+impl ActiveTurn {
+    /// A turn that answers no update yet, whose question is appended at the end of a session.
+    #[must_use]
+    pub fn new(conversation: Conversation, tail: &SessionTail, now: DateTime<Utc>) -> Self {
+        Self {
+            id: RunId::new(),
+            conversation,
+            session: tail.session,
+            updates: Vec::new(),
+            first_index: tail.next_index,
+            started_at: now,
+            again: false,
+            model: None,
+            task: None,
+        }
+    }
+
+    /// Whether a message of its session is a part of its question.
+    #[must_use]
+    pub fn is_asked_by(&self, message: &Message) -> bool {
+        message.index >= self.first_index && message.role == Role::User
+    }
+}
+
+/// A turn on record, with what decides how it gives way to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftTurn {
+    /// The turn.
+    pub turn: ActiveTurn,
+    /// Its question as it is stored.
+    pub question: Vec<Message>,
+    /// It has started a tool call, so it may have changed something in the world.
+    pub acted: bool,
+    /// The task that it carries out, unless that is gone.
+    pub task: Option<Task>,
+}
+
+/// What is stored of a conversation in which a turn is to begin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// The turn on record, if one has not ended.
+    pub left: Option<LeftTurn>,
+    /// The end of the current session; `None` before the first one.
+    pub current: Option<SessionTail>,
+}

@@ -1,0 +1,88 @@
+//! What a transition wants written.
+
+use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
+use crate::domain::delivery::PendingDelivery;
+use crate::domain::task::TaskStep;
+use crate::ids::{DeliveryId, RunId, UpdateId};
+
+use super::active::ActiveTurn;
+
+/// One thing that is to be different in the store.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Writes a session and makes it the current one of its conversation.
+    BeginSession(Session),
+    /// Writes the record of a session.
+    PutSession(Session),
+    /// Writes a message at its index.
+    PutMessage(Message),
+    /// Removes the stored messages of a session from this one on.
+    RemoveMessages(EntryKey),
+    /// Writes the record of the turn in its conversation, in place of the one that is there.
+    PutTurn(ActiveTurn),
+    /// Removes the record of the turn in a conversation.
+    RemoveTurn(Conversation),
+    /// Puts a delivery on its way; with the place of the stored answer, if it carries one.
+    PutDelivery(PendingDelivery, Option<EntryKey>),
+    /// Removes a delivery.
+    RemoveDelivery(DeliveryId),
+    /// Forgets the live messages of a turn.
+    ForgetLive(RunId),
+    /// Marks updates as dealt with; unknown ones are ignored.
+    Settle(Vec<UpdateId>),
+    /// Writes a task as it is after a change, and the entry of its history.
+    ChangeTask(Box<TaskStep>),
+}
+
+/// The changes of a transition, to be made in this order and in one commit.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[must_use]
+pub struct ChangeSet(Vec<Change>);
+
+impl ChangeSet {
+    /// Adds a change behind the others.
+    pub fn add(&mut self, change: Change) {
+        self.0.push(change);
+    }
+
+    /// Adds the step of a task, if there is one.
+    pub fn add_step(&mut self, step: Option<TaskStep>) {
+        self.0.extend(step.map(|step| Change::ChangeTask(Box::new(step))));
+    }
+
+    /// Adds all changes of another set behind its own.
+    pub fn append(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+}
+
+impl IntoIterator for ChangeSet {
+    type Item = Change;
+    type IntoIter = std::vec::IntoIter<Change>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+/// What comes of a transition that gives its caller something.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Transition<T> {
+    /// What the caller gets once the changes are made.
+    pub output: T,
+    /// What is to be written.
+    pub changes: ChangeSet,
+}
+
+impl<T> Transition<T> {
+    /// A transition that writes nothing.
+    pub fn unchanged(output: T) -> Self {
+        Self { output, changes: ChangeSet::default() }
+    }
+
+    /// The same changes with another output.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Transition<U> {
+        Transition { output: make(self.output), changes: self.changes }
+    }
+}

@@ -1,0 +1,59 @@
+//! The record of a task. It is found by its id; other tables list the ids by chat, by creator, by the time somebody has to
+//! look after it, and those under way, and are kept in step by [`put`] alone.
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::key;
+use super::tables::Tables;
+use crate::domain::task::{Task, TaskStep};
+use crate::ids::TaskId;
+use crate::store::KEPT_RUNS;
+
+/// A task by its id, if there is an id; `None` too if the task is gone or cannot be read.
+pub(super) fn find(tables: &Tables, id: Option<TaskId>) -> Result<Option<Task>, Fault> {
+    id.map_or(Ok(None), |id| tables.tasks.find(&key::id(id)))
+}
+
+/// Writes a change of a task, and its history, of which the newest runs are kept.
+pub(super) fn step(tables: &Tables, changes: &mut Changes, step: TaskStep) -> Result<(), Fault> {
+    let TaskStep { before, after, entry } = step;
+    put(tables, changes, Some(&before), Some(&after))?;
+    let Some(entry) = entry else { return Ok(()) };
+    let index = tables.task_runs.next_index(&key::id(after.id))?;
+    changes.put(&tables.task_runs, key::task_run(after.id, index), &entry)?;
+    if let Some(old) = index.checked_sub(KEPT_RUNS) {
+        changes.remove(&tables.task_runs, key::task_run(after.id, old));
+    }
+    Ok(())
+}
+
+/// Writes a task in place of what it was, in every table that lists it.
+pub(super) fn put(
+    tables: &Tables,
+    changes: &mut Changes,
+    before: Option<&Task>,
+    after: Option<&Task>,
+) -> Result<(), Fault> {
+    if let Some(task) = before {
+        changes.remove(&tables.tasks, key::id(task.id));
+        changes.remove(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id));
+        changes.remove(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id));
+        changes.remove(&tables.claims, key::id(task.id));
+        if let Some(at) = task.wakes_at() {
+            changes.remove(&tables.tasks_by_wake, key::wake(at, task.id));
+        }
+    }
+    let Some(task) = after else { return Ok(()) };
+    changes.put(&tables.tasks, key::id(task.id), task)?;
+    changes.put(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id), &())?;
+    if task.counts() {
+        changes.put(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id), &())?;
+    }
+    if task.claim.is_some() {
+        changes.put(&tables.claims, key::id(task.id), &())?;
+    }
+    match task.wakes_at() {
+        Some(at) => changes.put(&tables.tasks_by_wake, key::wake(at, task.id), &()),
+        None => Ok(()),
+    }
+}

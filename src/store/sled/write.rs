@@ -1,0 +1,80 @@
+//! Writes what the rules in [`crate::domain::turn`] want changed. Every operation that calls a transition ends here.
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::tables::{Outgoing, Tables};
+use super::{inbox, key, sessions, task_records};
+use crate::domain::conversation::EntryKey;
+use crate::domain::turn::{Change, ChangeSet, Transition};
+use crate::ids::{BotId, RunId};
+
+/// Adds a change set to what the operation writes. Messages that the same operation writes are not removed by it.
+pub(super) fn write(tables: &Tables, changes: &mut Changes, bot: BotId, set: ChangeSet) -> Result<(), Fault> {
+    set.into_iter().try_for_each(|change| write_one(tables, changes, bot, change))
+}
+
+/// Adds the changes of a transition to what the operation writes. Gives the output of the transition.
+pub(super) fn transition<T>(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    transition: Transition<T>,
+) -> Result<T, Fault> {
+    write(tables, changes, bot, transition.changes)?;
+    Ok(transition.output)
+}
+
+fn write_one(tables: &Tables, changes: &mut Changes, bot: BotId, change: Change) -> Result<(), Fault> {
+    match change {
+        Change::BeginSession(session) => sessions::put_current(tables, changes, &session),
+        Change::PutSession(session) => changes.put(&tables.sessions, key::id(session.id), &session),
+        Change::PutMessage(message) => {
+            changes.put(&tables.messages, key::message(message.session, message.index), &message)
+        }
+        Change::RemoveMessages(first) => remove_messages(tables, changes, first),
+        Change::PutTurn(turn) => changes.put(&tables.turns, key::conversation(turn.conversation), &turn),
+        Change::RemoveTurn(conversation) => {
+            changes.remove(&tables.turns, key::conversation(conversation));
+            Ok(())
+        }
+        Change::PutDelivery(delivery, answer) => {
+            let answer = answer.map(|answer| (answer.session, answer.index));
+            changes.put(&tables.deliveries, key::id(delivery.id), &Outgoing { delivery, answer })
+        }
+        Change::RemoveDelivery(delivery) => {
+            changes.remove(&tables.deliveries, key::id(delivery));
+            Ok(())
+        }
+        Change::ForgetLive(run) => forget_live(tables, changes, run, 0),
+        Change::Settle(updates) => inbox::settle(tables, changes, bot, &updates),
+        Change::ChangeTask(step) => task_records::step(tables, changes, *step),
+    }
+}
+
+fn remove_messages(tables: &Tables, changes: &mut Changes, first: EntryKey) -> Result<(), Fault> {
+    for key in tables.messages.tree().scan_prefix(key::id(first.session)).keys().rev() {
+        let key = key?;
+        if key::index_of(&key).is_none_or(|index| index < first.index) {
+            break;
+        }
+        changes.remove(&tables.messages, key);
+    }
+    Ok(())
+}
+
+/// Forgets the live messages of a turn from this index on.
+pub(super) fn forget_live(
+    tables: &Tables,
+    changes: &mut Changes,
+    run: RunId,
+    from: u32,
+) -> Result<(), Fault> {
+    let first = key::live(run, from);
+    for key in tables.live.tree().scan_prefix(key::id(run)).keys() {
+        let key = key?;
+        if *key >= *first {
+            changes.remove(&tables.live, key);
+        }
+    }
+    Ok(())
+}
