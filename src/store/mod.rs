@@ -27,7 +27,7 @@ use crate::domain::model::ModelName;
 use crate::domain::note::Note;
 use crate::domain::task::{Task, TaskChange, TaskRun};
 use crate::domain::tool::ToolCall;
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::{ActiveTurn, Step};
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{
     ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId, UserId,
@@ -127,8 +127,9 @@ pub trait ConversationStore: Debug + Send + Sync {
     async fn active_runs(&self) -> Result<Vec<ActiveTurn>>;
     /// Appends a message; its `index` is set here and returned.
     async fn append(&self, message: Message) -> Result<u32>;
-    /// Records that a call starts, durably: after a crash it is known that it may have acted.
-    async fn tool_started(&self, call: &ToolCall) -> Result<()>;
+    /// Records a step of a turn, in one durable write: what the model said, the state of the turn's machine, and that calls
+    /// start; after a crash it is known that these may have acted.
+    async fn record_step(&self, turn: &ActiveTurn, step: Step) -> Result<()>;
     /// Records how a call ended and appends its result, in one durable write.
     async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()>;
     /// The calls of a turn, in the order they were started.

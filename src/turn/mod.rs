@@ -17,4 +17,5 @@ pub mod reply;
 pub mod report;
 pub mod rights;
 pub mod run;
+pub mod taken_up;
 pub mod window;

@@ -17,6 +17,7 @@ use super::queue::{Job, Runner};
 use super::report::Reporter;
 use super::rights::Rights;
 use super::run::Answer;
+use super::taken_up::{TakenUp, take_up};
 use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::task::Task;
 use crate::domain::turn::ActiveTurn;
@@ -72,7 +73,7 @@ impl Turns {
             Err(error) => return self.not_begun(&error, &question).await,
         };
         match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
-            Ok(turn) => self.work(turn, question, control).await,
+            Ok(turn) => self.work(turn, question, TakenUp::default(), control).await,
             Err(error) => self.not_begun(&error, &question).await,
         }
     }
@@ -94,7 +95,9 @@ impl Turns {
         let conversation = first.place.conversation();
         let now = self.reporter.now();
         match self.conversations.begin_again(conversation, first.update, model, now).await {
-            Ok(Some((turn, stored))) => self.work(turn, asked.again(stored), control).await,
+            Ok(Some((turn, stored))) => {
+                self.work(turn, asked.again(stored), TakenUp::default(), control).await
+            }
             Ok(None) => {
                 self.ender.nothing_to_retry(&asked).await;
                 None
@@ -104,13 +107,17 @@ impl Turns {
     }
 
     async fn resume(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
-        if let Err(error) = self.executor.settle_open_calls(&turn).await {
-            self.reporter.report(&error, "an interrupted turn could not be taken up");
-            self.ender.hold(&question).await;
-            return None;
+        match take_up(&self.conversations, &turn).await {
+            Ok(taken_up) => {
+                tracing::info!(run = %turn.id, "going on with an interrupted turn");
+                self.work(turn, question, taken_up, control).await
+            }
+            Err(error) => {
+                self.reporter.report(&error, "an interrupted turn could not be taken up");
+                self.ender.hold(&question).await;
+                None
+            }
         }
-        tracing::info!(run = %turn.id, "going on with an interrupted turn");
-        self.work(turn, question, control).await
     }
 
     async fn run_task(&self, task: Task, control: Control) -> Option<Job> {
@@ -121,17 +128,19 @@ impl Turns {
                 return Ok(None);
             }
             let (conversation, now) = (place.conversation(), self.reporter.now());
-            let begun = self.tasks.begin_task(task.id, claim.run, conversation, now).await?;
-            if let Some((turn, _)) = &begun {
-                self.executor.settle_open_calls(turn).await?;
+            match self.tasks.begin_task(task.id, claim.run, conversation, now).await? {
+                Some((turn, task)) => {
+                    let taken_up = take_up(&self.conversations, &turn).await?;
+                    Ok(Some((turn, task, taken_up)))
+                }
+                None => Ok(None),
             }
-            Ok(begun)
         };
         match begun.await {
             // It runs where it was claimed, also if the chat has got another id since.
-            Ok(Some((turn, task))) => {
+            Ok(Some((turn, task, taken_up))) => {
                 let question = Question::of_task(Task { place, ..task }, claim.since);
-                self.work(turn, question, control).await
+                self.work(turn, question, taken_up, control).await
             }
             // It is not wanted any more, or has its answer already.
             Ok(None) => None,
@@ -144,12 +153,18 @@ impl Turns {
     }
 
     /// Takes a turn that has begun through its stages; gives what is to be done right after it.
-    async fn work(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
+    async fn work(
+        &self,
+        turn: ActiveTurn,
+        question: Question,
+        taken_up: TakenUp,
+        control: Control,
+    ) -> Option<Job> {
         let first = question.parts.first()?;
         let message = question.task.is_none().then_some(first.message);
         let (place, language) = (first.place.clone(), first.language.clone());
         self.bus.publish(turn.id, TurnEventKind::Started { place, message, language });
-        let working = AssertUnwindSafe(self.outcome(&turn, &question, &control));
+        let working = AssertUnwindSafe(self.outcome(&turn, &question, taken_up, &control));
         let outcome = working
             .catch_unwind()
             .await
@@ -165,8 +180,14 @@ impl Turns {
         }
     }
 
-    async fn outcome(&self, turn: &ActiveTurn, question: &Question, control: &Control) -> Outcome {
-        match self.preparer.prepare(turn, question, control).await {
+    async fn outcome(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        taken_up: TakenUp,
+        control: &Control,
+    ) -> Outcome {
+        match self.preparer.prepare(turn, question, taken_up, control).await {
             Ok(prepared) => self.executor.execute(prepared.run, &prepared.setup, question).await,
             Err(outcome) => *outcome,
         }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::step::Checkpoint;
 use super::tail::SessionTail;
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::model::ModelName;
@@ -33,6 +34,9 @@ pub struct ActiveTurn {
     /// The task that it carries out.
     #[serde(default)]
     pub task: Option<TaskId>,
+    /// How far it has come; none before its first step is whole, and in records of older versions.
+    #[serde(default)]
+    pub checkpoint: Option<Checkpoint>,
 }
 
 impl ActiveTurn {
@@ -49,6 +53,7 @@ impl ActiveTurn {
             again: false,
             model: None,
             task: None,
+            checkpoint: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::task::TaskStep;
+use crate::domain::tool::ToolCall;
 use crate::ids::{DeliveryId, RunId, UpdateId};
 
 use super::active::ActiveTurn;
@@ -28,6 +29,8 @@ pub enum Change {
     RemoveDelivery(DeliveryId),
     /// Forgets the live messages of a turn.
     ForgetLive(RunId),
+    /// Writes the records of calls of a turn, each in the place it has, or behind the others.
+    PutCalls(RunId, Vec<ToolCall>),
     /// Marks updates as dealt with; unknown ones are ignored.
     Settle(Vec<UpdateId>),
     /// Writes a task as it is after a change, and the entry of its history.

@@ -42,7 +42,7 @@ pub struct StoredTurn {
 }
 
 impl StoredTurn {
-    fn has_ended(&self, turn: &ActiveTurn) -> bool {
+    pub(super) fn has_ended(&self, turn: &ActiveTurn) -> bool {
         self.on_record.as_ref().is_none_or(|active| active.id != turn.id)
     }
 }

@@ -9,6 +9,7 @@ mod changes;
 mod delivered;
 mod end;
 mod exchange;
+mod step;
 mod tail;
 mod tasks;
 
@@ -18,5 +19,6 @@ pub use changes::{Change, ChangeSet, Transition};
 pub use delivered::{StoredDelivery, end_delivery};
 pub use end::{EndsWith, StoredTurn, TurnEnd, end, retract};
 pub use exchange::LastExchange;
+pub use step::{Checkpoint, Step, step};
 pub use tail::SessionTail;
 pub use tasks::{AskedChange, change_tasks};

@@ -9,7 +9,7 @@ use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::tool::ToolCall;
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::{ActiveTurn, Step};
 use crate::ids::{ChatId, RunId, SessionId, UpdateId};
 use crate::store::{ConversationStore, Result, TurnEnd};
 
@@ -70,10 +70,10 @@ impl ConversationStore for SledStore {
             .await
     }
 
-    async fn tool_started(&self, call: &ToolCall) -> Result<()> {
-        let call = call.clone();
-        self.change_durably("store a tool call", move |tables, changes| {
-            turns::start_call(tables, changes, &call)
+    async fn record_step(&self, turn: &ActiveTurn, step: Step) -> Result<()> {
+        let (bot, turn) = (self.bot(), turn.clone());
+        self.change_durably("store a step of a turn", move |tables, changes| {
+            turns::step(tables, changes, bot, &turn, step)
         })
         .await
     }
@@ -81,7 +81,7 @@ impl ConversationStore for SledStore {
     async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()> {
         let (bot, call) = (self.bot(), call.clone());
         self.change_durably("store a tool result", move |tables, changes| {
-            turns::end_call(tables, changes, &call)?;
+            turns::put_calls(tables, changes, call.run, std::slice::from_ref(&call))?;
             turns::append(tables, changes, bot, result).map(drop)
         })
         .await

@@ -15,7 +15,8 @@ use crate::domain::model::ModelName;
 use crate::domain::task::Task;
 use crate::domain::tool::ToolCall;
 use crate::domain::turn::{
-    self, ActiveTurn, AskedAgain, Begun, EndsWith, LastExchange, LeftTurn, Standing, StoredTurn, TurnEnd,
+    self, ActiveTurn, AskedAgain, Begun, EndsWith, LastExchange, LeftTurn, Standing, Step, StoredTurn,
+    TurnEnd,
 };
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
 
@@ -98,6 +99,18 @@ pub(super) fn retract(
     write::write(tables, changes, bot, turn::retract(turn, &stored))
 }
 
+/// Records a step of a turn.
+pub(super) fn step(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    turn: &ActiveTurn,
+    step: Step,
+) -> Result<(), Fault> {
+    let stored = stored(tables, turn)?;
+    write::write(tables, changes, bot, turn::step(turn, stored, step))
+}
+
 /// Appends a message to its session and gives its index. Called once per operation: it counts on from what is stored,
 /// not from what the same operation is about to store.
 pub(super) fn append(
@@ -128,22 +141,26 @@ pub(super) fn question(tables: &Tables, turn: &ActiveTurn) -> Result<Vec<Message
     Ok(question)
 }
 
-/// Records a call that starts: it gets the next place of its turn.
-pub(super) fn start_call(tables: &Tables, changes: &mut Changes, call: &ToolCall) -> Result<(), Fault> {
-    let index = tables.calls.next_index(&key::id(call.run))?;
-    changes.put(&tables.calls, key::call(call.run, index), call)
-}
-
-/// Records how a call ended, in the place it has; one that never started gets the next. Looked for from the end, where
-/// the calls under way are: a turn may have made very many before.
-pub(super) fn end_call(tables: &Tables, changes: &mut Changes, call: &ToolCall) -> Result<(), Fault> {
-    for item in tables.calls.scan(&key::id(call.run)).rev() {
+/// Writes calls of a turn: one that is known, in the place it has; others behind all. Looked for from the end, where the
+/// calls under way are: a turn may have made very many before.
+pub(super) fn put_calls(
+    tables: &Tables,
+    changes: &mut Changes,
+    run: RunId,
+    calls: &[ToolCall],
+) -> Result<(), Fault> {
+    let mut new: Vec<&ToolCall> = calls.iter().collect();
+    for item in tables.calls.scan(&key::id(run)).rev() {
+        if new.is_empty() {
+            return Ok(());
+        }
         let (key, known) = item?;
-        if known.call.id == call.call.id {
-            return changes.put(&tables.calls, key.to_vec(), call);
+        if let Some(at) = new.iter().position(|call| call.call.id == known.call.id) {
+            changes.put(&tables.calls, key.to_vec(), new.remove(at))?;
         }
     }
-    start_call(tables, changes, call)
+    let next = tables.calls.next_index(&key::id(run))?;
+    (next..).zip(new).try_for_each(|(index, call)| changes.put(&tables.calls, key::call(run, index), call))
 }
 
 fn standing(tables: &Tables, conversation: Conversation) -> Result<Standing, Fault> {

@@ -3,7 +3,7 @@
 use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::{Outgoing, Tables};
-use super::{inbox, key, sessions, task_records};
+use super::{inbox, key, sessions, task_records, turns};
 use crate::domain::conversation::EntryKey;
 use crate::domain::turn::{Change, ChangeSet, Transition};
 use crate::ids::{BotId, RunId};
@@ -46,6 +46,7 @@ fn write_one(tables: &Tables, changes: &mut Changes, bot: BotId, change: Change)
             Ok(())
         }
         Change::ForgetLive(run) => forget_live(tables, changes, run, 0),
+        Change::PutCalls(run, calls) => turns::put_calls(tables, changes, run, &calls),
         Change::Settle(updates) => inbox::settle(tables, changes, bot, &updates),
         Change::ChangeTask(step) => task_records::step(tables, changes, *step),
     }

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::super::run::{CallResult, Planned};
+use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::clock::Clock;
 use crate::delivery::{Bus, TurnEventKind};
-use crate::domain::conversation::{Message, Role, ToolMeta};
 use crate::domain::tool::{Call, Carried, Effect, ToolCall, ToolStatus};
-use crate::ids::SessionId;
+use crate::ids::{RunId, SessionId};
 use crate::store::{ConversationStore, StoreError};
 use crate::text::one_line;
 use crate::tools::{Registry, Tool, ToolContext, ToolError};
@@ -47,6 +47,8 @@ pub struct ReadyCall {
     planned: Planned,
     /// `None` where no such tool is offered.
     tool: Option<Arc<dyn Tool>>,
+    /// It was under way when the bot stopped.
+    was_cut: bool,
 }
 
 impl ReadyCall {
@@ -59,46 +61,56 @@ impl ReadyCall {
 
 /// Finds the tools of a pass's calls, among those that were found on the way too.
 #[must_use]
-pub fn ready(planned: Vec<Planned>, found: &[String], tools: &Registry) -> Vec<ReadyCall> {
-    let ready = |planned: Planned| ReadyCall { tool: tools.get(&planned.call.name, found), planned };
+pub fn ready(
+    planned: Vec<Planned>,
+    found: &[String],
+    tools: &Registry,
+    taken_up: &TakenUp,
+) -> Vec<ReadyCall> {
+    let ready = |planned: Planned| ReadyCall {
+        tool: tools.get(&planned.call.name, found),
+        was_cut: taken_up.was_cut(&planned.call.id),
+        planned,
+    };
     planned.into_iter().map(ready).collect()
 }
 
 impl Caller {
-    /// Makes all calls of a pass together; the results stand in the order of the calls.
+    /// The records of calls that start now, a microsecond apart, so that what the calls store sorts in their order.
+    pub(super) fn records(&self, calls: &[ReadyCall], context: &ToolContext) -> Vec<ToolCall> {
+        let times = self.times();
+        calls.iter().zip(times).map(|(call, now)| record(&call.planned.call, context.run, now)).collect()
+    }
+
+    /// Makes all calls of a pass together; the results stand in the order of the calls. They have to be on record.
     ///
     /// # Errors
-    /// When a call could not be recorded: an unrecorded call might be repeated after a restart, so it is not made.
+    /// When a result could not be recorded.
     pub async fn make(
         &self,
         calls: Vec<ReadyCall>,
         context: &ToolContext,
         session: SessionId,
     ) -> Result<Vec<CallResult>, StoreError> {
-        // A microsecond apart, so that what the calls store sorts in their order.
-        let times = (0..).map(|at| self.clock.now() + TimeDelta::microseconds(at));
-        let making = calls.into_iter().zip(times).map(|(call, now)| {
+        let making = calls.into_iter().zip(self.times()).map(|(call, now)| {
             let context = ToolContext { now, ..context.clone() };
             async move { self.one(call, &context, session).await }
         });
         join_all(making).await.into_iter().collect()
     }
 
+    fn times(&self) -> impl Iterator<Item = DateTime<Utc>> + use<> {
+        let now = self.clock.now();
+        (0..).map(move |at| now + TimeDelta::microseconds(at))
+    }
+
     async fn one(
         &self,
-        ReadyCall { planned: Planned { call, refusal }, tool }: ReadyCall,
+        ReadyCall { planned: Planned { call, refusal }, tool, was_cut }: ReadyCall,
         context: &ToolContext,
         session: SessionId,
     ) -> Result<CallResult, StoreError> {
-        let mut record = ToolCall {
-            call,
-            run: context.run,
-            status: ToolStatus::Running,
-            result: None,
-            started_at: context.now,
-            duration_ms: None,
-        };
-        self.store.tool_started(&record).await?;
+        let mut record = record(&call, context.run, context.now);
         let name = record.call.name.clone();
         self.bus.publish(
             context.run,
@@ -107,6 +119,10 @@ impl Caller {
         let clock = Instant::now();
         let done = match refusal {
             Some(reason) => failure(ToolStatus::Denied, &reason),
+            // What only looks is looked at again.
+            None if was_cut && tool.as_ref().is_none_or(|tool| tool.effect() != Effect::Read) => {
+                failure(ToolStatus::Unknown, UNKNOWN_OUTCOME)
+            }
             None => run(tool.as_ref(), &record.call, context).await,
         };
         let duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -121,6 +137,11 @@ impl Caller {
         self.bus.publish(context.run, TurnEventKind::ToolEnded { name, status, duration_ms });
         Ok(CallResult { call: record.call, output, carried: done.carried })
     }
+}
+
+fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
+    let (status, result, duration_ms) = (ToolStatus::Running, None, None);
+    ToolCall { call: call.clone(), run, status, result, started_at, duration_ms }
 }
 
 async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Done {
@@ -149,18 +170,6 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
             failure(ToolStatus::Unknown, &reason)
         }
     }
-}
-
-/// The stored message that carries a call's result, and what the call left behind for its turn.
-#[must_use]
-pub fn result_message(session: SessionId, call: &ToolCall, output: String, carried: Carried) -> Message {
-    let meta = ToolMeta {
-        tool_call_id: call.call.id.clone(),
-        tool_name: call.call.name.clone(),
-        tool_arguments: call.call.arguments.clone(),
-        carried,
-    };
-    Message { tool: Some(meta), ..Message::new(session, Role::Tool, output, call.started_at) }
 }
 
 fn failure(status: ToolStatus, reason: &str) -> Done {

@@ -2,29 +2,24 @@
 
 pub mod calls;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use self::calls::{Caller, ReadyCall, ready, result_message};
+use self::calls::{Caller, ReadyCall, ready};
 use super::control::CancelReason;
 use super::error::TurnError;
 use super::outcome::Outcome;
-use super::prepare::{HISTORY_MESSAGES, Setup};
+use super::prepare::Setup;
 use super::question::Question;
 use super::report::Reporter;
 use super::run::{Answer, Planned, Run, Step};
 use crate::delivery::TurnEventKind;
 use crate::domain::conversation::{Message, Role};
-use crate::domain::tool::{Carried, ToolStatus};
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::Step as TurnStep;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::fold::Pass;
 use crate::provider::{Event, Request};
 use crate::store::StoreError;
 use crate::tools::ToolContext;
-
-/// What the model is told about a call that a crash left open.
-const UNKNOWN_OUTCOME: &str = r#"{"success":false,"error":"the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it."}"#;
 
 /// Executes turns.
 #[derive(Debug, Clone)]
@@ -42,6 +37,7 @@ enum Halt {
     Cancelled(Answer),
     Model(LedgerError, Answer),
     Store(StoreError),
+    Internal,
 }
 
 /// A pass that did not come to its end; without an error it was cancelled.
@@ -88,6 +84,7 @@ impl Executor {
                 self.reporter.report(&error, "a turn could not store what it does");
                 Outcome::Failed(TurnError::Internal, Answer::default())
             }
+            Halt::Internal => Outcome::Failed(TurnError::Internal, Answer::default()),
         }
     }
 
@@ -97,13 +94,27 @@ impl Executor {
         match self.pass(&run, with_tools, setup).await {
             Ok(pass) => {
                 let pass = cost(pass);
-                self.record_pass(&pass, with_tools, setup).await?;
-                Ok(self.answered(run, pass, setup))
+                let said = self.said(&pass, setup);
+                let run = run.model_answered(pass);
+                match run.next() {
+                    Step::Done(_) => {}
+                    Step::CallTools(_) => {
+                        self.publish_end_of_pass(setup);
+                        self.record(&run, said, setup).await?;
+                    }
+                    // Nothing is stored of an answer that is written anew.
+                    Step::CallModel { .. } => {
+                        tracing::info!(run = %setup.turn.id, "an answer promised what no task was stored for");
+                        self.publish_end_of_pass(setup);
+                        self.record(&run, None, setup).await?;
+                    }
+                }
+                Ok(run)
             }
             Err(Broken { pass, error: None }) => Err(Halt::Cancelled(run.broken_off(cost(pass)))),
             Err(Broken { pass, error: Some(error) }) => match run.model_failed(cost(pass)) {
                 Ok(run) => {
-                    tracing::warn!(%error, run = %setup.context.run, "an answer could not be written anew");
+                    tracing::warn!(%error, run = %setup.turn.id, "an answer could not be written anew");
                     Ok(run)
                 }
                 Err(answer) => Err(Halt::Model(error, *answer)),
@@ -151,14 +162,8 @@ impl Executor {
         }
     }
 
-    /// Tells the machine; an answer that it has written anew is none, and nothing of it is stored.
-    fn answered(&self, run: Run, pass: Pass, setup: &Setup) -> Run {
-        let run = run.model_answered(pass);
-        if matches!(run.next(), Step::CallModel { .. }) {
-            tracing::info!(run = %setup.context.run, "an answer promised what no task was stored for");
-            self.caller.bus.publish(setup.context.run, TurnEventKind::PassEnded);
-        }
-        run
+    fn publish_end_of_pass(&self, setup: &Setup) {
+        self.caller.bus.publish(setup.turn.id, TurnEventKind::PassEnded);
     }
 
     fn cost(&self, pass: &Pass, setup: &Setup) -> Option<u64> {
@@ -179,70 +184,72 @@ impl Executor {
         if !setup.control.commit() {
             return;
         }
-        self.caller.bus.publish(setup.context.run, kind);
+        self.caller.bus.publish(setup.turn.id, kind);
     }
 
-    /// Stores what a pass that goes on to call tools has said, so that a restart can rebuild it.
-    async fn record_pass(&self, pass: &Pass, with_tools: bool, setup: &Setup) -> Result<(), StoreError> {
-        if pass.calls.is_empty() || !with_tools {
-            return Ok(());
-        }
-        self.caller.bus.publish(setup.context.run, TurnEventKind::PassEnded);
+    /// What a pass that goes on to call tools has said, as a message, if it said something.
+    fn said(&self, pass: &Pass, setup: &Setup) -> Option<Message> {
         if pass.text.is_empty() && pass.private.is_empty() && pass.sources.is_empty() {
-            return Ok(());
+            return None;
         }
-        let now = self.caller.clock.now();
-        let said = Message {
+        Some(Message {
             model_id: Some(pass.model.as_ref().unwrap_or(&setup.model).to_string()),
             token_usage: pass.usage,
             nano_usd: pass.nano_usd,
             private: pass.private.clone(),
             sources: pass.sources.clone(),
-            ..Message::new(setup.session, Role::Assistant, pass.text.clone(), now)
-        };
-        self.caller.store.append(said).await.map(|_| ())
+            ..Message::new(setup.turn.session, Role::Assistant, pass.text.clone(), self.reporter.now())
+        })
     }
 
-    /// A call found `running` after a crash may have acted: the model is told so, and it is not made again. Nor is one
-    /// whose result cannot be read among the messages: its record has it too.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub(super) async fn settle_open_calls(&self, turn: &ActiveTurn) -> Result<(), StoreError> {
-        let store = &self.caller.store;
-        let calls = store.tool_calls(turn.id).await?;
-        if calls.is_empty() {
-            return Ok(());
-        }
-        let stored = store.recent(turn.session, HISTORY_MESSAGES).await?;
-        let of_turn = stored.iter().filter(|message| message.index >= turn.first_index);
-        let told: HashSet<&str> =
-            of_turn.filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
-        for mut call in calls.into_iter().filter(|call| !told.contains(call.call.id.as_str())) {
-            if call.status == ToolStatus::Running {
-                call.status = ToolStatus::Unknown;
+    /// Records a pass that goes on, in one write with the calls that are about to be made. A turn that was told to end makes
+    /// none; its pass is on record all the same, so that a restart does not repeat it.
+    async fn record(&self, run: &Run, said: Option<Message>, setup: &Setup) -> Result<(), Halt> {
+        let state = serde_json::to_value(run.state()).map_err(|error| {
+            tracing::error!(%error, run = %setup.turn.id, "the state of a turn cannot be stored");
+            Halt::Internal
+        })?;
+        let step = TurnStep { state: Some(state), said, calls: Vec::new() };
+        match run.next() {
+            Step::CallTools(planned) => self.start(planned, step, run, setup).await,
+            Step::CallModel { .. } | Step::Done(_) => {
+                Ok(self.caller.store.record_step(&setup.turn, step).await?)
             }
-            let result = call.result.get_or_insert_with(|| UNKNOWN_OUTCOME.to_owned()).clone();
-            let message = result_message(turn.session, &call, result, Carried::default());
-            store.tool_ended(&call, message).await?;
         }
-        Ok(())
+    }
+
+    /// Records that calls start, if they may.
+    async fn start(
+        &self,
+        planned: Vec<Planned>,
+        step: TurnStep,
+        run: &Run,
+        setup: &Setup,
+    ) -> Result<(), Halt> {
+        let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        let acts = calls.iter().any(ReadyCall::acts);
+        let may_call = !setup.control.cancel.is_cancelled() && (!acts || setup.control.commit());
+        let calls = if may_call { self.caller.records(&calls, &setup.context) } else { Vec::new() };
+        self.caller.store.record_step(&setup.turn, TurnStep { calls, ..step }).await?;
+        match may_call {
+            true => Ok(()),
+            false => Err(Halt::Cancelled(run.answer(Pass::default()))),
+        }
     }
 
     /// Makes the calls of a pass. A call under way when the turn is cancelled is torn off: its record stays `running`, which
     /// is the truth.
     async fn call_tools(&self, run: Run, planned: Vec<Planned>, setup: &Setup) -> Result<Run, Halt> {
-        let calls = ready(planned, run.found(), &setup.tools);
-        let context = ToolContext { addresses: run.addresses().clone(), ..setup.context.clone() };
-        let acts = calls.iter().any(ReadyCall::acts);
-        let cancelled = || Err(Halt::Cancelled(run.answer(Pass::default())));
-        if acts && !setup.control.commit() {
-            return cancelled();
+        // A restart may have come before they were recorded.
+        if planned.iter().any(|planned| setup.taken_up.has_not_started(&planned.call.id)) {
+            self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
         }
+        let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        let context = ToolContext { addresses: run.addresses().clone(), ..setup.context.clone() };
         let results = tokio::select! {
             biased;
-            () = setup.control.cancel.cancelled() => return cancelled(),
-            results = self.caller.make(calls, &context, setup.session) => results?,
+            () = setup.control.cancel.cancelled() => return Err(Halt::Cancelled(run.answer(Pass::default()))),
+            results = self.caller.make(calls, &context, setup.turn.session) => results?,
         };
         Ok(run.tools_answered(results))
     }

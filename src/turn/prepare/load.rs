@@ -4,6 +4,8 @@ use chrono::TimeDelta;
 
 use super::super::error::TurnError;
 use super::super::question::Question;
+use super::super::run::{CallResult, InHand};
+use super::super::taken_up::{HISTORY_MESSAGES, TakenUp};
 use super::super::window::{Material, Window, build};
 use super::{Preparer, pictures};
 use crate::domain::agent::Agent;
@@ -11,12 +13,10 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::tool::Carried;
+use crate::domain::tool::{Call, Carried};
 use crate::domain::turn::ActiveTurn;
 use crate::policy::address::Addresses;
 
-/// The most stored messages that are looked at for the history; the token budget cuts further.
-pub(in crate::turn) const HISTORY_MESSAGES: usize = 400;
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
 /// Background is at most so old and so long.
@@ -30,44 +30,56 @@ pub(super) struct Loaded {
     pub(super) window: Window,
     /// What this turn's calls left behind before a restart.
     pub(super) carried: Vec<Carried>,
+    /// What was stored of the pass whose calls were being made before a restart.
+    pub(super) in_hand: InHand,
     /// Addresses that people wrote.
     pub(super) written: Addresses,
+}
+
+/// What was chosen for a turn.
+pub(super) struct Chosen<'a> {
+    pub(super) config: &'a ChatConfig,
+    pub(super) model: &'a ModelName,
+    pub(super) agent: Option<&'a Agent>,
 }
 
 impl Preparer {
     pub(super) async fn load(
         &self,
-        run: &ActiveTurn,
+        turn: &ActiveTurn,
         question: &Question,
-        config: &ChatConfig,
-        model: &ModelName,
-        agent: Option<&Agent>,
+        taken_up: &TakenUp,
+        chosen: &Chosen<'_>,
     ) -> Result<Loaded, TurnError> {
         let first = question.parts.first().ok_or(TurnError::Internal)?;
         let (place, now) = (&first.place, self.reporter.now());
         let since = now - TimeDelta::hours(OVERHEARD_HOURS);
         let (notes, stored, overheard) = futures::join!(
             self.notes.notes(place.chat),
-            self.messages_of(run),
-            self.conversations.overheard(run.conversation, since, OVERHEARD_MESSAGES),
+            self.messages_of(turn),
+            self.conversations.overheard(turn.conversation, since, OVERHEARD_MESSAGES),
         );
         let (notes, overheard) =
             (self.reporter.or_without(notes, "notes"), self.reporter.or_without(overheard, "background"));
         let (history, mine): (Vec<Message>, Vec<Message>) =
-            stored.into_iter().partition(|message| message.index < run.first_index);
-        let done: Vec<Message> = mine.into_iter().filter(|message| message.role != Role::User).collect();
+            stored.into_iter().partition(|message| message.index < turn.first_index);
+        let mine = mine.into_iter().filter(|message| message.role != Role::User);
+        let (in_hand, done): (Vec<Message>, Vec<Message>) =
+            mine.partition(|message| is_in_hand(message, turn, taken_up));
         let models = &self.models;
-        let may_see =
-            models.order(model).iter().any(|one| models.capabilities(one).is_some_and(|can| can.vision));
+        let may_see = models
+            .order(chosen.model)
+            .iter()
+            .any(|one| models.capabilities(one).is_some_and(|can| can.vision));
         let pictures = match may_see {
             true => pictures::fetch(&*self.files, &question.parts, &history).await,
             false => pictures::unseen(&question.parts, &history),
         };
         let material = Material {
             bot: &self.bot,
-            agent: agent.map(|agent| agent.instructions.as_str()),
+            agent: chosen.agent.map(|agent| agent.instructions.as_str()),
             place,
-            config,
+            config: chosen.config,
             default_zone: self.default_zone,
             notes: &notes,
             history: &history,
@@ -87,7 +99,7 @@ impl Preparer {
         let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
         let of_task = question.task.iter().flat_map(|task| &task.addresses);
         of_task.for_each(|address| written.add_found(address));
-        Ok(Loaded { window, carried, written })
+        Ok(Loaded { window, carried, in_hand: read_in_hand(in_hand), written })
     }
 
     /// The newest messages of the session; few or none where they cannot be read.
@@ -102,6 +114,31 @@ impl Preparer {
         }
         Vec::new()
     }
+}
+
+/// Whether a message belongs to the pass whose calls were being made: its words, or a result of one of them.
+fn is_in_hand(message: &Message, turn: &ActiveTurn, taken_up: &TakenUp) -> bool {
+    let Some((checkpoint, state)) = turn.checkpoint.as_ref().zip(taken_up.state.as_ref()) else {
+        return false;
+    };
+    let is_of_pass = match &message.tool {
+        Some(meta) => state.is_calling(&meta.tool_call_id),
+        None => state.has_calls(),
+    };
+    message.index >= checkpoint.from && is_of_pass
+}
+
+fn read_in_hand(messages: Vec<Message>) -> InHand {
+    let mut in_hand = InHand::default();
+    for message in messages {
+        let Some(meta) = message.tool else {
+            (in_hand.text, in_hand.private) = (message.text, message.private);
+            continue;
+        };
+        let call = Call { id: meta.tool_call_id, name: meta.tool_name, arguments: meta.tool_arguments };
+        in_hand.results.push(CallResult { call, output: message.text, carried: meta.carried });
+    }
+    in_hand
 }
 
 /// What a stored pass or call left behind for its turn.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 pub use self::agent::Agents;
-pub(super) use self::load::HISTORY_MESSAGES;
+use self::load::Chosen;
 use self::readable::unreadable;
 use super::control::Control;
 use super::error::TurnError;
@@ -19,6 +19,7 @@ use super::question::Question;
 use super::reply::Reply;
 use super::report::Reporter;
 use super::run::{Answer, Run};
+use super::taken_up::TakenUp;
 use super::window::BotName;
 use crate::domain::generation::Generation;
 use crate::domain::message::Inbound;
@@ -27,7 +28,6 @@ use crate::domain::task::MAX_RUN_MESSAGES;
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::turn::ActiveTurn;
 use crate::files::Files;
-use crate::ids::SessionId;
 use crate::policy::address::Addresses;
 use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
@@ -67,10 +67,12 @@ pub struct Preparer {
 /// What one turn is executed with, the same for all its steps.
 #[derive(Debug)]
 pub struct Setup {
+    /// Its record.
+    pub turn: ActiveTurn,
+    /// How far it had come before a restart.
+    pub taken_up: TakenUp,
     /// For whom and where.
     pub context: ToolContext,
-    /// The session it writes to.
-    pub session: SessionId,
     /// The model that is meant.
     pub model: ModelName,
     /// What it may call.
@@ -96,6 +98,7 @@ impl Preparer {
         &self,
         turn: &ActiveTurn,
         question: &Question,
+        taken_up: TakenUp,
         control: &Control,
     ) -> Result<Prepared, Box<Outcome>> {
         let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
@@ -116,7 +119,10 @@ impl Preparer {
             let is_meant = question.parts.iter().any(Inbound::is_addressed);
             return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
         }
-        let loaded = self.load(turn, question, &config, &model, part.agent).await.map_err(failed)?;
+        let loaded = self
+            .load(turn, question, &taken_up, &Chosen { config: &config, model: &model, agent: part.agent })
+            .await
+            .map_err(failed)?;
         let (earlier, has_keys) = (loaded.window.earlier, loaded.window.has_keys);
         // What nothing looks up has no key.
         let keys = earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();
@@ -127,7 +133,13 @@ impl Preparer {
             .knowing(loaded.written)
             // A task is where a promise is kept.
             .keeping_promises(question.task.is_none());
+        let run = match taken_up.state.clone() {
+            Some(state) => run.restored(state, loaded.in_hand),
+            None => run,
+        };
         let setup = Setup {
+            turn: turn.clone(),
+            taken_up,
             context: ToolContext {
                 run: turn.id,
                 place: first.place.clone(),
@@ -139,7 +151,6 @@ impl Preparer {
                 now: self.reporter.now(),
                 sends: self.allowance(turn, question).await.map_err(failed)?,
             },
-            session: turn.session,
             model,
             tools: match has_keys {
                 true => Arc::new(part.tools.demanding(LOOKUP)),

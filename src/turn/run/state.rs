@@ -29,6 +29,23 @@ pub struct State {
     pub(super) taken_back: Option<TakenBack>,
 }
 
+impl State {
+    /// Whether this call is one of those that come next.
+    #[must_use]
+    pub fn is_calling(&self, id: &str) -> bool {
+        match &self.phase {
+            Phase::Calling { planned, .. } => planned.iter().any(|planned| planned.call.id == id),
+            Phase::Asking | Phase::Done(_) => false,
+        }
+    }
+
+    /// Whether calls come next.
+    #[must_use]
+    pub const fn has_calls(&self) -> bool {
+        matches!(self.phase, Phase::Calling { .. })
+    }
+}
+
 impl Default for State {
     fn default() -> Self {
         Self {

@@ -14,7 +14,7 @@ use figaro::store::{StoreError, TurnEnd};
 use proptest::prelude::*;
 
 use super::sled::{Sled, crash_image};
-use super::{Backend, CHAT, HERE, at, inbound, raw, reply, texts, tool_call, words};
+use super::{Backend, CHAT, HERE, at, inbound, raw, reply, started, texts, tool_call, words};
 
 /// Replaces the first record of a tree.
 fn damage(folder: &Sled, tree: &str) {
@@ -115,7 +115,7 @@ async fn what_is_acknowledged_is_in_the_files() {
 
     let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
-    store.tool_started(&call).await.unwrap();
+    started(&*store, &run, from_ref(&call)).await;
     let image = crash_image(&folder);
     let crashed = image.open().await;
     assert_eq!(crashed.active_runs().await.unwrap(), from_ref(&run));

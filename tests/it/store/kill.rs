@@ -16,7 +16,7 @@ use figaro::store::{ConversationStore, InboxStore, Store, StoreError, TurnEnd};
 use tokio::task::JoinSet;
 
 use super::sled::Sled;
-use super::{BOT, Backend, CHAT, at, inbound, raw, reply, tool_call, words};
+use super::{BOT, Backend, CHAT, at, inbound, raw, reply, started, tool_call, words};
 
 /// The child's work lies beside the store; without it there is nothing to do.
 const ORDER: &str = "write-until-killed";
@@ -54,7 +54,7 @@ async fn write_until_killed() {
 async fn one_turn(store: &SledStore, lane: Conversation, id: i64) {
     let run = store.begin_turn(lane, &[inbound(id, "q")], at(id)).await.unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
-    store.tool_started(&call).await.unwrap();
+    started(store, &run, &[call]).await;
     let call = tool_call(run.id, "c", ToolStatus::Complete);
     store.tool_ended(&call, words(run.session, "result")).await.unwrap();
     let answer = words(run.session, &format!("answer {id}"));

@@ -27,9 +27,9 @@ use figaro::domain::delivery::{Action, PendingDelivery};
 use figaro::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use figaro::domain::note::Note;
 use figaro::domain::tool::{Call, ToolCall, ToolStatus};
-use figaro::domain::turn::ActiveTurn;
+use figaro::domain::turn::{ActiveTurn, Step};
 use figaro::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId};
-use figaro::store::{RawUpdate, Store};
+use figaro::store::{ConversationStore, RawUpdate, Store};
 use serde_json::json;
 
 /// Something that keeps a store between one opening and the next.
@@ -107,6 +107,11 @@ fn tool_call(run: RunId, id: &str, status: ToolStatus) -> ToolCall {
     ToolCall { call, run, status, result: None, started_at: at(1), duration_ms: None }
 }
 
+/// Records that calls of a turn start.
+async fn started(store: &(impl ConversationStore + ?Sized), turn: &ActiveTurn, calls: &[ToolCall]) {
+    store.record_step(turn, Step { calls: calls.to_vec(), ..Step::default() }).await.unwrap();
+}
+
 fn reply(run: &ActiveTurn, answer: &Message) -> PendingDelivery {
     PendingDelivery {
         entry: Some(answer.id),
@@ -182,7 +187,7 @@ conformance! {
         what_was_never_asked_is_not_tried_again
         a_further_try_goes_on_after_a_restart
         a_turn_needs_no_question
-        tool_calls_are_recorded_as_they_go
+        a_step_is_recorded_whole tool_calls_are_recorded_as_they_go
     }
     outbox {
         deliveries_go_on_where_they_stopped

@@ -19,7 +19,7 @@ use figaro::store::{KEPT_RUNS, Store, TaskAdded, TaskLimits, TurnEnd};
 
 use futures::future::join_all;
 
-use super::{Backend, CHAT, HERE, accept, at, inbound, texts, tool_call};
+use super::{Backend, CHAT, HERE, accept, at, inbound, started, texts, tool_call};
 
 const LIMITS: TaskLimits = TaskLimits { per_chat: 3, per_user: 4 };
 const HOUR: TimeDelta = TimeDelta::hours(1);
@@ -301,9 +301,9 @@ pub(super) async fn a_run_that_gives_way_is_not_made_again_if_it_had_acted(backe
         kept(&store, from_ref(&&task)).await;
         let (run, claim) = claimed(&store, &task).await;
         let lane = task.place.conversation();
-        store.begin_task(task.id, run, lane, at(3600)).await.unwrap().unwrap();
+        let (turn, _) = store.begin_task(task.id, run, lane, at(3600)).await.unwrap().unwrap();
         if acted {
-            store.tool_started(&tool_call(run, "call_1", ToolStatus::Running)).await.unwrap();
+            started(&*store, &turn, &[tool_call(run, "call_1", ToolStatus::Running)]).await;
         }
         // A question comes in before anybody goes on with the run.
         store.begin_turn(lane, &[inbound(7, "why?")], at(3601)).await.unwrap();

@@ -7,11 +7,13 @@ use figaro::domain::conversation::{Message, Role};
 use figaro::domain::message::Inbound;
 use figaro::domain::model::ModelName;
 use figaro::domain::tool::{ToolCall, ToolStatus};
-use figaro::domain::turn::ActiveTurn;
+use figaro::domain::turn::{ActiveTurn, Checkpoint, Step};
 use figaro::ids::{RunId, SessionId, TaskId, UpdateId};
 use figaro::store::{Store, TurnEnd};
 
-use super::{Backend, HERE, TOPIC, accept, at, ids, inbound, reply, texts, tool_call, words};
+use serde_json::json;
+
+use super::{Backend, HERE, TOPIC, accept, at, ids, inbound, reply, started, texts, tool_call, words};
 
 pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
     let store = backend.open().await;
@@ -29,6 +31,7 @@ pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
         again: false,
         model: None,
         task: None,
+        checkpoint: None,
     };
     assert_eq!(run, expected);
     assert_eq!(texts(&store, session).await, ["before", "part one", "part two"]);
@@ -68,7 +71,7 @@ pub(super) async fn a_turn_that_acted_is_not_begun_again(backend: &dyn Backend) 
     let store = backend.open().await;
     accept(&store, &[1, 2, 3], 0).await;
     let left = store.begin_turn(HERE, &[inbound(1, "one"), inbound(2, "two")], at(0)).await.unwrap();
-    store.tool_started(&tool_call(left.id, "c", ToolStatus::Running)).await.unwrap();
+    started(&*store, &left, &[tool_call(left.id, "c", ToolStatus::Running)]).await;
     let next = store.begin_turn(HERE, &[inbound(3, "three"), inbound(2, "two")], at(0)).await.unwrap();
     let store = backend.reopen(store).await;
     // Its update is dealt with; the one that is asked about again waits for the new turn.
@@ -119,7 +122,7 @@ pub(super) async fn a_turn_can_be_taken_back(backend: &dyn Backend) {
     store.end_turn(&kept, TurnEnd::default()).await.unwrap();
     let run = store.begin_turn(HERE, &[inbound(2, "gone")], at(0)).await.unwrap();
     store.append(words(run.session, "gone too")).await.unwrap();
-    store.tool_started(&tool_call(run.id, "c", ToolStatus::Running)).await.unwrap();
+    started(&*store, &run, &[tool_call(run.id, "c", ToolStatus::Running)]).await;
     for _ in 0..2 {
         store.retract_turn(&run).await.unwrap();
         store.retract_turn(&kept).await.unwrap();
@@ -150,13 +153,48 @@ pub(super) async fn a_turn_needs_no_question(backend: &dyn Backend) {
     assert_eq!(store.active_runs().await.unwrap(), [second]);
 }
 
+pub(super) async fn a_step_is_recorded_whole(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let turn = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    assert_eq!(turn.checkpoint, None);
+    let call = tool_call(turn.id, "a", ToolStatus::Running);
+    let step = |state: &str, said: Option<&str>, calls: &[ToolCall]| Step {
+        state: Some(json!(state)),
+        said: said.map(|text| words(turn.session, text)),
+        calls: calls.to_vec(),
+    };
+    let checkpoint = |state: &str, from| Some(Checkpoint { state: json!(state), from });
+    store.record_step(&turn, step("first", Some("wait"), from_ref(&call))).await.unwrap();
+    let store = backend.reopen(store).await;
+    let on_record = store.active_runs().await.unwrap();
+    assert_eq!(on_record, [ActiveTurn { checkpoint: checkpoint("first", 1), ..turn.clone() }]);
+    assert_eq!(texts(&store, turn.session).await, ["q", "wait"]);
+    assert_eq!(store.tool_calls(turn.id).await.unwrap(), [call.clone()]);
+
+    // Where only calls start, what the machine goes on with stays; the next state counts from what is stored by then.
+    store.record_step(&turn, Step { state: None, ..step("", None, &[]) }).await.unwrap();
+    assert_eq!(store.active_runs().await.unwrap(), on_record);
+    store.tool_ended(&call, words(turn.session, "done")).await.unwrap();
+    store.record_step(&turn, step("second", None, &[])).await.unwrap();
+    let on_record = store.active_runs().await.unwrap();
+    assert_eq!(on_record[0].checkpoint, checkpoint("second", 3));
+
+    // A turn that gave way leaves what it did, and nothing to go on with.
+    let next = store.begin_turn(HERE, &[inbound(2, "next")], at(0)).await.unwrap();
+    let late = tool_call(turn.id, "b", ToolStatus::Running);
+    store.record_step(&turn, step("late", Some("late"), from_ref(&late))).await.unwrap();
+    assert_eq!(store.active_runs().await.unwrap(), [next]);
+    assert_eq!(texts(&store, turn.session).await, ["q", "wait", "done", "next", "late"]);
+    assert_eq!(store.tool_calls(turn.id).await.unwrap(), [call, late]);
+}
+
 pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
     let store = backend.open().await;
     let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
     let mut calls = ["z", "a", "m"].map(|id| tool_call(run.id, id, ToolStatus::Running));
-    for call in &calls {
-        store.tool_started(call).await.unwrap();
-    }
+    started(&*store, &run, &calls[..1]).await;
+    // One that is known keeps its place.
+    started(&*store, &run, &calls).await;
     let store = backend.reopen(store).await;
     assert_eq!(store.tool_calls(run.id).await.unwrap(), calls);
 

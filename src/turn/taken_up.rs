@@ -1,0 +1,96 @@
+//! Takes up a turn that a restart interrupted: what its calls came to is made whole, and what was under way is known.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::run::State;
+use crate::domain::conversation::{Message, Role, ToolMeta};
+use crate::domain::tool::{Carried, ToolCall, ToolStatus};
+use crate::domain::turn::ActiveTurn;
+use crate::ids::SessionId;
+use crate::store::{ConversationStore, StoreError};
+
+/// The most stored messages that are looked at for the history; the token budget cuts further.
+pub(super) const HISTORY_MESSAGES: usize = 400;
+
+/// What the model is told about a call that a crash left open.
+pub(super) const UNKNOWN_OUTCOME: &str =
+    "the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it.";
+
+/// What is known of a turn that goes on; empty for one that begins.
+#[derive(Debug, Clone, Default)]
+pub struct TakenUp {
+    /// The state it was stored in; none where it had not come so far.
+    pub(super) state: Option<State>,
+    /// The calls on record, by their ids, and where they stood.
+    calls: HashMap<String, ToolStatus>,
+}
+
+impl TakenUp {
+    /// Whether a call was under way when the bot stopped: it may have acted.
+    pub(super) fn was_cut(&self, call: &str) -> bool {
+        self.calls.get(call) == Some(&ToolStatus::Running)
+    }
+
+    /// Whether a call was about to be made when the bot stopped.
+    pub(super) fn has_not_started(&self, call: &str) -> bool {
+        self.state.as_ref().is_some_and(|state| state.is_calling(call)) && !self.calls.contains_key(call)
+    }
+}
+
+/// Reads how far a turn has come. A call found `running` that the turn's machine does not go on with may have acted: the model
+/// is told so, and it is not made again. A result that cannot be read among the messages is taken from its record.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn take_up(
+    store: &Arc<dyn ConversationStore>,
+    turn: &ActiveTurn,
+) -> Result<TakenUp, StoreError> {
+    let state = state_of(turn);
+    let calls = store.tool_calls(turn.id).await?;
+    let known = calls.iter().map(|call| (call.call.id.clone(), call.status)).collect();
+    let taken_up = TakenUp { state, calls: known };
+    if calls.is_empty() {
+        return Ok(taken_up);
+    }
+    let stored = store.recent(turn.session, HISTORY_MESSAGES).await?;
+    let of_turn = stored.iter().filter(|message| message.index >= turn.first_index);
+    let told: HashSet<&str> =
+        of_turn.filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
+    let goes_on_with = |id: &str| taken_up.state.as_ref().is_some_and(|state| state.is_calling(id));
+    for mut call in calls.into_iter().filter(|call| !told.contains(call.call.id.as_str())) {
+        if call.status == ToolStatus::Running {
+            if goes_on_with(&call.call.id) {
+                continue;
+            }
+            call.status = ToolStatus::Unknown;
+        }
+        let unknown = || serde_json::json!({"success": false, "error": UNKNOWN_OUTCOME}).to_string();
+        let result = call.result.get_or_insert_with(unknown).clone();
+        let message = result_message(turn.session, &call, result, Carried::default());
+        store.tool_ended(&call, message).await?;
+    }
+    Ok(taken_up)
+}
+
+fn state_of(turn: &ActiveTurn) -> Option<State> {
+    let checkpoint = turn.checkpoint.as_ref()?;
+    let read: Result<State, _> = serde::Deserialize::deserialize(&checkpoint.state);
+    read.inspect_err(|error| {
+        tracing::error!(%error, run = %turn.id, "how far a turn had come cannot be read; its passes count from the beginning");
+    })
+    .ok()
+}
+
+/// The stored message that carries a call's result, and what the call left behind for its turn.
+#[must_use]
+pub fn result_message(session: SessionId, call: &ToolCall, output: String, carried: Carried) -> Message {
+    let meta = ToolMeta {
+        tool_call_id: call.call.id.clone(),
+        tool_name: call.call.name.clone(),
+        tool_arguments: call.call.arguments.clone(),
+        carried,
+    };
+    Message { tool: Some(meta), ..Message::new(session, Role::Tool, output, call.started_at) }
+}
