@@ -88,7 +88,7 @@ pub(super) fn routes() -> Router<OfflineModel> {
 }
 
 async fn tags(State(model): State<OfflineModel>) -> Response {
-    let at = model.0.clock.now().to_rfc3339();
+    let at = model.0.runtime.now().to_rfc3339();
     let listed = MODELS.iter().filter(|known| !model.is_retired(known.name)).map(|known| {
         json!({
             "name": known.name, "model": known.name, "modified_at": at, "size": 2_019_393_189_u64,
@@ -116,7 +116,7 @@ async fn show(State(model): State<OfflineModel>, Json(body): Json<Value>) -> Res
     info.insert(format!("{}.context_length", known.family), known.context.into());
     let shown = json!({
         "modelfile": "", "parameters": "", "template": "{{ .Prompt }}", "details": known.details(),
-        "model_info": info, "capabilities": known.capabilities, "modified_at": model.0.clock.now().to_rfc3339(),
+        "model_info": info, "capabilities": known.capabilities, "modified_at": model.0.runtime.now().to_rfc3339(),
     });
     Json(shown).into_response()
 }

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use super::reply::{Brain, Part, Reply};
 use super::request::{ModelRequest, Picture, TaggedMessage, tagged};
-use crate::prompts::fence;
 
 const WORD_PAUSE: Duration = Duration::from_millis(25);
 const SLOW_PAUSE: Duration = Duration::from_millis(450);
@@ -66,8 +65,11 @@ whenever you have seen enough. There is nothing more to come than more of the sa
 another after that, until the sentence finds its end, which is here.";
 
 /// Answers by keyword.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Showman;
+#[derive(Debug, Clone, Copy)]
+pub struct Showman {
+    /// Gives the words that a person wrote, out of how the bot escapes them in its prompt.
+    pub unescape: fn(&str) -> String,
+}
 
 /// The trick a message asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +115,7 @@ impl Brain for Showman {
             Trick::Long => spoken(&long()),
             Trick::Slow => Reply::text(SLOW).paced(0, SLOW_PAUSE),
             Trick::Echo => match request.pictures().as_slice() {
-                [] => spoken(&echo(&fence::read(message.text))),
+                [] => spoken(&echo(&(self.unescape)(message.text))),
                 pictures => spoken(&received(pictures)),
             },
             Trick::Dice => offered(request, "find_tools", json!({"query": "roll a dice"})),

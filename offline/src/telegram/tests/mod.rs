@@ -14,8 +14,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::{OfflineTelegram, Options, Person, Standing};
-use crate::clock::Clock;
-use crate::shutdown::Tasks;
+use crate::Runtime;
 
 const ANN: i64 = 11;
 const BOB: i64 = 12;
@@ -26,7 +25,7 @@ const NOW: &str = "2026-03-01T12:00:00Z";
 /// A small world: Ann's private chat, a group and a forum with Ann (owner), Bob and the bot.
 struct Bed {
     tg: OfflineTelegram,
-    tasks: Tasks,
+    runtime: Runtime,
     http: reqwest::Client,
     topic: i64,
 }
@@ -37,10 +36,10 @@ impl Bed {
     }
 
     async fn with(options: Options) -> Self {
-        let tasks = Tasks::new();
+        let now = NOW.parse().unwrap();
+        let runtime = Runtime::new(move || now);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let clock = Clock::fixed(NOW.parse().unwrap());
-        let tg = OfflineTelegram::start(listener, options, clock, &tasks).unwrap();
+        let tg = OfflineTelegram::start(listener, options, &runtime).unwrap();
         tg.add_user(Person::new(ANN, "Ann").username("ann"));
         tg.add_user(Person::new(BOB, "Bob").language("de"));
         tg.add_private(ANN).unwrap();
@@ -51,7 +50,7 @@ impl Bed {
             tg.set_member(chat, BOB, Standing::Member).unwrap();
         }
         let topic = tg.add_topic(FORUM, "Bugs").unwrap();
-        Self { tg, tasks, http: client(), topic }
+        Self { tg, runtime, http: client(), topic }
     }
 
     fn address(&self, method: &str) -> String {
@@ -87,8 +86,8 @@ impl Bed {
 
     /// A test leaves nothing running.
     async fn end(self) {
-        self.tasks.stop();
-        assert!(self.tasks.finish(Duration::from_secs(5)).await, "the server still runs");
+        self.runtime.stop();
+        assert!(self.runtime.finish(Duration::from_secs(5)).await, "the server still runs");
     }
 }
 

@@ -227,7 +227,7 @@ impl OfflineTelegram {
     /// Leaves out the ids that a world before this one may have given in the same folder. For a new world that is
     /// kept, once its chats are there.
     pub fn skip_ids(&self) {
-        let now = self.clock().now();
+        let now = self.runtime().now();
         self.change(|state| skip_ids(state, now, since_epoch(now)));
     }
 
@@ -245,7 +245,7 @@ impl OfflineTelegram {
         written.map_err(io::Error::other).flatten().map_err(|error| failed(&path, error))
     }
 
-    /// Writes changes until the tasks stop; the last ones are left to [`Self::save`].
+    /// Writes changes until the runtime stops; the last ones are left to [`Self::save`].
     pub(super) async fn keep_saving(self) {
         let mut changes = self.changes();
         // What was there before the first change is written too.
@@ -258,7 +258,7 @@ impl OfflineTelegram {
                 }
             };
             tokio::select! {
-                () = self.tasks().stopping() => return,
+                () = self.runtime().stopping() => return,
                 () = change => {}
             }
             changes.mark_unchanged();

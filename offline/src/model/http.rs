@@ -20,7 +20,7 @@ use super::dialect::{Call, Dialect, Event, Refusal, Turn};
 use super::reply::{Failure, FaultKind, Kind, Place, Reply};
 use super::request::ModelRequest;
 use super::{OfflineModel, chat, gemini, ollama, openai, responses};
-use crate::demo::at_once;
+use crate::at_once;
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
@@ -30,9 +30,9 @@ const BEFORE_BREAK: Duration = Duration::from_millis(5);
 /// A stream of an answer's bytes.
 type Bytes = BoxStream<'static, Result<Vec<u8>, io::Error>>;
 
-/// Serves until the tasks stop.
+/// Serves until the runtime stops.
 pub(super) async fn serve(model: OfflineModel, listener: TcpListener) {
-    let tasks = model.0.tasks.clone();
+    let runtime = model.0.runtime.clone();
     let app = Router::new()
         .merge(openai::routes())
         .merge(responses::routes())
@@ -41,7 +41,7 @@ pub(super) async fn serve(model: OfflineModel, listener: TcpListener) {
         .merge(gemini::routes())
         .fallback(unknown)
         .with_state(model);
-    let stop = async move { tasks.stopping().await };
+    let stop = async move { runtime.stopping().await };
     if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
         tracing::error!(%error, "the offline model stopped serving");
     }
@@ -80,7 +80,7 @@ async fn respond(model: OfflineModel, dialect: &'static dyn Dialect, request: Re
         return refusal(dialect, complaint.refusal());
     }
     let reply = model.0.brain.answer(&request);
-    let stopped = model.0.tasks.clone();
+    let stopped = model.0.runtime.clone();
     let stopping = || Refusal {
         status: StatusCode::SERVICE_UNAVAILABLE,
         message: "the offline model is stopping".to_owned(),
@@ -143,7 +143,7 @@ async fn answer(
         Kind::Page(html) => Html(html.clone()).into_response(),
         Kind::Silence => streamed(content_type, body(model, stream::pending().boxed())),
         Kind::Turn(parts) => {
-            let at = model.0.clock.now();
+            let at = model.0.runtime.now();
             let turn = Turn { request, reply: &reply, parts, number, at };
             streamed(content_type, body(model, written(dialect, &turn)))
         }
@@ -206,10 +206,10 @@ fn broken() -> Bytes {
     stream::once(error).boxed()
 }
 
-/// A body that ends when the tasks stop, whatever is still to come.
+/// A body that ends when the runtime stops, whatever is still to come.
 fn body(model: &OfflineModel, bytes: Bytes) -> Body {
-    let tasks = model.0.tasks.clone();
-    Body::from_stream(bytes.take_until(async move { tasks.stopping().await }))
+    let runtime = model.0.runtime.clone();
+    Body::from_stream(bytes.take_until(async move { runtime.stopping().await }))
 }
 
 fn streamed(content_type: &'static str, body: Body) -> Response {

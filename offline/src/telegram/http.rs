@@ -15,9 +15,9 @@ use super::error::{self, Refusal};
 use super::fault::Failure;
 use super::state::{Call, Uploaded};
 use super::{OfflineTelegram, markup, methods, updates, web};
-use crate::demo::at_once;
+use crate::at_once;
 
-/// Serves until the tasks stop.
+/// Serves until the runtime stops.
 pub(super) async fn serve(tg: OfflineTelegram, listener: TcpListener) {
     let page = tg.options().page.map(|page| web::routes(tg.clone(), page));
     let app = Router::new()
@@ -26,7 +26,7 @@ pub(super) async fn serve(tg: OfflineTelegram, listener: TcpListener) {
         .with_state(tg.clone())
         .merge(page.unwrap_or_default());
     let stopped = tg.clone();
-    let stop = async move { stopped.tasks().stopping().await };
+    let stop = async move { stopped.runtime().stopping().await };
     if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
         tracing::error!(%error, "the offline Telegram stopped serving");
     }
@@ -72,7 +72,7 @@ async fn handle(Extract(tg): Extract<OfflineTelegram>, request: Request) -> Resp
         return answer(Err(Refusal::not_found()));
     };
     let started = Instant::now();
-    let at = tg.clock().now();
+    let at = tg.runtime().now();
     let read = args::read(request, method).await;
     let n = tg.change(super::state::State::next_call);
     let mut underway = Underway { n, method, fields: Map::new(), uploads: Vec::new(), at, started };
@@ -100,7 +100,7 @@ async fn call(tg: &OfflineTelegram, underway: &Underway, args: Args) -> Response
         }
         Some(Failure::Hang) => {
             tg.change(|state| state.record(underway.finished(Some("hangs".to_owned()))));
-            tg.tasks().stopping().await;
+            tg.runtime().stopping().await;
             broken_connection()
         }
         Some(Failure::DropConnection) => {

@@ -25,7 +25,7 @@ impl OfflineTelegram {
     /// # Errors
     /// The person, chat, topic or message replied to is unknown, or the person is not in the chat.
     pub fn send(&self, say: Say) -> Possible<SentByPerson> {
-        let now = self.clock().now().timestamp();
+        let now = self.runtime().now().timestamp();
         self.change(|state| {
             let message = compose(state, say, now)?;
             let chat = message["chat"]["id"].as_i64().unwrap_or_default();
@@ -41,7 +41,7 @@ impl OfflineTelegram {
     /// # Errors
     /// There is no such message of that person.
     pub fn edit(&self, from: i64, chat: i64, message_id: i64, text: &str) -> Possible<SentByPerson> {
-        let now = self.clock().now().timestamp();
+        let now = self.runtime().now().timestamp();
         self.change(|state| {
             let found = chat_mut(state, chat)?.messages.get(&message_id).cloned();
             let Some(mut message) = found.filter(|m| m["from"]["id"] == from) else {
@@ -137,7 +137,7 @@ impl OfflineTelegram {
     /// # Errors
     /// There is no such basic group.
     pub fn migrate(&self, group: i64) -> Possible<i64> {
-        let now = self.clock().now().timestamp();
+        let now = self.runtime().now().timestamp();
         self.change(|state| {
             let to = upgrade(state, group)?;
             for (chat, field, other) in
@@ -162,7 +162,7 @@ impl OfflineTelegram {
     }
 
     fn bot_becomes(&self, chat: i64, by: i64, standing: Standing) -> Possible<()> {
-        let now = self.clock().now().timestamp();
+        let now = self.runtime().now().timestamp();
         self.change(|state| {
             let (bot, user) = (state.world.bot.json(), known(state, by)?.json());
             let bot_id = state.world.bot.id;

@@ -9,13 +9,12 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::{Brain, Gate, OfflineModel, Part, Reply, Script, Showman};
-use crate::clock::Clock;
-use crate::shutdown::Tasks;
+use crate::Runtime;
 
 /// A running offline model, and a way to speak to it.
 pub(super) struct Bed {
     pub(super) model: OfflineModel,
-    tasks: Tasks,
+    runtime: Runtime,
     pub(super) http: reqwest::Client,
 }
 
@@ -23,11 +22,11 @@ impl Bed {
     pub(super) async fn new(brain: impl Brain + 'static) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
         let http = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
-        let tasks = Tasks::new();
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        let runtime = Runtime::new(move || now);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let clock = Clock::fixed("2026-03-01T12:00:00Z".parse().unwrap());
-        let model = OfflineModel::start(listener, Arc::new(brain), clock, &tasks).unwrap();
-        Self { model, tasks, http }
+        let model = OfflineModel::start(listener, Arc::new(brain), &runtime).unwrap();
+        Self { model, runtime, http }
     }
 
     fn post(&self, body: &Value) -> reqwest::RequestBuilder {
@@ -50,8 +49,8 @@ impl Bed {
     }
 
     pub(super) async fn end(self) {
-        self.tasks.stop();
-        assert!(self.tasks.finish(Duration::from_secs(5)).await, "the server still runs");
+        self.runtime.stop();
+        assert!(self.runtime.finish(Duration::from_secs(5)).await, "the server still runs");
     }
 }
 
@@ -341,7 +340,7 @@ async fn replies_are_matched_gated_and_paced() {
 
 #[tokio::test]
 async fn the_showman_calls_offered_tools_and_concludes() {
-    let bed = Bed::new(Showman).await;
+    let bed = Bed::new(Showman { unescape: str::to_owned }).await;
     let mut poll = body("<message chat_id=\"5\" message_id=\"7\">\nmake a poll\n</message>");
     let events = bed.ask(&poll).await;
     let item = events.last().unwrap()["response"]["output"][0].clone();

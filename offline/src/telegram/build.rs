@@ -69,7 +69,7 @@ impl OfflineTelegram {
     /// # Errors
     /// There is no such forum.
     pub fn add_topic(&self, chat: i64, name: &str) -> Possible<i64> {
-        let now = self.clock().now().timestamp();
+        let now = self.runtime().now().timestamp();
         self.change(|state| {
             let bot = state.world.bot.json();
             let Some(forum) = state.world.chats.get_mut(&chat).filter(|c| c.is_forum) else {

@@ -30,13 +30,12 @@ pub use self::reply::{Brain, Gate, Part, Reply};
 pub use self::request::{ModelRequest, Picture};
 pub use self::script::Script;
 pub use self::showman::Showman;
-use crate::clock::Clock;
-use crate::shutdown::Tasks;
+use crate::Runtime;
 
 /// Older requests are forgotten beyond this.
 const MOST_REQUESTS: usize = 2_000;
 
-/// A handle on a running offline model. Cheap to clone; the server ends with its tasks.
+/// A handle on a running offline model. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
 pub struct OfflineModel(Arc<Shared>);
 
@@ -47,8 +46,7 @@ struct Shared {
     /// Without a path.
     origin: String,
     url: String,
-    clock: Clock,
-    tasks: Tasks,
+    runtime: Runtime,
 }
 
 #[derive(Default)]
@@ -60,21 +58,16 @@ struct Seen {
 }
 
 impl OfflineModel {
-    /// Serves all dialects on a listener until the tasks stop.
+    /// Serves all dialects on a listener until the runtime stops.
     ///
     /// # Errors
     /// The listener has no address.
-    pub fn start(
-        listener: TcpListener,
-        brain: Arc<dyn Brain>,
-        clock: Clock,
-        tasks: &Tasks,
-    ) -> std::io::Result<Self> {
+    pub fn start(listener: TcpListener, brain: Arc<dyn Brain>, runtime: &Runtime) -> std::io::Result<Self> {
         let origin = format!("http://{}", listener.local_addr()?);
         let url = format!("{origin}/v1");
         let (seen, changed) = (Mutex::default(), watch::Sender::new(()));
-        let model = Self(Arc::new(Shared { seen, changed, brain, origin, url, clock, tasks: tasks.clone() }));
-        tasks.spawn("offline model", http::serve(model.clone(), listener));
+        let model = Self(Arc::new(Shared { seen, changed, brain, origin, url, runtime: runtime.clone() }));
+        runtime.spawn("offline model", http::serve(model.clone(), listener));
         Ok(model)
     }
 

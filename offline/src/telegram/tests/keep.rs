@@ -7,30 +7,28 @@ use serde_json::json;
 
 use super::super::keep::KeepError;
 use super::super::{Kept, OfflineTelegram, Options, Person, Say};
-use crate::clock::Clock;
-use crate::shutdown::Tasks;
+use crate::Runtime;
 
 const ANN: i64 = 11;
 const FORUM: i64 = -100_300;
 
-async fn start(store: &Path, tasks: &Tasks) -> OfflineTelegram {
+async fn start(store: &Path, runtime: &Runtime) -> OfflineTelegram {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let clock = Clock::system();
-    let kept = Kept::open(store, clock.now()).unwrap();
-    OfflineTelegram::start_kept(listener, Options::default(), (clock, tasks), kept).unwrap()
+    let kept = Kept::open(store, runtime.now()).unwrap();
+    OfflineTelegram::start_kept(listener, Options::default(), runtime, kept).unwrap()
 }
 
-async fn end(telegram: OfflineTelegram, tasks: Tasks) {
-    tasks.stop();
-    assert!(tasks.finish(Duration::from_secs(10)).await);
+async fn end(telegram: OfflineTelegram, runtime: Runtime) {
+    runtime.stop();
+    assert!(runtime.finish(Duration::from_secs(10)).await);
     telegram.save().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_world_goes_on_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    let tasks = Tasks::new();
-    let telegram = start(folder.path(), &tasks).await;
+    let runtime = Runtime::system();
+    let telegram = start(folder.path(), &runtime).await;
     telegram.add_user(Person::new(ANN, "Ann").username("ann"));
     telegram.add_private(ANN).unwrap();
     telegram.add_forum(FORUM, "Workshop");
@@ -40,16 +38,16 @@ async fn a_world_goes_on_as_it_was() {
         let chat = state.world.chats.get_mut(&ANN).unwrap();
         chat.reactions.insert(sent.message_id, vec![json!({"type": "emoji", "emoji": "👍"})]);
     });
-    let again = Kept::open(folder.path(), Clock::system().now());
+    let again = Kept::open(folder.path(), Runtime::system().now());
     assert!(matches!(again, Err(KeepError::InUse(_))), "{again:?}");
     let messages = telegram.messages(ANN);
     let file = messages[0]["photo"][0]["file_id"].as_str().unwrap().to_owned();
-    end(telegram, tasks).await;
+    end(telegram, runtime).await;
 
     let mut last = sent;
     for starts in 1..4 {
-        let tasks = Tasks::new();
-        let telegram = start(folder.path(), &tasks).await;
+        let runtime = Runtime::system();
+        let telegram = start(folder.path(), &runtime).await;
         assert_eq!(telegram.messages(ANN)[0], messages[0]);
         assert_eq!(telegram.messages(FORUM)[0]["message_id"], topic);
         telegram.view(|view| {
@@ -60,6 +58,6 @@ async fn a_world_goes_on_as_it_was() {
         let next = telegram.say(ANN, ANN, "and now?").unwrap();
         assert!(next.message_id > last.message_id && next.update_id > last.update_id, "{last:?} {next:?}");
         last = next;
-        end(telegram, tasks).await;
+        end(telegram, runtime).await;
     }
 }

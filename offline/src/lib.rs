@@ -1,12 +1,15 @@
 //! An offline Telegram, an offline model and an offline search on loopback: the world of `figaro demo`, and of the
-//! tests, which meet the real binaries in it.
+//! tests, which meet the real binaries in it. Knows nothing of the bot but what goes over HTTP.
 
 pub mod model;
+mod runtime;
 pub mod tavily;
 pub mod telegram;
 
 use axum::serve::{Listener, ListenerExt};
 use tokio::net::TcpListener;
+
+pub use self::runtime::Runtime;
 
 /// The chat page: one self-contained file.
 pub const PAGE: &str = include_str!("page.html");

@@ -55,7 +55,7 @@ async fn a_hanging_call_does_not_hold_the_end_up() {
     let hanging = bed.http.get(bed.address("getMe")).send();
     let (_, ()) = tokio::join!(hanging, async {
         bed.tg.wait_until(Duration::from_secs(5), |v| (!v.calls().is_empty()).then_some(())).await.unwrap();
-        bed.tasks.stop();
+        bed.runtime.stop();
     });
     bed.end().await;
 }

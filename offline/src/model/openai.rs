@@ -33,7 +33,7 @@ async fn models(State(model): State<OfflineModel>, headers: HeaderMap) -> Respon
     if let Err(refusal) = identify(&headers) {
         return (refusal.status, Json(error(refusal.status, &refusal.message))).into_response();
     }
-    let created = model.0.clock.now().timestamp();
+    let created = model.0.runtime.now().timestamp();
     let served = MODELS.iter().filter(|name| !model.is_retired(name));
     let known =
         served.map(|name| json!({"id": name, "object": "model", "created": created, "owned_by": "figaro"}));

@@ -14,8 +14,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::model::Gate;
-use crate::demo::at_once;
-use crate::shutdown::Tasks;
+use crate::{Runtime, at_once};
 
 /// The one key it takes.
 pub const KEY: &str = "tvly-offline-key";
@@ -26,7 +25,7 @@ const MOST_RESULTS: u64 = 20;
 
 const BAD_KEY: &str = "Unauthorized: missing or invalid API key.";
 
-/// A handle on a running offline Tavily. Cheap to clone; the server ends with its tasks.
+/// A handle on a running offline Tavily. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
 pub struct OfflineTavily(Arc<Shared>);
 
@@ -107,16 +106,16 @@ impl Answer {
 }
 
 impl OfflineTavily {
-    /// Serves on a listener until the tasks stop. Without answers every search fails with 500.
+    /// Serves on a listener until the runtime stops. Without answers every search fails with 500.
     ///
     /// # Errors
     /// The listener has no address.
-    pub fn start(listener: TcpListener, tasks: &Tasks) -> std::io::Result<Self> {
+    pub fn start(listener: TcpListener, runtime: &Runtime) -> std::io::Result<Self> {
         let url = format!("http://{}", listener.local_addr()?);
         let tavily = Self(Arc::new(Shared { seen: Mutex::default(), url }));
         let app = Router::new().fallback(respond).with_state(tavily.clone());
-        let (stopped, stopping) = (tasks.clone(), tasks.clone());
-        tasks.spawn("offline Tavily", async move {
+        let (stopped, stopping) = (runtime.clone(), runtime.clone());
+        runtime.spawn("offline Tavily", async move {
             let stop = async move { stopped.stopping().await };
             let serving = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).into_future();
             // An answer that is held back does not hold up the end.

@@ -112,10 +112,10 @@ fn is_local(headers: &HeaderMap) -> bool {
 async fn events(Extract(tg): Extract<OfflineTelegram>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     // Subscribing and looking under one lock: the page misses nothing and sees nothing twice.
     let (receiver, hello) = tg.look(|state| (state.events.subscribe(), hello(state, &tg.options().notice)));
-    let tasks = tg.tasks().clone();
+    let runtime = tg.runtime().clone();
     let stream = stream::unfold((tg, receiver, Some(hello)), next_event)
         .map(|event| Ok(Event::default().event(event.name).data(event.data.to_string())))
-        .take_until(async move { tasks.stopping().await });
+        .take_until(async move { runtime.stopping().await });
     Sse::new(stream).keep_alive(KeepAlive::default())
 }
 

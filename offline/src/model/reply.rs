@@ -292,7 +292,7 @@ impl Gate {
         self.0.send_replace(true);
     }
 
-    pub(in crate::demo) async fn opened(&self) {
+    pub(crate) async fn opened(&self) {
         // The sender lives in `self`, so waiting can not fail.
         drop(self.0.subscribe().wait_for(|open| *open).await);
     }

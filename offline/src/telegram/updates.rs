@@ -100,7 +100,7 @@ pub(super) async fn get_updates(tg: &OfflineTelegram, args: &Map<String, Value>)
         }
         tokio::select! {
             () = tokio::time::sleep_until(deadline) => return Ok("[]".to_owned()),
-            () = tg.tasks().stopping() => return Ok("[]".to_owned()),
+            () = tg.runtime().stopping() => return Ok("[]".to_owned()),
             _ = changes.changed() => {}
         }
     }

@@ -39,8 +39,7 @@ pub use self::say::{Say, SentByPerson};
 use self::state::State;
 pub use self::state::{Call, Uploaded, WebEvent};
 pub use self::world::{ChatKind, Draft, Person, Standing};
-use crate::clock::Clock;
-use crate::shutdown::Tasks;
+use crate::Runtime;
 
 /// Which bot the offline Telegram serves.
 #[derive(Debug, Clone)]
@@ -83,7 +82,7 @@ impl Options {
     }
 }
 
-/// A handle on a running offline Telegram. Cheap to clone; the server ends with its tasks.
+/// A handle on a running offline Telegram. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
 pub struct OfflineTelegram(Arc<Shared>);
 
@@ -92,25 +91,29 @@ struct Shared {
     changed: watch::Sender<()>,
     options: Options,
     url: String,
-    clock: Clock,
-    tasks: Tasks,
+    runtime: Runtime,
     /// Where the world is kept, if anywhere.
     keeper: Option<Arc<Keeper>>,
 }
 
+impl Shared {
+    /// An empty world, kept nowhere.
+    fn new(listener: &TcpListener, options: Options, runtime: &Runtime) -> std::io::Result<Self> {
+        let url = format!("http://{}", listener.local_addr()?);
+        let state = Mutex::new(State::new(options.bot(), options.can_read_all_group_messages));
+        let (changed, runtime) = (watch::Sender::new(()), runtime.clone());
+        Ok(Self { state, changed, options, url, runtime, keeper: None })
+    }
+}
+
 impl OfflineTelegram {
-    /// Serves the Bot API on a listener until the tasks stop.
+    /// Serves the Bot API on a listener until the runtime stops.
     ///
     /// # Errors
     /// The listener has no address.
-    pub fn start(
-        listener: TcpListener,
-        options: Options,
-        clock: Clock,
-        tasks: &Tasks,
-    ) -> std::io::Result<Self> {
-        let state = State::new(options.bot(), options.can_read_all_group_messages);
-        Self::serve(listener, options, (clock, tasks), (state, None))
+    pub fn start(listener: TcpListener, options: Options, runtime: &Runtime) -> std::io::Result<Self> {
+        let shared = Shared::new(&listener, options, runtime)?;
+        Ok(Self::serve(listener, shared))
     }
 
     /// The same with a world that is kept in a folder: it goes on as it was, and each change is written within a
@@ -121,30 +124,23 @@ impl OfflineTelegram {
     pub fn start_kept(
         listener: TcpListener,
         options: Options,
-        (clock, tasks): (Clock, &Tasks),
+        runtime: &Runtime,
         kept: Kept,
     ) -> std::io::Result<Self> {
-        let mut state = State::new(options.bot(), options.can_read_all_group_messages);
-        let keeper = Arc::new(kept.restore(&mut state, clock.now()));
-        let telegram = Self::serve(listener, options, (clock, tasks), (state, Some(keeper)))?;
-        tasks.spawn("offline telegram keeper", telegram.clone().keep_saving());
+        let mut shared = Shared::new(&listener, options, runtime)?;
+        let state = shared.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        shared.keeper = Some(Arc::new(kept.restore(state, runtime.now())));
+        let telegram = Self::serve(listener, shared);
+        runtime.spawn("offline telegram keeper", telegram.clone().keep_saving());
         Ok(telegram)
     }
 
-    fn serve(
-        listener: TcpListener,
-        options: Options,
-        (clock, tasks): (Clock, &Tasks),
-        (state, keeper): (State, Option<Arc<Keeper>>),
-    ) -> std::io::Result<Self> {
-        let url = format!("http://{}", listener.local_addr()?);
-        let (state, changed) = (Mutex::new(state), watch::Sender::new(()));
-        let tasks = tasks.clone();
-        let shared = Shared { state, changed, options, url, clock, tasks: tasks.clone(), keeper };
+    fn serve(listener: TcpListener, shared: Shared) -> Self {
         let telegram = Self(Arc::new(shared));
-        tasks.spawn("offline telegram", http::serve(telegram.clone(), listener));
-        tasks.spawn("offline telegram drafts", telegram.clone().sweep_drafts());
-        Ok(telegram)
+        let runtime = telegram.runtime();
+        runtime.spawn("offline telegram", http::serve(telegram.clone(), listener));
+        runtime.spawn("offline telegram drafts", telegram.clone().sweep_drafts());
+        telegram
     }
 
     /// Where it listens, like `http://127.0.0.1:4711`: the base address of the Bot API.
@@ -169,12 +165,8 @@ impl OfflineTelegram {
         &self.0.options
     }
 
-    fn clock(&self) -> &Clock {
-        &self.0.clock
-    }
-
-    fn tasks(&self) -> &Tasks {
-        &self.0.tasks
+    fn runtime(&self) -> &Runtime {
+        &self.0.runtime
     }
 
     /// Looks at the state.
@@ -204,7 +196,7 @@ impl OfflineTelegram {
                 }
             };
             tokio::select! {
-                () = self.tasks().stopping() => return,
+                () = self.runtime().stopping() => return,
                 () = expiry => self.change(|state| state.expire_drafts(tokio::time::Instant::now())),
                 _ = changes.changed() => {}
             }
