@@ -1,6 +1,8 @@
 //! An offline Telegram, an offline model and an offline search on loopback: the world of `figaro demo`, and of the
 //! tests, which meet the real binaries in it. Knows nothing of the bot but what goes over HTTP.
 
+#[cfg(feature = "testing")]
+mod gate;
 pub mod model;
 mod runtime;
 pub mod tavily;

@@ -40,6 +40,7 @@ pub(super) trait Dialect: fmt::Debug + Send + Sync {
     fn events(&self, turn: &Turn<'_>) -> Vec<Event>;
 
     /// What the service writes when it fails after so many events.
+    #[cfg(feature = "testing")]
     fn failure(&self, turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8>;
 }
 

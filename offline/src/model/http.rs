@@ -7,24 +7,28 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Json, Router};
 use futures::StreamExt;
+#[cfg(feature = "testing")]
 use futures::future;
 use futures::stream::{self, BoxStream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::dialect::{Call, Dialect, Event, Refusal, Turn};
-use super::reply::{Failure, FaultKind, Kind, Place, Reply};
+use super::reply::{Failure, Kind, Reply};
 use super::request::ModelRequest;
+#[cfg(feature = "testing")]
+use super::testing::{Fault, FaultKind, Odd, Place};
 use super::{OfflineModel, chat, gemini, ollama, openai, responses};
 use crate::at_once;
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// What was sent before a break must leave before it does.
+#[cfg(feature = "testing")]
 const BEFORE_BREAK: Duration = Duration::from_millis(5);
 
 /// A stream of an answer's bytes.
@@ -57,9 +61,13 @@ pub(super) fn refusal(dialect: &dyn Dialect, refusal: &Refusal) -> Response {
     (refusal.status, Json(dialect.error(refusal.status, &refusal.message, None))).into_response()
 }
 
-async fn unknown(State(model): State<OfflineModel>, request: Request) -> Response {
+async fn unknown(
+    #[cfg(feature = "testing")] State(model): State<OfflineModel>,
+    request: Request,
+) -> Response {
     let why = format!("there is no {} {}", request.method(), request.uri().path());
-    model.with(|seen| seen.violations.push(why.clone()));
+    #[cfg(feature = "testing")]
+    model.0.records.add_violation(&why);
     (StatusCode::NOT_FOUND, Json(json!({"error": why}))).into_response()
 }
 
@@ -75,7 +83,9 @@ async fn respond(model: OfflineModel, dialect: &'static dyn Dialect, request: Re
     let call = Call { headers: &parts.headers, uri: &parts.uri, body: &body };
     let (asked, complaint) = (dialect.asked(&call), complaint(&model, dialect, &call, fault));
     let request = ModelRequest::new(body, asked);
-    let number = model.note(&request, complaint.as_ref().err());
+    #[cfg(feature = "testing")]
+    model.0.records.add(&request, complaint.as_ref().err().and_then(Complaint::violation));
+    let number = model.next_answer();
     if let Err(complaint) = &complaint {
         return refusal(dialect, complaint.refusal());
     }
@@ -106,6 +116,14 @@ impl Complaint {
             Self::Violation(refusal) | Self::Gone(refusal) => refusal,
         }
     }
+
+    #[cfg(feature = "testing")]
+    fn violation(&self) -> Option<String> {
+        match self {
+            Self::Violation(refusal) => Some(refusal.message.clone()),
+            Self::Gone(_) => None,
+        }
+    }
 }
 
 fn complaint(
@@ -132,16 +150,21 @@ async fn answer(
     (request, number): (&ModelRequest, u64),
     reply: Reply,
 ) -> Response {
+    #[cfg(feature = "testing")]
     if let Some(gate) = &reply.gate {
         gate.opened().await;
     }
     let content_type = dialect.content_type(request);
     match &reply.kind {
-        Kind::NoHeaders => future::pending().await,
         Kind::Failure { status, error, retry_after } => failure(dialect, *status, error, *retry_after),
-        Kind::Raw(bytes) => streamed(content_type, Body::from(bytes.clone())),
-        Kind::Page(html) => Html(html.clone()).into_response(),
-        Kind::Silence => streamed(content_type, body(model, stream::pending().boxed())),
+        #[cfg(feature = "testing")]
+        Kind::Odd(Odd::NoHeaders) => future::pending().await,
+        #[cfg(feature = "testing")]
+        Kind::Odd(Odd::Raw(bytes)) => streamed(content_type, Body::from(bytes.clone())),
+        #[cfg(feature = "testing")]
+        Kind::Odd(Odd::Page(html)) => axum::response::Html(html.clone()).into_response(),
+        #[cfg(feature = "testing")]
+        Kind::Odd(Odd::Silence) => streamed(content_type, body(model, stream::pending().boxed())),
         Kind::Turn(parts) => {
             let at = model.0.runtime.now();
             let turn = Turn { request, reply: &reply, parts, number, at };
@@ -166,27 +189,42 @@ fn failure(dialect: &dyn Dialect, status: u16, error: &Failure, retry_after: Opt
 /// A turn as it goes over the wire: its events at their pace, and the fault that ends it, if there is to be one.
 fn written(dialect: &dyn Dialect, turn: &Turn<'_>) -> Bytes {
     let events = dialect.events(turn);
-    let (count, delay) = (events.len(), turn.reply.delay);
-    let kept = turn.reply.fault.as_ref().map_or(count, |fault| kept(&events, fault.after));
-    let paced = stream::iter(events).take(kept).then(move |Event { bytes, is_delta }| async move {
+    #[cfg(feature = "testing")]
+    if let Some(fault) = &turn.reply.fault {
+        return failing(dialect, turn, fault, events);
+    }
+    paced(events, turn.reply.delay)
+}
+
+fn paced(events: Vec<Event>, delay: Duration) -> Bytes {
+    let paced = stream::iter(events).then(move |Event { bytes, is_delta }| async move {
         if is_delta && !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
         Ok(bytes)
     });
-    let end: Bytes = match turn.reply.fault.as_ref().map(|fault| &fault.kind) {
-        Some(FaultKind::Break) if count > kept => broken(),
-        Some(FaultKind::Hang) => stream::pending().boxed(),
-        Some(FaultKind::Error(message)) => {
+    paced.boxed()
+}
+
+/// The events up to the fault, and what comes of it.
+#[cfg(feature = "testing")]
+fn failing(dialect: &dyn Dialect, turn: &Turn<'_>, fault: &Fault, mut events: Vec<Event>) -> Bytes {
+    let (count, kept) = (events.len(), kept(&events, fault.after));
+    events.truncate(kept);
+    let end: Bytes = match &fault.kind {
+        FaultKind::Break if count > kept => broken(),
+        FaultKind::Break => stream::empty().boxed(),
+        FaultKind::Hang => stream::pending().boxed(),
+        FaultKind::Error(message) => {
             let bytes = dialect.failure(turn, kept, message);
             stream::once(future::ready(Ok(bytes))).boxed()
         }
-        _ => stream::empty().boxed(),
     };
-    paced.chain(end).boxed()
+    paced(events, turn.reply.delay).chain(end).boxed()
 }
 
 /// How many events are sent before a place in the stream.
+#[cfg(feature = "testing")]
 fn kept(events: &[Event], place: Place) -> usize {
     match place {
         Place::Events(count) => count.min(events.len()),
@@ -198,6 +236,7 @@ fn kept(events: &[Event], place: Place) -> usize {
     }
 }
 
+#[cfg(feature = "testing")]
 fn broken() -> Bytes {
     let error = async {
         tokio::time::sleep(BEFORE_BREAK).await;

@@ -12,28 +12,30 @@ mod openai;
 mod reply;
 mod request;
 mod responses;
-mod script;
 mod showman;
+#[cfg(feature = "testing")]
+mod testing;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(feature = "testing")]
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 
-use self::http::Complaint;
-pub use self::reply::{Brain, Gate, Part, Reply};
+pub use self::reply::{Brain, Part, Reply};
 pub use self::request::{ModelRequest, Picture};
-pub use self::script::Script;
 pub use self::showman::Showman;
+#[cfg(feature = "testing")]
+use self::testing::Records;
+#[cfg(feature = "testing")]
+pub use self::testing::Script;
 use crate::Runtime;
-
-/// Older requests are forgotten beyond this.
-const MOST_REQUESTS: usize = 2_000;
+#[cfg(feature = "testing")]
+pub use crate::gate::Gate;
 
 /// A handle on a running offline model. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
@@ -41,7 +43,8 @@ pub struct OfflineModel(Arc<Shared>);
 
 struct Shared {
     seen: Mutex<Seen>,
-    changed: watch::Sender<()>,
+    #[cfg(feature = "testing")]
+    records: Records,
     brain: Arc<dyn Brain>,
     /// Without a path.
     origin: String,
@@ -51,8 +54,6 @@ struct Shared {
 
 #[derive(Default)]
 struct Seen {
-    requests: Vec<ModelRequest>,
-    violations: Vec<String>,
     last_response: u64,
     retired: BTreeSet<String>,
 }
@@ -65,8 +66,15 @@ impl OfflineModel {
     pub fn start(listener: TcpListener, brain: Arc<dyn Brain>, runtime: &Runtime) -> std::io::Result<Self> {
         let origin = format!("http://{}", listener.local_addr()?);
         let url = format!("{origin}/v1");
-        let (seen, changed) = (Mutex::default(), watch::Sender::new(()));
-        let model = Self(Arc::new(Shared { seen, changed, brain, origin, url, runtime: runtime.clone() }));
+        let model = Self(Arc::new(Shared {
+            seen: Mutex::default(),
+            #[cfg(feature = "testing")]
+            records: Records::default(),
+            brain,
+            origin,
+            url,
+            runtime: runtime.clone(),
+        }));
         runtime.spawn("offline model", http::serve(model.clone(), listener));
         Ok(model)
     }
@@ -94,53 +102,12 @@ impl OfflineModel {
         self.with(|seen| seen.retired.insert(model.to_owned()));
     }
 
-    /// The requests for answers so far, bad ones included.
-    #[must_use]
-    pub fn requests(&self) -> Vec<ModelRequest> {
-        self.with(|seen| seen.requests.clone())
-    }
-
-    /// What was wrong with requests; a test asserts that there is nothing.
-    #[must_use]
-    pub fn violations(&self) -> Vec<String> {
-        self.with(|seen| seen.violations.clone())
-    }
-
-    /// Looks at the requests after every new one until something is found; `None` when the time is over.
-    pub async fn wait_until<T>(
-        &self,
-        timeout: Duration,
-        mut find: impl FnMut(&[ModelRequest]) -> Option<T>,
-    ) -> Option<T> {
-        let mut changes = self.0.changed.subscribe();
-        let found = async {
-            loop {
-                if let Some(found) = self.with(|seen| find(&seen.requests)) {
-                    return Some(found);
-                }
-                changes.changed().await.ok()?;
-            }
-        };
-        tokio::time::timeout(timeout, found).await.unwrap_or_default()
-    }
-
-    /// Notes a request with what is wrong with it, and gives it a number.
-    fn note(&self, request: &ModelRequest, complaint: Option<&Complaint>) -> u64 {
-        let violation = match complaint {
-            Some(Complaint::Violation(refusal)) => Some(refusal.message.clone()),
-            Some(Complaint::Gone(_)) | None => None,
-        };
-        let number = self.with(|seen| {
-            if seen.requests.len() >= MOST_REQUESTS {
-                seen.requests.drain(..MOST_REQUESTS / 2);
-            }
-            seen.requests.push(request.clone());
-            seen.violations.extend(violation);
+    /// Gives an answer its number.
+    fn next_answer(&self) -> u64 {
+        self.with(|seen| {
             seen.last_response += 1;
             seen.last_response
-        });
-        self.0.changed.send_replace(());
-        number
+        })
     }
 
     fn is_retired(&self, model: &str) -> bool {
@@ -149,6 +116,39 @@ impl OfflineModel {
 
     fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
         work(&mut self.0.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(feature = "testing")]
+impl OfflineModel {
+    /// The requests for answers so far, bad ones included.
+    #[must_use]
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.0.records.look(<[_]>::to_vec)
+    }
+
+    /// What was wrong with requests; a test asserts that there is nothing.
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        self.0.records.violations()
+    }
+
+    /// Looks at the requests after every new one until something is found; `None` when the time is over.
+    pub async fn wait_until<T>(
+        &self,
+        timeout: Duration,
+        mut find: impl FnMut(&[ModelRequest]) -> Option<T>,
+    ) -> Option<T> {
+        let mut changes = self.0.records.changes();
+        let found = async {
+            loop {
+                if let Some(found) = self.0.records.look(&mut find) {
+                    return Some(found);
+                }
+                changes.changed().await.ok()?;
+            }
+        };
+        tokio::time::timeout(timeout, found).await.unwrap_or_default()
     }
 }
 

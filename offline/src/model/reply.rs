@@ -1,12 +1,15 @@
-//! What a brain can answer, in any dialect: parts of a turn at some pace, an error, or a fault of the connection.
+//! What a brain can answer, in any dialect: parts of a turn at some pace, or an error; with the feature `testing` also a
+//! fault of the connection.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::watch;
 
 use super::request::ModelRequest;
+#[cfg(feature = "testing")]
+use super::testing::{Fault, Odd};
+#[cfg(feature = "testing")]
+use crate::gate::Gate;
 
 /// Decides what the offline model answers. Closures are brains too.
 pub trait Brain: Send + Sync {
@@ -45,7 +48,9 @@ pub struct Reply {
     pub(super) kind: Kind,
     pub(super) chunk_chars: usize,
     pub(super) delay: Duration,
+    #[cfg(feature = "testing")]
     pub(super) gate: Option<Gate>,
+    #[cfg(feature = "testing")]
     pub(super) fault: Option<Fault>,
     pub(super) finish: Finish,
     pub(super) usage: Usage,
@@ -55,11 +60,13 @@ pub struct Reply {
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Turn(Vec<Part>),
-    Failure { status: u16, error: Failure, retry_after: Option<u64> },
-    Raw(Vec<u8>),
-    Page(String),
-    Silence,
-    NoHeaders,
+    Failure {
+        status: u16,
+        error: Failure,
+        retry_after: Option<u64>,
+    },
+    #[cfg(feature = "testing")]
+    Odd(Odd),
 }
 
 #[derive(Debug, Clone)]
@@ -67,28 +74,6 @@ pub(super) enum Failure {
     /// Put into the shape of the dialect.
     Message(String),
     Body(Value),
-}
-
-/// What happens to a stream, and where.
-#[derive(Debug, Clone)]
-pub(super) struct Fault {
-    pub(super) after: Place,
-    pub(super) kind: FaultKind,
-}
-
-/// So far into a stream.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
-    Events(usize),
-    /// Events that carry text, of which every dialect has the same number.
-    Pieces(usize),
-}
-
-#[derive(Debug, Clone)]
-pub(super) enum FaultKind {
-    Break,
-    Hang,
-    Error(String),
 }
 
 /// Why a turn ends.
@@ -115,12 +100,14 @@ pub(super) struct Source {
 }
 
 impl Reply {
-    fn of(kind: Kind) -> Self {
+    pub(super) fn of(kind: Kind) -> Self {
         Self {
             kind,
             chunk_chars: 12,
             delay: Duration::ZERO,
+            #[cfg(feature = "testing")]
             gate: None,
+            #[cfg(feature = "testing")]
             fault: None,
             finish: Finish::Stop,
             usage: Usage::Estimated,
@@ -171,30 +158,6 @@ impl Reply {
         Self::of(Kind::Failure { status, error: Failure::Body(body), retry_after: None })
     }
 
-    /// Success, and a web page: what a proxy or a base URL that is wrong gives.
-    #[must_use]
-    pub fn page(html: &str) -> Self {
-        Self::of(Kind::Page(html.to_owned()))
-    }
-
-    /// These bytes as the stream, whatever they are.
-    #[must_use]
-    pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
-        Self::of(Kind::Raw(bytes.into()))
-    }
-
-    /// The headers of a stream, then nothing.
-    #[must_use]
-    pub fn silence() -> Self {
-        Self::of(Kind::Silence)
-    }
-
-    /// Not even headers.
-    #[must_use]
-    pub fn no_headers() -> Self {
-        Self::of(Kind::NoHeaders)
-    }
-
     /// An error answer that says when to come again, in seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
@@ -208,34 +171,6 @@ impl Reply {
     #[must_use]
     pub fn paced(self, chunk_chars: usize, delay: Duration) -> Self {
         Self { chunk_chars, delay, ..self }
-    }
-
-    /// The connection breaks after so many events, whatever they are in the dialect.
-    #[must_use]
-    pub fn cut_after(self, events: usize) -> Self {
-        self.fault(Place::Events(events), FaultKind::Break)
-    }
-
-    /// The connection breaks after so many pieces of text.
-    #[must_use]
-    pub fn break_after(self, pieces: usize) -> Self {
-        self.fault(Place::Pieces(pieces), FaultKind::Break)
-    }
-
-    /// Nothing more comes after so many pieces of text, and the connection stays open.
-    #[must_use]
-    pub fn hang_after(self, pieces: usize) -> Self {
-        self.fault(Place::Pieces(pieces), FaultKind::Hang)
-    }
-
-    /// After so many pieces of text the service tells of an error of its own within the stream, and ends it.
-    #[must_use]
-    pub fn fail_after(self, pieces: usize, message: &str) -> Self {
-        self.fault(Place::Pieces(pieces), FaultKind::Error(message.to_owned()))
-    }
-
-    fn fault(self, after: Place, kind: FaultKind) -> Self {
-        Self { fault: Some(Fault { after, kind }), ..self }
     }
 
     /// The turn ends because the bound on its length was reached.
@@ -257,12 +192,6 @@ impl Reply {
         Self { sources: pages.iter().map(source).collect(), ..self }
     }
 
-    /// Only once the gate is open; the request counts as received before.
-    #[must_use]
-    pub fn behind(self, gate: &Gate) -> Self {
-        Self { gate: Some(gate.clone()), ..self }
-    }
-
     /// Billed as so many tokens in and out instead of an estimate.
     #[must_use]
     pub fn usage(self, input_tokens: u64, output_tokens: u64) -> Self {
@@ -273,39 +202,5 @@ impl Reply {
     #[must_use]
     pub fn without_usage(self) -> Self {
         Self { usage: Usage::Missing, ..self }
-    }
-}
-
-/// Holds answers back until a test opens it. Clones are the same gate.
-#[derive(Clone)]
-pub struct Gate(watch::Sender<bool>);
-
-impl Gate {
-    /// A closed gate.
-    #[must_use]
-    pub fn new() -> Self {
-        Self(watch::Sender::new(false))
-    }
-
-    /// Lets everything through from now on.
-    pub fn open(&self) {
-        self.0.send_replace(true);
-    }
-
-    pub(crate) async fn opened(&self) {
-        // The sender lives in `self`, so waiting can not fail.
-        drop(self.0.subscribe().wait_for(|open| *open).await);
-    }
-}
-
-impl Default for Gate {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl fmt::Debug for Gate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Gate").field(&*self.0.borrow()).finish()
     }
 }

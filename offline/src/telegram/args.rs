@@ -8,8 +8,8 @@ use axum::http::header::CONTENT_TYPE;
 use figaro_mcp::table::{Method, Type};
 use serde_json::{Map, Value};
 
+use super::call::Uploaded;
 use super::error::Refusal;
-use super::state::Uploaded;
 
 /// The largest upload Telegram takes, and some room for the rest of the form.
 pub(super) const MAX_BODY_BYTES: usize = 51 * 1024 * 1024;

@@ -1,10 +1,8 @@
-//! Building the world of the offline Telegram and planning its faults, before or while the bot runs.
+//! Building the world of the offline Telegram, before or while the bot runs.
 
-use serde_json::Value;
-
+use super::OfflineTelegram;
 use super::state::State;
 use super::world::{Chat, ChatKind, Person, Standing};
-use super::{Failure, OfflineTelegram};
 
 /// Something a person can not do; the words say why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,11 +40,6 @@ impl OfflineTelegram {
             chat.members.insert(state.world.bot.id, standing);
             state.world.chats.insert(id, chat);
         });
-    }
-
-    /// Adds a basic group with the bot as a member.
-    pub fn add_group(&self, id: i64, title: &str) {
-        self.add_chat(id, ChatKind::Group, title);
     }
 
     /// Adds a supergroup with the bot as a member.
@@ -96,32 +89,6 @@ impl OfflineTelegram {
     /// Chooses whose view the demo page shows.
     pub fn set_demo_user(&self, user: i64) {
         self.change(|state| state.demo_user = Some(user));
-    }
-
-    /// Queues any update, whatever the bot asked for; `update_id` is filled in. Gives it.
-    pub fn push_raw(&self, update: Value) -> i64 {
-        self.change(|state| state.updates.push_raw(update))
-    }
-
-    /// Queues a text as it stands, JSON or not, in place of an update. Gives the id under which it waits and is
-    /// acknowledged; the text gets it and has to name it itself.
-    pub fn push_text(&self, text: impl FnOnce(i64) -> String) -> i64 {
-        self.change(|state| state.updates.push_text(text))
-    }
-
-    /// The next `times` calls of a method (`*`: of any but `getUpdates`) fail.
-    pub fn fail(&self, method: &str, failure: Failure, times: usize) {
-        self.change(|state| state.faults.plan(method, failure, times));
-    }
-
-    /// From now on the token is refused.
-    pub fn revoke_token(&self) {
-        self.change(|state| state.revoked = true);
-    }
-
-    /// Turns Telegram's flood limits on, with empty counters, or off.
-    pub fn enforce_limits(&self, on: bool) {
-        self.change(|state| state.limits = on.then(Default::default));
     }
 }
 

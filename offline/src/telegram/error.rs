@@ -45,6 +45,7 @@ impl Refusal {
         )
     }
 
+    #[cfg(feature = "testing")]
     pub(super) fn retry_after(seconds: u64) -> Self {
         let parameters = Some(json!({"retry_after": seconds}));
         Self { parameters, ..Self::new(429, format!("Too Many Requests: retry after {seconds}")) }

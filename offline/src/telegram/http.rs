@@ -1,7 +1,6 @@
 //! The HTTP side of the offline Telegram: finds the method, checks the call, answers or fails as planned, records it.
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request, State as Extract};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,9 +10,10 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use super::args::{self, Args};
+use super::call::{Call, Uploaded};
 use super::error::{self, Refusal};
-use super::fault::Failure;
-use super::state::{Call, Uploaded};
+#[cfg(feature = "testing")]
+use super::testing::Failure;
 use super::{OfflineTelegram, markup, methods, updates, web};
 use crate::at_once;
 
@@ -90,40 +90,50 @@ async fn handle(Extract(tg): Extract<OfflineTelegram>, request: Request) -> Resp
 }
 
 async fn call(tg: &OfflineTelegram, underway: &Underway, args: Args) -> Response {
-    let method = underway.method;
-    match tg.change(|state| state.faults.take(&method.name)) {
-        None => answer(perform(tg, underway, args, None).await),
-        Some(Failure::AppliedButDropped) => {
-            let lost = Some("the answer was lost");
-            drop(perform(tg, underway, args, lost).await);
+    #[cfg(feature = "testing")]
+    if let Some(failure) = tg.change(|state| state.testing.take_failure(&underway.method.name)) {
+        return fail_as_planned(tg, underway, args, failure).await;
+    }
+    answer(perform(tg, underway, args, None).await)
+}
+
+#[cfg(feature = "testing")]
+async fn fail_as_planned(
+    tg: &OfflineTelegram,
+    underway: &Underway,
+    args: Args,
+    failure: Failure,
+) -> Response {
+    let record = |error: String| tg.change(|state| state.record(underway.finished(Some(error))));
+    let fail = |refusal: Refusal| {
+        record(refusal.to_string());
+        answer(Err(refusal))
+    };
+    match failure {
+        Failure::AppliedButDropped => {
+            drop(perform(tg, underway, args, Some("the answer was lost")).await);
             broken_connection()
         }
-        Some(Failure::Hang) => {
-            tg.change(|state| state.record(underway.finished(Some("hangs".to_owned()))));
+        Failure::Hang => {
+            record("hangs".to_owned());
             tg.runtime().stopping().await;
             broken_connection()
         }
-        Some(Failure::DropConnection) => {
-            tg.change(|state| state.record(underway.finished(Some("connection dropped".to_owned()))));
+        Failure::DropConnection => {
+            record("connection dropped".to_owned());
             broken_connection()
         }
-        Some(Failure::Status { status, description }) => {
-            fail(tg, underway, Refusal::new(status, description))
-        }
-        Some(Failure::Answer(body)) => {
-            tg.change(|state| state.record(underway.finished(Some("another answer".to_owned()))));
+        Failure::Status { status, description } => fail(Refusal::new(status, description)),
+        Failure::Answer(body) => {
+            record("another answer".to_owned());
             json_text(StatusCode::OK, body)
         }
-        Some(Failure::RetryAfter(seconds)) => fail(tg, underway, Refusal::retry_after(seconds)),
+        Failure::RetryAfter(seconds) => fail(Refusal::retry_after(seconds)),
     }
 }
 
-fn fail(tg: &OfflineTelegram, underway: &Underway, refusal: Refusal) -> Response {
-    tg.change(|state| state.record(underway.finished(Some(refusal.to_string()))));
-    answer(Err(refusal))
-}
-
-/// Checks and does the call; what is recorded becomes visible together with the effect.
+/// Checks and does the call; what is recorded becomes visible together with the effect. With `lost` the
+/// bot does not get the answer, for that reason.
 async fn perform(
     tg: &OfflineTelegram,
     underway: &Underway,
@@ -158,7 +168,11 @@ fn check(method: &Method, args: &mut Args) -> Result<(), Refusal> {
 }
 
 fn accepts(tg: &OfflineTelegram, token: &str) -> bool {
-    token == tg.token() && !tg.look(|state| state.revoked)
+    #[cfg(feature = "testing")]
+    if tg.look(|state| state.testing.is_revoked) {
+        return false;
+    }
+    token == tg.token()
 }
 
 fn download(tg: &OfflineTelegram, path: &str) -> Response {
@@ -191,7 +205,8 @@ fn json_text(status: StatusCode, body: String) -> Response {
 }
 
 /// An answer whose body breaks off: the server closes the connection, the client sees a transport error.
+#[cfg(feature = "testing")]
 fn broken_connection() -> Response {
     let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
-    Body::from_stream(futures::stream::once(async { Err::<Vec<u8>, _>(broken) })).into_response()
+    axum::body::Body::from_stream(futures::stream::once(async { Err::<Vec<u8>, _>(broken) })).into_response()
 }

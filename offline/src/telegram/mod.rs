@@ -3,20 +3,20 @@
 
 mod args;
 mod build;
+mod call;
 mod compose;
 mod entities;
 mod error;
-mod fault;
 mod http;
 mod keep;
-mod limits;
 mod markup;
 mod methods;
-mod observe;
 mod people;
 mod sample;
 mod say;
 mod state;
+#[cfg(feature = "testing")]
+mod testing;
 #[cfg(test)]
 mod tests;
 mod updates;
@@ -30,14 +30,15 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 pub use self::build::Impossible;
+pub use self::call::{Call, Uploaded};
 pub use self::error::Refusal;
-pub use self::fault::Failure;
 use self::keep::Keeper;
 pub use self::keep::{KeepError, Kept, SetAside};
-pub use self::observe::View;
 pub use self::say::{Say, SentByPerson};
 use self::state::State;
-pub use self::state::{Call, Uploaded, WebEvent};
+pub use self::state::WebEvent;
+#[cfg(feature = "testing")]
+pub use self::testing::{Failure, View};
 pub use self::world::{ChatKind, Draft, Person, Standing};
 use crate::Runtime;
 

@@ -1,15 +1,15 @@
-//! Acting as a person at the offline Telegram: saying, editing, pressing, adding and removing the bot.
-//! Used by tests and by the demo page.
+//! Acting as a person at the offline Telegram: saying, pressing, stopping a draft, adding the bot.
+//! Used by tests, by the demo and by its page.
 
 use serde_json::{Value, json};
 
 use super::OfflineTelegram;
 use super::build::{Possible, chat_mut, known, no};
-use super::compose::{compose, write_text};
+use super::compose::compose;
 use super::entities;
 use super::say::{Say, SentByPerson};
 use super::state::{Press, State};
-use super::world::{Chat, ChatKind, Standing};
+use super::world::Standing;
 
 impl OfflineTelegram {
     /// A person says something.
@@ -33,42 +33,6 @@ impl OfflineTelegram {
             let channel = message["chat"]["type"] == "channel";
             let kind = if channel { "channel_post" } else { "message" };
             Ok(delivered(state, kind, &message))
-        })
-    }
-
-    /// A person changes the text (or caption) of an own message.
-    ///
-    /// # Errors
-    /// There is no such message of that person.
-    pub fn edit(&self, from: i64, chat: i64, message_id: i64, text: &str) -> Possible<SentByPerson> {
-        let now = self.runtime().now().timestamp();
-        self.change(|state| {
-            let found = chat_mut(state, chat)?.messages.get(&message_id).cloned();
-            let Some(mut message) = found.filter(|m| m["from"]["id"] == from) else {
-                return no(format!("{from} has no message {message_id} in chat {chat}"));
-            };
-            let caption = message.get("text").is_none();
-            if let Some(fields) = message.as_object_mut() {
-                fields.retain(|name, _| name != "entities" && name != "caption_entities");
-                write_text(fields, caption, text, &[]);
-                fields.insert("edit_date".to_owned(), json!(now));
-            }
-            state.store(chat, &message);
-            Ok(delivered(state, "edited_message", &message))
-        })
-    }
-
-    /// Somebody who may do so deletes a message; a bot is not told.
-    ///
-    /// # Errors
-    /// There is no such message.
-    pub fn delete(&self, chat: i64, message_id: i64) -> Possible<()> {
-        self.change(|state| {
-            if !chat_mut(state, chat)?.messages.contains_key(&message_id) {
-                return no(format!("chat {chat} has no message {message_id}"));
-            }
-            state.remove(chat, message_id);
-            Ok(())
         })
     }
 
@@ -124,44 +88,7 @@ impl OfflineTelegram {
         self.bot_becomes(chat, by, Standing::Member)
     }
 
-    /// Somebody throws the bot out of a group, or blocks it in a private chat.
-    ///
-    /// # Errors
-    /// The chat or the person is unknown.
-    pub fn bot_removed(&self, chat: i64, by: i64) -> Possible<()> {
-        self.bot_becomes(chat, by, Standing::Kicked)
-    }
-
-    /// A group becomes a supergroup, and the bot is told by both service messages. Gives the new chat's id.
-    ///
-    /// # Errors
-    /// There is no such basic group.
-    pub fn migrate(&self, group: i64) -> Possible<i64> {
-        let now = self.runtime().now().timestamp();
-        self.change(|state| {
-            let to = upgrade(state, group)?;
-            for (chat, field, other) in
-                [(group, "migrate_to_chat_id", to), (to, "migrate_from_chat_id", group)]
-            {
-                let place = chat_mut(state, chat)?;
-                let id = place.next_message_id();
-                let message = json!({"message_id": id, "chat": place.json(), "date": now, field: other});
-                state.store(chat, &message);
-                state.updates.push("message", &message);
-            }
-            Ok(to)
-        })
-    }
-
-    /// A group becomes a supergroup, and the bot learns it only from the error of its next call.
-    ///
-    /// # Errors
-    /// There is no such basic group.
-    pub fn require_migration(&self, group: i64) -> Possible<i64> {
-        self.change(|state| upgrade(state, group))
-    }
-
-    fn bot_becomes(&self, chat: i64, by: i64, standing: Standing) -> Possible<()> {
+    pub(super) fn bot_becomes(&self, chat: i64, by: i64, standing: Standing) -> Possible<()> {
         let now = self.runtime().now().timestamp();
         self.change(|state| {
             let (bot, user) = (state.world.bot.json(), known(state, by)?.json());
@@ -188,20 +115,7 @@ impl OfflineTelegram {
     }
 }
 
-fn upgrade(state: &mut State, group: i64) -> Possible<i64> {
-    let old = chat_mut(state, group)?;
-    if old.kind != ChatKind::Group || old.migrated_to.is_some() {
-        return no(format!("chat {group} is no basic group"));
-    }
-    let to = -1_000_000_000_000 + group;
-    let mut new = Chat::new(to, ChatKind::Supergroup, &old.title);
-    new.members.clone_from(&old.members);
-    old.migrated_to = Some(to);
-    state.world.chats.insert(to, new);
-    Ok(to)
-}
-
-fn delivered(state: &mut State, kind: &str, message: &Value) -> SentByPerson {
+pub(super) fn delivered(state: &mut State, kind: &str, message: &Value) -> SentByPerson {
     let update_id = if bot_sees(state, message) { state.updates.push(kind, message) } else { None };
     SentByPerson { message_id: message["message_id"].as_i64().unwrap_or_default(), update_id }
 }

@@ -3,57 +3,21 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
-use super::fault::Faults;
-use super::limits::Limits;
+use super::call::Call;
+#[cfg(feature = "testing")]
+use super::testing::Testing;
 use super::updates::Updates;
 use super::world::{Draft, Person, World};
 
-/// Older calls are forgotten beyond this.
-const MOST_CALLS: usize = 20_000;
 /// Events a slow page may lag behind before it must start over.
 const EVENT_BACKLOG: usize = 1024;
 /// How long a draft is shown without news.
 const DRAFT_LIFE: Duration = Duration::from_secs(30);
-
-/// One Bot API call as it was received and answered.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// Its number, from 1, in the order of arrival.
-    pub n: u64,
-    /// The method as Telegram spells it.
-    pub method: String,
-    /// The arguments, converted to the types of the method.
-    pub args: Map<String, Value>,
-    /// The files that came along, in the order of their parts' names.
-    pub uploads: Vec<Uploaded>,
-    /// It was answered with a result that arrived.
-    pub ok: bool,
-    /// Why not.
-    pub error: Option<String>,
-    /// When it arrived.
-    pub at: DateTime<Utc>,
-    /// How long it took to answer.
-    pub took: Duration,
-}
-
-/// A file that came along with a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Uploaded {
-    /// The name of its part.
-    pub part: String,
-    /// The name of the file.
-    pub name: String,
-    /// How long it is, in bytes.
-    pub size: usize,
-    /// How it begins: thousands of calls are remembered, so not the whole of it.
-    pub head: Vec<u8>,
-}
 
 /// Something the demo page shows at once.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,10 +56,8 @@ pub(super) struct State {
     pub(super) presses: BTreeMap<String, Press>,
     pub(super) files: BTreeMap<String, StoredFile>,
     pub(super) commands: Vec<CommandList>,
-    pub(super) calls: Vec<Call>,
-    pub(super) faults: Faults,
-    pub(super) limits: Option<Limits>,
-    pub(super) revoked: bool,
+    #[cfg(feature = "testing")]
+    pub(super) testing: Testing,
     pub(super) demo_user: Option<i64>,
     pub(super) events: broadcast::Sender<WebEvent>,
     last_call: u64,
@@ -112,10 +74,8 @@ impl State {
             presses: BTreeMap::new(),
             files: BTreeMap::new(),
             commands: Vec::new(),
-            calls: Vec::new(),
-            faults: Faults::default(),
-            limits: None,
-            revoked: false,
+            #[cfg(feature = "testing")]
+            testing: Testing::default(),
             demo_user: None,
             events,
             last_call: 0,
@@ -140,6 +100,7 @@ impl State {
         format!("{prefix}{}", self.last_name)
     }
 
+    /// Tells the demo pages of a call.
     pub(super) fn record(&mut self, call: Call) {
         let idle = call.method == "getUpdates" && call.ok;
         if !idle {
@@ -152,10 +113,8 @@ impl State {
             }
             self.tell("call", data);
         }
-        if self.calls.len() >= MOST_CALLS {
-            self.calls.drain(..MOST_CALLS / 2);
-        }
-        self.calls.push(call);
+        #[cfg(feature = "testing")]
+        self.testing.remember(call);
     }
 
     /// Puts a message into its chat, new or changed, and shows it.

@@ -49,6 +49,7 @@ impl Updates {
     }
 
     /// Queues a text as it stands in place of an update; it gets the next id and has to name it itself.
+    #[cfg(feature = "testing")]
     pub(super) fn push_text(&mut self, text: impl FnOnce(i64) -> String) -> i64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -56,6 +57,7 @@ impl Updates {
         id
     }
 
+    #[cfg(feature = "testing")]
     pub(super) fn pending(&self) -> usize {
         self.queue.len()
     }

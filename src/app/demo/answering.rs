@@ -34,8 +34,7 @@ pub(super) async fn stand_in(
     let showman = Showman { unescape: fence::read };
     let model = OfflineModel::start(listen(0).await?, Arc::new(showman), runtime);
     let model = model.map_err(refuse)?;
-    let search = OfflineTavily::start(listen(0).await?, runtime).map_err(refuse)?;
-    search.otherwise(tavily::made_up);
+    let search = OfflineTavily::start(listen(0).await?, tavily::made_up, runtime).map_err(refuse)?;
     // Nothing leaves this machine: no other service is there to fall back to, or for /model to choose.
     variables.retain(|name, _| !SERVICES.iter().any(|service| name.starts_with(service)));
     variables.remove("LLM_PROVIDER");

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use figaro_offline::Runtime;
 use figaro_offline::model::{OfflineModel, Script};
-use figaro_offline::tavily::OfflineTavily;
+use figaro_offline::tavily::{Answer, OfflineTavily};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -66,7 +66,8 @@ impl World {
         }
         let script = Script::new();
         let model = OfflineModel::start(listener().await, Arc::new(script.clone()), &runtime).unwrap();
-        let tavily = OfflineTavily::start(listener().await, &runtime).unwrap();
+        let failure = |_: &str| Answer::failure(500, "Internal Server Error");
+        let tavily = OfflineTavily::start(listener().await, failure, &runtime).unwrap();
         Self {
             telegram,
             model,

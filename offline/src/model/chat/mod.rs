@@ -67,6 +67,7 @@ impl Dialect for Chat {
         stream::events(turn)
     }
 
+    #[cfg(feature = "testing")]
     fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::failure(message)
     }

@@ -1,10 +1,8 @@
 //! A turn of the model as the chunks of a Chat Completions stream.
 
-use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::super::dialect::{Event, Turn, arguments_text, pieces};
-use super::super::openai;
 use super::super::reply::{Finish, Part};
 use super::reasoning_field;
 
@@ -32,8 +30,9 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
 }
 
 /// An error within a stream, after which nothing comes.
+#[cfg(feature = "testing")]
 pub(super) fn failure(message: &str) -> Vec<u8> {
-    line(&openai::error(StatusCode::INTERNAL_SERVER_ERROR, message))
+    line(&super::super::openai::error(axum::http::StatusCode::INTERNAL_SERVER_ERROR, message))
 }
 
 fn line(data: &Value) -> Vec<u8> {

@@ -162,6 +162,7 @@ impl Dialect for Gemini {
         stream::events(turn)
     }
 
+    #[cfg(feature = "testing")]
     fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::line(&error(StatusCode::SERVICE_UNAVAILABLE, message, None))
     }

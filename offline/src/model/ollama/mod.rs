@@ -104,7 +104,8 @@ async fn show(State(model): State<OfflineModel>, Json(body): Json<Value>) -> Res
         .map(|unknown| format!("unknown field '{unknown}'"))
         .or_else(|| name.is_empty().then(|| "model is required".to_owned()))
     {
-        model.with(|seen| seen.violations.push(why.clone()));
+        #[cfg(feature = "testing")]
+        model.0.records.add_violation(&why);
         return http::refusal(&Ollama, &why.into());
     }
     let Some(known) = Installed::of(name).filter(|_| !model.is_retired(name)) else {
@@ -171,6 +172,7 @@ impl Dialect for Ollama {
         stream::events(turn)
     }
 
+    #[cfg(feature = "testing")]
     fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::failure(message)
     }

@@ -62,6 +62,7 @@ impl Dialect for Responses {
         stream::events(turn)
     }
 
+    #[cfg(feature = "testing")]
     fn failure(&self, turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8> {
         stream::failure(turn, sent, message)
     }

@@ -49,6 +49,7 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
 }
 
 /// An error within a stream, after so many events.
+#[cfg(feature = "testing")]
 pub(super) fn failure(turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8> {
     let mut response = response(turn);
     response["status"] = json!("failed");

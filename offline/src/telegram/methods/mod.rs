@@ -10,7 +10,6 @@ mod sending;
 
 use figaro_mcp::table::{Method, Type};
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::args::Args;
 use super::error::Refusal;
@@ -140,13 +139,11 @@ impl Request<'_> {
         }
     }
 
-    /// Counts a message to a chat against the flood limits.
+    /// Counts a message to a chat against the flood limits, if a test wants them.
+    #[cfg(feature = "testing")]
     fn count_message(&self, state: &mut State, chat: i64) -> Result<(), Refusal> {
         let group = state.world.chats.get(&chat).is_some_and(super::world::Chat::is_group).then_some(chat);
-        match &mut state.limits {
-            Some(limits) => limits.count(group, Instant::now()).map_err(Refusal::retry_after),
-            None => Ok(()),
-        }
+        state.testing.count_message(group).map_err(Refusal::retry_after)
     }
 }
 

@@ -191,6 +191,7 @@ pub(super) fn post(state: &mut State, request: &Request<'_>, content: Map<String
     let keyboard = inline_keyboard(request.value("reply_markup"));
     let (reply, replied_thread) = reply(state, request, chat_id)?;
     let asked = thread(state, request, chat_id)?;
+    #[cfg(feature = "testing")]
     request.count_message(state, chat_id)?;
     let placed = state.world.placed(chat_id, asked.or(replied_thread));
     let bot = state.world.bot.json();

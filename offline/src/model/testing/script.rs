@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::reply::{Brain, Reply};
-use super::request::ModelRequest;
+use super::super::reply::{Brain, Reply};
+use super::super::request::ModelRequest;
 
 /// Replies to give. Clones share them, so a test can add more while the model runs.
 #[derive(Debug, Clone, Default)]

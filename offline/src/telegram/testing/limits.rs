@@ -1,4 +1,4 @@
-//! Telegram's flood limits, when a test or the demo wants them: 30 messages a second overall, 20 a minute per group.
+//! Telegram's flood limits, when a test wants them: 30 messages a second overall, 20 a minute per group.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -10,14 +10,14 @@ const PER_GROUP: (usize, Duration) = (20, Duration::from_secs(60));
 
 /// When messages went out lately.
 #[derive(Debug, Default)]
-pub(super) struct Limits {
+pub(in super::super) struct Limits {
     overall: VecDeque<Instant>,
     groups: BTreeMap<i64, VecDeque<Instant>>,
 }
 
 impl Limits {
     /// Counts a message to a chat; `Err` holds the seconds to wait if there were too many.
-    pub(super) fn count(&mut self, group: Option<i64>, now: Instant) -> Result<(), u64> {
+    pub(in super::super) fn count(&mut self, group: Option<i64>, now: Instant) -> Result<(), u64> {
         wait(&mut self.overall, OVERALL, now)?;
         if let Some(group) = group {
             let sent = self.groups.entry(group).or_default();

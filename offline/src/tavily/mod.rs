@@ -1,9 +1,12 @@
 //! An offline Tavily on loopback: gives the answers that it was told to give, and checks every request as the service
 //! does, unknown fields too. Serves `figaro demo` with made-up pages and the tests with scripted ones.
 
-use std::collections::VecDeque;
+mod answer;
+#[cfg(feature = "testing")]
+mod records;
+
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{Request, State};
@@ -13,7 +16,10 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::model::Gate;
+pub use self::answer::Answer;
+use self::answer::{Body, Page};
+#[cfg(feature = "testing")]
+use self::records::Records;
 use crate::{Runtime, at_once};
 
 /// The one key it takes.
@@ -30,89 +36,30 @@ const BAD_KEY: &str = "Unauthorized: missing or invalid API key.";
 pub struct OfflineTavily(Arc<Shared>);
 
 struct Shared {
-    seen: Mutex<Seen>,
+    /// What it answers to a query.
+    answer: fn(&str) -> Answer,
+    #[cfg(feature = "testing")]
+    records: Records,
     url: String,
-}
-
-#[derive(Default)]
-struct Seen {
-    answers: VecDeque<Answer>,
-    otherwise: Option<fn(&str) -> Answer>,
-    queries: Vec<String>,
-    violations: Vec<String>,
-}
-
-/// What it answers to a search.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    status: u16,
-    body: Body,
-    retry_after: Option<u64>,
-    gate: Option<Gate>,
-}
-
-#[derive(Debug, Clone)]
-enum Body {
-    Pages(Vec<Page>),
-    Raw(Vec<u8>),
-}
-
-#[derive(Debug, Clone)]
-struct Page {
-    title: String,
-    url: String,
-    content: String,
-}
-
-impl Answer {
-    fn of(status: u16, body: Body) -> Self {
-        Self { status, body, retry_after: None, gate: None }
-    }
-
-    /// Pages by title, address and content.
-    #[must_use]
-    pub fn pages(pages: &[(&str, &str, &str)]) -> Self {
-        let page = |(title, url, content): &(&str, &str, &str)| Page {
-            title: (*title).to_owned(),
-            url: (*url).to_owned(),
-            content: (*content).to_owned(),
-        };
-        Self::of(200, Body::Pages(pages.iter().map(page).collect()))
-    }
-
-    /// An error as the service words it.
-    #[must_use]
-    pub fn failure(status: u16, error: &str) -> Self {
-        Self::raw(status, json!({"detail": {"error": error}}).to_string())
-    }
-
-    /// These bytes as the body, whatever they are.
-    #[must_use]
-    pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Self::of(status, Body::Raw(body.into()))
-    }
-
-    /// Says when to come again, in seconds.
-    #[must_use]
-    pub fn retry_after(self, seconds: u64) -> Self {
-        Self { retry_after: Some(seconds), ..self }
-    }
-
-    /// Only once the gate is open; the request counts as received before.
-    #[must_use]
-    pub fn behind(self, gate: &Gate) -> Self {
-        Self { gate: Some(gate.clone()), ..self }
-    }
 }
 
 impl OfflineTavily {
-    /// Serves on a listener until the runtime stops. Without answers every search fails with 500.
+    /// Serves on a listener until the runtime stops. `answer` gives the answer to a query that no other is planned for.
     ///
     /// # Errors
     /// The listener has no address.
-    pub fn start(listener: TcpListener, runtime: &Runtime) -> std::io::Result<Self> {
+    pub fn start(
+        listener: TcpListener,
+        answer: fn(&str) -> Answer,
+        runtime: &Runtime,
+    ) -> std::io::Result<Self> {
         let url = format!("http://{}", listener.local_addr()?);
-        let tavily = Self(Arc::new(Shared { seen: Mutex::default(), url }));
+        let tavily = Self(Arc::new(Shared {
+            answer,
+            #[cfg(feature = "testing")]
+            records: Records::default(),
+            url,
+        }));
         let app = Router::new().fallback(respond).with_state(tavily.clone());
         let (stopped, stopping) = (runtime.clone(), runtime.clone());
         runtime.spawn("offline Tavily", async move {
@@ -135,45 +82,44 @@ impl OfflineTavily {
         &self.0.url
     }
 
+    fn answer(&self, query: &str) -> Answer {
+        #[cfg(feature = "testing")]
+        if let Some(planned) = self.0.records.next(query) {
+            return planned;
+        }
+        (self.0.answer)(query)
+    }
+}
+
+#[cfg(feature = "testing")]
+impl OfflineTavily {
     /// Gives this answer once, after those given before.
     pub fn push(&self, answer: Answer) {
-        self.with(|seen| seen.answers.push_back(answer));
+        self.0.records.plan(answer);
     }
 
     /// Answers whatever there is no other answer for; the function gets the query.
     pub fn otherwise(&self, answer: fn(&str) -> Answer) {
-        self.with(|seen| seen.otherwise = Some(answer));
+        self.0.records.plan_otherwise(answer);
     }
 
     /// The queries of the good requests so far.
     #[must_use]
     pub fn queries(&self) -> Vec<String> {
-        self.with(|seen| seen.queries.clone())
+        self.0.records.queries()
     }
 
     /// Answers that nobody has asked for yet.
     #[must_use]
     pub fn left(&self) -> usize {
-        self.with(|seen| seen.answers.len())
+        self.0.records.left()
     }
 
     /// What was wrong with requests; a test asserts that there is nothing. A key that is not the right one is no
     /// violation.
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
-        self.with(|seen| seen.violations.clone())
-    }
-
-    fn answer(&self, query: &str) -> Answer {
-        self.with(|seen| {
-            seen.queries.push(query.to_owned());
-            let next = seen.answers.pop_front().or_else(|| seen.otherwise.map(|answer| answer(query)));
-            next.unwrap_or_else(|| Answer::failure(500, "Internal Server Error"))
-        })
-    }
-
-    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
-        work(&mut self.0.seen.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.records.violations()
     }
 }
 
@@ -204,14 +150,17 @@ async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Respo
     match checked {
         Ok(asked) => {
             let answer = tavily.answer(&asked.query);
+            #[cfg(feature = "testing")]
             if let Some(gate) = &answer.gate {
                 gate.opened().await;
             }
             written(&answer, &asked)
         }
-        Err(Refusal { status, message, is_violation }) => {
-            if is_violation {
-                tavily.with(|seen| seen.violations.push(message.clone()));
+        Err(Refusal { status, message }) => {
+            // Anybody may have a key that is not the right one; only a fault of the bot sends none.
+            #[cfg(feature = "testing")]
+            if status != StatusCode::UNAUTHORIZED || key(&parts.headers).is_none_or(str::is_empty) {
+                tavily.0.records.add_violation(&message);
             }
             (status, Json(json!({"detail": {"error": message}}))).into_response()
         }
@@ -222,12 +171,11 @@ async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Respo
 struct Refusal {
     status: StatusCode,
     message: String,
-    is_violation: bool,
 }
 
 impl Refusal {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), is_violation: true }
+        Self { status, message: message.into() }
     }
 }
 
@@ -240,14 +188,14 @@ fn reached(method: &Method, path: &str) -> Result<(), Refusal> {
 }
 
 fn identified(headers: &HeaderMap) -> Result<(), Refusal> {
-    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    match value.and_then(|value| value.strip_prefix("Bearer ")) {
+    match key(headers) {
         Some(KEY) => Ok(()),
-        key => {
-            let is_violation = key.is_none_or(str::is_empty);
-            Err(Refusal { is_violation, ..Refusal::new(StatusCode::UNAUTHORIZED, BAD_KEY) })
-        }
+        _ => Err(Refusal::new(StatusCode::UNAUTHORIZED, BAD_KEY)),
     }
+}
+
+fn key(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
 /// What a search asks for.

@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use super::OfflineTelegram;
-use super::state::{Call, State, WebEvent};
-use super::world::Draft;
+use super::super::OfflineTelegram;
+use super::super::call::Call;
+use super::super::state::{State, WebEvent};
+use super::super::world::Draft;
 
 /// What can be seen at one moment. It holds the server's lock: look quickly, and do not act from inside.
 #[derive(Debug)]
@@ -17,13 +18,13 @@ impl View<'_> {
     /// The calls answered so far, in the order of their ends.
     #[must_use]
     pub fn calls(&self) -> &[Call] {
-        &self.0.calls
+        self.0.testing.calls()
     }
 
     /// The calls of one method.
     #[must_use]
     pub fn calls_of(&self, method: &str) -> Vec<&Call> {
-        self.0.calls.iter().filter(|c| c.method == method).collect()
+        self.calls().iter().filter(|c| c.method == method).collect()
     }
 
     /// The messages of a chat, oldest first.
