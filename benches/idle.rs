@@ -15,10 +15,9 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use figaro::clock::Clock;
-use figaro::demo::model::{OfflineModel, Reply, Script};
-use figaro::demo::telegram::{OfflineTelegram, Options, Person};
-use figaro::shutdown::Tasks;
+use figaro_offline::Runtime;
+use figaro_offline::model::{OfflineModel, Reply, Script};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 
 use support::{OWNER, Sizes, listener, start_bot};
 
@@ -53,14 +52,13 @@ async fn main() {
 }
 
 async fn one_start(with_turn: bool) -> (Duration, Option<[Sizes; 2]>) {
-    let tasks = Tasks::new();
-    let telegram =
-        OfflineTelegram::start(listener().await, Options::default(), Clock::system(), &tasks).unwrap();
+    let runtime = Runtime::system();
+    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
     telegram.add_user(Person::new(OWNER, "Ann"));
     telegram.add_private(OWNER).unwrap();
     let script = Script::new();
     script.push(Reply::text("Hello!"));
-    let model = OfflineModel::start(listener().await, Arc::new(script), Clock::system(), &tasks).unwrap();
+    let model = OfflineModel::start(listener().await, Arc::new(script), &runtime).unwrap();
     // An update that waits makes the first getUpdates return at once, so that its moment is seen.
     telegram.say(OWNER, OWNER, "hello").unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -73,7 +71,7 @@ async fn one_start(with_turn: bool) -> (Duration, Option<[Sizes; 2]>) {
     let figures = if with_turn { Some(memory_after_turn(&telegram, &bot).await) } else { None };
     bot.kill().unwrap();
     bot.wait().unwrap();
-    tasks.stop();
+    runtime.stop();
     (start, figures)
 }
 

@@ -21,10 +21,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use figaro::clock::Clock;
-use figaro::demo::model::{ModelRequest, OfflineModel, Part, Reply};
-use figaro::demo::telegram::{OfflineTelegram, Options, Person};
-use figaro::shutdown::Tasks;
+use figaro_offline::Runtime;
+use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use serde_json::json;
 
 use support::{OWNER, listener, start_bot_with};
@@ -44,7 +43,7 @@ const READS: Duration = Duration::from_millis(1500);
 struct World {
     telegram: OfflineTelegram,
     model: OfflineModel,
-    tasks: Tasks,
+    runtime: Runtime,
 }
 
 #[tokio::main]
@@ -67,7 +66,7 @@ async fn main() {
         }
         drop(bot);
     }
-    world.tasks.stop();
+    world.runtime.stop();
 }
 
 /// Killed when dropped.
@@ -82,15 +81,14 @@ impl Drop for Bot {
 
 impl World {
     async fn new() -> Self {
-        let tasks = Tasks::new();
-        let telegram =
-            OfflineTelegram::start(listener().await, Options::default(), Clock::system(), &tasks).unwrap();
+        let runtime = Runtime::system();
+        let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
         for person in PEOPLE.chain(FLOODER..=CALLER).chain(STRANGERS) {
             telegram.add_user(Person::new(person, "Someone"));
             telegram.add_private(person).unwrap();
         }
-        let model = OfflineModel::start(listener().await, Arc::new(brain), Clock::system(), &tasks).unwrap();
-        Self { telegram, model, tasks }
+        let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
+        Self { telegram, model, runtime }
     }
 
     /// The owner lets everybody in but the strangers.

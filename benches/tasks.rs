@@ -18,17 +18,16 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use figaro::clock::Clock;
-use figaro::demo::model::{ModelRequest, OfflineModel, Reply};
-use figaro::demo::telegram::{OfflineTelegram, Options, Person};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{NewTask, Task};
 use figaro::ids::{BotId, ChatId, UserId};
-use figaro::shutdown::Tasks;
 use figaro::store::sled::SledStore;
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_offline::Runtime;
+use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use futures::StreamExt;
 
 use support::{OWNER, Sizes, listener, start_bot_with};
@@ -47,7 +46,7 @@ const TICKS: f64 = 100.0;
 struct World {
     telegram: OfflineTelegram,
     model: OfflineModel,
-    tasks: Tasks,
+    runtime: Runtime,
 }
 
 fn says(_request: &ModelRequest) -> Reply {
@@ -55,15 +54,14 @@ fn says(_request: &ModelRequest) -> Reply {
 }
 
 async fn world() -> World {
-    let tasks = Tasks::new();
-    let telegram =
-        OfflineTelegram::start(listener().await, Options::default(), Clock::system(), &tasks).unwrap();
+    let runtime = Runtime::system();
+    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
     for id in OWNER..OWNER + AT_ONCE {
         telegram.add_user(Person::new(id, "Ann"));
         telegram.add_private(id).unwrap();
     }
-    let model = OfflineModel::start(listener().await, Arc::new(says), Clock::system(), &tasks).unwrap();
-    World { telegram, model, tasks }
+    let model = OfflineModel::start(listener().await, Arc::new(says), &runtime).unwrap();
+    World { telegram, model, runtime }
 }
 
 #[tokio::main]
@@ -139,7 +137,7 @@ async fn polled(world: &World) {
 fn end(mut bot: Child, world: &World) {
     bot.kill().unwrap();
     bot.wait().unwrap();
-    world.tasks.stop();
+    world.runtime.stop();
 }
 
 async fn rest(what: &str, folder: &Path) {

@@ -15,10 +15,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use figaro::clock::Clock;
-use figaro::demo::model::{OfflineModel, Reply, Script};
-use figaro::demo::telegram::{OfflineTelegram, Options, Person};
-use figaro::shutdown::Tasks;
+use figaro_offline::Runtime;
+use figaro_offline::model::{OfflineModel, Reply, Script};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, Tool};
 use rmcp::service::{RoleClient, RunningService};
@@ -41,13 +40,12 @@ type Client = RunningService<RoleClient, ()>;
 #[tokio::main]
 async fn main() {
     drop(rustls::crypto::ring::default_provider().install_default());
-    let tasks = Tasks::new();
-    let telegram =
-        OfflineTelegram::start(listener().await, Options::default(), Clock::system(), &tasks).unwrap();
+    let runtime = Runtime::system();
+    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
     telegram.add_user(Person::new(OWNER, "Ann"));
     telegram.add_private(OWNER).unwrap();
 
-    let offered = offered(&telegram, &tasks).await;
+    let offered = offered(&telegram, &runtime).await;
     let (mut server, url) = start_server(&telegram);
     let at_start = Sizes::of(server.id());
     let client = connect(&url).await;
@@ -60,14 +58,14 @@ async fn main() {
     drop(client);
     server.kill().unwrap();
     server.wait().unwrap();
-    tasks.stop();
+    runtime.stop();
 }
 
 /// The tools of the first request that the bot makes to its model.
-async fn offered(telegram: &OfflineTelegram, tasks: &Tasks) -> Vec<Value> {
+async fn offered(telegram: &OfflineTelegram, runtime: &Runtime) -> Vec<Value> {
     let script = Script::new();
     script.push(Reply::text("Hello!"));
-    let model = OfflineModel::start(listener().await, Arc::new(script), Clock::system(), tasks).unwrap();
+    let model = OfflineModel::start(listener().await, Arc::new(script), runtime).unwrap();
     telegram.say(OWNER, OWNER, "hello").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut bot = start_bot(telegram, &model, folder.path());

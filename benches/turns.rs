@@ -24,10 +24,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use figaro::clock::Clock;
-use figaro::demo::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro::demo::telegram::{OfflineTelegram, Options, Person};
 use figaro::shutdown::Tasks;
+use figaro_offline::Runtime;
+use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -58,7 +58,7 @@ struct World {
     telegram: OfflineTelegram,
     model: OfflineModel,
     chats: Chats,
-    tasks: Tasks,
+    runtime: Runtime,
     bot: std::process::Child,
 }
 
@@ -66,7 +66,7 @@ impl Drop for World {
     fn drop(&mut self) {
         self.bot.kill().unwrap();
         self.bot.wait().unwrap();
-        self.tasks.stop();
+        self.runtime.stop();
     }
 }
 
@@ -102,20 +102,19 @@ async fn main() {
 
 impl World {
     async fn start(folder: &Path, chats: i64, rates: &str) -> Self {
-        let tasks = Tasks::new();
-        let telegram =
-            OfflineTelegram::start(listener().await, Options::default(), Clock::system(), &tasks).unwrap();
+        let runtime = Runtime::system();
+        let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
         let heard: Chats = Chats::default();
         for chat in OWNER..OWNER + chats {
             telegram.add_user(Person::new(chat, "Someone"));
             telegram.add_private(chat).unwrap();
         }
         let brain = brain(Arc::clone(&heard));
-        let model = OfflineModel::start(listener().await, Arc::new(brain), Clock::system(), &tasks).unwrap();
-        listen(&telegram, Arc::clone(&heard), &tasks);
+        let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
+        listen(&telegram, Arc::clone(&heard));
         let settings = [("ACCESS", "open"), ("TELEGRAM_RATES", rates)];
         let bot = start_bot_with(&telegram, &model, folder, &settings);
-        Self { telegram, model, chats: heard, tasks, bot }
+        Self { telegram, model, chats: heard, runtime, bot }
     }
 
     fn join(&self, chat: i64) -> mpsc::UnboundedReceiver<Heard> {
@@ -146,9 +145,9 @@ fn tell(chats: &Chats, chat: i64, heard: Heard) {
 }
 
 /// Passes on when drafts with words and answers reach Telegram.
-fn listen(telegram: &OfflineTelegram, chats: Chats, tasks: &Tasks) {
+fn listen(telegram: &OfflineTelegram, chats: Chats) {
     let mut events = telegram.subscribe();
-    tasks.spawn("listen", async move {
+    Tasks::new().spawn("listen", async move {
         loop {
             let event = match events.recv().await {
                 Ok(event) => event,

@@ -1,7 +1,7 @@
 //! Figaro: a self-hosted AI agent that lives in Telegram.
 //!
 //! Modules stand here in reading order. Each row imports only from rows above it, siblings never from each other;
-//! `tests/layering.rs` holds them to it.
+//! `tests/layering.rs` holds them to it. The packages `figaro-mcp` and `figaro-offline` import nothing from here.
 //!
 //! | row | modules | may not |
 //! |---|---|---|
@@ -12,8 +12,7 @@
 //! | 4 | tools | |
 //! | 5 | turn | know Telegram, HTTP, a concrete store |
 //! | 6 | telegram scheduler | import each other |
-//! | 7 | demo | |
-//! | 8 | app cli | contain policy |
+//! | 7 | app cli | contain policy |
 
 pub mod clock;
 pub mod ids;
@@ -42,8 +41,6 @@ pub mod turn;
 
 pub mod scheduler;
 pub mod telegram;
-
-pub mod demo;
 
 pub mod app;
 pub mod cli;

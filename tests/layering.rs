@@ -35,7 +35,7 @@ fn modules_import_only_from_rows_above_them() {
 
 #[test]
 fn no_file_is_longer_than_its_bound() {
-    let long: Vec<String> = ["src", "mcp-server/src"]
+    let long: Vec<String> = ["src", "mcp-server/src", "offline/src"]
         .into_iter()
         .flat_map(|folder| sources(Path::new(folder)))
         .map(|(file, text)| (file, before_tests(&text).lines().count()))

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use figaro::demo::model::OfflineModel;
-use figaro::demo::telegram::OfflineTelegram;
+use figaro_offline::model::OfflineModel;
+use figaro_offline::telegram::OfflineTelegram;
 use tokio::net::TcpListener;
 
 /// The person who owns the bot and talks to it.

@@ -1,7 +1,7 @@
 //! Who may talk to the bot: owners, those an owner allowed, everybody where it is open, and the first to open the link.
 
-use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::Say;
+use figaro_offline::model::{Gate, Reply};
+use figaro_offline::telegram::Say;
 
 use super::task_tools::{LEAP, becomes, call, recurring, says};
 use crate::support::scene::{TEAM, number, text};

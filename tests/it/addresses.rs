@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use figaro::demo::model::{ModelRequest, Part, Reply};
-use figaro::demo::tavily::{Answer, KEY};
-use figaro::demo::telegram::{Failure, Say};
+use figaro_offline::model::{ModelRequest, Part, Reply};
+use figaro_offline::tavily::{Answer, KEY};
+use figaro_offline::telegram::{Failure, Say};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, text};

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use figaro::demo::model::{ModelRequest, Reply};
-use figaro::demo::tavily::KEY;
-use figaro::demo::telegram::{Standing, View};
 use figaro::prompts::Prompts;
 use figaro::tools::lookup::LOOKUP;
+use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::tavily::KEY;
+use figaro_offline::telegram::{Standing, View};
 use serde_json::{Value, json};
 
 use super::store::sled::engine;

@@ -1,8 +1,8 @@
 //! Words of a member that an owner or an admin has tried again or gone on with: they do no more than in the member's own
 //! turn, by no tool, by no button, and not after a restart either.
 
-use figaro::demo::model::{Gate, Part, Reply};
-use figaro::demo::telegram::Standing;
+use figaro_offline::model::{Gate, Part, Reply};
+use figaro_offline::telegram::Standing;
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, LEAP, call, error, recurring, says, scene, start};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use figaro::demo::model::Reply;
+use figaro_offline::model::Reply;
 use serde_json::json;
 use tokio::net::TcpListener;
 

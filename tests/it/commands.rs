@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use figaro::demo::model::{Gate, Part, Reply};
-use figaro::demo::telegram::Standing;
+use figaro_offline::model::{Gate, Part, Reply};
+use figaro_offline::telegram::Standing;
 use futures::future::join_all;
 use serde_json::{Value, json};
 

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::clock::Clock;
-use figaro::demo::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro::demo::telegram::{Failure, View};
 use figaro::ids::{BotId, ChatId};
-use figaro::shutdown::Tasks;
 use figaro::store::NoteStore;
 use figaro::store::sled::SledStore;
+use figaro_offline::Runtime;
+use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
+use figaro_offline::telegram::{Failure, View};
 use serde_json::{Value, json};
 
 use crate::support::{ANN, BOB, Bot, PATIENCE, World, listener};
@@ -96,8 +95,8 @@ struct Before {
 async fn whatever_moment_it_is_killed_at_every_message_is_answered_once_and_in_order() {
     const KILLS: u64 = 10;
     let world = World::new().await;
-    let tasks = Tasks::new();
-    let model = OfflineModel::start(listener().await, Arc::new(examiner), Clock::system(), &tasks).unwrap();
+    let runtime = Runtime::system();
+    let model = OfflineModel::start(listener().await, Arc::new(examiner), &runtime).unwrap();
     let recipe = world.bot().set("OPENAI_BASE_URL", model.url()).set("ACCESS", "open");
     let (mut dice, mut asked) = (Dice(20_251_120), 0);
     for round in 0..KILLS {
@@ -135,7 +134,7 @@ async fn whatever_moment_it_is_killed_at_every_message_is_answered_once_and_in_o
         );
     }
     nothing_was_done_twice(&world, &model, asked).await;
-    tasks.stop();
+    runtime.stop();
     assert_eq!(model.violations(), Vec::<String>::new());
 }
 

@@ -1,8 +1,8 @@
 //! Methods beyond those at hand: the model finds them by words and may call them for the rest of the turn, within what
 //! policy allows. And files: what it writes arrives as one, what it fetches comes without the bot's token.
 
-use figaro::demo::model::{ModelRequest, Part, Reply};
-use figaro::demo::telegram::{Options, Say, Uploaded};
+use figaro_offline::model::{ModelRequest, Part, Reply};
+use figaro_offline::telegram::{Options, Say, Uploaded};
 use serde_json::{Value, json};
 
 use crate::support::scene::text;

@@ -1,6 +1,6 @@
 //! A private chat: a message gets its answer, and it is all still there after a restart.
 
-use figaro::demo::model::Reply;
+use figaro_offline::model::Reply;
 use serde_json::json;
 
 use crate::support::{ANN, World};

@@ -1,7 +1,7 @@
 //! How what a model writes arrives: tables, formulas, and long code as files.
 
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::{Failure, View};
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::{Failure, View};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, text};

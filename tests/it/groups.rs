@@ -1,8 +1,8 @@
 //! Groups: the bot speaks when it is addressed, keeps to the message and the topic it was addressed in, and is
 //! otherwise silent.
 
-use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::{ChatKind, Options, Say, Standing};
+use figaro_offline::model::{Gate, Reply};
+use figaro_offline::telegram::{ChatKind, Options, Say, Standing};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, number, text};

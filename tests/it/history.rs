@@ -1,10 +1,10 @@
 //! What the model is sent of a conversation: the newest exchange however long it was, keys by which the rest is looked up,
 //! never more than the model takes, and what there is where something cannot be loaded.
 
-use figaro::demo::model::{ModelRequest, Reply};
 use figaro::store::sled::SledStore;
 use figaro::store::{ConversationStore, SettingsStore};
 use figaro::text::estimate_tokens;
+use figaro_offline::model::{ModelRequest, Reply};
 use serde_json::{Value, json};
 
 use super::store::sled::engine;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use figaro::demo::model::{Gate, Part, Reply};
-use figaro::demo::telegram::{Call, Failure, Say, View};
+use figaro_offline::model::{Gate, Part, Reply};
+use figaro_offline::telegram::{Call, Failure, Say, View};
 use futures::future::join_all;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use figaro::demo::model::{Gate, Part, Reply};
-use figaro::demo::telegram::{Say, View};
+use figaro_offline::model::{Gate, Part, Reply};
+use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, number, text};
@@ -119,7 +119,7 @@ async fn fifty_wait_in_a_group_and_the_rest_is_background() {
     let people: Vec<i64> = (101..=104).collect();
     for person in &people {
         world.person(*person, "Someone", "en");
-        world.telegram.set_member(TEAM, *person, figaro::demo::telegram::Standing::Member).unwrap();
+        world.telegram.set_member(TEAM, *person, figaro_offline::telegram::Standing::Member).unwrap();
     }
     let bot = world.bot().set("ACCESS", "open").spawn();
     bot.ready().await;

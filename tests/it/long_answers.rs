@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use figaro::demo::model::{Gate, ModelRequest, Part, Reply};
-use figaro::demo::telegram::{Failure, View};
 use figaro::text::estimate_tokens;
+use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
+use figaro_offline::telegram::{Failure, View};
 use futures::future::join;
 use serde_json::json;
 

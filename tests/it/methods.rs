@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use figaro::demo::telegram::{Call, Standing, Uploaded};
 use figaro::mcp::client::Answer;
 use figaro_mcp::table::{Method, Table};
+use figaro_offline::telegram::{Call, Standing, Uploaded};
 use serde_json::{Value, json};
 
 use crate::support::arguments::{Known, Maker, content, mistyped};

@@ -1,7 +1,7 @@
 //! `/model`: which model answers in a chat and how it writes, chosen by buttons and words, by those who may.
 
-use figaro::demo::model::{Part, Reply};
-use figaro::demo::telegram::{Say, Standing};
+use figaro_offline::model::{Part, Reply};
+use figaro_offline::telegram::{Say, Standing};
 use futures::future::join_all;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use figaro::demo::model::{Part, Reply};
+use figaro_offline::model::{Part, Reply};
 use serde_json::{Value, json};
 
 use super::task_tools::{LEAP, calls, error, find_and_call, recurring, results, says, scene};

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use figaro::demo::model::{Gate, Part, Reply};
-use figaro::demo::telegram::{Call, Failure};
 use figaro::telegram::markup::{Piece, messages};
+use figaro_offline::model::{Gate, Part, Reply};
+use figaro_offline::telegram::{Call, Failure};
 use serde_json::{Value, json};
 
 use crate::support::scene::{number, text};

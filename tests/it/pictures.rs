@@ -1,7 +1,7 @@
 //! Pictures: what a model that sees is shown, and what is said where one is not there or cannot be seen.
 
-use figaro::demo::model::{ModelRequest, Reply};
-use figaro::demo::telegram::{Failure, Say};
+use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::telegram::{Failure, Say};
 
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, World};

@@ -1,8 +1,8 @@
 //! A model turned against its owner: what it tries beyond its own chat and its own messages is refused, told to it,
 //! logged, and never reaches Telegram. And text that tries to turn it stays text.
 
-use figaro::demo::model::{ModelRequest, Part, Reply};
-use figaro::demo::telegram::{Person, Say, Standing};
+use figaro_offline::model::{ModelRequest, Part, Reply};
+use figaro_offline::telegram::{Person, Say, Standing};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, number, text};

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use figaro::config::VARIABLES;
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::View;
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::View;
 
 use crate::check::words;
 use crate::support::bot::Recipe;

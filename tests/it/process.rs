@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::Failure;
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::Failure;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -244,7 +244,7 @@ async fn the_server_does_not_outlive_a_bot_that_was_killed() {
     let child = child(&bot);
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
     let called =
-        |view: &figaro::demo::telegram::View<'_>| (!view.calls_of("sendPoll").is_empty()).then_some(());
+        |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendPoll").is_empty()).then_some(());
     world.telegram.wait_until(PATIENCE, called).await.expect("the call is under way");
     bot.kill();
     assert!(proc::becomes(SOON, || !proc::is_running(child)).await, "an orphan");
@@ -254,7 +254,7 @@ async fn the_server_does_not_outlive_a_bot_that_was_killed() {
 /// A slow answer of which something shows already.
 async fn answering(world: &World, said: &str) {
     world.telegram.say(ANN, ANN, said).unwrap();
-    let begun = |view: &figaro::demo::telegram::View<'_>| {
+    let begun = |view: &figaro_offline::telegram::View<'_>| {
         let drafts = view.calls_of("sendMessageDraft");
         drafts
             .iter()
@@ -273,7 +273,7 @@ async fn a_stop_lets_a_running_turn_end_and_keeps_what_waits() {
         let child = child(&bot);
         answering(&world, "count").await;
         let waiting = world.telegram.say(ANN, ANN, "and then?").unwrap().update_id.unwrap();
-        let taken = |view: &figaro::demo::telegram::View<'_>| (view.updates_pending() == 0).then_some(());
+        let taken = |view: &figaro_offline::telegram::View<'_>| (view.updates_pending() == 0).then_some(());
         world
             .telegram
             .wait_until(PATIENCE, taken)
@@ -327,7 +327,7 @@ async fn a_stop_during_a_slow_delivery_neither_loses_nor_repeats_the_answer() {
     let mut bot = world.start().await;
     world.telegram.say(ANN, ANN, "When?").unwrap();
     let refused =
-        |view: &figaro::demo::telegram::View<'_>| (!view.calls_of("sendMessage").is_empty()).then_some(());
+        |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendMessage").is_empty()).then_some(());
     world.telegram.wait_until(PATIENCE, refused).await.expect("a call");
     let began = Instant::now();
     bot.signal("TERM");
@@ -388,7 +388,7 @@ async fn a_call_under_way_when_the_server_dies_has_an_unknown_outcome() {
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
     let called =
-        |view: &figaro::demo::telegram::View<'_>| (!view.calls_of("sendPoll").is_empty()).then_some(());
+        |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendPoll").is_empty()).then_some(());
     world.telegram.wait_until(PATIENCE, called).await.expect("the call is under way");
     proc::signal(child(&bot), "KILL");
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "I cannot tell.");

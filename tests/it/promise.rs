@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::View;
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::View;
 use serde_json::json;
 
 use crate::support::scene::{TEAM, text};

@@ -1,9 +1,9 @@
 //! What every turn pays for before anything is asked: the system prompt and the tools, as the real bot sends them to each
 //! kind of provider, counted with the product's own estimate, which is never below o200k_base.
 
-use figaro::demo::model::{ModelRequest, Reply};
-use figaro::demo::tavily::KEY;
 use figaro::text::estimate_tokens;
+use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::tavily::KEY;
 
 use crate::support::scene::TEAM;
 use crate::support::{ANN, BOB, World};

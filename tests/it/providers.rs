@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use figaro::demo::model::{ModelRequest, Part, Reply};
-use figaro::demo::telegram::Say;
+use figaro_offline::model::{ModelRequest, Part, Reply};
+use figaro_offline::telegram::Say;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};

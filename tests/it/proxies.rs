@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use figaro::demo::model::Reply;
+use figaro_offline::model::Reply;
 use serde_json::json;
 
 use crate::check::words;

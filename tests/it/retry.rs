@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::Say;
+use figaro_offline::model::{Gate, Reply};
+use figaro_offline::telegram::Say;
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};

@@ -1,7 +1,7 @@
 //! Tools that act in their own chat: what they do when all is well, and that the calls of one step run beside each other.
 
-use figaro::demo::model::{Part, Reply};
-use figaro::demo::telegram::{Failure, View};
+use figaro_offline::model::{Part, Reply};
+use figaro_offline::telegram::{Failure, View};
 use serde_json::{Value, json};
 
 use super::task_tools::find_and_call;

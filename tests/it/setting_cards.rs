@@ -2,13 +2,13 @@
 //! change settings, for a day, as long as nobody has changed it since.
 
 use chrono::TimeDelta;
-use figaro::demo::model::{Gate, Part, Reply};
-use figaro::demo::telegram::Standing;
-use figaro::demo::telegram::View;
 use figaro::domain::chat::{ChatConfig, ConfigPatch};
 use figaro::domain::config_change::ChangingTurn;
 use figaro::ids::{ChatId, RunId};
 use figaro::store::SettingsStore;
+use figaro_offline::model::{Gate, Part, Reply};
+use figaro_offline::telegram::Standing;
+use figaro_offline::telegram::View;
 use serde_json::{Value, json};
 
 use super::store::sled::engine;

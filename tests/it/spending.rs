@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::clock::Clock;
-use figaro::demo::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro::demo::telegram::Call;
 use figaro::ids::ChatId;
 use figaro::ledger::sum;
-use figaro::shutdown::Tasks;
+use figaro_offline::Runtime;
+use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
+use figaro_offline::telegram::Call;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -120,13 +119,13 @@ async fn at_the_cap_it_says_so_and_owners_are_told_once_a_day() {
 async fn people_who_ask_at_once_do_not_break_the_cap_together() {
     const CAP: u64 = 40_000;
     let world = World::new().await;
-    let tasks = Tasks::new();
+    let runtime = Runtime::system();
     // Each answer is as long as it may be.
     let brain = |request: &ModelRequest| {
         let most = bound(request);
         Reply::text("So many words.").usage(2_000, most).paced(4, Duration::from_millis(20))
     };
-    let model = OfflineModel::start(listener().await, Arc::new(brain), Clock::system(), &tasks).unwrap();
+    let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
     let bot =
         world.priced().set("OPENAI_BASE_URL", model.url()).set("DAILY_TOKENS", &CAP.to_string()).spawn();
     bot.ready().await;
@@ -149,7 +148,7 @@ async fn people_who_ask_at_once_do_not_break_the_cap_together() {
     assert!((3..people.len()).contains(&answered) && model.requests().len() == answered, "{answered}");
     assert!(bot.stop().success());
     assert_eq!(sum(&world.books().await).tokens, took);
-    tasks.stop();
+    runtime.stop();
     assert_eq!(model.violations(), Vec::<String>::new());
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 
-use figaro::demo::telegram::{Failure, View};
 use figaro_mcp::VERSION;
+use figaro_offline::telegram::{Failure, View};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use figaro::demo::model::{Gate, ModelRequest, Part, Reply};
-use figaro::demo::telegram::Say;
+use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
+use figaro_offline::telegram::Say;
 use serde_json::{Value, json};
 
 use crate::support::scene::{number, text};

@@ -3,8 +3,8 @@
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, TimeZone};
 use chrono_tz::Tz;
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::{Call, Say, Standing};
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::{Call, Say, Standing};
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, call, calls, listed, now, once, recurring, says, scene};

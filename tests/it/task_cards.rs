@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
 use chrono_tz::Tz;
-use figaro::demo::model::{Gate, ModelRequest, Reply};
-use figaro::demo::telegram::{Say, Standing, View};
+use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_offline::telegram::{Say, Standing, View};
 use serde_json::{Value, json};
 
 use super::task_tools::{

@@ -8,16 +8,16 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use chrono_tz::Tz;
 use figaro::clock::Clock;
-use figaro::demo::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro::demo::telegram::Failure;
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{IfMissed, NewTask, RunStatus, Task};
 use figaro::ids::{BotId, ChatId, TaskId, UserId};
-use figaro::shutdown::Tasks;
 use figaro::store::sled::SledStore;
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_offline::Runtime;
+use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
+use figaro_offline::telegram::Failure;
 use serde_json::json;
 
 use crate::support::{ANN, BOB, PATIENCE, World, listener};
@@ -79,7 +79,7 @@ async fn killed_before_telegram_has_the_answer_it_is_delivered_once_and_the_mode
     world.telegram.fail("sendMessage", Failure::Hang, 1);
     world.script.push(Reply::text("Hello!"));
     let bot = world.start().await;
-    let called = |view: &figaro::demo::telegram::View<'_>| view.calls_of("sendMessage").first().map(|_| ());
+    let called = |view: &figaro_offline::telegram::View<'_>| view.calls_of("sendMessage").first().map(|_| ());
     world.telegram.wait_until(PATIENCE, called).await.expect("the delivery");
     bot.kill();
     let bot = world.start().await;
@@ -142,7 +142,7 @@ async fn a_call_of_a_run_that_was_killed_is_not_made_again() {
     world.telegram.fail("sendPoll", Failure::Hang, 1);
     world.script.push(Reply::call("sendPoll", json!({"question": "What?", "options": options})));
     let bot = world.start().await;
-    let called = |view: &figaro::demo::telegram::View<'_>| view.calls_of("sendPoll").first().map(|_| ());
+    let called = |view: &figaro_offline::telegram::View<'_>| view.calls_of("sendPoll").first().map(|_| ());
     world.telegram.wait_until(PATIENCE, called).await.expect("the call");
     bot.kill();
     world.script.push(Reply::text("Look whether there is a poll."));
@@ -167,8 +167,8 @@ fn worker(request: &ModelRequest) -> Reply {
 async fn whatever_moment_it_is_killed_at_every_task_is_delivered() {
     const KILLS: u64 = 8;
     let world = World::new().await;
-    let tasks = Tasks::new();
-    let model = OfflineModel::start(listener().await, Arc::new(worker), Clock::system(), &tasks).unwrap();
+    let runtime = Runtime::system();
+    let model = OfflineModel::start(listener().await, Arc::new(worker), &runtime).unwrap();
     let recipe = world.bot().set("OPENAI_BASE_URL", model.url()).set("ACCESS", "open");
     let mut wanted: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     for round in 0..KILLS {
@@ -183,7 +183,7 @@ async fn whatever_moment_it_is_killed_at_every_task_is_delivered() {
     }
     let bot = recipe.spawn();
     for (chat, wanted) in &wanted {
-        let all_there = |view: &figaro::demo::telegram::View<'_>| {
+        let all_there = |view: &figaro_offline::telegram::View<'_>| {
             let there = view.bot_messages(*chat);
             wanted.iter().all(|text| there.iter().any(|m| m["text"] == text.as_str())).then_some(())
         };
@@ -197,6 +197,6 @@ async fn whatever_moment_it_is_killed_at_every_task_is_delivered() {
         let repeats: usize = delivered.values().map(|times| times - 1).sum();
         assert!(repeats <= usize::try_from(KILLS).unwrap(), "{delivered:?}");
     }
-    tasks.stop();
+    runtime.stop();
     assert_eq!(model.violations(), Vec::<String>::new());
 }

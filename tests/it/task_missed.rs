@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::{Failure, View};
 use figaro::domain::task::{IfMissed, RunStatus, Task};
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::{Failure, View};
 use serde_json::json;
 
 use crate::support::scene::{buttons, labels, number, text};

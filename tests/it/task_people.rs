@@ -1,7 +1,7 @@
 //! Whose tasks are whose: who sees and changes them, in whose words, and how many there may be.
 
-use figaro::demo::model::{Part, Reply};
-use figaro::demo::telegram::Standing;
+use figaro_offline::model::{Part, Reply};
+use figaro_offline::telegram::Standing;
 use serde_json::{Value, json};
 
 use super::task_tools::{

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
-use figaro::demo::model::{Gate, ModelRequest, Part, Reply};
-use figaro::demo::telegram::{Say, View};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
@@ -15,6 +13,8 @@ use figaro::domain::task::{NewTask, Reason, RunStatus, Task};
 use figaro::ids::{BotId, ChatId, TaskId, TopicId, UserId};
 use figaro::store::sled::SledStore;
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
+use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};

@@ -6,8 +6,8 @@ use chrono::{
 };
 use chrono_tz::Tz;
 use figaro::clock::Clock;
-use figaro::demo::model::{ModelRequest, Part, Reply};
-use figaro::demo::telegram::{Standing, View};
+use figaro_offline::model::{ModelRequest, Part, Reply};
+use figaro_offline::telegram::{Standing, View};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, labels, number, text};

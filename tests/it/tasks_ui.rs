@@ -5,8 +5,6 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
 use figaro::clock::Clock;
-use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::{Failure, Say, Standing};
 use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
@@ -16,6 +14,8 @@ use figaro::domain::task::{
 use figaro::ids::{BotId, ChatId, RunId, TaskId, UserId};
 use figaro::store::sled::SledStore;
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_offline::model::{Gate, Reply};
+use figaro_offline::telegram::{Failure, Say, Standing};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};

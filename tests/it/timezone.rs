@@ -4,8 +4,6 @@
 use chrono::{DateTime, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use figaro::clock::Clock;
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::{Say, Standing};
 use figaro::domain::chat::{ChatKind, ConfigPatch, Place};
 use figaro::domain::delivery::{Card, PendingDelivery};
 use figaro::domain::message::Speaker;
@@ -14,6 +12,8 @@ use figaro::domain::task::{NewTask, Task, TaskChange, TaskEdit};
 use figaro::ids::{BotId, ChatId, RunId, UserId};
 use figaro::store::sled::SledStore;
 use figaro::store::{SettingsStore, TaskLimits, TaskStore};
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::{Say, Standing};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};

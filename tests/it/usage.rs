@@ -2,12 +2,12 @@
 
 use chrono::{Days, Timelike};
 use figaro::clock::Clock;
-use figaro::demo::model::Reply;
 use figaro::domain::usage::Spending;
 use figaro::ids::BotId;
 use figaro::ledger::sum;
 use figaro::store::UsageStore;
 use figaro::store::sled::SledStore;
+use figaro_offline::model::Reply;
 use serde_json::Value;
 
 use crate::support::bot::Recipe;

@@ -1,7 +1,7 @@
 //! Searching the web through Tavily: what the person sees, what the model gets, and how failures reach it.
 
-use figaro::demo::model::{Gate, Part, Reply};
-use figaro::demo::tavily::{Answer, KEY};
+use figaro_offline::model::{Gate, Part, Reply};
+use figaro_offline::tavily::{Answer, KEY};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -55,7 +55,7 @@ async fn a_search_shows_while_it_runs_and_brings_pages_marked_as_data() {
     world
         .see("the search in the draft", |view| {
             let shown =
-                |draft: &&figaro::demo::telegram::Draft| draft.text == "🔎 searching the web: rain in Riga";
+                |draft: &&figaro_offline::telegram::Draft| draft.text == "🔎 searching the web: rain in Riga";
             view.drafts(ANN).iter().any(shown).then_some(())
         })
         .await;

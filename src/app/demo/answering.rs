@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use figaro_offline::Runtime;
+use figaro_offline::model::{OfflineModel, Showman};
+use figaro_offline::tavily::{self, OfflineTavily};
 use reqwest::Url;
 
 use super::{Refusal, listen, set};
-use crate::clock::Clock;
 use crate::config::{ModelSettings, Settings};
-use crate::demo::model::{OfflineModel, Showman};
-use crate::demo::tavily::{self, OfflineTavily};
-use crate::shutdown::Tasks;
+use crate::prompts::fence;
 
 /// What begins so sets up a service that the offline model stands in for.
 const SERVICES: [&str; 3] = ["COMPATIBLE_", "OLLAMA_", "GEMINI_"];
@@ -25,16 +25,16 @@ const UNUSED: [(&str, &str); 3] =
 /// When they cannot be started.
 pub(super) async fn stand_in(
     variables: &mut HashMap<String, String>,
-    (clock, tasks): (&Clock, &Tasks),
+    runtime: &Runtime,
 ) -> Result<bool, Refusal> {
     if ModelSettings::is_any_chosen(variables) {
         return Ok(false);
     }
     let refuse = |error: std::io::Error| Refusal(error.to_string());
-    let model = OfflineModel::start(listen(0).await?, Arc::new(Showman), clock.clone(), tasks);
+    let showman = Showman { unescape: fence::read };
+    let model = OfflineModel::start(listen(0).await?, Arc::new(showman), runtime);
     let model = model.map_err(refuse)?;
-    let search = OfflineTavily::start(listen(0).await?, tasks).map_err(refuse)?;
-    search.otherwise(tavily::made_up);
+    let search = OfflineTavily::start(listen(0).await?, tavily::made_up, runtime).map_err(refuse)?;
     // Nothing leaves this machine: no other service is there to fall back to, or for /model to choose.
     variables.retain(|name, _| !SERVICES.iter().any(|service| name.starts_with(service)));
     variables.remove("LLM_PROVIDER");

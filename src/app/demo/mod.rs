@@ -6,16 +6,14 @@ mod answering;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use figaro_offline::telegram::{Impossible, Kept, OfflineTelegram, Options, Person, Standing};
+use figaro_offline::{PAGE, Runtime};
 use futures::Stream;
 use tokio::net::TcpListener;
 
 use super::stop::Stop;
 use super::{Failure, Refusal, run_until};
-use crate::clock::Clock;
 use crate::config::Settings;
-use crate::demo::PAGE;
-use crate::demo::telegram::{Impossible, Kept, OfflineTelegram, Options, Person, Standing};
-use crate::shutdown::Tasks;
 
 /// The person at the page, and the chats on it.
 const VISITOR: i64 = 1001;
@@ -42,8 +40,7 @@ pub async fn demo(
     options: DemoOptions,
     stops: impl Stream<Item = ()> + Unpin,
 ) -> Result<(), Failure> {
-    let tasks = Tasks::new();
-    let clock = Clock::system();
+    let runtime = Runtime::system();
     let scratch =
         tempfile::tempdir().map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
     let folder = options.store.clone().unwrap_or_else(|| scratch.path().join("store"));
@@ -51,7 +48,7 @@ pub async fn demo(
     let address = listener.local_addr().map_err(|error| Refusal(error.to_string()))?;
     let mut offline = Options { page: Some(PAGE), ..Options::default() };
     let mut all = variables.clone();
-    let is_offline = answering::stand_in(&mut all, (&clock, &tasks)).await?;
+    let is_offline = answering::stand_in(&mut all, &runtime).await?;
     set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
     set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
@@ -70,34 +67,35 @@ pub async fn demo(
         lines.push("For a real model set OPENAI_API_KEY, or LLM_PROVIDER and what it needs.".to_owned());
         lines.extend(answering::unused(variables));
     }
-    let (telegram, kept) = offline_telegram((listener, offline), options.store.as_deref(), (&clock, &tasks))?;
+    let (telegram, kept) = offline_telegram(listener, offline, options.store.as_deref(), &runtime)?;
     lines.extend(kept);
     lines.iter().for_each(|line| super::say(line));
     let mut stop = Stop::new(stops, true);
     let ran = run_until(&settings, &mut stop).await;
-    tasks.stop();
-    tasks.finish(stop.last_call()).await;
+    runtime.stop();
+    runtime.finish(stop.last_call()).await;
     let saved = telegram.save().await.map_err(|error| Refusal(error.to_string()));
     ran.and(saved.map_err(Failure::from))
 }
 
 /// Starts the offline Telegram, with the world that is kept beside a store if one is named. Gives words on that too.
 fn offline_telegram(
-    (listener, options): (TcpListener, Options),
+    listener: TcpListener,
+    options: Options,
     store: Option<&Path>,
-    (clock, tasks): (&Clock, &Tasks),
+    runtime: &Runtime,
 ) -> Result<(OfflineTelegram, Vec<String>), Refusal> {
     let refuse = |error: std::io::Error| Refusal(error.to_string());
     let populate = |telegram: &OfflineTelegram| {
         populate(telegram).map_err(|error: Impossible| Refusal(error.to_string()))
     };
     let Some(store) = store else {
-        let telegram = OfflineTelegram::start(listener, options, clock.clone(), tasks).map_err(refuse)?;
+        let telegram = OfflineTelegram::start(listener, options, runtime).map_err(refuse)?;
         populate(&telegram)?;
         telegram.set_demo_user(VISITOR);
         return Ok((telegram, Vec::new()));
     };
-    let kept = Kept::open(store, clock.now()).map_err(|error| Refusal(error.to_string()))?;
+    let kept = Kept::open(store, runtime.now()).map_err(|error| Refusal(error.to_string()))?;
     let path = kept.path();
     let mut lines = vec![format!(
         "What the bot stores is kept in {}, and the chats of the page in {}.",
@@ -113,7 +111,7 @@ fn offline_telegram(
         ));
     }
     let goes_on = kept.has_world();
-    let telegram = OfflineTelegram::start_kept(listener, options, (clock.clone(), tasks), kept);
+    let telegram = OfflineTelegram::start_kept(listener, options, runtime, kept);
     let telegram = telegram.map_err(refuse)?;
     if !goes_on {
         populate(&telegram)?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::{Failure, View};
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::{Failure, View};
 use serde_json::json;
 
 use super::Left;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::Failure;
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::Failure;
 
 use super::{Left, status};
 use crate::support::scene::{TEAM, text};

@@ -1,7 +1,7 @@
 //! A Telegram that does not give updates as it should.
 
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::{Failure, View};
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::{Failure, View};
 use serde_json::{Value, json};
 
 use super::{Left, status};

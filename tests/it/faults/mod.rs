@@ -15,7 +15,7 @@ mod sending;
 mod unreadable;
 mod updates;
 
-use figaro::demo::telegram::Failure;
+use figaro_offline::telegram::Failure;
 
 use left::{Left, is_like};
 

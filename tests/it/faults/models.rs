@@ -1,7 +1,7 @@
 //! When the model fails: what can pass is tried again, the person gets an honest sentence, the owner a line more,
 //! nobody a raw error, and the next message works.
 
-use figaro::demo::model::Reply;
+use figaro_offline::model::Reply;
 use futures::future::join_all;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Chats that change while an answer for them is written.
 
-use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::{Say, Standing};
+use figaro_offline::model::{Gate, Reply};
+use figaro_offline::telegram::{Say, Standing};
 use serde_json::json;
 
 use super::Left;
@@ -67,7 +67,7 @@ pub async fn a_topic_is_deleted_while_it_is_answered() -> Left {
     world.asks(1).await;
     delete_topic(&world, topic).await;
     gate.open();
-    let answer = |view: &figaro::demo::telegram::View<'_>| {
+    let answer = |view: &figaro_offline::telegram::View<'_>| {
         let mut there = view.bot_messages(FORUM).into_iter();
         there.any(|m| m["text"] == "Paint it blue." && m["message_thread_id"].is_null()).then_some(())
     };

@@ -1,6 +1,6 @@
 //! Processes that die or are told to: the server of tools beside the bot, the bot itself, and the demo.
 
-use figaro::demo::model::Reply;
+use figaro_offline::model::Reply;
 use futures::future::join;
 
 use super::Left;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use figaro::demo::model::{Gate, Reply};
-use figaro::demo::telegram::{Call, Failure, View};
+use figaro_offline::model::{Gate, Reply};
+use figaro_offline::telegram::{Call, Failure, View};
 use serde_json::{Value, json};
 
 use super::{Left, status};

@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use figaro::clock::Clock;
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::View;
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::View;
 use serde_json::{Value, json};
 
 use super::Left;

@@ -1,7 +1,7 @@
 //! Updates that are JSON and yet not what they were, or not what anybody knows.
 
-use figaro::demo::model::Reply;
-use figaro::demo::telegram::{Say, View};
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
 use super::Left;

@@ -12,11 +12,10 @@ pub mod server;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::clock::Clock;
-use figaro::demo::model::{OfflineModel, Script};
-use figaro::demo::tavily::OfflineTavily;
-use figaro::demo::telegram::{OfflineTelegram, Options, Person};
-use figaro::shutdown::Tasks;
+use figaro_offline::Runtime;
+use figaro_offline::model::{OfflineModel, Script};
+use figaro_offline::tavily::{Answer, OfflineTavily};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -39,7 +38,7 @@ pub struct World {
     /// What searches the web for a bot that has its key.
     pub tavily: OfflineTavily,
     pub folder: TempDir,
-    tasks: Tasks,
+    runtime: Runtime,
     /// Whether its bots keep to Telegram's pace, for which they wait a second before most messages.
     is_paced: bool,
 }
@@ -59,17 +58,25 @@ impl World {
 
     /// A world with a bot of these options.
     pub async fn with(options: Options) -> Self {
-        let tasks = Tasks::new();
-        let telegram = OfflineTelegram::start(listener().await, options, Clock::system(), &tasks).unwrap();
+        let runtime = Runtime::system();
+        let telegram = OfflineTelegram::start(listener().await, options, &runtime).unwrap();
         for (id, name) in [(ANN, "Ann"), (BOB, "Bob")] {
             telegram.add_user(Person::new(id, name).username(&name.to_lowercase()).language("en"));
             telegram.add_private(id).unwrap();
         }
         let script = Script::new();
-        let model =
-            OfflineModel::start(listener().await, Arc::new(script.clone()), Clock::system(), &tasks).unwrap();
-        let tavily = OfflineTavily::start(listener().await, &tasks).unwrap();
-        Self { telegram, model, script, tavily, folder: tempfile::tempdir().unwrap(), tasks, is_paced: false }
+        let model = OfflineModel::start(listener().await, Arc::new(script.clone()), &runtime).unwrap();
+        let failure = |_: &str| Answer::failure(500, "Internal Server Error");
+        let tavily = OfflineTavily::start(listener().await, failure, &runtime).unwrap();
+        Self {
+            telegram,
+            model,
+            script,
+            tavily,
+            folder: tempfile::tempdir().unwrap(),
+            runtime,
+            is_paced: false,
+        }
     }
 
     /// The bot, started with the world's settings and waiting for updates.
@@ -125,7 +132,7 @@ impl World {
 impl Drop for World {
     /// A model that was asked what no provider takes, or a Telegram that was called wrongly, fails the test.
     fn drop(&mut self) {
-        self.tasks.stop();
+        self.runtime.stop();
         if !std::thread::panicking() {
             assert_eq!(self.model.violations(), Vec::<String>::new(), "requests no provider would take");
             assert_eq!(self.tavily.violations(), Vec::<String>::new(), "searches Tavily would not take");

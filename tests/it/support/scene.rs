@@ -1,7 +1,7 @@
 //! What tests of behaviour do again and again: a group, a proof of silence, a press of a button, a look at a prompt.
 
-use figaro::demo::model::{ModelRequest, Reply};
-use figaro::demo::telegram::{Options, Person, SentByPerson, Standing, View};
+use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::telegram::{Options, Person, SentByPerson, Standing, View};
 use serde_json::{Value, json};
 
 use super::bot::Recipe;

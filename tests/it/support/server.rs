@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use figaro::demo::telegram::OfflineTelegram;
 use figaro::mcp::client::{Answer, Connection};
 use figaro::secret::SecretString;
+use figaro_offline::telegram::OfflineTelegram;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};

@@ -1,0 +1,129 @@
+//! The seam between the offline model and the ways to speak to it: what a dialect refuses, how it puts a request into
+//! the common form, and how it writes an answer. Used by the HTTP side.
+
+use std::fmt;
+
+use axum::http::{HeaderMap, StatusCode, Uri};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::reply::{Part, Reply, Source, Usage};
+use super::request::{Asked, ModelRequest};
+
+/// The first complaint about something, in words a developer can act on.
+pub(super) type Checked = Result<(), String>;
+
+/// One way to speak to a model.
+pub(super) trait Dialect: fmt::Debug + Send + Sync {
+    /// Whether the request shows who sends it.
+    fn identify(&self, call: &Call<'_>) -> Result<(), Refusal>;
+
+    /// Whether there is a model of this name.
+    fn serves(&self, model: &str) -> bool;
+
+    /// What is said of a model that is not served.
+    fn gone(&self, model: &str) -> String;
+
+    /// Checks a request as strictly as the service does.
+    fn check(&self, call: &Call<'_>) -> Result<(), Refusal>;
+
+    /// What a request says, in the common form; what cannot be understood is left out.
+    fn asked(&self, call: &Call<'_>) -> Asked;
+
+    /// The body of an error answer.
+    fn error(&self, status: StatusCode, message: &str, retry_after: Option<u64>) -> Value;
+
+    /// The type of an answer's body.
+    fn content_type(&self, request: &ModelRequest) -> &'static str;
+
+    /// An answer, event by event.
+    fn events(&self, turn: &Turn<'_>) -> Vec<Event>;
+
+    /// What the service writes when it fails after so many events.
+    #[cfg(feature = "testing")]
+    fn failure(&self, turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8>;
+}
+
+/// A request as it came in. The body is null if it was no JSON.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) headers: &'a HeaderMap,
+    pub(super) uri: &'a Uri,
+    pub(super) body: &'a Value,
+}
+
+/// Why a request is not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) message: String,
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, message }
+    }
+}
+
+/// A piece of an answer on the wire; those that carry new text are paced.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Event {
+    pub(super) bytes: Vec<u8>,
+    pub(super) is_delta: bool,
+}
+
+/// A turn of the model, to be written down in some dialect.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn<'a> {
+    pub(super) request: &'a ModelRequest,
+    pub(super) reply: &'a Reply,
+    pub(super) parts: &'a [Part],
+    /// The number of the answer; ids are made from it.
+    pub(super) number: u64,
+    pub(super) at: DateTime<Utc>,
+}
+
+impl Turn<'_> {
+    /// The pages found, if the request lets the service search.
+    pub(super) fn sources(&self) -> &[Source] {
+        if self.request.offers_search() { &self.reply.sources } else { &[] }
+    }
+
+    /// What is searched for: the beginning of what was asked.
+    pub(super) fn query(&self) -> String {
+        self.request.user_text().chars().take(80).collect()
+    }
+
+    /// The text in the pieces the reply asks for.
+    pub(super) fn pieces(&self, text: &str) -> Vec<String> {
+        pieces(text, self.reply.chunk_chars)
+    }
+
+    /// Tokens in and out, unless the reply is to say nothing of them.
+    pub(super) fn usage(&self) -> Option<(u64, u64)> {
+        let written = self.parts.iter().map(|part| match part {
+            Part::Text(text) | Part::Thought(text) | Part::Refusal(text) => text.len(),
+            Part::Call { arguments, .. } => arguments.to_string().len(),
+        });
+        let tokens = |bytes: usize| u64::try_from(bytes / 4 + 1).unwrap_or(u64::MAX);
+        match self.reply.usage {
+            Usage::Missing => None,
+            Usage::Given(input, output) => Some((input, output)),
+            Usage::Estimated => Some((tokens(self.request.body.to_string().len()), tokens(written.sum()))),
+        }
+    }
+}
+
+/// The arguments of a call as JSON text.
+pub(super) fn arguments_text(arguments: &Value) -> String {
+    arguments.as_str().map_or_else(|| arguments.to_string(), ToOwned::to_owned)
+}
+
+/// The text in pieces of so many characters; 0 means word by word.
+pub(super) fn pieces(text: &str, chars: usize) -> Vec<String> {
+    if chars == 0 {
+        return text.split_inclusive(char::is_whitespace).map(ToOwned::to_owned).collect();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(chars).map(|chunk| chunk.iter().collect()).collect()
+}

@@ -1,0 +1,235 @@
+//! Gemini's API: `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`, the same in one piece at
+//! `:generateContent`, and `GET /v1beta/models`.
+
+mod contents;
+mod proto;
+mod signature;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use super::checks::OpenCalls;
+use super::dialect::{Call, Dialect, Event, Refusal, Turn};
+use super::request::{Asked, ModelRequest};
+use super::{OfflineModel, http};
+
+const NO_KEY: &str = "Method doesn't allow unregistered callers (callers without established identity). Please use API \
+                      Key or other form of API consumer identity to call this API.";
+
+const MODELS: [&str; 5] = [
+    "gemini-2.5-flash",
+    "gemini-2.5-pro",
+    "gemini-3-flash-preview",
+    "gemini-3-pro-preview",
+    "gemini-3.5-flash",
+];
+
+/// Listed with the others, but it does not speak.
+const EMBEDDING: &str = "gemini-embedding-001";
+
+/// A model that is served.
+#[derive(Debug, Clone, Copy)]
+struct Known(&'static str);
+
+impl Known {
+    fn of(name: &str) -> Option<Self> {
+        MODELS.into_iter().find(|known| *known == name).map(Self)
+    }
+
+    /// Whether it is of the third generation or later, which signs its thoughts and lets tools stand together.
+    fn is_third(self) -> bool {
+        let rest = self.0.strip_prefix("gemini-").unwrap_or_default();
+        rest.chars().next().and_then(|digit| digit.to_digit(10)).is_some_and(|generation| generation >= 3)
+    }
+}
+
+#[derive(Debug)]
+struct Gemini;
+
+pub(super) fn routes() -> Router<OfflineModel> {
+    Router::new().route("/v1beta/models/{call}", http::spoken(&Gemini)).route("/v1beta/models", get(models))
+}
+
+async fn models(State(model): State<OfflineModel>, request: Request) -> Response {
+    if let Err(refusal) = identify(request.headers(), request.uri()) {
+        return http::refusal(&Gemini, &refusal);
+    }
+    let speaking = ["generateContent", "countTokens"].as_slice();
+    let all =
+        MODELS.into_iter().map(|name| (name, speaking)).chain([(EMBEDDING, ["embedContent"].as_slice())]);
+    let listed = all.filter(|(name, _)| !model.is_retired(name)).map(|(name, methods)| {
+        json!({
+            "name": format!("models/{name}"), "version": "001", "displayName": name, "inputTokenLimit": 1_048_576,
+            "outputTokenLimit": 65_536, "supportedGenerationMethods": methods, "temperature": 1, "topP": 0.95,
+            "topK": 64, "maxTemperature": 2, "thinking": true,
+        })
+    });
+    Json(json!({"models": listed.collect::<Vec<_>>()})).into_response()
+}
+
+fn identify(headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
+    let header = headers.get("x-goog-api-key").and_then(|value| value.to_str().ok());
+    if header.or_else(|| query(uri, "key")).is_some_and(|key| !key.trim().is_empty()) {
+        return Ok(());
+    }
+    Err(Refusal { status: StatusCode::FORBIDDEN, message: NO_KEY.to_owned() })
+}
+
+fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
+    let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// The model and the method of a path such as `/v1beta/models/gemini-2.5-flash:generateContent`.
+fn target(uri: &Uri) -> (&str, &str) {
+    let last = uri.path().rsplit('/').next().unwrap_or_default();
+    last.rsplit_once(':').unwrap_or((last, ""))
+}
+
+impl Dialect for Gemini {
+    fn identify(&self, call: &Call<'_>) -> Result<(), Refusal> {
+        identify(call.headers, call.uri)
+    }
+
+    fn serves(&self, model: &str) -> bool {
+        Known::of(model).is_some()
+    }
+
+    fn gone(&self, model: &str) -> String {
+        format!(
+            "models/{model} is not found for API version v1beta, or is not supported for generateContent. Call \
+             ListModels to see the list of available models and their supported methods."
+        )
+    }
+
+    fn check(&self, call: &Call<'_>) -> Result<(), Refusal> {
+        let (name, method) = target(call.uri);
+        match method {
+            "generateContent" => {}
+            "streamGenerateContent" if query(call.uri, "alt") == Some("sse") => {}
+            "streamGenerateContent" => {
+                return Err("we always ask for a stream with alt=sse".to_owned().into());
+            }
+            other => return Err(format!("there is no method '{other}'").into()),
+        }
+        let Some(model) = Known::of(name) else {
+            return Err(self.gone(name).into());
+        };
+        let body = proto::read(call.body, &proto::REQUEST, "")?;
+        contents::check(&body, &model)?;
+        Ok(tools::check(&body, &model)?)
+    }
+
+    fn asked(&self, call: &Call<'_>) -> Asked {
+        let (model, method) = target(call.uri);
+        // What breaks the rules is shown as far as it can be read.
+        let body = proto::read(call.body, &proto::REQUEST, "").unwrap_or_else(|_| call.body.clone());
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let system =
+            contents::parts(&body["systemInstruction"]).iter().filter_map(|part| part["text"].as_str());
+        let tools = list(&body["tools"]);
+        let names = tools.iter().flat_map(|tool| list(&tool["functionDeclarations"]));
+        let names = names.filter_map(|declaration| declaration["name"].as_str().map(ToOwned::to_owned));
+        let mut open = OpenCalls::default();
+        Asked {
+            model: model.to_owned(),
+            instructions: system.collect::<Vec<_>>().join("\n"),
+            input: list(&body["contents"]).iter().flat_map(|content| items(content, &mut open)).collect(),
+            tools: names.collect(),
+            searches: tools.iter().any(|tool| tool["googleSearch"].is_object()),
+            json: body["generationConfig"]["responseMimeType"] == "application/json",
+            whole: method == "generateContent",
+        }
+    }
+
+    fn error(&self, status: StatusCode, message: &str, retry_after: Option<u64>) -> Value {
+        error(status, message, retry_after)
+    }
+
+    fn content_type(&self, request: &ModelRequest) -> &'static str {
+        if request.is_whole() { "application/json; charset=UTF-8" } else { "text/event-stream" }
+    }
+
+    fn events(&self, turn: &Turn<'_>) -> Vec<Event> {
+        stream::events(turn)
+    }
+
+    #[cfg(feature = "testing")]
+    fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
+        stream::line(&error(StatusCode::SERVICE_UNAVAILABLE, message, None))
+    }
+}
+
+fn error(status: StatusCode, message: &str, retry_after: Option<u64>) -> Value {
+    let name = match status.as_u16() {
+        400 => "INVALID_ARGUMENT",
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        code if code < 500 => "FAILED_PRECONDITION",
+        _ => "INTERNAL",
+    };
+    let mut error = json!({"code": status.as_u16(), "message": message, "status": name});
+    if let Some(seconds) = retry_after {
+        let kind = "type.googleapis.com/google.rpc.RetryInfo";
+        error["details"] = json!([{"@type": kind, "retryDelay": format!("{seconds}s")}]);
+    }
+    json!({"error": error})
+}
+
+/// A content as items of the common form.
+fn items(content: &Value, open: &mut OpenCalls) -> Vec<Value> {
+    let is_model = content["role"] == "model";
+    let mut items = Vec::new();
+    let mut spoken = Vec::new();
+    for part in contents::parts(content) {
+        let (call, result) = (&part["functionCall"], &part["functionResponse"]);
+        let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
+        if call.is_object() {
+            let key = open.call(call["id"].as_str(), &name(call));
+            let arguments = if call["args"].is_null() { "{}".to_owned() } else { call["args"].to_string() };
+            items.push(json!({
+                "type": "function_call", "call_id": key, "name": call["name"], "arguments": arguments,
+            }));
+        } else if result.is_object() {
+            let key = open.answer(result["id"].as_str(), &name(result)).map(|call| call.key);
+            let output = outcome(&result["response"]);
+            items.push(json!({"type": "function_call_output", "call_id": key, "output": output}));
+        } else if let Some(text) = part["text"].as_str().filter(|text| !text.is_empty()) {
+            let kind = if is_model { "output_text" } else { "input_text" };
+            spoken.push(json!({"type": kind, "text": text}));
+        } else if part["inlineData"].is_object() {
+            let (kind, data) = (&part["inlineData"]["mimeType"], &part["inlineData"]["data"]);
+            let url = format!(
+                "data:{};base64,{}",
+                kind.as_str().unwrap_or_default(),
+                data.as_str().unwrap_or_default()
+            );
+            spoken.push(json!({"type": "input_image", "image_url": url}));
+        }
+    }
+    if !spoken.is_empty() {
+        items.insert(0, json!({"role": if is_model { "assistant" } else { "user" }, "content": spoken}));
+    }
+    items
+}
+
+/// The text of a result: what its object wraps, or the object itself.
+fn outcome(response: &Value) -> String {
+    let wrapped = ["output", "result", "content", "error"].into_iter().map(|name| &response[name]);
+    match wrapped.into_iter().find(|value| !value.is_null()).unwrap_or(response) {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,256 @@
+//! The HTTP side of the offline model, the same for all dialects: checks a request, asks the brain, streams or fails as
+//! it says.
+
+use std::io;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, post};
+use axum::{Json, Router};
+use futures::StreamExt;
+#[cfg(feature = "testing")]
+use futures::future;
+use futures::stream::{self, BoxStream};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::dialect::{Call, Dialect, Event, Refusal, Turn};
+use super::reply::{Failure, Kind, Reply};
+use super::request::ModelRequest;
+#[cfg(feature = "testing")]
+use super::testing::{Fault, FaultKind, Odd, Place};
+use super::{OfflineModel, chat, gemini, ollama, openai, responses};
+use crate::at_once;
+
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+
+/// What was sent before a break must leave before it does.
+#[cfg(feature = "testing")]
+const BEFORE_BREAK: Duration = Duration::from_millis(5);
+
+/// A stream of an answer's bytes.
+type Bytes = BoxStream<'static, Result<Vec<u8>, io::Error>>;
+
+/// Serves until the runtime stops.
+pub(super) async fn serve(model: OfflineModel, listener: TcpListener) {
+    let runtime = model.0.runtime.clone();
+    let app = Router::new()
+        .merge(openai::routes())
+        .merge(responses::routes())
+        .merge(chat::routes())
+        .merge(ollama::routes())
+        .merge(gemini::routes())
+        .fallback(unknown)
+        .with_state(model);
+    let stop = async move { runtime.stopping().await };
+    if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
+        tracing::error!(%error, "the offline model stopped serving");
+    }
+}
+
+/// The route at which a dialect is spoken.
+pub(super) fn spoken(dialect: &'static dyn Dialect) -> MethodRouter<OfflineModel> {
+    post(move |State(model): State<OfflineModel>, request: Request| respond(model, dialect, request))
+}
+
+/// An answer that is an error, in the shape of the dialect.
+pub(super) fn refusal(dialect: &dyn Dialect, refusal: &Refusal) -> Response {
+    (refusal.status, Json(dialect.error(refusal.status, &refusal.message, None))).into_response()
+}
+
+async fn unknown(
+    #[cfg(feature = "testing")] State(model): State<OfflineModel>,
+    request: Request,
+) -> Response {
+    let why = format!("there is no {} {}", request.method(), request.uri().path());
+    #[cfg(feature = "testing")]
+    model.0.records.add_violation(&why);
+    (StatusCode::NOT_FOUND, Json(json!({"error": why}))).into_response()
+}
+
+async fn respond(model: OfflineModel, dialect: &'static dyn Dialect, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let bytes = match to_bytes(body, MAX_BODY_BYTES).await {
+        Ok(bytes) => bytes,
+        Err(error) => return refusal(dialect, &error.to_string().into()),
+    };
+    let read = serde_json::from_slice(&bytes);
+    let fault = read.as_ref().err().map(|error| format!("could not parse the JSON body: {error}"));
+    let body: Value = read.unwrap_or_default();
+    let call = Call { headers: &parts.headers, uri: &parts.uri, body: &body };
+    let (asked, complaint) = (dialect.asked(&call), complaint(&model, dialect, &call, fault));
+    let request = ModelRequest::new(body, asked);
+    #[cfg(feature = "testing")]
+    model.0.records.add(&request, complaint.as_ref().err().and_then(Complaint::violation));
+    let number = model.next_answer();
+    if let Err(complaint) = &complaint {
+        return refusal(dialect, complaint.refusal());
+    }
+    let reply = model.0.brain.answer(&request);
+    let stopped = model.0.runtime.clone();
+    let stopping = || Refusal {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        message: "the offline model is stopping".to_owned(),
+    };
+    tokio::select! {
+        () = stopped.stopping() => refusal(dialect, &stopping()),
+        response = answer(&model, dialect, (&request, number), reply) => response,
+    }
+}
+
+/// Why a request is not answered, and whose fault it is.
+#[derive(Debug)]
+pub(super) enum Complaint {
+    /// It breaks the rules.
+    Violation(Refusal),
+    /// It asks for a model that is not served, which can happen to anybody.
+    Gone(Refusal),
+}
+
+impl Complaint {
+    fn refusal(&self) -> &Refusal {
+        match self {
+            Self::Violation(refusal) | Self::Gone(refusal) => refusal,
+        }
+    }
+
+    #[cfg(feature = "testing")]
+    fn violation(&self) -> Option<String> {
+        match self {
+            Self::Violation(refusal) => Some(refusal.message.clone()),
+            Self::Gone(_) => None,
+        }
+    }
+}
+
+fn complaint(
+    model: &OfflineModel,
+    dialect: &dyn Dialect,
+    call: &Call<'_>,
+    fault: Option<String>,
+) -> Result<(), Complaint> {
+    dialect.identify(call).map_err(Complaint::Violation)?;
+    if let Some(fault) = fault {
+        return Err(Complaint::Violation(fault.into()));
+    }
+    let name = dialect.asked(call).model;
+    if !name.is_empty() && (model.is_retired(&name) || !dialect.serves(&name)) {
+        let message = dialect.gone(&name);
+        return Err(Complaint::Gone(Refusal { status: StatusCode::NOT_FOUND, message }));
+    }
+    dialect.check(call).map_err(Complaint::Violation)
+}
+
+async fn answer(
+    model: &OfflineModel,
+    dialect: &dyn Dialect,
+    (request, number): (&ModelRequest, u64),
+    reply: Reply,
+) -> Response {
+    #[cfg(feature = "testing")]
+    if let Some(gate) = &reply.gate {
+        gate.opened().await;
+    }
+    let content_type = dialect.content_type(request);
+    match &reply.kind {
+        Kind::Failure { status, error, retry_after } => failure(dialect, *status, error, *retry_after),
+        #[cfg(feature = "testing")]
+        Kind::Odd(Odd::NoHeaders) => future::pending().await,
+        #[cfg(feature = "testing")]
+        Kind::Odd(Odd::Raw(bytes)) => streamed(content_type, Body::from(bytes.clone())),
+        #[cfg(feature = "testing")]
+        Kind::Odd(Odd::Page(html)) => axum::response::Html(html.clone()).into_response(),
+        #[cfg(feature = "testing")]
+        Kind::Odd(Odd::Silence) => streamed(content_type, body(model, stream::pending().boxed())),
+        Kind::Turn(parts) => {
+            let at = model.0.runtime.now();
+            let turn = Turn { request, reply: &reply, parts, number, at };
+            streamed(content_type, body(model, written(dialect, &turn)))
+        }
+    }
+}
+
+fn failure(dialect: &dyn Dialect, status: u16, error: &Failure, retry_after: Option<u64>) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = match error {
+        Failure::Message(message) => dialect.error(status, message, retry_after),
+        Failure::Body(body) => body.clone(),
+    };
+    let mut response = (status, Json(body)).into_response();
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// A turn as it goes over the wire: its events at their pace, and the fault that ends it, if there is to be one.
+fn written(dialect: &dyn Dialect, turn: &Turn<'_>) -> Bytes {
+    let events = dialect.events(turn);
+    #[cfg(feature = "testing")]
+    if let Some(fault) = &turn.reply.fault {
+        return failing(dialect, turn, fault, events);
+    }
+    paced(events, turn.reply.delay)
+}
+
+fn paced(events: Vec<Event>, delay: Duration) -> Bytes {
+    let paced = stream::iter(events).then(move |Event { bytes, is_delta }| async move {
+        if is_delta && !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        Ok(bytes)
+    });
+    paced.boxed()
+}
+
+/// The events up to the fault, and what comes of it.
+#[cfg(feature = "testing")]
+fn failing(dialect: &dyn Dialect, turn: &Turn<'_>, fault: &Fault, mut events: Vec<Event>) -> Bytes {
+    let (count, kept) = (events.len(), kept(&events, fault.after));
+    events.truncate(kept);
+    let end: Bytes = match &fault.kind {
+        FaultKind::Break if count > kept => broken(),
+        FaultKind::Break => stream::empty().boxed(),
+        FaultKind::Hang => stream::pending().boxed(),
+        FaultKind::Error(message) => {
+            let bytes = dialect.failure(turn, kept, message);
+            stream::once(future::ready(Ok(bytes))).boxed()
+        }
+    };
+    paced(events, turn.reply.delay).chain(end).boxed()
+}
+
+/// How many events are sent before a place in the stream.
+#[cfg(feature = "testing")]
+fn kept(events: &[Event], place: Place) -> usize {
+    match place {
+        Place::Events(count) => count.min(events.len()),
+        Place::Pieces(0) => 0,
+        Place::Pieces(count) => {
+            let mut pieces = events.iter().enumerate().filter(|(_, event)| event.is_delta);
+            pieces.nth(count - 1).map_or(events.len(), |(at, _)| at + 1)
+        }
+    }
+}
+
+#[cfg(feature = "testing")]
+fn broken() -> Bytes {
+    let error = async {
+        tokio::time::sleep(BEFORE_BREAK).await;
+        Err(io::Error::from(io::ErrorKind::ConnectionReset))
+    };
+    stream::once(error).boxed()
+}
+
+/// A body that ends when the runtime stops, whatever is still to come.
+fn body(model: &OfflineModel, bytes: Bytes) -> Body {
+    let runtime = model.0.runtime.clone();
+    Body::from_stream(bytes.take_until(async move { runtime.stopping().await }))
+}
+
+fn streamed(content_type: &'static str, body: Body) -> Response {
+    ([(header::CONTENT_TYPE, content_type)], body).into_response()
+}

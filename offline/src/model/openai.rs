@@ -1,0 +1,189 @@
+//! What both of OpenAI's dialects share: the key, the models, the shape of errors, the rules for tools and pictures.
+
+use std::collections::BTreeSet;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use super::OfflineModel;
+use super::checks::{arrays, filled, is_base64, references, stranger};
+use super::dialect::{Checked, Refusal};
+
+/// The models that are listed. Others are served as well, as compatible servers do.
+const MODELS: [&str; 2] = ["offline", "offline-text"];
+
+/// Models that see no pictures, by how their names begin.
+const BLIND: [&str; 5] = ["offline-text", "gpt-3.5", "o1-mini", "o1-preview", "o3-mini"];
+
+const NO_KEY: &str = "You didn't provide an API key. Send it in an Authorization header using Bearer auth.";
+
+const MOST_TOOLS: usize = 100;
+
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+pub(super) fn routes() -> Router<OfflineModel> {
+    Router::new().route("/v1/models", get(models))
+}
+
+async fn models(State(model): State<OfflineModel>, headers: HeaderMap) -> Response {
+    if let Err(refusal) = identify(&headers) {
+        return (refusal.status, Json(error(refusal.status, &refusal.message))).into_response();
+    }
+    let created = model.0.runtime.now().timestamp();
+    let served = MODELS.iter().filter(|name| !model.is_retired(name));
+    let known =
+        served.map(|name| json!({"id": name, "object": "model", "created": created, "owned_by": "figaro"}));
+    Json(json!({"object": "list", "data": known.collect::<Vec<_>>()})).into_response()
+}
+
+pub(super) fn identify(headers: &HeaderMap) -> Result<(), Refusal> {
+    let value = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
+    if value.and_then(|v| v.strip_prefix("Bearer ")).is_some_and(|key| !key.trim().is_empty()) {
+        return Ok(());
+    }
+    Err(Refusal { status: StatusCode::UNAUTHORIZED, message: NO_KEY.to_owned() })
+}
+
+pub(super) fn gone(model: &str) -> String {
+    format!("The model `{model}` does not exist or you do not have access to it.")
+}
+
+pub(super) fn error(status: StatusCode, message: &str) -> Value {
+    let kind = match status {
+        StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
+        _ if status.is_server_error() => "server_error",
+        _ => "invalid_request_error",
+    };
+    let code = match status {
+        StatusCode::UNAUTHORIZED => json!("invalid_api_key"),
+        StatusCode::NOT_FOUND => json!("model_not_found"),
+        _ => Value::Null,
+    };
+    json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+}
+
+/// Whether a model thinks before it answers, which changes what it takes: `o3`, `gpt-5` and what follows them.
+pub(super) fn reasons(model: &str) -> bool {
+    let generation = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok();
+    match (model.strip_prefix("gpt-"), model.strip_prefix('o')) {
+        (Some(rest), _) => generation(rest).is_some_and(|number| number >= 5) && !rest.contains("-chat"),
+        (None, Some(rest)) => generation(rest).is_some(),
+        (None, None) => false,
+    }
+}
+
+/// The address of a picture: one that holds it, and whose model sees.
+pub(super) fn picture(url: &str, model: &str) -> Checked {
+    if BLIND.iter().any(|name| model.starts_with(name)) {
+        return Err(format!("Invalid content type. Images are not supported by the model '{model}'."));
+    }
+    let parts = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    match parts {
+        Some((kind, data)) if PICTURES.contains(&kind) && is_base64(data) => Ok(()),
+        Some(_) => Err(
+            "Invalid image data: it must be base64 of one of image/png, image/jpeg, image/gif, image/webp"
+                .to_owned(),
+        ),
+        None => Err("an image must be a data URL: we never send an address to be fetched".to_owned()),
+    }
+}
+
+/// Function tools, each as an object with a name and parameters.
+pub(super) fn functions<'a>(functions: impl Iterator<Item = &'a Value>) -> Checked {
+    let mut names = BTreeSet::new();
+    for (at, function) in functions.enumerate() {
+        let name = function["name"].as_str().unwrap_or_default();
+        if !is_name(name) {
+            return Err(format!("tools[{at}]: must be a function with a name of 1 to 64 of [a-zA-Z0-9_-]"));
+        }
+        if !names.insert(name) {
+            return Err(format!("tools[{at}]: the name {name} is used twice"));
+        }
+        parameters(function).map_err(|why| format!("Invalid schema for function '{name}': {why}"))?;
+    }
+    if names.len() > MOST_TOOLS {
+        return Err(format!("{} tools are too many, {MOST_TOOLS} is the most we send", names.len()));
+    }
+    Ok(())
+}
+
+/// A name of a function, or of the schema of an answer.
+pub(super) fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+fn parameters(function: &Value) -> Checked {
+    let schema = &function["parameters"];
+    let Some(properties) = schema["properties"].as_object().filter(|_| schema["type"] == "object") else {
+        return Err("it must have type 'object' and properties".to_owned());
+    };
+    if let Some(key) = ["oneOf", "anyOf", "allOf", "enum", "not"].iter().find(|k| schema.get(**k).is_some()) {
+        return Err(format!("it must not have '{key}' at the top level"));
+    }
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    if let Some(missing) = required.into_iter().find(|name| !properties.contains_key(*name)) {
+        return Err(format!("'{missing}' is required but not one of the properties"));
+    }
+    well_formed(schema, &function["strict"])
+}
+
+fn well_formed(schema: &Value, strict: &Value) -> Checked {
+    arrays(schema)?;
+    references(schema)?;
+    if strict == &Value::Bool(true) { self::strict(schema) } else { Ok(()) }
+}
+
+/// A strict schema closes every object, and requires all it names.
+fn strict(schema: &Value) -> Checked {
+    match schema {
+        Value::Object(map) => {
+            if map.get("type") == Some(&Value::from("object")) {
+                closed(schema)?;
+            }
+            map.values().try_for_each(strict)
+        }
+        Value::Array(list) => list.iter().try_for_each(strict),
+        _ => Ok(()),
+    }
+}
+
+fn closed(object: &Value) -> Checked {
+    if object["additionalProperties"] != Value::Bool(false) {
+        return Err("'additionalProperties' is required to be supplied and to be false".to_owned());
+    }
+    let is_required =
+        |name: &String| object["required"].as_array().is_some_and(|r| r.iter().any(|n| n == name));
+    let left_out = object["properties"].as_object().and_then(|p| p.keys().find(|name| !is_required(name)));
+    left_out
+        .map_or(Ok(()), |name| Err(format!("'required' must name every property, and '{name}' is missing")))
+}
+
+/// The format of an answer: text, some JSON, or JSON of a schema that stands at `details`.
+pub(super) fn format(format: &Value, details: &Value) -> Checked {
+    match format["type"].as_str() {
+        Some("text" | "json_object") => stranger(format, &["type"])
+            .map_or(Ok(()), |name| Err(format!("Unknown parameter: '{name}' of the format"))),
+        Some("json_schema") => {
+            if let Some(unknown) = stranger(details, &["type", "name", "description", "schema", "strict"]) {
+                return Err(format!("Unknown parameter: '{unknown}' of the format"));
+            }
+            if !filled(details, "name").is_some_and(is_name) {
+                return Err("the schema of an answer needs a name of 1 to 64 of [a-zA-Z0-9_-]".to_owned());
+            }
+            if details["schema"]["type"] != "object" {
+                return Err("the schema of an answer must have type 'object'".to_owned());
+            }
+            well_formed(&details["schema"], &details["strict"])
+        }
+        _ => Err("the format of an answer is one of text, json_object and json_schema".to_owned()),
+    }
+}
+
+/// JSON without a schema is only given to those who also ask for it in words.
+pub(super) fn speaks_of_json<'a>(mut texts: impl Iterator<Item = &'a Value>) -> bool {
+    texts.any(|text| text.to_string().to_lowercase().contains("json"))
+}

@@ -1,0 +1,206 @@
+//! What a brain can answer, in any dialect: parts of a turn at some pace, or an error; with the feature `testing` also a
+//! fault of the connection.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::request::ModelRequest;
+#[cfg(feature = "testing")]
+use super::testing::{Fault, Odd};
+#[cfg(feature = "testing")]
+use crate::gate::Gate;
+
+/// Decides what the offline model answers. Closures are brains too.
+pub trait Brain: Send + Sync {
+    /// The answer to a request that passed the checks.
+    fn answer(&self, request: &ModelRequest) -> Reply;
+}
+
+impl<F: Fn(&ModelRequest) -> Reply + Send + Sync> Brain for F {
+    fn answer(&self, request: &ModelRequest) -> Reply {
+        self(request)
+    }
+}
+
+/// A part of a model's turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Something said.
+    Text(String),
+    /// A tool called.
+    Call {
+        /// The tool's name.
+        name: String,
+        /// Its arguments, usually an object; a string is sent as it is, to test bad JSON. Where a service sends no
+        /// other arguments than objects, it says instead that the model made a mess of it.
+        arguments: Value,
+    },
+    /// What the model thinks before it speaks, where the dialect shows it.
+    Thought(String),
+    /// The words in which the model declines.
+    Refusal(String),
+}
+
+/// One answer of the model.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub(super) kind: Kind,
+    pub(super) chunk_chars: usize,
+    pub(super) delay: Duration,
+    #[cfg(feature = "testing")]
+    pub(super) gate: Option<Gate>,
+    #[cfg(feature = "testing")]
+    pub(super) fault: Option<Fault>,
+    pub(super) finish: Finish,
+    pub(super) usage: Usage,
+    pub(super) sources: Vec<Source>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    Turn(Vec<Part>),
+    Failure {
+        status: u16,
+        error: Failure,
+        retry_after: Option<u64>,
+    },
+    #[cfg(feature = "testing")]
+    Odd(Odd),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Failure {
+    /// Put into the shape of the dialect.
+    Message(String),
+    Body(Value),
+}
+
+/// Why a turn ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Finish {
+    Stop,
+    Length,
+    Blocked(String),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Usage {
+    Estimated,
+    /// Tokens in and out.
+    Given(u64, u64),
+    Missing,
+}
+
+/// A page that a hosted search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) title: String,
+    pub(super) url: String,
+}
+
+impl Reply {
+    pub(super) fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            chunk_chars: 12,
+            delay: Duration::ZERO,
+            #[cfg(feature = "testing")]
+            gate: None,
+            #[cfg(feature = "testing")]
+            fault: None,
+            finish: Finish::Stop,
+            usage: Usage::Estimated,
+            sources: Vec::new(),
+        }
+    }
+
+    /// A text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::turn(vec![Part::Text(text.to_owned())])
+    }
+
+    /// A call of one tool.
+    #[must_use]
+    pub fn call(name: &str, arguments: Value) -> Self {
+        Self::turn(vec![Part::Call { name: name.to_owned(), arguments }])
+    }
+
+    /// Several parts in order: texts, calls, or both.
+    #[must_use]
+    pub fn turn(parts: Vec<Part>) -> Self {
+        Self::of(Kind::Turn(parts))
+    }
+
+    /// A complete answer that says nothing.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::turn(Vec::new())
+    }
+
+    /// The words in which the model declines.
+    #[must_use]
+    pub fn refusal(words: &str) -> Self {
+        Self::turn(vec![Part::Refusal(words.to_owned())])
+    }
+
+    /// An error answer in the dialect's own shape.
+    #[must_use]
+    pub fn status(status: u16, message: &str) -> Self {
+        let error = Failure::Message(message.to_owned());
+        Self::of(Kind::Failure { status, error, retry_after: None })
+    }
+
+    /// An error answer with a body of its own.
+    #[must_use]
+    pub fn status_body(status: u16, body: Value) -> Self {
+        Self::of(Kind::Failure { status, error: Failure::Body(body), retry_after: None })
+    }
+
+    /// An error answer that says when to come again, in seconds.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        if let Kind::Failure { retry_after, .. } = &mut self.kind {
+            *retry_after = Some(seconds);
+        }
+        self
+    }
+
+    /// Text in pieces of so many characters (0: word by word), with a pause before each.
+    #[must_use]
+    pub fn paced(self, chunk_chars: usize, delay: Duration) -> Self {
+        Self { chunk_chars, delay, ..self }
+    }
+
+    /// The turn ends because the bound on its length was reached.
+    #[must_use]
+    pub fn cut_by_length(self) -> Self {
+        Self { finish: Finish::Length, ..self }
+    }
+
+    /// The service withholds the rest, for a reason such as `SAFETY`. Ollama has no such thing: there it just ends.
+    #[must_use]
+    pub fn blocked(self, reason: &str) -> Self {
+        Self { finish: Finish::Blocked(reason.to_owned()), ..self }
+    }
+
+    /// Pages, by title and address, that the service's own search found; left out where a request offers no search.
+    #[must_use]
+    pub fn sources(self, pages: &[(&str, &str)]) -> Self {
+        let source = |(title, url): &(&str, &str)| Source { title: (*title).into(), url: (*url).into() };
+        Self { sources: pages.iter().map(source).collect(), ..self }
+    }
+
+    /// Billed as so many tokens in and out instead of an estimate.
+    #[must_use]
+    pub fn usage(self, input_tokens: u64, output_tokens: u64) -> Self {
+        Self { usage: Usage::Given(input_tokens, output_tokens), ..self }
+    }
+
+    /// Says nothing of what it cost.
+    #[must_use]
+    pub fn without_usage(self) -> Self {
+        Self { usage: Usage::Missing, ..self }
+    }
+}

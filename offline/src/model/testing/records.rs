@@ -1,0 +1,60 @@
+//! What the offline model was asked, and what was wrong with it.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::watch;
+
+use super::super::request::ModelRequest;
+
+/// Older requests are forgotten beyond this.
+const MAX_REQUESTS: usize = 2_000;
+
+/// The requests and violations so far.
+#[derive(Debug, Default)]
+pub(in super::super) struct Records {
+    seen: Mutex<Seen>,
+    changed: watch::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    requests: Vec<ModelRequest>,
+    violations: Vec<String>,
+}
+
+impl Records {
+    /// Remembers a request, and what was wrong with it if anything was.
+    pub(in super::super) fn add(&self, request: &ModelRequest, violation: Option<String>) {
+        self.with(|seen| {
+            if seen.requests.len() >= MAX_REQUESTS {
+                seen.requests.drain(..MAX_REQUESTS / 2);
+            }
+            seen.requests.push(request.clone());
+            seen.violations.extend(violation);
+        });
+        self.changed.send_replace(());
+    }
+
+    /// Remembers what was wrong with a request that asks for no answer.
+    pub(in super::super) fn add_violation(&self, violation: &str) {
+        self.with(|seen| seen.violations.push(violation.to_owned()));
+    }
+
+    /// Looks at the requests.
+    pub(in super::super) fn look<T>(&self, look: impl FnOnce(&[ModelRequest]) -> T) -> T {
+        self.with(|seen| look(&seen.requests))
+    }
+
+    pub(in super::super) fn violations(&self) -> Vec<String> {
+        self.with(|seen| seen.violations.clone())
+    }
+
+    /// Tells of every new request.
+    pub(in super::super) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
+        work(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

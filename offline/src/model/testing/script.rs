@@ -1,0 +1,75 @@
+//! A brain for tests: replies in the order they were written down, or chosen by what the user said.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::reply::{Brain, Reply};
+use super::super::request::ModelRequest;
+
+/// Replies to give. Clones share them, so a test can add more while the model runs.
+#[derive(Debug, Clone, Default)]
+pub struct Script(Arc<Mutex<Lines>>);
+
+#[derive(Debug, Default)]
+struct Lines {
+    matched: Vec<(String, Reply)>,
+    queue: VecDeque<Reply>,
+    fallback: Option<Reply>,
+}
+
+impl Script {
+    /// A script without replies: every request fails with 500 and says so.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives this reply once, after those written down before.
+    #[must_use]
+    pub fn then(self, reply: Reply) -> Self {
+        self.push(reply);
+        self
+    }
+
+    /// Gives this reply once, to a request whose last user text contains the words; goes before the queue.
+    #[must_use]
+    pub fn when(self, words: &str, reply: Reply) -> Self {
+        self.with(|lines| lines.matched.push((words.to_owned(), reply)));
+        self
+    }
+
+    /// Gives this reply whenever there is no other.
+    #[must_use]
+    pub fn otherwise(self, reply: Reply) -> Self {
+        self.with(|lines| lines.fallback = Some(reply));
+        self
+    }
+
+    /// Adds a reply to the end of the queue.
+    pub fn push(&self, reply: Reply) {
+        self.with(|lines| lines.queue.push_back(reply));
+    }
+
+    /// Replies written down and not given yet, the fallback not counted.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.with(|lines| lines.queue.len() + lines.matched.len())
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Lines) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Brain for Script {
+    fn answer(&self, request: &ModelRequest) -> Reply {
+        let said = request.user_text();
+        self.with(|lines| {
+            if let Some(at) = lines.matched.iter().position(|(words, _)| said.contains(words)) {
+                return lines.matched.remove(at).1;
+            }
+            let next = lines.queue.pop_front().or_else(|| lines.fallback.clone());
+            next.unwrap_or_else(|| Reply::status(500, "the script has no reply left for this request"))
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! What the offline Tavily answers to a search.
+
+use serde_json::json;
+
+#[cfg(feature = "testing")]
+use crate::gate::Gate;
+
+/// What it answers to a search.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub(super) status: u16,
+    pub(super) body: Body,
+    pub(super) retry_after: Option<u64>,
+    #[cfg(feature = "testing")]
+    pub(super) gate: Option<Gate>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Body {
+    Pages(Vec<Page>),
+    Raw(Vec<u8>),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    pub(super) title: String,
+    pub(super) url: String,
+    pub(super) content: String,
+}
+
+impl Answer {
+    fn of(status: u16, body: Body) -> Self {
+        Self {
+            status,
+            body,
+            retry_after: None,
+            #[cfg(feature = "testing")]
+            gate: None,
+        }
+    }
+
+    /// Pages by title, address and content.
+    #[must_use]
+    pub fn pages(pages: &[(&str, &str, &str)]) -> Self {
+        let page = |(title, url, content): &(&str, &str, &str)| Page {
+            title: (*title).to_owned(),
+            url: (*url).to_owned(),
+            content: (*content).to_owned(),
+        };
+        Self::of(200, Body::Pages(pages.iter().map(page).collect()))
+    }
+
+    /// An error as the service words it.
+    #[must_use]
+    pub fn failure(status: u16, error: &str) -> Self {
+        Self::raw(status, json!({"detail": {"error": error}}).to_string())
+    }
+
+    /// These bytes as the body, whatever they are.
+    #[must_use]
+    pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self::of(status, Body::Raw(body.into()))
+    }
+
+    /// Says when to come again, in seconds.
+    #[must_use]
+    pub fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
+    }
+
+    /// Only once the gate is open; the request counts as received before.
+    #[must_use]
+    #[cfg(feature = "testing")]
+    pub fn behind(self, gate: &Gate) -> Self {
+        Self { gate: Some(gate.clone()), ..self }
+    }
+}

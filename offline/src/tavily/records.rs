@@ -1,0 +1,58 @@
+//! What tests plan for the offline Tavily, and what it was asked.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use super::answer::Answer;
+
+/// Answers to come, and the searches so far.
+#[derive(Debug, Default)]
+pub(super) struct Records(Mutex<Seen>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    answers: VecDeque<Answer>,
+    otherwise: Option<fn(&str) -> Answer>,
+    queries: Vec<String>,
+    violations: Vec<String>,
+}
+
+impl Records {
+    /// Remembers a query, and gives the answer planned for it.
+    pub(super) fn next(&self, query: &str) -> Option<Answer> {
+        self.with(|seen| {
+            seen.queries.push(query.to_owned());
+            seen.answers.pop_front().or_else(|| seen.otherwise.map(|answer| answer(query)))
+        })
+    }
+
+    pub(super) fn plan(&self, answer: Answer) {
+        self.with(|seen| seen.answers.push_back(answer));
+    }
+
+    /// Answers with this whatever nothing is planned for.
+    pub(super) fn plan_otherwise(&self, answer: fn(&str) -> Answer) {
+        self.with(|seen| seen.otherwise = Some(answer));
+    }
+
+    pub(super) fn add_violation(&self, violation: &str) {
+        self.with(|seen| seen.violations.push(violation.to_owned()));
+    }
+
+    pub(super) fn queries(&self) -> Vec<String> {
+        self.with(|seen| seen.queries.clone())
+    }
+
+    /// How many answers nobody has asked for yet.
+    pub(super) fn left(&self) -> usize {
+        self.with(|seen| seen.answers.len())
+    }
+
+    pub(super) fn violations(&self) -> Vec<String> {
+        self.with(|seen| seen.violations.clone())
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,102 @@
+//! How the offline Telegram says no: the error answers of the Bot API, and Telegram's words for faults the table finds.
+//! Raised by the methods, written out by `http`.
+
+use figaro_mcp::check::Fault;
+use figaro_mcp::table::Method;
+use serde_json::{Map, Value, json};
+
+/// An error answer of the Bot API.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{description}")]
+pub struct Refusal {
+    /// `error_code`, which is the HTTP status too.
+    pub status: u16,
+    /// `description`, as Telegram words it.
+    pub description: String,
+    /// `parameters`, like `retry_after`.
+    pub parameters: Option<Value>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: u16, description: impl Into<String>) -> Self {
+        Self { status, description: description.into(), parameters: None }
+    }
+
+    pub(super) fn bad(reason: impl AsRef<str>) -> Self {
+        Self::new(400, format!("Bad Request: {}", reason.as_ref()))
+    }
+
+    pub(super) fn forbidden(reason: &str) -> Self {
+        Self::new(403, format!("Forbidden: {reason}"))
+    }
+
+    pub(super) fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized")
+    }
+
+    pub(super) fn not_found() -> Self {
+        Self::new(404, "Not Found")
+    }
+
+    pub(super) fn conflict() -> Self {
+        Self::new(
+            409,
+            "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
+        )
+    }
+
+    #[cfg(feature = "testing")]
+    pub(super) fn retry_after(seconds: u64) -> Self {
+        let parameters = Some(json!({"retry_after": seconds}));
+        Self { parameters, ..Self::new(429, format!("Too Many Requests: retry after {seconds}")) }
+    }
+
+    pub(super) fn migrated(to: i64) -> Self {
+        let parameters = Some(json!({"migrate_to_chat_id": to}));
+        Self { parameters, ..Self::bad("group chat was upgraded to a supergroup chat") }
+    }
+
+    /// The JSON body of the answer.
+    #[must_use]
+    pub fn body(&self) -> Value {
+        let mut body = json!({"ok": false, "error_code": self.status, "description": self.description});
+        if let Some(parameters) = &self.parameters {
+            body["parameters"] = parameters.clone();
+        }
+        body
+    }
+}
+
+/// Telegram's words for a fault where they are well known; otherwise the fault speaks for itself.
+pub(super) fn from_fault(method: &Method, args: &Map<String, Value>, fault: &Fault) -> Refusal {
+    let words = match fault {
+        Fault::Missing { path } => missing(method, path),
+        Fault::OutOfBounds { path, .. } => out_of_bounds(method, args, path),
+        Fault::Unknown { .. } | Fault::Mistyped { .. } | Fault::TooDeep { .. } => None,
+    };
+    Refusal::bad(words.unwrap_or_else(|| fault.to_string()))
+}
+
+fn missing(method: &Method, path: &str) -> Option<String> {
+    let takes_file =
+        method.params.iter().any(|p| p.name == path && p.ty.to_string().starts_with("InputFile"));
+    match path {
+        "text" => Some("message text is empty".to_owned()),
+        "chat_id" => Some("chat_id is empty".to_owned()),
+        "message_id" => Some("message identifier is not specified".to_owned()),
+        "user_id" => Some("invalid user_id specified".to_owned()),
+        _ if takes_file => Some(format!("there is no {path} in the request")),
+        _ => None,
+    }
+}
+
+fn out_of_bounds(method: &Method, args: &Map<String, Value>, path: &str) -> Option<String> {
+    let words = match path {
+        "text" if method.name == "answerCallbackQuery" => "MESSAGE_TOO_LONG",
+        "text" if args.get("text").and_then(Value::as_str) == Some("") => "message text is empty",
+        "text" => "message is too long",
+        "caption" => "message caption is too long",
+        _ => return None,
+    };
+    Some(words.to_owned())
+}

@@ -1,0 +1,178 @@
+//! Methods that change or delete messages.
+
+use serde_json::{Map, Value, json};
+
+use super::super::error::Refusal;
+use super::super::sample;
+use super::super::state::State;
+use super::super::world::ChatKind;
+use super::{Outcome, Request, inline_keyboard, media as files, sending};
+use figaro_mcp::table::Type;
+
+const HOURS_48: i64 = 48 * 3600;
+/// What an edit of the content replaces.
+const CONTENT: [&str; 10] = [
+    "text",
+    "entities",
+    "rich_message",
+    "caption",
+    "caption_entities",
+    "photo",
+    "document",
+    "video",
+    "audio",
+    "animation",
+];
+
+pub(super) fn text(state: &mut State, request: &Request<'_>) -> Outcome {
+    if request.value("inline_message_id").is_some() {
+        return Ok(json!(true));
+    }
+    let content = if request.value("rich_message").is_some() {
+        sending::rich_content(request)?
+    } else {
+        let (text, entities) = request.formatted("text", "entities");
+        sending::text_content("text", text, entities)?
+    };
+    edit(state, request, |message| {
+        if message.contains_key("text") || message.contains_key("rich_message") {
+            replace(message, &["text", "entities", "rich_message"], content);
+            return Ok(());
+        }
+        Err(Refusal::bad("there is no text in the message to edit"))
+    })
+}
+
+pub(super) fn caption(state: &mut State, request: &Request<'_>) -> Outcome {
+    let content = sending::caption(request)?;
+    edit(state, request, |message| {
+        if message.contains_key("text") || message.contains_key("poll") {
+            return Err(Refusal::bad("there is no caption in the message to edit"));
+        }
+        replace(message, &["caption", "caption_entities", "show_caption_above_media"], content);
+        Ok(())
+    })
+}
+
+pub(super) fn markup(state: &mut State, request: &Request<'_>) -> Outcome {
+    edit(state, request, |_| Ok(()))
+}
+
+pub(super) fn media(state: &mut State, request: &Request<'_>) -> Outcome {
+    let item = request.value("media").cloned().unwrap_or_default();
+    let kind = item["type"].as_str().unwrap_or_default().to_owned();
+    let ty = if kind == "photo" { Type::parse("Array<PhotoSize>") } else { Type::Named(capitalised(&kind)) };
+    let source = item["media"].as_str().unwrap_or_default();
+    let value = files::attached(state, request, (&kind, &ty), source)?;
+    let mut content = Map::from_iter([(kind, value)]);
+    for field in ["caption", "caption_entities"] {
+        content.extend(item.get(field).map(|v| (field.to_owned(), v.clone())));
+    }
+    edit(state, request, |message| {
+        replace(message, &CONTENT, content);
+        Ok(())
+    })
+}
+
+pub(super) fn stop_poll(state: &mut State, request: &Request<'_>) -> Outcome {
+    let edited = edit(state, request, |message| match message.get_mut("poll") {
+        Some(poll) if poll["is_closed"] == json!(false) => {
+            poll["is_closed"] = json!(true);
+            Ok(())
+        }
+        Some(_) => Err(Refusal::bad("poll has already been closed")),
+        None => Err(Refusal::bad("message with poll to stop not found")),
+    })?;
+    Ok(edited["poll"].clone())
+}
+
+pub(super) fn delete(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat = request.chat(state)?;
+    let id = request.number("message_id").unwrap_or_default();
+    deletable(state, request, chat, id)?;
+    state.remove(chat, id);
+    Ok(json!(true))
+}
+
+/// Telegram skips what it can not find here, and refuses all if one may not go.
+pub(super) fn delete_many(state: &mut State, request: &Request<'_>) -> Outcome {
+    let chat = request.chat(state)?;
+    let known = |id: &i64| state.world.chats.get(&chat).is_some_and(|c| c.messages.contains_key(id));
+    let ids: Vec<i64> = request.list("message_ids").iter().filter_map(Value::as_i64).filter(known).collect();
+    for id in &ids {
+        deletable(state, request, chat, *id)?;
+    }
+    ids.into_iter().for_each(|id| state.remove(chat, id));
+    Ok(json!(true))
+}
+
+/// Changes a message of the bot; an edit that changes nothing is refused, as is one of others' messages.
+fn edit(
+    state: &mut State,
+    request: &Request<'_>,
+    change: impl FnOnce(&mut Map<String, Value>) -> Result<(), Refusal>,
+) -> Outcome {
+    if request.value("inline_message_id").is_some() {
+        return Ok(sample::of_type(&Type::True));
+    }
+    let chat = request.chat(state)?;
+    let id =
+        request.number("message_id").ok_or_else(|| Refusal::bad("message identifier is not specified"))?;
+    let bot = state.world.bot.id;
+    let Some(Value::Object(old)) = state.world.chats.get(&chat).and_then(|c| c.messages.get(&id)).cloned()
+    else {
+        return Err(Refusal::bad("message to edit not found"));
+    };
+    if old.get("from").and_then(|f| f["id"].as_i64()) != Some(bot) || old.contains_key("forward_origin") {
+        return Err(Refusal::bad("message can't be edited"));
+    }
+    let keyboard = inline_keyboard(request.value("reply_markup"));
+    let mut new = old.clone();
+    change(&mut new)?;
+    // An edit without a keyboard takes the keyboard away.
+    replace(
+        &mut new,
+        &["reply_markup"],
+        keyboard.map(|k| ("reply_markup".to_owned(), k)).into_iter().collect(),
+    );
+    if new == old {
+        return Err(Refusal::bad(
+            "message is not modified: specified new message content and reply markup are exactly the same as a \
+             current content and reply markup of the message",
+        ));
+    }
+    #[cfg(feature = "testing")]
+    request.count_message(state, chat)?;
+    new.insert("edit_date".to_owned(), json!(request.now));
+    let new = Value::Object(new);
+    state.store(chat, &new);
+    Ok(new)
+}
+
+fn replace(message: &mut Map<String, Value>, names: &[&str], content: Map<String, Value>) {
+    message.retain(|name, _| !names.contains(&name.as_str()));
+    message.extend(content);
+}
+
+fn deletable(state: &State, request: &Request<'_>, chat: i64, id: i64) -> Result<(), Refusal> {
+    let Some(chat) = state.world.chats.get(&chat) else {
+        return Err(Refusal::bad("chat not found"));
+    };
+    let Some(message) = chat.messages.get(&id) else {
+        return Err(Refusal::bad("message to delete not found"));
+    };
+    let own = message["from"]["id"].as_i64() == Some(state.world.bot.id);
+    let admin = chat.standing(state.world.bot.id).is_admin();
+    if !own && !admin && chat.kind != ChatKind::Private {
+        return Err(Refusal::bad("message can't be deleted"));
+    }
+    if request.now - message["date"].as_i64().unwrap_or(request.now) > HOURS_48 && !admin {
+        return Err(Refusal::bad("message can't be deleted for everyone"));
+    }
+    Ok(())
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}

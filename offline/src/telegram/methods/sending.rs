@@ -1,0 +1,334 @@
+//! Methods that put a new message into a chat.
+
+use figaro_mcp::table::{Table, Type, TypeDef};
+use serde_json::{Map, Value, json};
+
+use super::super::error::Refusal;
+use super::super::sample;
+use super::super::state::State;
+use super::{Outcome, Request, inline_keyboard, media};
+
+/// What belongs to one message alone and is not copied or forwarded with its content.
+const ENVELOPE: [&str; 14] = [
+    "message_id",
+    "message_thread_id",
+    "is_topic_message",
+    "from",
+    "sender_chat",
+    "date",
+    "edit_date",
+    "chat",
+    "forward_origin",
+    "reply_to_message",
+    "quote",
+    "reply_markup",
+    "media_group_id",
+    "via_bot",
+];
+
+pub(super) fn send_message(state: &mut State, request: &Request<'_>) -> Outcome {
+    let (text, entities) = request.formatted("text", "entities");
+    let content = text_content("text", text, entities)?;
+    post(state, request, content)
+}
+
+pub(super) fn send_rich(state: &mut State, request: &Request<'_>) -> Outcome {
+    let content = rich_content(request)?;
+    post(state, request, content)
+}
+
+pub(super) fn send_poll(state: &mut State, request: &Request<'_>) -> Outcome {
+    let options: Vec<Value> = request
+        .list("options")
+        .iter()
+        .enumerate()
+        .map(
+            |(at, option)| json!({"persistent_id": at.to_string(), "text": option["text"], "voter_count": 0}),
+        )
+        .collect();
+    let kind = request.text("type").unwrap_or("regular");
+    if kind == "quiz" && request.list("correct_option_ids").is_empty() {
+        return Err(Refusal::bad("quiz must have correct_option_ids"));
+    }
+    let mut poll = json!({
+        "id": state.fresh("poll-"),
+        "question": request.text("question"),
+        "options": options,
+        "total_voter_count": 0,
+        "is_closed": request.flag("is_closed"),
+        "is_anonymous": request.value("is_anonymous").and_then(Value::as_bool).unwrap_or(true),
+        "type": kind,
+        "allows_multiple_answers": request.flag("allows_multiple_answers"),
+        "allows_revoting": request.flag("allows_revoting"),
+        "members_only": request.flag("members_only"),
+    });
+    for field in ["correct_option_ids", "explanation", "open_period", "close_date", "question_entities"] {
+        if let Some(value) = request.value(field) {
+            poll[field] = value.clone();
+        }
+    }
+    post(state, request, object(json!({"poll": poll})))
+}
+
+/// An emoji that falls on a number by chance, as Telegram throws it.
+pub(super) fn send_dice(state: &mut State, request: &Request<'_>) -> Outcome {
+    let emoji = request.text("emoji").unwrap_or("🎲");
+    let sides = match emoji {
+        "🎲" | "🎯" | "🎳" => 6,
+        "🏀" | "⚽" => 5,
+        "🎰" => 64,
+        _ => return Err(Refusal::bad("wrong dice emoji specified")),
+    };
+    // Without chance there is still a number.
+    let chance = getrandom::u32().unwrap_or_default();
+    post(state, request, object(json!({"dice": {"emoji": emoji, "value": 1 + chance % sides}})))
+}
+
+/// Sends what has no method of its own here: the field of the message that is named like the method.
+pub(super) fn send_other(state: &mut State, request: &Request<'_>) -> Outcome {
+    let field = snake_case(request.method.name.trim_start_matches("send"));
+    let Some(ty) = message_field(&field) else {
+        return Ok(sample::of_type(&request.method.returns));
+    };
+    let value = match request.text(&field) {
+        Some(source) => media::attached(state, request, (&field, ty), source)?,
+        None => overlaid(sample::of_type(ty), request),
+    };
+    let mut content = object(json!({field: value}));
+    content.extend(caption(request)?);
+    post(state, request, content)
+}
+
+pub(super) fn send_media_group(state: &mut State, request: &Request<'_>) -> Outcome {
+    let group = state.fresh("album-");
+    let mut sent = Vec::new();
+    for item in request.list("media") {
+        let field = item["type"].as_str().unwrap_or_default();
+        let Some(ty) = message_field(field) else { continue };
+        let source = item["media"].as_str().unwrap_or_default();
+        let value = media::attached(state, request, (field, ty), source)?;
+        let mut content = object(json!({field: value, "media_group_id": group}));
+        if let Some(text) = item["caption"].as_str() {
+            let entities = item["caption_entities"].as_array().cloned().unwrap_or_default();
+            content.extend(text_content("caption", text.to_owned(), entities)?);
+        }
+        sent.push(post(state, request, content)?);
+    }
+    Ok(Value::Array(sent))
+}
+
+pub(super) fn forward(state: &mut State, request: &Request<'_>) -> Outcome {
+    let id = request.number("message_id").unwrap_or_default();
+    let original =
+        original(state, request, id).ok_or_else(|| Refusal::bad("message to forward not found"))?;
+    post(state, request, forwarded(&original))
+}
+
+pub(super) fn forward_many(state: &mut State, request: &Request<'_>) -> Outcome {
+    many(state, request, |original| forwarded(&original))
+}
+
+pub(super) fn copy(state: &mut State, request: &Request<'_>) -> Outcome {
+    let id = request.number("message_id").unwrap_or_default();
+    let original = original(state, request, id).ok_or_else(|| Refusal::bad("message to copy not found"))?;
+    let mut content = bare(&original);
+    content.extend(caption(request)?);
+    let sent = post(state, request, content)?;
+    Ok(json!({"message_id": sent["message_id"]}))
+}
+
+pub(super) fn copy_many(state: &mut State, request: &Request<'_>) -> Outcome {
+    many(state, request, |original| bare(&original))
+}
+
+/// Text or caption with its entities, or the refusal of empty text.
+pub(super) fn text_content(
+    field: &str,
+    text: String,
+    entities: Vec<Value>,
+) -> Result<Map<String, Value>, Refusal> {
+    let mut content = Map::new();
+    if text.is_empty() {
+        return if field == "text" { Err(Refusal::bad("message text is empty")) } else { Ok(content) };
+    }
+    content.insert(field.to_owned(), Value::String(text));
+    if !entities.is_empty() {
+        let name = if field == "text" { "entities" } else { "caption_entities" };
+        content.insert(name.to_owned(), Value::Array(entities));
+    }
+    Ok(content)
+}
+
+/// `rich_message` as the message shows it; markup stays unparsed, as one paragraph.
+pub(super) fn rich_content(request: &Request<'_>) -> Result<Map<String, Value>, Refusal> {
+    let rich = request.value("rich_message").cloned().unwrap_or_default();
+    let blocks = match (&rich["blocks"], rich["markdown"].as_str().or(rich["html"].as_str())) {
+        (Value::Array(blocks), None) if !blocks.is_empty() => json!(blocks),
+        (Value::Null, Some(markup)) if !markup.is_empty() => json!([{"type": "paragraph", "text": markup}]),
+        _ => {
+            return Err(Refusal::bad("rich message must have exactly one of markdown, html, blocks"));
+        }
+    };
+    Ok(object(json!({"rich_message": {"blocks": blocks}})))
+}
+
+pub(super) fn caption(request: &Request<'_>) -> Result<Map<String, Value>, Refusal> {
+    let (text, entities) = request.formatted("caption", "caption_entities");
+    let mut content = text_content("caption", text, entities)?;
+    for (argument, field) in
+        [("show_caption_above_media", "show_caption_above_media"), ("has_spoiler", "has_media_spoiler")]
+    {
+        if request.flag(argument) {
+            content.insert(field.to_owned(), json!(true));
+        }
+    }
+    Ok(content)
+}
+
+/// Puts a message of the bot into the chat of the call and takes its drafts away.
+pub(super) fn post(state: &mut State, request: &Request<'_>, content: Map<String, Value>) -> Outcome {
+    let chat_id = request.chat(state)?;
+    let keyboard = inline_keyboard(request.value("reply_markup"));
+    let (reply, replied_thread) = reply(state, request, chat_id)?;
+    let asked = thread(state, request, chat_id)?;
+    #[cfg(feature = "testing")]
+    request.count_message(state, chat_id)?;
+    let placed = state.world.placed(chat_id, asked.or(replied_thread));
+    let bot = state.world.bot.json();
+    let Some(chat) = state.world.chats.get_mut(&chat_id) else {
+        return Err(Refusal::bad("chat not found"));
+    };
+    let mut message = object(json!({
+        "message_id": chat.next_message_id(), "from": bot, "chat": chat.json(), "date": request.now,
+    }));
+    message.extend(placed);
+    message.extend(reply);
+    message.extend(content);
+    if let Some(keyboard) = keyboard {
+        message.insert("reply_markup".to_owned(), keyboard);
+    }
+    let message = Value::Object(message);
+    state.store(chat_id, &message);
+    state.end_drafts(chat_id, |_| true);
+    Ok(message)
+}
+
+/// The topic a call names. The General topic has no id of its own: naming it as 1 is refused, as by Telegram.
+pub(super) fn thread(state: &State, request: &Request<'_>, chat: i64) -> Result<Option<i64>, Refusal> {
+    let Some(thread) = request.number("message_thread_id") else {
+        return Ok(None);
+    };
+    let known = state.world.chats.get(&chat).is_some_and(|c| c.topics.contains_key(&thread));
+    if known { Ok(Some(thread)) } else { Err(Refusal::bad("message thread not found")) }
+}
+
+/// The fields of a reply, and the topic the replied message is in.
+fn reply(
+    state: &State,
+    request: &Request<'_>,
+    chat: i64,
+) -> Result<(Map<String, Value>, Option<i64>), Refusal> {
+    let Some(parameters) = request.value("reply_parameters") else {
+        return Ok((Map::new(), None));
+    };
+    let elsewhere = match &parameters["chat_id"] {
+        Value::Null => None,
+        id => {
+            Some(state.world.find(id).ok_or_else(|| Refusal::bad("chat not found"))?).filter(|c| *c != chat)
+        }
+    };
+    let id = parameters["message_id"].as_i64().unwrap_or_default();
+    let replied = state.world.chats.get(&elsewhere.unwrap_or(chat)).and_then(|c| c.as_replied_to(id));
+    let Some(replied) = replied else {
+        return match parameters["allow_sending_without_reply"].as_bool() {
+            Some(true) => Ok((Map::new(), None)),
+            _ => Err(Refusal::bad("message to be replied not found")),
+        };
+    };
+    if elsewhere.is_some() {
+        return Ok((Map::new(), None));
+    }
+    let mut fields = Map::new();
+    if let Some(quote) = parameters["quote"].as_str() {
+        let text = replied["text"].as_str().or(replied["caption"].as_str()).unwrap_or_default();
+        let at = text.find(quote).ok_or_else(|| Refusal::bad("QUOTE_TEXT_INVALID"))?;
+        let position = text[..at].encode_utf16().count();
+        fields.insert("quote".to_owned(), json!({"text": quote, "position": position, "is_manual": true}));
+    }
+    let in_topic = replied["is_topic_message"].as_bool().unwrap_or(false);
+    let topic = replied["message_thread_id"].as_i64().filter(|_| in_topic);
+    fields.insert("reply_to_message".to_owned(), replied);
+    Ok((fields, topic))
+}
+
+fn original(state: &State, request: &Request<'_>, id: i64) -> Option<Value> {
+    let chat = request.chat_named(state, "from_chat_id").ok()?;
+    state.world.chats.get(&chat)?.messages.get(&id).cloned()
+}
+
+/// Telegram skips what it can not find in these.
+fn many(state: &mut State, request: &Request<'_>, content: fn(Value) -> Map<String, Value>) -> Outcome {
+    let ids: Vec<i64> = request.list("message_ids").iter().filter_map(Value::as_i64).collect();
+    let mut sent = Vec::new();
+    for id in ids {
+        let Some(original) = original(state, request, id) else {
+            continue;
+        };
+        let message = post(state, request, content(original))?;
+        sent.push(json!({"message_id": message["message_id"]}));
+    }
+    Ok(Value::Array(sent))
+}
+
+fn bare(original: &Value) -> Map<String, Value> {
+    let mut content = original.as_object().cloned().unwrap_or_default();
+    content.retain(|name, _| !ENVELOPE.contains(&name.as_str()));
+    content
+}
+
+fn forwarded(original: &Value) -> Map<String, Value> {
+    let mut content = bare(original);
+    let origin = match &original["forward_origin"] {
+        Value::Null => json!({"type": "user", "date": original["date"], "sender_user": original["from"]}),
+        origin => origin.clone(),
+    };
+    content.insert("forward_origin".to_owned(), origin);
+    content
+}
+
+/// The sample with those fields replaced that the call has arguments for.
+fn overlaid(mut value: Value, request: &Request<'_>) -> Value {
+    if let Some(fields) = value.as_object_mut() {
+        for (name, field) in fields.iter_mut() {
+            if let Some(given) = request.value(name) {
+                *field = given.clone();
+            }
+        }
+    }
+    value
+}
+
+fn message_field(name: &str) -> Option<&'static Type> {
+    let Some(TypeDef::Fields(fields)) = Table::get().type_def("Message") else {
+        return None;
+    };
+    fields.iter().find(|f| f.name == name).map(|f| &f.ty)
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,187 @@
+//! Everything the offline Telegram remembers, behind one lock, and the events it tells the demo page.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+use tokio::time::Instant;
+
+use super::call::Call;
+#[cfg(feature = "testing")]
+use super::testing::Testing;
+use super::updates::Updates;
+use super::world::{Draft, Person, World};
+
+/// Events a slow page may lag behind before it must start over.
+const EVENT_BACKLOG: usize = 1024;
+/// How long a draft is shown without news.
+const DRAFT_LIFE: Duration = Duration::from_secs(30);
+
+/// Something the demo page shows at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WebEvent {
+    /// The name of the server-sent event.
+    pub name: &'static str,
+    /// Its data.
+    pub data: Value,
+}
+
+/// A button press.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Press {
+    pub(super) answer: Option<Value>,
+}
+
+/// A file somebody sent.
+#[derive(Debug, Clone)]
+pub(super) struct StoredFile {
+    pub(super) path: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// A list of commands for a scope and a language.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct CommandList {
+    pub(super) scope: Value,
+    pub(super) language: String,
+    pub(super) commands: Value,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) world: World,
+    pub(super) updates: Updates,
+    pub(super) presses: BTreeMap<String, Press>,
+    pub(super) files: BTreeMap<String, StoredFile>,
+    pub(super) commands: Vec<CommandList>,
+    #[cfg(feature = "testing")]
+    pub(super) testing: Testing,
+    pub(super) demo_user: Option<i64>,
+    pub(super) events: broadcast::Sender<WebEvent>,
+    last_call: u64,
+    /// The number in the last name that was given.
+    pub(super) last_name: u64,
+}
+
+impl State {
+    pub(super) fn new(bot: Person, reads_all: bool) -> Self {
+        let (events, _) = broadcast::channel(EVENT_BACKLOG);
+        Self {
+            world: World::new(bot, reads_all),
+            updates: Updates::default(),
+            presses: BTreeMap::new(),
+            files: BTreeMap::new(),
+            commands: Vec::new(),
+            #[cfg(feature = "testing")]
+            testing: Testing::default(),
+            demo_user: None,
+            events,
+            last_call: 0,
+            last_name: 0,
+        }
+    }
+
+    /// Tells the demo pages, if any is open.
+    pub(super) fn tell(&self, name: &'static str, data: Value) {
+        // No receiver is the usual case, not a fault.
+        drop(self.events.send(WebEvent { name, data }));
+    }
+
+    pub(super) fn next_call(&mut self) -> u64 {
+        self.last_call += 1;
+        self.last_call
+    }
+
+    /// A name nobody has had: of files, button presses, polls.
+    pub(super) fn fresh(&mut self, prefix: &str) -> String {
+        self.last_name += 1;
+        format!("{prefix}{}", self.last_name)
+    }
+
+    /// Tells the demo pages of a call.
+    pub(super) fn record(&mut self, call: Call) {
+        let idle = call.method == "getUpdates" && call.ok;
+        if !idle {
+            let mut data = json!({
+                "n": call.n, "method": call.method, "args": call.args, "ok": call.ok,
+                "ms": u64::try_from(call.took.as_millis()).unwrap_or(u64::MAX), "at": call.at.to_rfc3339(),
+            });
+            if let Some(error) = &call.error {
+                data["error"] = json!(error);
+            }
+            self.tell("call", data);
+        }
+        #[cfg(feature = "testing")]
+        self.testing.remember(call);
+    }
+
+    /// Puts a message into its chat, new or changed, and shows it.
+    pub(super) fn store(&mut self, chat: i64, message: &Value) {
+        let Some(id) = message["message_id"].as_i64() else {
+            return;
+        };
+        if let Some(chat) = self.world.chats.get_mut(&chat) {
+            chat.messages.insert(id, message.clone());
+            self.tell("message", message.clone());
+        }
+    }
+
+    /// Takes a message out of its chat.
+    pub(super) fn remove(&mut self, chat_id: i64, id: i64) {
+        if let Some(chat) = self.world.chats.get_mut(&chat_id) {
+            chat.messages.remove(&id);
+            chat.reactions.remove(&id);
+            self.tell("deleted", json!({"chat_id": chat_id, "message_id": id}));
+        }
+    }
+
+    /// Keeps bytes as a file and gives its `file_id`.
+    pub(super) fn keep_file(&mut self, name: &str, bytes: Vec<u8>) -> String {
+        let id = self.fresh("file-");
+        let path = format!("files/{id}/{name}");
+        self.files.insert(id.clone(), StoredFile { path, bytes });
+        id
+    }
+
+    /// Shows a draft, or changes the one with its id.
+    pub(super) fn draft(&mut self, chat: i64, mut draft: Draft) {
+        draft.expires = Instant::now() + DRAFT_LIFE;
+        let mut data = json!({
+            "chat_id": chat, "draft_id": draft.id, "text": draft.text, "entities": draft.entities,
+            "can_stop": draft.can_stop,
+        });
+        if let Some(thread) = draft.thread {
+            data["message_thread_id"] = json!(thread);
+        }
+        if let Some(chat) = self.world.chats.get_mut(&chat) {
+            chat.drafts.insert(draft.id, draft);
+            self.tell("draft", data);
+        }
+    }
+
+    /// Takes away the drafts of a chat that a rule chooses.
+    pub(super) fn end_drafts(&mut self, chat: i64, gone: impl Fn(&Draft) -> bool) {
+        let Some(drafts) = self.world.chats.get_mut(&chat).map(|c| &mut c.drafts) else {
+            return;
+        };
+        let ids: Vec<i64> = drafts.values().filter(|d| gone(d)).map(|d| d.id).collect();
+        for id in ids {
+            drafts.remove(&id);
+            // The map stays borrowed for the whole loop, so the sender is used directly.
+            let data = json!({"chat_id": chat, "draft_id": id});
+            drop(self.events.send(WebEvent { name: "draft_gone", data }));
+        }
+    }
+
+    pub(super) fn expire_drafts(&mut self, now: Instant) {
+        let chats: Vec<i64> = self.world.chats.keys().copied().collect();
+        chats.into_iter().for_each(|chat| self.end_drafts(chat, |d| d.expires <= now));
+    }
+
+    /// When the next draft goes away by itself.
+    pub(super) fn next_expiry(&self) -> Option<Instant> {
+        self.world.chats.values().flat_map(|c| c.drafts.values()).map(|d| d.expires).min()
+    }
+}

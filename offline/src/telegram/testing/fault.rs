@@ -1,0 +1,54 @@
+//! Faults a test plans: the next calls of a method fail in a chosen way.
+
+/// How a call fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// An error answer; nothing happens.
+    Status {
+        /// `error_code` and HTTP status.
+        status: u16,
+        /// `description`.
+        description: String,
+    },
+    /// Refused with 429 and this `retry_after` in seconds.
+    RetryAfter(u64),
+    /// Answered with this body and status 200; nothing happens.
+    Answer(String),
+    /// No answer ever comes; nothing happens.
+    Hang,
+    /// The connection breaks; nothing happens.
+    DropConnection,
+    /// The call has its effect, but the connection breaks before the answer.
+    AppliedButDropped,
+}
+
+/// The faults still to come.
+#[derive(Debug, Default)]
+pub(in super::super) struct Faults(Vec<Planned>);
+
+#[derive(Debug)]
+struct Planned {
+    method: String,
+    failure: Failure,
+    times: usize,
+}
+
+impl Faults {
+    /// Plans a failure for the next `times` calls of a method; `*` means any method but `getUpdates`.
+    pub(in super::super) fn plan(&mut self, method: &str, failure: Failure, times: usize) {
+        self.0.push(Planned { method: method.to_owned(), failure, times });
+    }
+
+    /// The failure for this call, if one is planned.
+    pub(in super::super) fn take(&mut self, method: &str) -> Option<Failure> {
+        let hit = |p: &Planned| {
+            p.method.eq_ignore_ascii_case(method) || (p.method == "*" && method != "getUpdates")
+        };
+        let at = self.0.iter().position(|p| p.times > 0 && hit(p))?;
+        let planned = self.0.get_mut(at)?;
+        planned.times -= 1;
+        let failure = planned.failure.clone();
+        self.0.retain(|p| p.times > 0);
+        Some(failure)
+    }
+}

@@ -1,0 +1,65 @@
+//! Telegram's flood limits, when a test wants them: 30 messages a second overall, 20 a minute per group.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+const OVERALL: (usize, Duration) = (30, Duration::from_secs(1));
+const PER_GROUP: (usize, Duration) = (20, Duration::from_secs(60));
+
+/// When messages went out lately.
+#[derive(Debug, Default)]
+pub(in super::super) struct Limits {
+    overall: VecDeque<Instant>,
+    groups: BTreeMap<i64, VecDeque<Instant>>,
+}
+
+impl Limits {
+    /// Counts a message to a chat; `Err` holds the seconds to wait if there were too many.
+    pub(in super::super) fn count(&mut self, group: Option<i64>, now: Instant) -> Result<(), u64> {
+        wait(&mut self.overall, OVERALL, now)?;
+        if let Some(group) = group {
+            let sent = self.groups.entry(group).or_default();
+            wait(sent, PER_GROUP, now)?;
+            sent.push_back(now);
+        }
+        self.overall.push_back(now);
+        Ok(())
+    }
+}
+
+fn wait(sent: &mut VecDeque<Instant>, (most, window): (usize, Duration), now: Instant) -> Result<(), u64> {
+    while sent.front().is_some_and(|at| now.duration_since(*at) >= window) {
+        sent.pop_front();
+    }
+    match sent.front() {
+        Some(first) if sent.len() >= most => {
+            Err((window - now.duration_since(*first)).as_secs_f64().ceil() as u64)
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_windows_slide() {
+        let mut limits = Limits::default();
+        let start = Instant::now();
+        for _ in 0..20 {
+            assert_eq!(limits.count(Some(-1), start), Ok(()));
+        }
+        assert_eq!(limits.count(Some(-1), start), Err(60));
+        assert_eq!(limits.count(Some(-1), start + Duration::from_millis(20_500)), Err(40));
+        assert_eq!(limits.count(Some(-1), start + Duration::from_secs(60)), Ok(()));
+        let mut limits = Limits::default();
+        for _ in 0..30 {
+            assert_eq!(limits.count(None, start), Ok(()));
+        }
+        assert_eq!(limits.count(Some(-1), start), Err(1));
+        assert_eq!(limits.count(None, start + Duration::from_secs(1)), Ok(()));
+    }
+}

@@ -1,0 +1,127 @@
+//! Watching the offline Telegram from a test: calls, messages, answers, and waiting for them.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::broadcast;
+
+use super::super::OfflineTelegram;
+use super::super::call::Call;
+use super::super::state::{State, WebEvent};
+use super::super::world::Draft;
+
+/// What can be seen at one moment. It holds the server's lock: look quickly, and do not act from inside.
+#[derive(Debug)]
+pub struct View<'a>(&'a State);
+
+impl View<'_> {
+    /// The calls answered so far, in the order of their ends.
+    #[must_use]
+    pub fn calls(&self) -> &[Call] {
+        self.0.testing.calls()
+    }
+
+    /// The calls of one method.
+    #[must_use]
+    pub fn calls_of(&self, method: &str) -> Vec<&Call> {
+        self.calls().iter().filter(|c| c.method == method).collect()
+    }
+
+    /// The messages of a chat, oldest first.
+    #[must_use]
+    pub fn messages(&self, chat: i64) -> Vec<&Value> {
+        self.0.world.chats.get(&chat).map(|c| c.messages.values().collect()).unwrap_or_default()
+    }
+
+    /// The messages of the bot in a chat, oldest first.
+    #[must_use]
+    pub fn bot_messages(&self, chat: i64) -> Vec<&Value> {
+        let bot = self.0.world.bot.id;
+        self.messages(chat).into_iter().filter(|m| m["from"]["id"] == bot).collect()
+    }
+
+    /// The bot's reactions to a message.
+    #[must_use]
+    pub fn reactions(&self, chat: i64, message_id: i64) -> &[Value] {
+        self.0.world.chats.get(&chat).and_then(|c| c.reactions.get(&message_id)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The drafts shown in a chat.
+    #[must_use]
+    pub fn drafts(&self, chat: i64) -> Vec<&Draft> {
+        self.0.world.chats.get(&chat).map(|c| c.drafts.values().collect()).unwrap_or_default()
+    }
+
+    /// How a button press was answered: `callback_query_id`, `text`, `show_alert`.
+    #[must_use]
+    pub fn callback_answer(&self, callback_query_id: &str) -> Option<&Value> {
+        self.0.presses.get(callback_query_id)?.answer.as_ref()
+    }
+
+    /// The content of a file somebody sent.
+    #[must_use]
+    pub fn file(&self, file_id: &str) -> Option<&[u8]> {
+        self.0.files.get(file_id).map(|file| file.bytes.as_slice())
+    }
+
+    /// Updates the bot has not acknowledged.
+    #[must_use]
+    pub fn updates_pending(&self) -> usize {
+        self.0.updates.pending()
+    }
+}
+
+impl OfflineTelegram {
+    /// Takes a look.
+    pub fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
+        self.look(|state| look(&View(state)))
+    }
+
+    /// The calls answered so far.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Call> {
+        self.view(|view| view.calls().to_vec())
+    }
+
+    /// The messages of a chat, oldest first.
+    #[must_use]
+    pub fn messages(&self, chat: i64) -> Vec<Value> {
+        self.view(|view| view.messages(chat).into_iter().cloned().collect())
+    }
+
+    /// Updates the bot has not acknowledged.
+    #[must_use]
+    pub fn updates_pending(&self) -> usize {
+        self.view(|view| view.updates_pending())
+    }
+
+    /// How a button press was answered.
+    #[must_use]
+    pub fn callback_answer(&self, callback_query_id: &str) -> Option<Value> {
+        self.view(|view| view.callback_answer(callback_query_id).cloned())
+    }
+
+    /// Looks after every change until something is found; `None` when the time is over.
+    pub async fn wait_until<T>(
+        &self,
+        timeout: Duration,
+        mut find: impl FnMut(&View<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let mut changes = self.changes();
+        let found = async {
+            loop {
+                if let Some(found) = self.view(&mut find) {
+                    return Some(found);
+                }
+                changes.changed().await.ok()?;
+            }
+        };
+        tokio::time::timeout(timeout, found).await.unwrap_or_default()
+    }
+
+    /// What the demo page is told from now on.
+    #[must_use]
+    pub fn subscribe(&self) -> broadcast::Receiver<WebEvent> {
+        self.look(|state| state.events.subscribe())
+    }
+}

@@ -1,0 +1,99 @@
+//! More of what people do: changing and deleting messages, removing the bot, upgrading a group.
+
+use serde_json::json;
+
+use super::super::OfflineTelegram;
+use super::super::build::{Possible, chat_mut, no};
+use super::super::compose::write_text;
+use super::super::people::delivered;
+use super::super::say::SentByPerson;
+use super::super::state::State;
+use super::super::world::{Chat, ChatKind, Standing};
+
+impl OfflineTelegram {
+    /// A person changes the text (or caption) of an own message.
+    ///
+    /// # Errors
+    /// There is no such message of that person.
+    pub fn edit(&self, from: i64, chat: i64, message_id: i64, text: &str) -> Possible<SentByPerson> {
+        let now = self.runtime().now().timestamp();
+        self.change(|state| {
+            let found = chat_mut(state, chat)?.messages.get(&message_id).cloned();
+            let Some(mut message) = found.filter(|m| m["from"]["id"] == from) else {
+                return no(format!("{from} has no message {message_id} in chat {chat}"));
+            };
+            let caption = message.get("text").is_none();
+            if let Some(fields) = message.as_object_mut() {
+                fields.retain(|name, _| name != "entities" && name != "caption_entities");
+                write_text(fields, caption, text, &[]);
+                fields.insert("edit_date".to_owned(), json!(now));
+            }
+            state.store(chat, &message);
+            Ok(delivered(state, "edited_message", &message))
+        })
+    }
+
+    /// Somebody who may do so deletes a message; a bot is not told.
+    ///
+    /// # Errors
+    /// There is no such message.
+    pub fn delete(&self, chat: i64, message_id: i64) -> Possible<()> {
+        self.change(|state| {
+            if !chat_mut(state, chat)?.messages.contains_key(&message_id) {
+                return no(format!("chat {chat} has no message {message_id}"));
+            }
+            state.remove(chat, message_id);
+            Ok(())
+        })
+    }
+
+    /// Somebody throws the bot out of a group, or blocks it in a private chat.
+    ///
+    /// # Errors
+    /// The chat or the person is unknown.
+    pub fn bot_removed(&self, chat: i64, by: i64) -> Possible<()> {
+        self.bot_becomes(chat, by, Standing::Kicked)
+    }
+
+    /// A group becomes a supergroup, and the bot is told by both service messages. Gives the new chat's id.
+    ///
+    /// # Errors
+    /// There is no such basic group.
+    pub fn migrate(&self, group: i64) -> Possible<i64> {
+        let now = self.runtime().now().timestamp();
+        self.change(|state| {
+            let to = upgrade(state, group)?;
+            for (chat, field, other) in
+                [(group, "migrate_to_chat_id", to), (to, "migrate_from_chat_id", group)]
+            {
+                let place = chat_mut(state, chat)?;
+                let id = place.next_message_id();
+                let message = json!({"message_id": id, "chat": place.json(), "date": now, field: other});
+                state.store(chat, &message);
+                state.updates.push("message", &message);
+            }
+            Ok(to)
+        })
+    }
+
+    /// A group becomes a supergroup, and the bot learns it only from the error of its next call.
+    ///
+    /// # Errors
+    /// There is no such basic group.
+    pub fn require_migration(&self, group: i64) -> Possible<i64> {
+        self.change(|state| upgrade(state, group))
+    }
+}
+
+fn upgrade(state: &mut State, group: i64) -> Possible<i64> {
+    let old = chat_mut(state, group)?;
+    if old.kind != ChatKind::Group || old.migrated_to.is_some() {
+        return no(format!("chat {group} is no basic group"));
+    }
+    let to = -1_000_000_000_000 + group;
+    let mut new = Chat::new(to, ChatKind::Supergroup, &old.title);
+    new.members.clone_from(&old.members);
+    old.migrated_to = Some(to);
+    state.world.chats.insert(to, new);
+    Ok(to)
+}

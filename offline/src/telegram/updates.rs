@@ -1,0 +1,109 @@
+//! The queue of updates and `getUpdates`: offset acknowledges, long polling, one poller at a time.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::OfflineTelegram;
+use super::error::Refusal;
+
+/// Left out unless asked for by name.
+const ONLY_ON_REQUEST: [&str; 3] = ["chat_member", "message_reaction", "message_reaction_count"];
+const LONGEST_POLL_SECONDS: u64 = 50;
+
+/// Updates nobody acknowledged yet.
+#[derive(Debug)]
+pub(super) struct Updates {
+    /// Each as it is sent: a test may queue what is no JSON.
+    pub(super) queue: VecDeque<(i64, String)>,
+    pub(super) next_id: i64,
+    allowed: Vec<String>,
+    poller: u64,
+}
+
+impl Default for Updates {
+    fn default() -> Self {
+        Self { queue: VecDeque::new(), next_id: 1001, allowed: Vec::new(), poller: 0 }
+    }
+}
+
+impl Updates {
+    /// Queues an update of a kind; `None` if the bot did not ask for this kind.
+    pub(super) fn push(&mut self, kind: &str, value: &Value) -> Option<i64> {
+        let wanted = match self.allowed.is_empty() {
+            true => !ONLY_ON_REQUEST.contains(&kind),
+            false => self.allowed.iter().any(|a| a == kind),
+        };
+        wanted.then(|| self.push_raw(json!({kind: value})))
+    }
+
+    /// Queues any object as an update, with an `update_id` if it has none.
+    pub(super) fn push_raw(&mut self, mut update: Value) -> i64 {
+        let id = update["update_id"].as_i64().unwrap_or(self.next_id);
+        self.next_id = self.next_id.max(id + 1);
+        update["update_id"] = json!(id);
+        self.queue.push_back((id, update.to_string()));
+        id
+    }
+
+    /// Queues a text as it stands in place of an update; it gets the next id and has to name it itself.
+    #[cfg(feature = "testing")]
+    pub(super) fn push_text(&mut self, text: impl FnOnce(i64) -> String) -> i64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.queue.push_back((id, text(id)));
+        id
+    }
+
+    #[cfg(feature = "testing")]
+    pub(super) fn pending(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Starts a poll: earlier ones end in conflict, the offset acknowledges. Gives the poll's number.
+    fn begin(&mut self, args: &Map<String, Value>) -> u64 {
+        if let Some(Value::Array(kinds)) = args.get("allowed_updates") {
+            self.allowed = kinds.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
+        }
+        let offset = args.get("offset").and_then(Value::as_i64).unwrap_or(0);
+        if offset < 0 {
+            let keep = usize::try_from(offset.unsigned_abs()).unwrap_or(usize::MAX);
+            let skip = self.queue.len().saturating_sub(keep);
+            self.queue.drain(..skip);
+        } else {
+            self.queue.retain(|(id, _)| *id >= offset);
+        }
+        self.poller += 1;
+        self.poller
+    }
+
+    fn serve(&self, poll: u64, limit: usize) -> Result<Vec<String>, Refusal> {
+        if poll != self.poller {
+            return Err(Refusal::conflict());
+        }
+        Ok(self.queue.iter().take(limit).map(|(_, update)| update.clone()).collect())
+    }
+}
+
+/// Answers `getUpdates`, perhaps after a while, with the text of a list.
+pub(super) async fn get_updates(tg: &OfflineTelegram, args: &Map<String, Value>) -> Result<String, Refusal> {
+    let number = |name: &str| args.get(name).and_then(Value::as_u64);
+    let limit = number("limit").and_then(|l| usize::try_from(l).ok()).unwrap_or(100);
+    let patience = Duration::from_secs(number("timeout").unwrap_or(0).min(LONGEST_POLL_SECONDS));
+    let deadline = Instant::now() + patience;
+    let poll = tg.change(|state| state.updates.begin(args));
+    let mut changes = tg.changes();
+    loop {
+        let found = tg.look(|state| state.updates.serve(poll, limit))?;
+        if !found.is_empty() || patience.is_zero() {
+            return Ok(format!("[{}]", found.join(",")));
+        }
+        tokio::select! {
+            () = tokio::time::sleep_until(deadline) => return Ok("[]".to_owned()),
+            () = tg.runtime().stopping() => return Ok("[]".to_owned()),
+            _ = changes.changed() => {}
+        }
+    }
+}
