@@ -11,6 +11,8 @@ mod end;
 mod exchange;
 mod tail;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 pub use active::{ActiveTurn, LeftTurn, Standing};
 pub use begin::{AskedAgain, Begun, begin, begin_again, begin_task};
