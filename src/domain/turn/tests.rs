@@ -330,9 +330,18 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
             );
         }
     }
-    assert_eq!(with_words(Some(answer.id)).earlier_answer(), None);
-    let before = EntryId::new();
-    assert_eq!(with_words(Some(before)).earlier_answer(), Some(before));
+}
+
+#[test]
+fn an_answer_is_looked_for_if_the_end_does_not_bring_it() {
+    let (answer, before) = (said(Role::Assistant, "because"), EntryId::new());
+    for (entry, wanted) in [(None, None), (Some(answer.id), None), (Some(before), Some(before))] {
+        let delivery =
+            PendingDelivery { entry, ..PendingDelivery::new(RunId::new(), place(), "words".into(), at(2)) };
+        let end = TurnEnd { messages: vec![answer.clone()], delivery: Some(delivery), ..TurnEnd::default() };
+        assert_eq!(end.earlier_answer(), wanted);
+    }
+    assert_eq!(TurnEnd::default().earlier_answer(), None);
 }
 
 #[test]
