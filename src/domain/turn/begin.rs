@@ -68,7 +68,7 @@ pub fn begin_again(
     let asked = exchange.iter().filter(|message| message.role == Role::User);
     let question = asked.map(|message| Message { id: EntryId::new(), ..message.clone() }).collect();
     for message in exchange {
-        changes.add(Change::PutMessage(Message { replaced: true, ..message }));
+        changes.add_message(Message { replaced: true, ..message });
     }
     let plain = ActiveTurn::new(standing.conversation, &tail, now);
     let turn = ActiveTurn { updates: vec![update], again: true, model, ..plain };

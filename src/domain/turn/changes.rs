@@ -16,7 +16,7 @@ pub enum Change {
     /// Writes the record of a session.
     PutSession(Session),
     /// Writes a message at its index.
-    PutMessage(Message),
+    PutMessage(Box<Message>),
     /// Removes the stored messages of a session from this one on.
     RemoveMessages(EntryKey),
     /// Writes the record of the turn in its conversation, in place of the one that is there.
@@ -24,7 +24,7 @@ pub enum Change {
     /// Removes the record of the turn in a conversation.
     RemoveTurn(Conversation),
     /// Puts a delivery on its way; with the place of the stored answer, if it carries one.
-    PutDelivery(PendingDelivery, Option<EntryKey>),
+    PutDelivery(Box<PendingDelivery>, Option<EntryKey>),
     /// Removes a delivery.
     RemoveDelivery(DeliveryId),
     /// Forgets the live messages of a turn.
@@ -46,6 +46,16 @@ impl ChangeSet {
     /// Adds a change behind the others.
     pub fn add(&mut self, change: Change) {
         self.0.push(change);
+    }
+
+    /// Adds a message, to be written at its index.
+    pub fn add_message(&mut self, message: Message) {
+        self.add(Change::PutMessage(Box::new(message)));
+    }
+
+    /// Adds a delivery, with the place of the stored answer that it carries.
+    pub fn add_delivery(&mut self, delivery: PendingDelivery, answer: Option<EntryKey>) {
+        self.add(Change::PutDelivery(Box::new(delivery), answer));
     }
 
     /// Adds the step of a task, if there is one.

@@ -31,7 +31,7 @@ pub fn end_delivery(stored: StoredDelivery, end: DeliveryEnd, now: DateTime<Utc>
         changes.add(Change::ForgetLive(delivery.run));
     }
     if let Some(answer) = answer {
-        changes.add(Change::PutMessage(Message { telegram: delivery.confirmed, ..answer }));
+        changes.add_message(Message { telegram: delivery.confirmed, ..answer });
     }
     changes
 }

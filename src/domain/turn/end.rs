@@ -72,10 +72,10 @@ pub fn end(turn: &ActiveTurn, stored: StoredTurn, with: EndsWith, mut end: TurnE
     if let Some(delivery) = end.delivery {
         let appended = |entry: EntryId| end.messages.iter().find(|message| message.id == entry);
         let answer = delivery.entry.and_then(|entry| appended(entry).map(Message::key).or(with.answer));
-        changes.add(Change::PutDelivery(delivery, answer));
+        changes.add_delivery(delivery, answer);
     }
     for card in end.cards {
-        changes.add(Change::PutDelivery(card, None));
+        changes.add_delivery(card, None);
     }
     if let Some((change, at)) = task_change {
         changes.add_step(with.task.and_then(|task| task.step(change, at)));

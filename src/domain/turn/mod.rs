@@ -12,6 +12,8 @@ mod exchange;
 mod step;
 mod tail;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 pub use active::{ActiveTurn, LeftTurn, Standing};
 pub use begin::{AskedAgain, Begun, begin, begin_again, begin_task};

@@ -23,12 +23,11 @@ impl SessionTail {
     }
 
     /// Appends messages in this order. Sets their session and index, also in the slice.
-    #[must_use]
     pub fn append(self, messages: &mut [Message]) -> ChangeSet {
         let mut changes = ChangeSet::default();
         for (message, index) in messages.iter_mut().zip(self.next_index..) {
             (message.session, message.index) = (self.session, index);
-            changes.add(Change::PutMessage(message.clone()));
+            changes.add_message(message.clone());
         }
         let written_at = messages.iter().map(|message| message.created_at).max();
         if let (Some(record), Some(written_at)) = (self.record, written_at) {

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::changes::{Change, ChangeSet, Transition};
+use super::changes::{ChangeSet, Transition};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::task::{Task, TaskChange};
 
@@ -31,7 +31,7 @@ pub fn change_tasks(
     }
     if changed.iter().any(Option::is_some) {
         for delivery in deliveries {
-            changes.add(Change::PutDelivery(delivery, None));
+            changes.add_delivery(delivery, None);
         }
     }
     Transition { output: changed, changes }

@@ -21,7 +21,7 @@ pub(super) fn current(
 }
 
 /// The current session; `None` before the first one.
-pub(super) fn stored(tables: &Tables, conversation: Conversation) -> Result<Option<Session>, Fault> {
+fn stored(tables: &Tables, conversation: Conversation) -> Result<Option<Session>, Fault> {
     match tables.current.get(&key::conversation(conversation))? {
         Some(id) => tables.sessions.get(&key::id(id)),
         None => Ok(None),
@@ -46,7 +46,19 @@ pub(super) fn put_current(tables: &Tables, changes: &mut Changes, session: &Sess
     changes.put(&tables.current, key::conversation(session.conversation), &session.id)
 }
 
-/// The end of a session.
+/// The end of the current session; `None` before the first one.
+pub(super) fn current_tail(
+    tables: &Tables,
+    conversation: Conversation,
+) -> Result<Option<SessionTail>, Fault> {
+    let Some(session) = stored(tables, conversation)? else {
+        return Ok(None);
+    };
+    let next_index = tables.messages.next_index(&key::id(session.id))?;
+    Ok(Some(SessionTail { session: session.id, record: Some(session), next_index }))
+}
+
+/// The end of a session, also of one whose record cannot be read.
 pub(super) fn tail(tables: &Tables, session: SessionId) -> Result<SessionTail, Fault> {
     let record = tables.sessions.find(&key::id(session))?;
     let next_index = tables.messages.next_index(&key::id(session))?;

@@ -166,9 +166,7 @@ pub(super) fn put_calls(
 fn standing(tables: &Tables, conversation: Conversation) -> Result<Standing, Fault> {
     let on_record = tables.turns.find(&key::conversation(conversation))?;
     let left = on_record.map(|turn| left(tables, turn)).transpose()?;
-    let current = sessions::stored(tables, conversation)?;
-    let current = current.map(|session| sessions::tail(tables, session.id)).transpose()?;
-    Ok(Standing { conversation, left, current })
+    Ok(Standing { conversation, left, current: sessions::current_tail(tables, conversation)? })
 }
 
 fn left(tables: &Tables, turn: ActiveTurn) -> Result<LeftTurn, Fault> {

@@ -39,7 +39,7 @@ fn write_one(tables: &Tables, changes: &mut Changes, bot: BotId, change: Change)
         }
         Change::PutDelivery(delivery, answer) => {
             let answer = answer.map(|answer| (answer.session, answer.index));
-            changes.put(&tables.deliveries, key::id(delivery.id), &Outgoing { delivery, answer })
+            changes.put(&tables.deliveries, key::id(delivery.id), &Outgoing { delivery: *delivery, answer })
         }
         Change::RemoveDelivery(delivery) => {
             changes.remove(&tables.deliveries, key::id(delivery));
