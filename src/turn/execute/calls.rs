@@ -100,10 +100,9 @@ impl Caller {
         };
         self.store.tool_started(&record).await?;
         let name = record.call.name.clone();
-        self.bus.publish(
-            context.run,
-            TurnEventKind::ToolStarted { name: name.clone(), hint: hint(&record.call) },
-        );
+        if let Some(tool) = &tool {
+            self.bus.publish(context.run, started(tool, hint(&record.call)));
+        }
         let clock = Instant::now();
         let done = match refusal {
             Some(reason) => failure(ToolStatus::Denied, &reason),
@@ -126,7 +125,7 @@ impl Caller {
 async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Done {
     let Some(tool) = tool else {
         let reason = format!(
-            "no tool {} is offered yet; what is found can be called from the next step on, until the turn ends",
+            "no tool {} is offered yet; what is found can be called from the next step on",
             call.name
         );
         return failure(ToolStatus::Failed, &reason);
@@ -174,6 +173,11 @@ fn bounded(output: String) -> String {
     }
     let kept: String = output.chars().take(MAX_RESULT_CHARS).collect();
     format!("{kept} … [cut: {count} characters in all; ask for less, or for one part at a time]")
+}
+
+/// What is told of a tool that begins its work.
+pub(super) fn started(tool: &Arc<dyn Tool>, hint: Option<String>) -> TurnEventKind {
+    TurnEventKind::ToolStarted { name: tool.spec().name.clone(), status: tool.status(), hint }
 }
 
 /// The argument worth showing in a status line: a query, or nothing.

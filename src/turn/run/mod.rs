@@ -141,7 +141,7 @@ impl Run {
         self
     }
 
-    /// The same turn with what its calls left behind before a restart, in their order.
+    /// The same turn with what was found before it, and what its calls left behind before a restart, in their order.
     #[must_use]
     pub fn carrying(mut self, before: impl IntoIterator<Item = Carried>) -> Self {
         before.into_iter().for_each(|carried| self.carry(carried));
