@@ -83,3 +83,6 @@ pub fn register_telegram(telegram: TelegramTools, table: &mut ToolTable) {
     telegram.everyday().for_each(|tool| table.add(tool));
     table.add_source(Arc::new(telegram));
 }
+
+#[cfg(test)]
+mod tests;
