@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::chat::Place;
 use crate::domain::delivery::PendingDelivery;
-use crate::domain::tool::ToolStatus;
+use crate::domain::tool::{StatusKey, ToolStatus};
 use crate::ids::{MessageId, RunId};
 
 /// Something that happened in a run.
@@ -37,10 +37,12 @@ pub enum TurnEventKind {
     Delta(String),
     /// The pass ended with calls, or is written anew: its text so far was no answer.
     PassEnded,
-    /// `tool:start`.
+    /// `tool:start`. Not told of a call for which there is no tool.
     ToolStarted {
         /// The tool.
         name: String,
+        /// The text that a chat shows meanwhile.
+        status: StatusKey,
         /// The argument that says most, for a status line.
         hint: Option<String>,
     },

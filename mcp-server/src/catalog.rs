@@ -44,9 +44,7 @@ pub struct Choice {
 /// What a search gave.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Names of others, best first; a few at most.
-    pub others: Vec<&'static str>,
-    /// Methods, best first; a few at most, and together with the others.
+    /// Methods, best first; a few at most.
     pub methods: Vec<&'static Method>,
     /// The schemas of types that the query names, by their names.
     pub types: Map<String, Value>,
@@ -55,40 +53,25 @@ pub struct Found {
 impl Found {
     fn add(&mut self, method: &'static Method) {
         let is_new = !self.methods.iter().any(|known| known.name == method.name);
-        if is_new && self.has_room() {
+        if is_new && self.methods.len() < MOST_METHODS {
             self.methods.push(method);
         }
     }
 
-    fn add_other(&mut self, name: &'static str) {
-        if !self.others.contains(&name) && self.has_room() {
-            self.others.push(name);
-        }
-    }
-
-    fn has_room(&self) -> bool {
-        self.others.len() + self.methods.len() < MOST_METHODS
-    }
-
     fn is_empty(&self) -> bool {
-        self.others.is_empty() && self.methods.is_empty() && self.types.is_empty()
+        self.methods.is_empty() && self.types.is_empty()
     }
 }
 
-/// A tool that is no method of the Bot API and can be found beside them.
+/// A method as a search sees it, for whoever searches over more than the Bot API.
 #[derive(Debug, Clone, Copy)]
-pub struct Other {
-    /// Its name, in lower case with underscores.
-    pub name: &'static str,
-    /// What people call that which it does.
+pub struct Listed {
+    /// The method.
+    pub method: &'static Method,
+    /// What it does, in one line.
+    pub description: &'static str,
+    /// What people call that which it does; may be empty.
     pub words: &'static str,
-}
-
-/// What a search looks at.
-#[derive(Clone, Copy)]
-enum Findable {
-    Other(&'static str),
-    Method(&'static Method),
 }
 
 /// Why a search gave nothing.
@@ -158,54 +141,46 @@ impl Catalog {
     /// # Errors
     /// [`NotFound`], in words for a model.
     pub fn find(&self, query: &str) -> Result<Found, NotFound> {
-        self.find_among(query, &[])
-    }
-
-    /// The same with other tools beside the methods.
-    ///
-    /// # Errors
-    /// [`NotFound`], in words for a model.
-    pub fn find_among(&self, query: &str, others: &[Other]) -> Result<Found, NotFound> {
         let query = query.trim();
         if query.is_empty() || query.chars().count() > MAX_QUERY {
             return Err(NotFound::BadQuery);
         }
-        let named = find::names(query);
-        let mut found = Found::default();
-        for word in query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-            let other = others.iter().find(|other| other.name.eq_ignore_ascii_case(word));
-            other.into_iter().for_each(|other| found.add_other(other.name));
+        let mut found = self.named(query);
+        if found.is_empty() {
+            let words = Words::embedded();
+            let documents: Vec<Document<&'static Method>> =
+                self.methods.iter().map(|m| Document::of_method(*m, m, &self.lines, &words)).collect();
+            find::rank(query, &documents, &words).into_iter().for_each(|method| found.add(method));
         }
-        for name in &named {
+        if found.is_empty() { Err(NotFound::NothingFits) } else { Ok(found) }
+    }
+
+    /// The methods and types whose exact names a request gives; often none.
+    #[must_use]
+    pub fn named(&self, query: &str) -> Found {
+        let mut found = Found::default();
+        for name in find::names(query) {
             if let Some(method) = self.methods.iter().find(|method| method.name.eq_ignore_ascii_case(name)) {
                 found.add(method);
             } else if let (Some(schema), true) =
                 (schema::of_type(name, &self.lines, TYPE_BYTES), found.types.len() < MOST_TYPES)
             {
-                found.types.insert((*name).to_owned(), Value::Object(schema));
+                found.types.insert(name.to_owned(), Value::Object(schema));
             }
         }
-        if found.is_empty() {
-            self.rank(query, others, &mut found);
-        }
-        if found.is_empty() { Err(NotFound::NothingFits) } else { Ok(found) }
+        found
     }
 
-    fn rank(&self, query: &str, others: &[Other], found: &mut Found) {
+    /// Every served method as a search sees it, in Telegram's order.
+    #[must_use]
+    pub fn listed(&self) -> Vec<Listed> {
         let words = Words::embedded();
-        let methods = self.methods.iter().copied();
-        let methods =
-            methods.map(|method| Document::of_method(Findable::Method(method), method, &self.lines, &words));
-        let others = others
-            .iter()
-            .map(|other| Document::new(Findable::Other(other.name), other.name, other.words, "", &[]));
-        let documents: Vec<Document<Findable>> = methods.chain(others).collect();
-        for one in find::rank(query, &documents, &words) {
-            match one {
-                Findable::Method(method) => found.add(method),
-                Findable::Other(name) => found.add_other(name),
-            }
-        }
+        let listed = |method: &&'static Method| Listed {
+            method,
+            description: self.description(method),
+            words: words.said_of(method),
+        };
+        self.methods.iter().map(listed).collect()
     }
 
     /// What a method does, in one line.

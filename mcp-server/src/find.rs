@@ -1,4 +1,4 @@
-//! Finds the methods that a request in everyday words means. Used by the catalog.
+//! Finds the methods that a request in everyday words means. Used by the catalog, and by Figaro for tools of any source.
 //! Every word of the request looks for its like in a method's name, description and parameters: the rarer the word and
 //! the nearer its place to the name, the more it counts. Inflections and typos match a little less, other words for the
 //! same thing (`bot-api/words.json`) too.
@@ -121,6 +121,35 @@ impl Words {
     pub(crate) fn embedded() -> Self {
         serde_json::from_str(include_str!("../bot-api/words.json")).expect("words.json fits")
     }
+
+    /// What people call that which a method does; may be empty.
+    pub(crate) fn said_of(&self, method: &Method) -> &'static str {
+        self.methods.get(method.name.as_str()).copied().unwrap_or_default()
+    }
+}
+
+/// A tool as [`best`] sees it.
+#[derive(Debug, Clone)]
+pub struct Entry<'a> {
+    /// Its name, such as `sendMessage` or `add_note`.
+    pub name: &'a str,
+    /// What people call that which it does; may be empty.
+    pub words: &'a str,
+    /// What it does.
+    pub description: &'a str,
+    /// The names of its parameters.
+    pub parameters: Vec<&'a str>,
+}
+
+/// The positions of the tools that fit a request in everyday English words, best first; those that fit much worse than
+/// the best are left out.
+#[must_use]
+pub fn best(query: &str, entries: &[Entry<'_>]) -> Vec<usize> {
+    let document = |(at, entry): (usize, &Entry<'_>)| {
+        Document::new(at, entry.name, entry.words, entry.description, &entry.parameters)
+    };
+    let documents: Vec<Document<usize>> = entries.iter().enumerate().map(document).collect();
+    rank(query, &documents, &Words::embedded())
 }
 
 /// What can be found, as the search sees it: what each of its words counts.
@@ -164,7 +193,7 @@ pub(crate) fn names(query: &str) -> Vec<&str> {
 impl<T> Document<T> {
     /// A method of the Bot API.
     pub(crate) fn of_method(of: T, method: &Method, lines: &Lines, words: &Words) -> Self {
-        let said = words.methods.get(method.name.as_str()).unwrap_or(&"");
+        let said = words.said_of(method);
         let parameters: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
         Self::new(of, &method.name, said, lines.method(&method.name).unwrap_or_default(), &parameters)
     }

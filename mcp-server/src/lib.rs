@@ -7,7 +7,7 @@ pub mod catalog;
 pub mod check;
 mod download;
 mod files;
-mod find;
+pub mod find;
 mod http;
 mod lines;
 pub mod pace;

@@ -110,7 +110,7 @@ impl BotApi {
     ) -> Result<Value, String> {
         let Search { query } = serde_json::from_value(Value::Object(args))
             .map_err(|error| format!("the arguments do not fit: {error}"))?;
-        let Found { methods, types, .. } = self.catalog.find(&query).map_err(|why| why.to_string())?;
+        let Found { methods, types } = self.catalog.find(&query).map_err(|why| why.to_string())?;
         if self.shown.add(&methods)
             && let Err(error) = context.peer.notify_tool_list_changed().await
         {

@@ -50,14 +50,14 @@ use crate::telegram::poller::Poller;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
+use crate::tools::Registry;
+use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use crate::tools::config::ConfigTools;
-use crate::tools::find::Findable;
 use crate::tools::grounded::Grounded;
 use crate::tools::tasks::TaskTools;
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
-use crate::tools::{Registry, Tool, find, lookup, notes, web};
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
@@ -352,30 +352,29 @@ fn agents(prompts: &Prompts, tools: &Registry) -> BTreeMap<String, Arc<Registry>
     prompts.agents().map(|agent| (agent.name.clone(), Arc::new(tools.only(&agent.tools)))).collect()
 }
 
-/// Every tool there is: a new one is one file in `tools/` and one line here.
+/// Every tool there is.
 fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
-    let note_store: Arc<dyn crate::store::NoteStore> = base.store.clone();
     let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.admins.clone());
-    let config = ConfigTools { store, tasks, admins };
-    let catalog = Arc::new(Catalog::new(&Choice::default()));
+    let (http, tavily) = (&base.http, &base.settings.tavily);
+    let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
+    let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
+    let built_in = BuiltIn {
+        notes: base.store.clone(),
+        conversations: base.store.clone(),
+        config: ConfigTools { store, tasks, admins },
+        tasks: task_tools(base, ledger),
+        web: Arc::new(search),
+    };
     let telegram = TelegramTools {
-        catalog: catalog.clone(),
+        catalog: Arc::new(Catalog::new(&Choice::default())),
         mcp: base.mcp.clone(),
         gate: base.sender.gate.clone(),
         outbox: base.store.clone(),
     };
-    let (http, tavily) = (&base.http, &base.settings.tavily);
-    let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
-    let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
-    let web = web::tool(Arc::new(search));
-    let conversations: Arc<dyn crate::store::ConversationStore> = base.store.clone();
-    let single = [web, lookup::tool(&conversations)];
-    let tools = notes::tools(&note_store).into_iter().chain(config.tools()).chain(single);
-    let mut tools: Vec<Arc<dyn Tool>> = tools.chain(task_tools(base, ledger).tools()).collect();
-    let seldom = find::take_seldom(&mut tools);
-    tools.extend(telegram.core());
-    tools.push(find::tool(catalog, &seldom));
-    Registry::new(tools, Arc::new(Findable { seldom, telegram: Arc::new(telegram) }))
+    let mut table = ToolTable::default();
+    built_in.register(&mut table);
+    register_telegram(telegram, &mut table);
+    table.registry()
 }
 
 fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {

@@ -18,7 +18,26 @@ pub enum Effect {
     Destructive,
 }
 
-/// So many tools found in a turn stay offered, the last ones: each takes up to 1,600 tokens of every later pass.
+/// What a tool is for, where it is treated unlike others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ToolKind {
+    /// It is treated like any other.
+    #[default]
+    Plain,
+    /// It searches the web. Whoever has it may search, by it or by the provider's own search in its place.
+    WebSearch,
+    /// It finds tools of the sources. Whoever has it may call what it finds.
+    Finder,
+    /// It gives the whole of what a prompt shows in part. It is offered where something was left out of the prompt.
+    Lookup,
+}
+
+/// The key, in `prompts/locales`, of the text that a chat shows while a tool is at work. `{hint}` in the text stands for
+/// the argument that says most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatusKey(pub &'static str);
+
+/// So many tools that were found stay offered in a session, the last ones: each takes up to 1,600 tokens of every pass.
 pub const MOST_FOUND: usize = 8;
 
 /// What a call leaves behind for the rest of its turn; stored with its result, so that a restart finds it.
@@ -27,7 +46,7 @@ pub struct Carried {
     /// The tool itself sent the words that answer, so that the run's final text need not be sent.
     #[serde(default)]
     pub spoke: bool,
-    /// Names of tools that the model may call from now on.
+    /// Names of tools that the model may call from now on, until the session ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
     /// Pages that the answer may rest on.
@@ -42,7 +61,7 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// Adds what came later: each name once, and the last [`MOST_FOUND`] of them.
+    /// Adds what came later. Of found tools see [`Self::add_found`].
     pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
         self.looked |= later.looked;
@@ -51,11 +70,23 @@ impl Carried {
             self.tasks.retain(|known| *known != task);
             self.tasks.push(task);
         }
-        for name in later.found {
-            self.found.retain(|known| *known != name);
-            self.found.push(name);
+        self.add_found(later.found);
+    }
+
+    /// Adds names of found tools behind those that are known. A known name keeps its place, so that requests keep their
+    /// beginning. At most [`MOST_FOUND`] stay: the oldest go first, those of `later` last.
+    pub fn add_found(&mut self, later: Vec<String>) {
+        let (again, new): (Vec<String>, Vec<String>) =
+            later.into_iter().partition(|name| self.found.contains(name));
+        for name in new {
+            if !self.found.contains(&name) {
+                self.found.push(name);
+            }
         }
-        self.found.drain(..self.found.len().saturating_sub(MOST_FOUND));
+        while self.found.len() > MOST_FOUND {
+            let oldest = self.found.iter().position(|name| !again.contains(name));
+            self.found.remove(oldest.unwrap_or_default());
+        }
     }
 }
 
@@ -102,4 +133,29 @@ pub struct ToolCall {
     pub started_at: DateTime<Utc>,
     /// How long it took, once ended.
     pub duration_ms: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn found_tools_keep_their_order_and_the_oldest_go_first() {
+        let cases: [(&[&str], &str); 6] = [
+            (&["a b", "c"], "a b c"),
+            (&["a b c", "b d a"], "a b c d"),
+            (&["a a", "a"], "a"),
+            (&["a b c d", "e f g h", "i"], "b c d e f g h i"),
+            (&["a b c d", "e f g h", "a i"], "a c d e f g h i"),
+            (&["a b c d e f g h i j"], "c d e f g h i j"),
+        ];
+        for (finds, kept) in cases {
+            let mut carried = Carried::default();
+            for names in finds {
+                let found = names.split(' ').map(str::to_owned).collect();
+                carried.add(Carried { found, ..Carried::default() });
+            }
+            assert_eq!(carried.found.join(" "), kept, "{finds:?}");
+        }
+    }
 }

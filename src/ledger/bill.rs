@@ -58,7 +58,7 @@ impl Room {
                 (&mut self.other, OTHER_EVENT_BYTES + source.title.len() + source.url.len())
             }
             Event::Private(part) => (&mut self.other, OTHER_EVENT_BYTES + part.data.to_string().len()),
-            Event::Answering(_) | Event::Hosted(_) => (&mut self.other, OTHER_EVENT_BYTES),
+            Event::Answering(_) | Event::Searched => (&mut self.other, OTHER_EVENT_BYTES),
             Event::Completed { .. } => return true,
         };
         let left = room.checked_sub(bytes);
@@ -123,7 +123,7 @@ impl Paid {
             Some(Ok(Event::Answering(model))) => self.bill.model = Some(model.clone()),
             Some(Ok(Event::TextDelta(text))) => self.bill.text.push_str(text),
             Some(Ok(Event::ToolCall(call))) => self.bill.text.push_str(&call.arguments),
-            Some(Ok(Event::Hosted(_))) => self.bill.searches += 1,
+            Some(Ok(Event::Searched)) => self.bill.searches += 1,
             Some(Ok(Event::Completed { finish, usage })) => {
                 // Some tell of the question only, with nothing for what they wrote.
                 let estimate = self.bill.estimate();

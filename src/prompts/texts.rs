@@ -1,4 +1,5 @@
 //! What people read, in their language: one YAML file a language in `prompts/locales/`. Used by whoever writes to a chat.
+//! A new text is a line in each of these files.
 
 use std::collections::HashMap;
 
@@ -7,41 +8,8 @@ use serde::Deserialize;
 
 use crate::domain::task::Reason;
 
-/// Defines the texts, one field each; a language file has exactly these keys.
-macro_rules! texts {
-    ($($name:ident),+ $(,)?) => {
-        /// All texts of one language. `{name}` marks a place that [`fill`] fills.
-        #[derive(Debug, Clone, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct Texts { $(pub $name: String),+ }
-
-        impl Texts {
-            /// Every key with its text.
-            #[must_use]
-            pub fn entries(&self) -> Vec<(&'static str, &str)> {
-                vec![$((stringify!($name), self.$name.as_str())),+]
-            }
-        }
-    };
-}
-
-texts! {
-    language_name, start_owner, start_member, claimed, claim_void, button_example, button_access,
-    button_settings, button_back, button_clear, button_undo, button_refresh, example_question, help,
-    help_chat, help_remember, help_settings, help_owner, command_start, command_help, command_new,
-    command_notes, command_config, command_status, command_stop, command_allow, command_deny, new_session,
-    stopped, stop_nothing, stop_done, unknown_command, no_room_person, no_room_chat, no_room_all, private_bot, access_list, access_help, nobody,
-    allowed_user, allowed_chat, denied_user, denied_chat, nothing_changed, need_number, owner_only, owner_not_denied,
-    admin_only, notes_empty, notes_title, notes_done, notes_removed, notes_restored, gone, config_title,
-    config_language, config_personality, config_instructions, config_agent, config_agent_none, config_agent_gone, config_agent_unknown, config_answers, config_timezone, config_auto,
-    config_none, config_default, config_mention, config_always, config_off, config_ask_language,
-    config_ask_personality, config_ask_instructions, config_now, settings_changed, settings_whole, settings_unreadable, settings_undone, settings_since, settings_stale, settings_writing, config_ask_agent, config_ask_answers, config_saved, config_too_long, config_usage, tone_friendly, tone_formal, tone_playful,
-    tone_terse, privacy_hint, joined, status_member, status_owner, status_no_error, status_model, status_store,
-    tool_notes, tool_config, tool_tasks, tool_telegram, tool_search, unsupported, kind_photo,
-    kind_document, kind_voice, kind_audio, kind_video, kind_sticker, kind_other, trouble_unauthorized,
-    trouble_model, trouble_quota, trouble_busy, trouble_unavailable, trouble_timeout, trouble_cut, trouble_long,
-    trouble_refused, trouble_empty, trouble_internal, trouble_kept, update_odd, trouble_foreign, clock_forward, clock_back, clock_wrong, store_failed, store_resumed, trouble_turn, sources, button_retry, button_other_model, button_go_on, go_on_question, retry_nothing, blind, trouble_budget, trouble_unpriced, trouble_gone, caps_reached, command_model, command_usage, command_retry, model_title, model_here, model_bots, model_agents, model_settings, model_ignored, model_missing, model_unreachable, model_usage, model_more, model_default, model_served, model_not_named, model_unknown, model_several, model_range, model_no_value, usage_title, usage_title_chat, usage_days, usage_chats, usage_people, usage_models, usage_cap, usage_last, weekdays, status_today, months, task_late, task_failed, task_gave_up, task_missed, task_ask, reason_undelivered, reason_unclear, reason_interrupted, task_next, task_zone, button_run_now, button_skip, button_resume, button_pause, button_edit, button_cancel, reason_budget, reason_model, reason_busy, reason_refused, reason_empty, reason_internal, promise_unkept, command_timezone, zone_question, zone_answer, zone_answer_group, zone_here, zone_default, zone_type, zone_which, zone_unknown, zone_set, zone_moved, zone_kept, zone_others, zone_task, zone_task_kept, zone_task_there, button_move, button_leave, month_days, when_once, when_minute, when_minutes, when_hour, when_hours, when_daily, when_weekdays, when_weekly, when_monthly, when_yearly, tasks_empty, tasks_full, tasks_title, command_tasks, help_schedule, task_running, task_runs_already, task_paused, task_paused_failures, task_paused_removed, task_paused_denied, task_resumed, task_cancelled, task_cancelled_at, task_revived, task_skipped, task_done_at, task_again_at, task_asked, task_last, task_by, task_by_in, task_not_yours, task_edit, task_edit_missed, task_edit_help, missed_run_once, missed_skip, missed_ask, run_delivered, run_silent, run_stopped, run_failed, run_missed, run_skipped, tasks_removed, tasks_back, tasks_stay, button_history, button_resume_all, button_stay, when_each_hour, when_each_hours, when_between, when_own, days_all, days_work, days_some, task_paused_blocked, task_not_there, tasks_blocked,
-}
+// The struct `Texts`: `build.rs` makes it from the keys of `prompts/locales/en.yaml`.
+include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
 /// The languages there are, by IETF tag; the first one serves everybody else.
 const FILES: [(&str, &str); 2] = [
@@ -86,6 +54,12 @@ impl Locales {
 }
 
 impl Texts {
+    /// The text of a key; `None` where there is no such key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.entries().into_iter().find(|(name, _)| *name == key).map(|(_, text)| text)
+    }
+
     /// Why a run of a task failed, as the rest of a sentence.
     #[must_use]
     pub fn reason(&self, reason: &Reason) -> String {

@@ -15,8 +15,8 @@ pub enum Event {
     TextDelta(String),
     /// A complete call of a function tool.
     ToolCall(Call),
-    /// The provider's own tool is at work, such as its hosted web search; the word is for a status line.
-    Hosted(String),
+    /// The provider searches the web by itself; once for each search.
+    Searched,
     /// A page the answer rests on, as the provider's own search names it.
     Source(Source),
     /// An opaque part to be kept and sent back.

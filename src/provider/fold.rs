@@ -67,7 +67,7 @@ impl Pass {
                 self.calls_left_out += 1;
                 self.private.truncate(self.led);
             }
-            Event::Hosted(_) => self.searches += 1,
+            Event::Searched => self.searches += 1,
             Event::Source(source) => add_sources(&mut self.sources, [source]),
             Event::Private(part) => self.private.push(part),
             Event::Completed { finish, usage } => self.complete(finish, usage),

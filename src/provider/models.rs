@@ -12,6 +12,7 @@ use super::fit::fit;
 use super::{Capabilities, Event, EventStream, Item, Provider, ProviderError, Request};
 use crate::domain::generation::{Generation, OutputFormat};
 use crate::domain::model::ModelName;
+use crate::domain::tool::ToolKind;
 
 /// The providers that are set up, by name, and the order of models.
 #[derive(Debug)]
@@ -24,9 +25,6 @@ pub struct Models {
     /// A tool searches the web for models whose provider does not.
     outside_search: bool,
 }
-
-/// The function tool that searches the web.
-pub const WEB_SEARCH: &str = "web_search";
 
 impl Models {
     /// Providers, the model that answers, and those that stand in for it.
@@ -169,7 +167,7 @@ impl Models {
         request.web_search = may_search(&request, can);
         // A tool that searches is for models whose provider does not do it by itself.
         let needs_tool = !request.web_search && (can.web_search || self.outside_search);
-        request.tools.retain(|tool| needs_tool || tool.name != WEB_SEARCH);
+        request.tools.retain(|tool| needs_tool || tool.kind != ToolKind::WebSearch);
         if !can.structured_output {
             request.schema = None;
         }
@@ -185,7 +183,7 @@ impl Models {
 
 /// Whether the provider searches for such a model in such a request.
 fn may_search(request: &Request, can: Capabilities) -> bool {
-    let has_tools = can.tools && request.tools.iter().any(|tool| tool.name != WEB_SEARCH);
+    let has_tools = can.tools && request.tools.iter().any(|tool| tool.kind != ToolKind::WebSearch);
     request.web_search
         && can.web_search
         && (can.search_with_tools || !has_tools)
@@ -450,7 +448,7 @@ mod tests {
         let models = Models::new(providers, name("a:x"), vec![name("b:y")]);
         let image = Image { mime_type: "image/png".into(), base64: "AA==".into() };
         let items = vec![Item::User { text: "see".into(), images: vec![image] }];
-        let tool = ToolSpec { name: "t".into(), description: String::new(), parameters: json!({}) };
+        let tool = Arc::new(ToolSpec::new("t", "", json!({})));
         let request = Request { tools: vec![tool], web_search: true, ..Request::new("", "s", items) };
         models.stream(&models.order(&name("a:x")), &request).collect::<Vec<_>>().await;
         let asked = |provider: &Fixed| provider.asked.lock().unwrap()[0].clone();

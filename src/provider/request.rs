@@ -1,7 +1,7 @@
 //! What a model is asked.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::fit::{Part, Stage};
 use crate::domain::conversation::{EntryKey, PrivatePart};
 use crate::domain::generation::Generation;
-use crate::domain::tool::Call;
+use crate::domain::tool::{Call, ToolKind};
 use crate::text::{estimate_tokens, most_tokens};
 
 /// One pass of a model.
@@ -25,7 +25,7 @@ pub struct Request {
     /// These items may be left out where a model has no room for them; the one behind them is the question.
     pub earlier: Vec<Option<EntryKey>>,
     /// The tools it may call; none for a pass that must answer.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// The provider may search the web itself, where the model's capabilities say that it can.
     pub web_search: bool,
     /// How to write.
@@ -53,21 +53,23 @@ impl Request {
     /// How many tokens sending it may take, estimated from above.
     #[must_use]
     pub fn estimate_tokens(&self) -> usize {
-        let items: usize = self.items.iter().map(|item| item.tokens(estimate_tokens)).sum();
-        self.frame_tokens(estimate_tokens) + items
+        self.tokens(Measure::Estimate)
     }
 
     /// The tokens of sending it in whatever vocabulary, estimated from above.
     pub(super) fn count_tokens(&self) -> usize {
-        let items = self.items.iter().map(|item| item.tokens(most_tokens));
-        self.frame_tokens(most_tokens) + items.sum::<usize>()
+        self.tokens(Measure::Most)
     }
 
     /// A bound on the tokens of sending it in any vocabulary, without counting them: a token has a byte at least.
     pub(super) fn token_bound(&self) -> usize {
-        let bytes =
-            self.frame_tokens(str::len) + self.items.iter().map(|item| item.tokens(str::len)).sum::<usize>();
+        let bytes = self.tokens(Measure::Bytes);
         bytes + bytes / 32
+    }
+
+    fn tokens(&self, measure: Measure) -> usize {
+        let items: usize = self.items.iter().map(|item| item.tokens(measure.count())).sum();
+        self.frame_tokens(measure) + items
     }
 
     /// Takes its conversation, each item with what may be left out of it.
@@ -91,14 +93,33 @@ impl Request {
         self.items = parts.into_iter().map(|part| part.item).collect();
     }
 
-    /// How many tokens all but the conversation takes by this count.
-    pub(super) fn frame_tokens(&self, count: fn(&str) -> usize) -> usize {
-        let tools = self.tools.iter().map(|tool| {
-            let text = [&tool.name, &tool.description, &tool.parameters.to_string()].map(|t| count(t));
-            text.iter().sum::<usize>() + OVERHEAD_TOKENS
-        });
+    /// How many tokens all but the conversation takes by this measure.
+    pub(super) fn frame_tokens(&self, measure: Measure) -> usize {
+        let count = measure.count();
+        let tools: usize = self.tools.iter().map(|tool| tool.tokens(measure)).sum();
         let schema = self.schema.as_ref().map_or(0, |form| count(&form.schema.to_string()));
-        count(&self.instructions) + tools.sum::<usize>() + schema
+        count(&self.instructions) + tools + schema
+    }
+}
+
+/// How tokens are counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Measure {
+    /// In the usual vocabularies, from above.
+    Estimate,
+    /// In whatever vocabulary, from above.
+    Most,
+    /// One for each byte: a bound that takes no counting.
+    Bytes,
+}
+
+impl Measure {
+    fn count(self) -> fn(&str) -> usize {
+        match self {
+            Self::Estimate => estimate_tokens,
+            Self::Most => most_tokens,
+            Self::Bytes => str::len,
+        }
     }
 }
 
@@ -204,8 +225,8 @@ pub struct Image {
     pub base64: Arc<str>,
 }
 
-/// A function tool as a model sees it.
-#[derive(Debug, Clone, PartialEq)]
+/// A function tool as a model sees it. Shared and never changed once it is made: it keeps its own size.
+#[derive(Debug, Clone)]
 pub struct ToolSpec {
     /// Its name; letters, digits, `_` and `-`, 64 at most: what all providers take.
     pub name: String,
@@ -213,4 +234,47 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of its arguments, an object.
     pub parameters: Value,
+    /// What it is for; no provider is told.
+    pub kind: ToolKind,
+    /// Its tokens by each [`Measure`], once they were asked for: the same tools go with every pass.
+    counted: [OnceLock<usize>; 3],
+}
+
+impl ToolSpec {
+    /// A tool that is treated like any other.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
+        let (name, description, kind) = (name.into(), description.into(), ToolKind::Plain);
+        Self { name, description, parameters, kind, counted: Default::default() }
+    }
+
+    /// The same tool, of another kind.
+    #[must_use]
+    pub fn of_kind(self, kind: ToolKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    fn tokens(&self, measure: Measure) -> usize {
+        let [estimate, most, bytes] = &self.counted;
+        let counted = match measure {
+            Measure::Estimate => estimate,
+            Measure::Most => most,
+            Measure::Bytes => bytes,
+        };
+        *counted.get_or_init(|| {
+            let count = measure.count();
+            let text = [&self.name, &self.description, &self.parameters.to_string()].map(|text| count(text));
+            text.iter().sum::<usize>() + OVERHEAD_TOKENS
+        })
+    }
+}
+
+impl PartialEq for ToolSpec {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { name, description, parameters, kind, counted: _ } = self;
+        *name == other.name
+            && *description == other.description
+            && *parameters == other.parameters
+            && *kind == other.kind
+    }
 }

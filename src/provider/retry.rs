@@ -240,7 +240,7 @@ mod tests {
             ProviderError::Refused("x".into()),
             ProviderError::Stalled(Duration::from_secs(60)),
         ];
-        let begun = [Event::TextDelta("a".into()), Event::Hosted("web_search".into())];
+        let begun = [Event::TextDelta("a".into()), Event::Searched];
         let answers = lasting.map(|error| vec![Err(error)]);
         let broken = begun.map(|event| vec![Ok(event), down()]);
         for answer in answers.into_iter().chain(broken) {

@@ -7,12 +7,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::typed::{present, typed};
+use super::typed::{About, present, typed};
 use super::{Tool, ToolContext, ToolError, zone};
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
-use crate::domain::tool::Effect;
+use crate::domain::tool::{Effect, StatusKey};
 use crate::policy::access::{Admins, may_change};
 use crate::store::{Changing, Followed, SettingsStore, StoreError, TaskStore, change_chat};
+
+/// What a chat shows while one of these tools is at work.
+const STATUS: StatusKey = StatusKey("tool_config");
 
 /// What the settings tools work on.
 #[derive(Debug, Clone)]
@@ -26,24 +29,25 @@ pub struct ConfigTools {
 }
 
 impl ConfigTools {
-    /// All of them.
+    /// Shows how the chat is set up; found by the tool that finds others.
     #[must_use]
-    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        vec![self.clone().get(), self.clone().set(), self.clone().reset()]
-    }
-
-    fn get(self) -> Arc<dyn Tool> {
-        let about = "Shows how you are set up in this chat.";
-        typed("get_config", about, Effect::Read, move |context: ToolContext, Nothing {}| {
+    pub fn get(self) -> Arc<dyn Tool> {
+        let words = "Shows how you are set up in this chat.";
+        let about = About::new("get_config", words, Effect::Read, STATUS)
+            .rare("show settings configuration of yours setup language tone instructions");
+        typed(about, move |context: ToolContext, Nothing {}| {
             let this = self.clone();
             async move { Ok(view(&this.store.chat_config(context.place.chat).await?)) }
         })
     }
 
-    fn set(self) -> Arc<dyn Tool> {
-        let about =
+    /// Changes settings of the chat.
+    #[must_use]
+    pub fn set(self) -> Arc<dyn Tool> {
+        let words =
             "Changes how you behave in this chat from now on. Give only what is to change; null clears it.";
-        typed("set_config", about, Effect::Write, move |context: ToolContext, change: Change| {
+        let about = About::new("set_config", words, Effect::Write, STATUS);
+        typed(about, move |context: ToolContext, change: Change| {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;
@@ -60,9 +64,13 @@ impl ConfigTools {
         })
     }
 
-    fn reset(self) -> Arc<dyn Tool> {
-        let about = "Clears all settings of this chat. Only when the person asked for exactly that.";
-        typed("reset_config", about, Effect::Destructive, move |context: ToolContext, Nothing {}| {
+    /// Clears the settings of the chat; found by the tool that finds others.
+    #[must_use]
+    pub fn reset(self) -> Arc<dyn Tool> {
+        let words = "Clears all settings of this chat. Only when the person asked for exactly that.";
+        let about = About::new("reset_config", words, Effect::Destructive, STATUS)
+            .rare("reset clear forget settings configuration default");
+        typed(about, move |context: ToolContext, Nothing {}| {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;

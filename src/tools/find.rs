@@ -1,112 +1,79 @@
-//! The tool that finds what no prompt carries: tools of Figaro's own that are seldom wanted, and methods of the Bot API.
-//! What it finds, the model may call for the rest of the turn.
+//! The tool that finds what no prompt carries, in whatever source it is. What it finds, the model may call until the
+//! session ends.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use figaro_mcp::catalog::{Catalog, Found, Other};
-use figaro_mcp::table::Method;
+use figaro_mcp::find::{Entry, best};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{FIND, Shelf, Tool, ToolContext, ToolError, ToolOutput};
-use crate::domain::tool::{Carried, Effect};
-use crate::policy::tools::takes_approval;
-use crate::provider::ToolSpec;
+use super::source::{Listed, Named, Sources};
+use super::{About, Tool, ToolContext, ToolError, ToolOutput, ToolSource, typed};
+use crate::domain::tool::{Carried, Effect, StatusKey, ToolKind};
 
-/// Tools of Figaro's own that are seldom wanted, with what people call that which they do.
-const SELDOM: [Other; 3] = [
-    Other { name: "clear_notes", words: "remove delete empty whole list all notes" },
-    Other {
-        name: "get_config",
-        words: "show settings configuration of yours setup language tone instructions",
-    },
-    Other { name: "reset_config", words: "reset clear forget settings configuration default" },
-];
+/// What the model calls it by.
+pub(super) const NAME: &str = "find_tools";
+/// The longest query, in characters.
+const MAX_QUERY_CHARS: usize = 300;
+/// The most tools that one search gives: the next request carries the whole schema of each.
+const MAX_HITS: usize = 4;
 
-/// Takes those that are seldom wanted out of Figaro's own tools.
-#[must_use]
-pub fn take_seldom(tools: &mut Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
-    let is_seldom = |tool: &mut Arc<dyn Tool>| SELDOM.iter().any(|other| other.name == tool.spec().name);
-    tools.extract_if(.., is_seldom).collect()
+const ABOUT: &str = "Finds tools for what you have none for: all of the Telegram Bot API, such as \"pin a message\" or \
+                     \"who is admin here\"; your settings; clearing notes.";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    /// What to do, in a few English words; or exact names of tools, methods or types
+    query: String,
 }
 
-/// All that can be found.
-#[derive(Debug)]
-pub struct Findable {
-    /// Those of Figaro's own that are seldom wanted.
-    pub seldom: Vec<Arc<dyn Tool>>,
-    /// The methods of the Bot API.
-    pub telegram: Arc<dyn Shelf>,
+/// `find_tools(query)` over these sources.
+pub(super) fn tool(sources: Sources) -> Arc<dyn Tool> {
+    let about = About::new(NAME, ABOUT, Effect::Read, StatusKey("tool_telegram"));
+    typed(about.of_kind(ToolKind::Finder), move |_: ToolContext, Search { query }| {
+        let sources = sources.clone();
+        async move { search(&sources, query.trim()) }
+    })
 }
 
-impl Shelf for Findable {
-    fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        let own = self.seldom.iter().find(|tool| tool.spec().name == name);
-        own.cloned().or_else(|| self.telegram.tool(name))
+/// Gives the tools and types that the query names; where it names none, the tools that fit its words.
+fn search(sources: &Sources, query: &str) -> Result<ToolOutput, ToolError> {
+    if query.is_empty() || query.chars().count() > MAX_QUERY_CHARS {
+        let words = format!("query must be a text of 1 to {MAX_QUERY_CHARS} characters");
+        return Err(ToolError::ForModel(words));
     }
+    let listed = sources.list();
+    let Named { tools, types } = sources.find(query);
+    let named = tools.iter().filter_map(|name| listed.iter().find(|one| one.name == *name));
+    let mut hits: Vec<&Listed> = named.take(MAX_HITS).collect();
+    if hits.is_empty() && types.is_empty() {
+        let entries: Vec<Entry<'_>> = listed.iter().map(entry).collect();
+        hits = best(query, &entries).into_iter().filter_map(|at| listed.get(at)).take(MAX_HITS).collect();
+    }
+    if hits.is_empty() && types.is_empty() {
+        let words = "nothing fits: say it in other English words, like \"pin a message\"";
+        return Err(ToolError::ForModel(words.to_owned()));
+    }
+    let mut value = json!({"success": true, "callable_now": hits.iter().map(shown).collect::<Vec<_>>()});
+    if !types.is_empty() {
+        value["types"] = Value::Object(types);
+    }
+    let found = hits.into_iter().map(|one| one.name.clone()).collect();
+    Ok(ToolOutput { value, carried: Carried { found, ..Carried::default() } })
 }
 
-#[derive(Debug)]
-struct FindTools {
-    spec: ToolSpec,
-    catalog: Arc<Catalog>,
-    seldom: Vec<ToolSpec>,
+fn entry(one: &Listed) -> Entry<'_> {
+    let Listed { name, description, words, parameters, takes_approval: _ } = one;
+    Entry { name, words, description, parameters: parameters.iter().map(String::as_str).collect() }
 }
 
-/// `find_tools(query)` over the methods and these.
-#[must_use]
-pub fn tool(catalog: Arc<Catalog>, seldom: &[Arc<dyn Tool>]) -> Arc<dyn Tool> {
-    let query = "What to do, in a few English words; or exact names of tools, methods or types";
-    let spec = ToolSpec {
-        name: FIND.to_owned(),
-        description: "Finds tools for what you have none for: all of the Telegram Bot API, such as \"pin a message\" or \
-                      \"who is admin here\"; your settings; clearing notes."
-            .to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": {"query": {"type": "string", "description": query}},
-            "required": ["query"],
-        }),
-    };
-    let seldom = seldom.iter().map(|tool| tool.spec().clone()).collect();
-    Arc::new(FindTools { spec, catalog, seldom })
-}
-
-#[async_trait]
-impl Tool for FindTools {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+/// A tool as the result shows it: its parameters stand in the tool that the next request carries.
+fn shown(one: &&Listed) -> Value {
+    let mut shown = json!({"name": one.name, "description": one.description});
+    if one.takes_approval {
+        shown["needs_approval"] = true.into();
     }
-
-    fn effect(&self) -> Effect {
-        Effect::Read
-    }
-
-    async fn call(&self, _context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
-        let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-        let found = self.catalog.find_among(query, &SELDOM);
-        let Found { others, methods, types } = found.map_err(|why| ToolError::ForModel(why.to_string()))?;
-        let own: Vec<&ToolSpec> =
-            others.iter().filter_map(|name| self.seldom.iter().find(|spec| spec.name == *name)).collect();
-        let shown = own.iter().map(|spec| json!({"name": spec.name, "description": spec.description}));
-        let shown: Vec<Value> = shown.chain(methods.iter().map(|method| self.shown(method))).collect();
-        let mut value = json!({"success": true, "callable_now": shown});
-        if let (Some(map), false) = (value.as_object_mut(), types.is_empty()) {
-            map.insert("types".to_owned(), Value::Object(types));
-        }
-        let own = own.iter().map(|spec| spec.name.clone());
-        let found = own.chain(methods.iter().map(|method| method.name.clone())).collect();
-        Ok(ToolOutput { value, carried: Carried { found, ..Carried::default() } })
-    }
-}
-
-impl FindTools {
-    /// Its parameters stand in the tool that the next request carries.
-    fn shown(&self, method: &Method) -> Value {
-        let mut shown = json!({"name": method.name, "description": self.catalog.description(method)});
-        if takes_approval(method) {
-            shown["needs_approval"] = true.into();
-        }
-        shown
-    }
+    shown
 }

@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolContext, ToolError, ToolOutput, as_data, typed};
+use super::{About, Tool, ToolContext, ToolError, as_data, typed};
 use crate::domain::conversation::{EntryKey, Message, Role};
-use crate::domain::tool::Effect;
-use crate::provider::ToolSpec;
+use crate::domain::tool::{Effect, StatusKey, ToolKind};
 use crate::store::ConversationStore;
 
-/// The tool's name, for whoever offers it.
-pub const LOOKUP: &str = "lookup";
 /// One call gives at most so many characters, and the key for those behind them.
 const PAGE_CHARS: usize = 6_000;
 /// What stands in the key of a later page, before the number of characters that come before it.
@@ -27,15 +23,12 @@ struct Arguments {
     key: String,
 }
 
-#[derive(Debug)]
-struct Lookup(Arc<dyn Tool>);
-
 /// `lookup(key)` over this store: messages of the chat it is called in, of no other.
 #[must_use]
-pub fn tool(store: &Arc<dyn ConversationStore>) -> Arc<dyn Tool> {
-    let store = store.clone();
-    let about = "Gives the whole of a message of which [session-…-msg-…] stands in place of the middle.";
-    let inner = typed(LOOKUP, about, Effect::Read, move |context: ToolContext, Arguments { key }| {
+pub fn tool(store: Arc<dyn ConversationStore>) -> Arc<dyn Tool> {
+    let words = "Gives the whole of a message of which [session-…-msg-…] stands in place of the middle.";
+    let about = About::new("lookup", words, Effect::Read, StatusKey("tool_telegram"));
+    typed(about.of_kind(ToolKind::Lookup), move |context: ToolContext, Arguments { key }| {
         let store = store.clone();
         async move {
             let (entry, from) = read(&key)
@@ -45,8 +38,7 @@ pub fn tool(store: &Arc<dyn ConversationStore>) -> Arc<dyn Tool> {
                 .ok_or_else(|| ToolError::ForModel(format!("no message of this chat has the key {key}")))?;
             Ok(page(entry, from, &message))
         }
-    });
-    Arc::new(Lookup(inner))
+    })
 }
 
 /// The key, and how many characters a page begins behind.
@@ -85,25 +77,6 @@ fn whole(message: &Message) -> String {
     let quoted =
         message.quotes.iter().flat_map(|quoted| [Some(&quoted.text), quoted.excerpt.as_ref()]).flatten();
     quoted.map(|words| format!("In reply to: {words}\n\n")).chain([message.text.clone()]).collect()
-}
-
-#[async_trait]
-impl Tool for Lookup {
-    fn spec(&self) -> &ToolSpec {
-        self.0.spec()
-    }
-
-    fn effect(&self) -> Effect {
-        self.0.effect()
-    }
-
-    fn on_demand(&self) -> bool {
-        true
-    }
-
-    async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
-        self.0.call(context, arguments).await
-    }
 }
 
 #[cfg(test)]

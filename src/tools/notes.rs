@@ -6,17 +6,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolContext, ToolError, as_data, typed};
+use super::{About, Tool, ToolContext, ToolError, as_data, typed};
 use crate::domain::note::{MAX_CONTENT_CHARS, MAX_KEY_CHARS, MAX_NOTES, Note, by_key, normal_key};
-use crate::domain::tool::Effect;
+use crate::domain::tool::{Effect, StatusKey};
 use crate::ids::NoteId;
 use crate::store::{Added, NoteStore};
 
-/// All note tools over this store.
-#[must_use]
-pub fn tools(store: &Arc<dyn NoteStore>) -> Vec<Arc<dyn Tool>> {
-    vec![add(store.clone()), list(store.clone()), remove(store.clone()), clear(store.clone())]
-}
+/// What a chat shows while one of these tools is at work.
+const STATUS: StatusKey = StatusKey("tool_notes");
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,9 +24,12 @@ struct Add {
     content: String,
 }
 
-fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
-    let about = "Adds one item to a list of this chat's notes. Call it once per item.";
-    typed("add_note", about, Effect::Write, move |context: ToolContext, Add { key, content }| {
+/// Adds an item to a list of notes.
+#[must_use]
+pub fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+    let words = "Adds one item to a list of this chat's notes. Call it once per item.";
+    let about = About::new("add_note", words, Effect::Write, STATUS);
+    typed(about, move |context: ToolContext, Add { key, content }| {
         let store = store.clone();
         async move {
             let key = read_key(&key)?;
@@ -60,9 +60,12 @@ struct List {
     key: Option<String>,
 }
 
-fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
-    let about = "Lists this chat's notes with their ids.";
-    typed("list_notes", about, Effect::Read, move |context: ToolContext, List { key }| {
+/// Shows the notes of the chat.
+#[must_use]
+pub fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+    let words = "Lists this chat's notes with their ids.";
+    let about = About::new("list_notes", words, Effect::Read, STATUS);
+    typed(about, move |context: ToolContext, List { key }| {
         let store = store.clone();
         async move {
             let key = key.as_deref().map(read_key).transpose()?;
@@ -88,9 +91,12 @@ struct Remove {
     note_id: String,
 }
 
-fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
-    let about = "Removes one note of this chat.";
-    typed("remove_note", about, Effect::Destructive, move |context: ToolContext, Remove { note_id }| {
+/// Removes one note.
+#[must_use]
+pub fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+    let words = "Removes one note of this chat.";
+    let about = About::new("remove_note", words, Effect::Destructive, STATUS);
+    typed(about, move |context: ToolContext, Remove { note_id }| {
         let store = store.clone();
         async move {
             let unknown =
@@ -110,9 +116,13 @@ struct Clear {
     key: Option<String>,
 }
 
-fn clear(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
-    let about = "Removes all notes of one list, or all notes of this chat. Only when the person asked for exactly that.";
-    typed("clear_notes", about, Effect::Destructive, move |context: ToolContext, Clear { key }| {
+/// Removes a whole list or all notes; found by the tool that finds others.
+#[must_use]
+pub fn clear(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+    let words = "Removes all notes of one list, or all notes of this chat. Only when the person asked for exactly that.";
+    let about = About::new("clear_notes", words, Effect::Destructive, STATUS)
+        .rare("remove delete empty whole list all notes");
+    typed(about, move |context: ToolContext, Clear { key }| {
         let store = store.clone();
         async move {
             let key = key.as_deref().map(read_key).transpose()?;

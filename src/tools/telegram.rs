@@ -13,15 +13,16 @@ use figaro_mcp::table::{Class, Method};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Shelf, Tool, ToolContext, ToolError, ToolOutput, as_data, schema};
+use super::source::{Listed, Named};
+use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSource, as_data, find, schema};
 use crate::domain::delivery::Author;
-use crate::domain::tool::{Carried, Effect};
+use crate::domain::tool::{Carried, Effect, StatusKey};
 use crate::ids::{ChatId, MessageId};
 use crate::mcp::client::{Answer, McpError};
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::{Gate, Urgency};
 use crate::policy::access::Standing;
-use crate::policy::tools::{Decision, TelegramCall, chat_number, decide, settle_previews};
+use crate::policy::tools::{Decision, TelegramCall, chat_number, decide, settle_previews, takes_approval};
 use crate::provider::ToolSpec;
 use crate::store::OutboxStore;
 
@@ -55,11 +56,9 @@ pub struct TelegramTools {
 }
 
 impl TelegramTools {
-    /// The tools that every prompt carries.
-    #[must_use]
-    pub fn core(&self) -> Vec<Arc<dyn Tool>> {
-        let methods = everyday().into_iter();
-        methods.filter_map(|(name, everyday)| self.everyday_tool(&name, everyday)).collect()
+    /// The tools that every prompt carries, in short form.
+    pub fn everyday(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
+        everyday().into_iter().filter_map(|(name, everyday)| self.everyday_tool(&name, everyday))
     }
 
     fn everyday_tool(&self, name: &str, everyday: Everyday) -> Option<Arc<dyn Tool>> {
@@ -75,7 +74,7 @@ impl TelegramTools {
         parameters: Value,
         is_everyday: bool,
     ) -> Arc<dyn Tool> {
-        let spec = ToolSpec { name: method.name.clone(), description, parameters };
+        let spec = Arc::new(ToolSpec::new(method.name.as_str(), description, parameters));
         Arc::new(TelegramTool { spec, method, is_everyday, tools: self.clone() })
     }
 }
@@ -85,8 +84,25 @@ fn everyday() -> BTreeMap<String, Everyday> {
     serde_saphyr::from_str(EVERYDAY).expect("everyday.yaml fits")
 }
 
-impl Shelf for TelegramTools {
-    fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+impl ToolSource for TelegramTools {
+    fn list(&self) -> Vec<Listed> {
+        let listed = self.catalog.listed().into_iter().map(|listed| Listed {
+            name: listed.method.name.clone(),
+            description: listed.description.to_owned(),
+            words: listed.words.to_owned(),
+            parameters: listed.method.params.iter().map(|param| param.name.clone()).collect(),
+            takes_approval: takes_approval(listed.method),
+        });
+        listed.collect()
+    }
+
+    fn find(&self, query: &str) -> Named {
+        let found = self.catalog.named(query);
+        let tools = found.methods.into_iter().map(|method| method.name.clone()).collect();
+        Named { tools, types: found.types }
+    }
+
+    fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let method = self.catalog.method(name)?;
         let whole = Value::Object(self.catalog.short_schema(method));
         let description = self.catalog.description(method).to_owned();
@@ -96,7 +112,7 @@ impl Shelf for TelegramTools {
 
 #[derive(Debug)]
 struct TelegramTool {
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     method: &'static Method,
     /// The model is told of some parameters, and is held to them.
     is_everyday: bool,
@@ -105,8 +121,12 @@ struct TelegramTool {
 
 #[async_trait]
 impl Tool for TelegramTool {
-    fn spec(&self) -> &ToolSpec {
+    fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
+    }
+
+    fn status(&self) -> StatusKey {
+        StatusKey("tool_telegram")
     }
 
     fn effect(&self) -> Effect {
@@ -181,7 +201,8 @@ impl TelegramTool {
         let name = &self.spec.name;
         tracing::info!(method = name, key, "a parameter that is not offered was refused");
         Err(ToolError::Denied(format!(
-            "{key} is not offered here; find_tools(\"{name}\") offers all of {name}"
+            "{key} is not offered here; {}(\"{name}\") offers all of {name}",
+            find::NAME
         )))
     }
 

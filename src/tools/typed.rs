@@ -12,15 +12,52 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolError, ToolOutput, schema};
-use crate::domain::tool::Effect;
+use crate::domain::tool::{Effect, StatusKey, ToolKind};
 use crate::provider::ToolSpec;
 
 type Body = dyn Fn(ToolContext, Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
 struct Typed {
-    spec: ToolSpec,
-    effect: Effect,
+    spec: Arc<ToolSpec>,
+    about: About,
     body: Box<Body>,
+}
+
+/// What a tool is, apart from its arguments and what it does with them.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    name: &'static str,
+    description: &'static str,
+    effect: Effect,
+    status: StatusKey,
+    kind: ToolKind,
+    rare: Option<&'static str>,
+}
+
+impl About {
+    /// A tool that is always offered. The name is what the model calls it by: letters, digits and underscores, 64 at
+    /// most. The description is for the model.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        description: &'static str,
+        effect: Effect,
+        status: StatusKey,
+    ) -> Self {
+        Self { name, description, effect, status, kind: ToolKind::Plain, rare: None }
+    }
+
+    /// The same tool, of another kind.
+    #[must_use]
+    pub const fn of_kind(self, kind: ToolKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// The same tool, offered only where it was found; with words that people say for what it does.
+    #[must_use]
+    pub const fn rare(self, words: &'static str) -> Self {
+        Self { rare: Some(words), ..self }
+    }
 }
 
 /// A tool whose arguments are an `A`; what does not fit `A` goes back to the model with the complaint. It gives a JSON
@@ -28,7 +65,7 @@ struct Typed {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use figaro::{domain::tool::Effect, tools::{Tool, ToolContext, typed}};
+/// # use figaro::{domain::tool::{Effect, StatusKey}, tools::{About, Tool, ToolContext, typed}};
 /// # use schemars::JsonSchema;
 /// # use serde::Deserialize;
 /// # use serde_json::json;
@@ -40,24 +77,21 @@ struct Typed {
 /// }
 ///
 /// pub fn count_words() -> Arc<dyn Tool> {
-///     typed("count_words", "Counts words.", Effect::Read, |_: ToolContext, Count { text }| async move {
+///     let about = About::new("count_words", "Counts words.", Effect::Read, StatusKey("tool_telegram"));
+///     typed(about, |_: ToolContext, Count { text }| async move {
 ///         Ok(json!({"success": true, "words": text.split_whitespace().count()}))
 ///     })
 /// }
 /// # assert_eq!(count_words().spec().parameters["required"], json!(["text"]));
 /// ```
-pub fn typed<A, F, R, O>(name: &str, description: &str, effect: Effect, function: F) -> Arc<dyn Tool>
+pub fn typed<A, F, R, O>(about: About, function: F) -> Arc<dyn Tool>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(ToolContext, A) -> R + Send + Sync + 'static,
     R: Future<Output = Result<O, ToolError>> + Send + 'static,
     O: Into<ToolOutput>,
 {
-    let spec = ToolSpec {
-        name: name.to_owned(),
-        description: description.to_owned(),
-        parameters: schema::of::<A>(),
-    };
+    let spec = ToolSpec::new(about.name, about.description, schema::of::<A>()).of_kind(about.kind);
     let body = move |context, arguments| -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
         match A::deserialize(&arguments) {
             Ok(arguments) => {
@@ -70,7 +104,7 @@ where
             }
         }
     };
-    Arc::new(Typed { spec, effect, body: Box::new(body) })
+    Arc::new(Typed { spec: Arc::new(spec), about, body: Box::new(body) })
 }
 
 /// What does not fit. Serde names a field that is missing or unknown, but not the one whose value is of a wrong kind: that
@@ -105,12 +139,20 @@ impl fmt::Debug for Typed {
 
 #[async_trait]
 impl Tool for Typed {
-    fn spec(&self) -> &ToolSpec {
+    fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 
     fn effect(&self) -> Effect {
-        self.effect
+        self.about.effect
+    }
+
+    fn status(&self) -> StatusKey {
+        self.about.status
+    }
+
+    fn rare(&self) -> Option<&str> {
+        self.about.rare
     }
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {

@@ -10,10 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolContext, ToolError, ToolOutput, as_data, typed};
+use super::{About, Tool, ToolContext, ToolError, ToolOutput, as_data, typed};
 use crate::domain::source::Source;
-use crate::domain::tool::{Carried, Effect};
-use crate::provider::models::WEB_SEARCH;
+use crate::domain::tool::{Carried, Effect, StatusKey, ToolKind};
 use crate::text::one_line;
 
 /// The most pages a search gives.
@@ -94,7 +93,8 @@ struct Search {
 /// `web_search(query)` over this service.
 #[must_use]
 pub fn tool(web: Arc<dyn WebSearch>) -> Arc<dyn Tool> {
-    typed(WEB_SEARCH, ABOUT, Effect::Read, move |context: ToolContext, Search { query }| {
+    let about = About::new("web_search", ABOUT, Effect::Read, StatusKey("tool_search"));
+    typed(about.of_kind(ToolKind::WebSearch), move |context: ToolContext, Search { query }| {
         let web = Arc::clone(&web);
         async move { search(&*web, &context, query.trim()).await }
     })

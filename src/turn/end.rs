@@ -21,7 +21,6 @@ use crate::ledger::Ledger;
 use crate::prompts::texts::{Locales, Texts, fill};
 use crate::store::{ConversationStore, SettingsStore, StoreError, TaskStore};
 use crate::tools::Registry;
-use crate::tools::lookup::LOOKUP;
 
 /// Ends turns.
 #[derive(Debug, Clone)]
@@ -151,7 +150,7 @@ impl Ender {
 
     /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
     async fn has_acted(&self, turn: &ActiveTurn) -> bool {
-        let tools = self.tools.demanding(LOOKUP);
+        let tools = self.tools.looking_up();
         let found = |name: &str| tools.get(name, &[name.to_owned()]);
         let reads = |name: &str| found(name).is_some_and(|tool| tool.effect() == Effect::Read);
         match self.conversations.tool_calls(turn.id).await {

@@ -1,4 +1,4 @@
-//! Methods beyond those at hand: the model finds them by words and may call them for the rest of the turn, within what
+//! Methods beyond those at hand: the model finds them by words and may call them until the session ends, within what
 //! policy allows. And files: what it writes arrives as one, what it fetches comes without the bot's token.
 
 use figaro_offline::model::{ModelRequest, Part, Reply};
@@ -80,7 +80,7 @@ fn calls(world: &World, method: &str) -> usize {
 }
 
 #[tokio::test]
-async fn what_was_found_can_be_called_until_the_turn_ends() {
+async fn what_was_found_can_be_called_until_the_session_ends() {
     let world = World::new().await;
     let _bot = world.start().await;
     let passes = vec![vec![find("roll a dice")], vec![call("sendDice", json!({"emoji": "🎯"}))]];
@@ -110,7 +110,11 @@ async fn what_was_found_can_be_called_until_the_turn_ends() {
     assert!(world.bot_texts(ANN).contains(&"Rolled.".to_owned()));
 
     turn(&world, Vec::new(), "Nothing to do.").await;
-    assert_eq!(names(world.asked().last().unwrap()), AT_HAND, "a new turn");
+    assert_eq!(names(world.asked().last().unwrap()), names(&requests[1]), "the next turn begins alike");
+    world.say(ANN, ANN, "/new");
+    world.caught_up().await;
+    turn(&world, Vec::new(), "Nothing to do.").await;
+    assert_eq!(names(world.asked().last().unwrap()), AT_HAND, "a new session");
     let former =
         world.asked().iter().any(|request| request.body.to_string().contains("find_telegram_methods"));
     assert!(!former, "it is the name of the tool that the server has by itself");
@@ -130,8 +134,10 @@ async fn what_was_not_found_is_refused_with_a_hint() {
     assert!(refusal(&results[2]).contains("query must be"), "{results:?}");
     assert_eq!(calls(&world, "sendDice"), 0);
     turn(&world, vec![vec![find("sendDice")]], "Found.").await;
+    world.say(ANN, ANN, "/new");
+    world.caught_up().await;
     let results = turn(&world, vec![vec![dice()]], "Forgotten.").await;
-    assert!(refusal(&results[0]).contains("no tool sendDice"), "what another turn found: {results:?}");
+    assert!(refusal(&results[0]).contains("no tool sendDice"), "what another session found: {results:?}");
     assert_eq!(calls(&world, "sendDice"), 0);
 }
 
@@ -208,6 +214,8 @@ async fn a_tool_of_figaros_own_that_is_seldom_wanted_is_found_by_words_or_by_its
         ("clear the whole list of notes", "clear_notes", json!({"key": "films"})),
     ];
     for (query, name, arguments) in cases {
+        world.say(ANN, ANN, "/new");
+        world.caught_up().await;
         let passes =
             vec![vec![call(name, arguments.clone())], vec![find(query)], vec![call(name, arguments)]];
         let results = turn(&world, passes, "Done.").await;

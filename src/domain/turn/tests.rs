@@ -77,6 +77,7 @@ fn short(change: Change) -> String {
         Change::PutDelivery(delivery, answer) => format!("deliver {} {}", delivery.markdown, places(answer)),
         Change::RemoveDelivery(_) => "delivered".to_owned(),
         Change::ForgetLive(_) => "forget live".to_owned(),
+        Change::PutCalls(_, calls) => format!("{} calls", calls.len()),
         Change::Settle(updates) => format!("settle {:?}", updates.iter().map(|id| id.0).collect::<Vec<_>>()),
         Change::ChangeTask(step) => match step.entry {
             Some(entry) => format!("task {:?} {:?}", entry.status, entry.error),

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::request::{Item, Request};
+use super::request::{Item, Measure, Request};
 use crate::domain::conversation::EntryKey;
-use crate::text::{cut_middle, estimate_tokens, keep_ends, most_tokens};
+use crate::text::{cut_middle, keep_ends, most_tokens};
 
 /// A text is not cut to fewer tokens than this.
 const LEAST_TOKENS: usize = 100;
@@ -56,7 +56,7 @@ pub fn fit(request: &mut Request, room: usize) {
         return;
     }
     // English and JSON take much the same in all vocabularies.
-    let frame = request.frame_tokens(estimate_tokens);
+    let frame = request.frame_tokens(Measure::Estimate);
     let budget = room.saturating_sub(frame + frame / 4);
     let mut parts = request.take_parts();
     let mut tokens = parts.iter().map(|part| part.item.tokens(most_tokens)).sum::<usize>();

@@ -97,7 +97,7 @@ impl Decoder {
         let billed = if self.model.starts_with("gemini-2") { so_far.min(1) } else { so_far };
         let news = billed.saturating_sub(self.searches);
         self.searches += news;
-        vec![Event::Hosted("web_search".into()); news]
+        vec![Event::Searched; news]
     }
 
     /// The last events.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn hosted() -> Result<Event, ProviderError> {
-        Ok(Event::Hosted("web_search".into()))
+        Ok(Event::Searched)
     }
 
     fn source(title: &str, url: &str) -> Result<Event, ProviderError> {

@@ -102,7 +102,7 @@ impl Subject for Google {
         vec![
             said("На здоровье "),
             said("👩‍👧!"),
-            Ok(Event::Hosted("web_search".into())),
+            Ok(Event::Searched),
             Ok(Event::Source(Source { title: "A".into(), url: "https://example.com/a".into() })),
             Ok(Event::ToolCall(Call {
                 id: "c1".into(),
@@ -217,7 +217,7 @@ async fn what_is_known_is_told_at_once() {
     let server = Server::replying(Reply { end: End::Hang, ..Reply::stream(vec![sse(&search).into()]) }).await;
     let mut answer = provider(&server.base_url).stream(request::<Google>("Hi"));
     let first = timeout(Duration::from_secs(5), answer.next()).await;
-    assert_eq!(first, Ok(Some(Ok(Event::Hosted("web_search".into())))));
+    assert_eq!(first, Ok(Some(Ok(Event::Searched))));
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ pub(super) fn body(request: &Request, signatures: Signatures) -> Value {
     }
     let mut tools = Vec::new();
     if with_tools {
-        let declarations: Vec<Value> = request.tools.iter().map(declaration).collect();
+        let declarations: Vec<Value> = request.tools.iter().map(|spec| declaration(spec)).collect();
         tools.push(json!({"functionDeclarations": declarations}));
     }
     if search {
@@ -183,6 +183,8 @@ fn result(call_id: &str, name: &str, output: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::domain::conversation::PrivatePart;
     use crate::domain::generation::Generation;
@@ -210,9 +212,9 @@ mod tests {
         body(&Request::new(model, "", items), Signatures::Kept)["contents"].take()
     }
 
-    fn add_note() -> ToolSpec {
+    fn add_note() -> Arc<ToolSpec> {
         let parameters = json!({"type": "object", "properties": {"key": {"type": "string", "maxLength": 9}}});
-        ToolSpec { name: "add_note".into(), description: "Adds.".into(), parameters }
+        Arc::new(ToolSpec::new("add_note", "Adds.", parameters))
     }
 
     #[test]
@@ -318,7 +320,7 @@ mod tests {
             output_format: Some(OutputFormat::Json),
             ..Generation::default()
         };
-        let config = |model: &str, tools: Vec<ToolSpec>| {
+        let config = |model: &str, tools: Vec<Arc<ToolSpec>>| {
             let request = Request { settings, tools, ..Request::new(model, "", vec![Item::user("Hi")]) };
             body(&request, Signatures::Kept)["generationConfig"].take()
         };
@@ -432,7 +434,7 @@ mod tests {
 
     #[test]
     fn a_tool_without_parameters_has_none() {
-        let tool = ToolSpec { parameters: json!({"type": "object", "properties": {}}), ..add_note() };
+        let tool = ToolSpec::new("add_note", "Adds.", json!({"type": "object", "properties": {}}));
         assert_eq!(declaration(&tool), json!({"name": "add_note", "description": "Adds."}));
     }
 

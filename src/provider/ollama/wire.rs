@@ -34,7 +34,7 @@ pub(super) fn body(request: &Request, able: Able) -> Value {
         body["think"] = true.into();
     }
     if able.tools && !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
     } else if let Some(format) = format(request) {
         // A form binds every word, so that no tool could be called.
         body["format"] = format;
@@ -156,6 +156,8 @@ fn typed(schema: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::provider::AnswerSchema;
 
@@ -166,8 +168,8 @@ mod tests {
         Image { mime_type: "image/jpeg".into(), base64: "aGk=".into() }
     }
 
-    fn spec(parameters: Value) -> ToolSpec {
-        ToolSpec { name: "add_note".into(), description: "Adds.".into(), parameters }
+    fn spec(parameters: Value) -> Arc<ToolSpec> {
+        Arc::new(ToolSpec::new("add_note", "Adds.", parameters))
     }
 
     fn thought(provider: &str, thinking: &str) -> PrivatePart {

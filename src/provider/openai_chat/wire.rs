@@ -20,7 +20,7 @@ pub(super) fn body(request: &Request) -> Value {
         "stream_options": {"include_usage": true},
     });
     if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
     }
     settings(request, &mut body);
     body
@@ -174,6 +174,8 @@ fn gives_reasoning(request: &Request) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::domain::generation::Generation;
 
@@ -219,8 +221,7 @@ mod tests {
             result("call_3"),
         ];
         let schema = json!({"type": "object", "properties": {"key": {"type": "string"}}});
-        let spec =
-            ToolSpec { name: "add_note".into(), description: "Adds.".into(), parameters: schema.clone() };
+        let spec = Arc::new(ToolSpec::new("add_note", "Adds.", schema.clone()));
         let call = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "add_note", "arguments": arguments}});
         let told = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "{\"success\":true}"});
         let expected = json!({

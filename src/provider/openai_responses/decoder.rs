@@ -67,7 +67,7 @@ impl Decoder {
 
     /// Only a hosted tool is worth telling of before it is done.
     fn begun(&mut self, item: &Value) -> Option<Event> {
-        (item["type"] == "web_search_call" && self.is_new(item)).then(|| Event::Hosted("web_search".into()))
+        (item["type"] == "web_search_call" && self.is_new(item)).then_some(Event::Searched)
     }
 
     fn item(&mut self, item: &Value) -> Option<Event> {
@@ -353,7 +353,7 @@ mod tests {
             completed(&[thought.clone(), search.clone(), open.clone()]),
         ];
         let private = |data: Value| Ok(Event::Private(PrivatePart { provider: "openai".into(), data }));
-        let hosted = || Ok(Event::Hosted("web_search".into()));
+        let hosted = || Ok(Event::Searched);
         assert_eq!(run(&events), [private(thought), hosted(), hosted(), private(open), stop()]);
     }
 

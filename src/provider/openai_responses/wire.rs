@@ -26,7 +26,7 @@ pub(super) fn body(request: &Request) -> Value {
     if reasons {
         body["include"] = json!(["reasoning.encrypted_content"]);
     }
-    let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
+    let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec)).collect();
     if request.web_search {
         tools.push(json!({"type": "web_search"}));
     }
@@ -130,6 +130,8 @@ fn call(call: &Call) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::domain::generation::Generation;
 
@@ -137,7 +139,7 @@ mod tests {
         PrivatePart { provider: provider.into(), data }
     }
 
-    fn ask(model: &str, items: Vec<Item>, tools: Vec<ToolSpec>) -> Value {
+    fn ask(model: &str, items: Vec<Item>, tools: Vec<Arc<ToolSpec>>) -> Value {
         body(&Request { tools, ..Request::new(model, "Be brief.", items) })
     }
 
@@ -180,8 +182,7 @@ mod tests {
             },
         ];
         let schema = json!({"type": "object", "properties": {"key": {"type": "string"}}});
-        let spec =
-            ToolSpec { name: "add_note".into(), description: "Adds.".into(), parameters: schema.clone() };
+        let spec = Arc::new(ToolSpec::new("add_note", "Adds.", schema.clone()));
         let expected = json!({
             "model": "gpt-5-mini",
             "instructions": "Be brief.",
@@ -287,8 +288,7 @@ mod tests {
 
     #[test]
     fn the_hosted_search_is_one_tool_more() {
-        let spec =
-            ToolSpec { name: "f".into(), description: "F.".into(), parameters: json!({"type": "object"}) };
+        let spec = Arc::new(ToolSpec::new("f", "F.", json!({"type": "object"})));
         let own = json!({
             "type": "function", "name": "f", "description": "F.", "parameters": {"type": "object"}, "strict": false,
         });

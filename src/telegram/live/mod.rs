@@ -26,6 +26,7 @@ use super::tries::pauses;
 use crate::delivery::{Listener, TurnEvent, TurnEventKind};
 use crate::domain::chat::Place;
 use crate::domain::delivery::LiveMessage;
+use crate::domain::tool::StatusKey;
 use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::{Locales, fill};
 use crate::shutdown::Tasks;
@@ -133,19 +134,9 @@ impl Live {
         });
     }
 
-    fn status(&self, language: Option<&str>, tool: &str, hint: Option<&str>) -> String {
-        let texts = self.locales.of(language);
-        if tool.contains("search") {
-            format!("🔎 {}", fill(&texts.tool_search, &[("hint", hint.unwrap_or("…"))]))
-        } else if tool.contains("note") {
-            texts.tool_notes.clone()
-        } else if tool.contains("config") {
-            texts.tool_config.clone()
-        } else if tool.contains("task") {
-            texts.tool_tasks.clone()
-        } else {
-            texts.tool_telegram.clone()
-        }
+    fn status(&self, language: Option<&str>, key: StatusKey, hint: Option<&str>) -> Option<String> {
+        let text = self.locales.of(language).get(key.0)?;
+        Some(fill(text, &[("hint", hint.unwrap_or("…"))]))
     }
 }
 
@@ -172,9 +163,9 @@ impl Listener for Live {
                 state.heard.clear();
                 state.since = None;
             }),
-            TurnEventKind::ToolStarted { name, hint } => {
-                let status = self.status(drawing.language.as_deref(), name, hint.as_deref());
-                drawing.change(|state| state.status = Some(status));
+            TurnEventKind::ToolStarted { name: _, status, hint } => {
+                let status = self.status(drawing.language.as_deref(), *status, hint.as_deref());
+                drawing.change(|state| state.status = status);
             }
             TurnEventKind::ToolEnded { .. } => {}
             TurnEventKind::Ended => drawing.end(),

@@ -14,15 +14,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::typed::{present, typed};
+use super::typed::{About, present, typed};
 use super::{Tool, ToolContext, ToolError, ToolOutput};
 use crate::domain::task::{IfMissed, NewTask, PauseReason, State, Task, TaskChange, TaskEdit};
-use crate::domain::tool::Effect;
+use crate::domain::tool::{Effect, StatusKey};
 use crate::ids::TaskId;
 use crate::policy::access::{Admins, Standing, may_change};
 use crate::provider::models::Models;
 use crate::store::{SettingsStore, TaskAdded, TaskLimits, TaskStore};
 
+/// What a chat shows while one of these tools is at work.
+const STATUS: StatusKey = StatusKey("tool_tasks");
 /// The fewest characters that stand for an id.
 const LEAST_PREFIX: usize = 8;
 const GONE: &str =
@@ -105,29 +107,24 @@ struct Change {
 struct Nothing {}
 
 impl TaskTools {
-    /// All of them.
+    /// Has something done later.
     #[must_use]
-    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        vec![
-            self.clone().schedule_tool(),
-            self.clone().list_tool(),
-            self.clone().cancel_tool(),
-            self.clone().update_tool(),
-        ]
-    }
-
-    fn schedule_tool(self) -> Arc<dyn Tool> {
-        let about = "Has something done later in this chat, once or again and again: reminders, regular news, checks. \
+    pub fn schedule_tool(self) -> Arc<dyn Tool> {
+        let words = "Has something done later in this chat, once or again and again: reminders, regular news, checks. \
                      It is sure only if this says success; the person then sees a card with the next times.";
-        typed("schedule_task", about, Effect::Write, move |context: ToolContext, wanted: Wanted| {
+        let about = About::new("schedule_task", words, Effect::Write, STATUS);
+        typed(about, move |context: ToolContext, wanted: Wanted| {
             let this = self.clone();
             async move { this.schedule(&context, wanted).await }
         })
     }
 
-    fn list_tool(self) -> Arc<dyn Tool> {
-        let about = "Lists what is scheduled in this chat, with ids, next times and how the last run ended.";
-        typed("list_tasks", about, Effect::Read, move |context: ToolContext, Nothing {}| {
+    /// Shows what is scheduled in the chat.
+    #[must_use]
+    pub fn list_tool(self) -> Arc<dyn Tool> {
+        let words = "Lists what is scheduled in this chat, with ids, next times and how the last run ended.";
+        let about = About::new("list_tasks", words, Effect::Read, STATUS);
+        typed(about, move |context: ToolContext, Nothing {}| {
             let this = self.clone();
             async move {
                 let tasks = this.store.tasks(context.place.chat).await?;
@@ -136,18 +133,24 @@ impl TaskTools {
         })
     }
 
-    fn cancel_tool(self) -> Arc<dyn Tool> {
-        let about =
+    /// Cancels a task for good.
+    #[must_use]
+    pub fn cancel_tool(self) -> Arc<dyn Tool> {
+        let words =
             "Cancels a scheduled task of this chat for good. To leave it out for a while, pause it instead.";
-        typed("cancel_task", about, Effect::Destructive, move |context: ToolContext, which: Which| {
+        let about = About::new("cancel_task", words, Effect::Destructive, STATUS);
+        typed(about, move |context: ToolContext, which: Which| {
             let this = self.clone();
             async move { this.cancel(&context, &which.task_id).await }
         })
     }
 
-    fn update_tool(self) -> Arc<dyn Tool> {
-        let about = "Changes a scheduled task of this chat, pauses it or lets it run again. Give only what is to change.";
-        typed("update_task", about, Effect::Write, move |context: ToolContext, change: Change| {
+    /// Changes a task, pauses it or lets it run again.
+    #[must_use]
+    pub fn update_tool(self) -> Arc<dyn Tool> {
+        let words = "Changes a scheduled task of this chat, pauses it or lets it run again. Give only what is to change.";
+        let about = About::new("update_task", words, Effect::Write, STATUS);
+        typed(about, move |context: ToolContext, change: Change| {
             let this = self.clone();
             async move { this.update(&context, change).await }
         })

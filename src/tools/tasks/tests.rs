@@ -60,7 +60,13 @@ impl Bed {
     }
 
     async fn call(&self, context: &ToolContext, tool: &str, arguments: Value) -> Result<ToolOutput, String> {
-        let tool = self.tools.tools().into_iter().find(|one| one.spec().name == tool).unwrap();
+        let all = [
+            self.tools.clone().schedule_tool(),
+            self.tools.clone().list_tool(),
+            self.tools.clone().cancel_tool(),
+            self.tools.clone().update_tool(),
+        ];
+        let tool = all.into_iter().find(|one| one.spec().name == tool).unwrap();
         tool.call(context, arguments).await.map_err(|error| error.to_string())
     }
 

@@ -112,10 +112,9 @@ impl Caller {
     ) -> Result<CallResult, StoreError> {
         let mut record = record(&call, context.run, context.now);
         let name = record.call.name.clone();
-        self.bus.publish(
-            context.run,
-            TurnEventKind::ToolStarted { name: name.clone(), hint: hint(&record.call) },
-        );
+        if let Some(tool) = &tool {
+            self.bus.publish(context.run, started(tool, hint(&record.call)));
+        }
         let clock = Instant::now();
         let done = match refusal {
             Some(reason) => failure(ToolStatus::Denied, &reason),
@@ -147,7 +146,7 @@ fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
 async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Done {
     let Some(tool) = tool else {
         let reason = format!(
-            "no tool {} is offered yet; what is found can be called from the next step on, until the turn ends",
+            "no tool {} is offered yet; what is found can be called from the next step on",
             call.name
         );
         return failure(ToolStatus::Failed, &reason);
@@ -183,6 +182,11 @@ fn bounded(output: String) -> String {
     }
     let kept: String = output.chars().take(MAX_RESULT_CHARS).collect();
     format!("{kept} … [cut: {count} characters in all; ask for less, or for one part at a time]")
+}
+
+/// What is told of a tool that begins its work.
+pub(super) fn started(tool: &Arc<dyn Tool>, hint: Option<String>) -> TurnEventKind {
+    TurnEventKind::ToolStarted { name: tool.spec().name.clone(), status: tool.status(), hint }
 }
 
 /// The argument worth showing in a status line: a query, or nothing.

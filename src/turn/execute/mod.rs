@@ -126,7 +126,7 @@ impl Executor {
         let mut pass = Pass::default();
         let request = Request {
             tools: if with_tools { setup.tools.specs(run.found()) } else { Vec::new() },
-            web_search: setup.tools.searches(),
+            web_search: setup.tools.web_search().is_some(),
             settings: setup.settings,
             earlier: run.earlier().to_vec(),
             ..Request::new("", setup.instructions.as_str(), run.items().to_vec())
@@ -174,7 +174,10 @@ impl Executor {
     fn show(&self, event: &Event, setup: &Setup) {
         let kind = match event {
             Event::TextDelta(text) => TurnEventKind::Delta(text.clone()),
-            Event::Hosted(name) => TurnEventKind::ToolStarted { name: name.clone(), hint: None },
+            Event::Searched => match setup.tools.web_search() {
+                Some(tool) => calls::started(tool, None),
+                None => return,
+            },
             Event::Answering(_)
             | Event::ToolCall(_)
             | Event::Source(_)

@@ -28,7 +28,7 @@ const OVERHEARD_MESSAGES: usize = 30;
 pub(super) struct Loaded {
     /// What goes to the model.
     pub(super) window: Window,
-    /// What this turn's calls left behind before a restart.
+    /// What the session has found, then what this turn's calls left behind before a restart.
     pub(super) carried: Vec<Carried>,
     /// What was stored of the pass whose calls were being made before a restart.
     pub(super) in_hand: InHand,
@@ -93,7 +93,7 @@ impl Preparer {
             tracing::error!(error, "a prompt could not be rendered");
             TurnError::Internal
         })?;
-        let carried = done.into_iter().map(carried).collect();
+        let carried = std::iter::once(found_in(&history)).chain(done.into_iter().map(carried)).collect();
         let earlier = history.iter().rev().flat_map(Message::words_of_people);
         let now = question.parts.iter().rev().chain(overheard.iter().rev());
         let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
@@ -139,6 +139,15 @@ fn read_in_hand(messages: Vec<Message>) -> InHand {
         in_hand.results.push(CallResult { call, output: message.text, carried: meta.carried });
     }
     in_hand
+}
+
+/// The tools that earlier turns of a session found, in the order found: they stay callable, and every request of the
+/// session begins alike.
+fn found_in(history: &[Message]) -> Carried {
+    let mut all = Carried::default();
+    let found = history.iter().filter_map(|message| message.tool.as_ref()).map(|tool| &tool.carried.found);
+    found.for_each(|names| all.add_found(names.clone()));
+    all
 }
 
 /// What a stored pass or call left behind for its turn.

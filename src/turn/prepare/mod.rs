@@ -32,7 +32,6 @@ use crate::policy::address::Addresses;
 use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
 use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError};
-use crate::tools::lookup::LOOKUP;
 use crate::tools::{Registry, SendAllowance, ToolContext};
 
 /// What turns are prepared with.
@@ -153,7 +152,7 @@ impl Preparer {
             },
             model,
             tools: match has_keys {
-                true => Arc::new(part.tools.demanding(LOOKUP)),
+                true => Arc::new(part.tools.looking_up()),
                 false => part.tools,
             },
             settings: config.settings.or(part.agent.map(|agent| agent.settings).unwrap_or_default()),

@@ -25,7 +25,7 @@ const SAME_CALL_LIMIT: u32 = 2;
 /// What the model is told when its answer promises something for later and nothing was stored.
 const UNKEPT: &str = "(Not from a person.) Your answer promises something for later, but this turn has stored no task: \
     as it stands, nothing will happen. What you wrote is still on the screen and is replaced by what you write next. If \
-    the person asked for it and you have schedule_task, call it now, and answer once it has confirmed. If not, or it \
+    the person asked for it and you have the tool that schedules, call it now, and answer once it has confirmed. If not, or it \
     cannot be done, write the whole answer anew and say plainly that nothing is scheduled. If you only spoke of a task that was \
     stored before, make that clear. Do not mention this note.";
 
@@ -141,7 +141,7 @@ impl Run {
         self
     }
 
-    /// The same turn with what its calls left behind before a restart, in their order.
+    /// The same turn with what was found before it, and what its calls left behind before a restart, in their order.
     #[must_use]
     pub fn carrying(mut self, before: impl IntoIterator<Item = Carried>) -> Self {
         before.into_iter().for_each(|carried| self.carry(carried));

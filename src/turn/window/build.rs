@@ -202,7 +202,7 @@ fn note_lines(notes: &[Note]) -> Vec<String> {
     let line = |(key, notes): (&str, Vec<&Note>)| {
         let items = notes.iter().map(|note| one_line(&note.content, 200)).collect::<Vec<_>>().join("; ");
         if notes.len() > MAX_LISTED || items.len() > room {
-            return format!("{key} ({} items; list_notes shows them)", notes.len());
+            return format!("{key} ({} items; the tool that lists notes shows them)", notes.len());
         }
         room -= items.len();
         format!("{key}: {items}")

@@ -1,10 +1,12 @@
 //! What is learned of models: from what the server tells of them, from its lists, and from its refusals.
 
+use std::sync::Arc;
+
 use super::*;
 
 fn with_tools(model: &str) -> Request {
     let parameters = json!({"type": "object", "properties": {"a": {"type": "string"}}});
-    let tools = vec![ToolSpec { name: "f".into(), description: "Does.".into(), parameters }];
+    let tools = vec![Arc::new(ToolSpec::new("f", "Does.", parameters))];
     Request { tools, ..Request::new(model, "Be brief.", vec![Item::user("Hi")]) }
 }
 

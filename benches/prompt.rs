@@ -1,0 +1,175 @@
+//! What a turn's request is made of, and how much of it the provider has seen before. The real bot against the offline
+//! Telegram and model: `cargo bench --bench prompt` prints
+//!
+//! - the tokens (o200k_base, of the JSON as it is sent) of the system prompt and of each tool of a plain turn;
+//! - over a chat of 60 messages with calls of tools, a search for a tool and answers of 800 characters: the share of each
+//!   request that stands at the beginning of the next one too, in tokens. Providers charge less for what they have seen
+//!   at the beginning of a request. They put tools before instructions before the conversation; so it is serialised here.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a benchmark fails by panicking"
+)]
+
+mod support;
+
+use std::process::Child;
+use std::sync::Arc;
+use std::time::Duration;
+
+use figaro::clock::Clock;
+use figaro::demo::model::{ModelRequest, OfflineModel, Part, Reply, Script};
+use figaro::demo::telegram::{OfflineTelegram, Options, Person};
+use figaro::shutdown::Tasks;
+use serde_json::{Value, json};
+use tiktoken_rs::CoreBPE;
+
+use support::{OWNER, listener, start_bot_with};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Questions and answers.
+const MESSAGES: usize = 60;
+const ANSWER_CHARS: usize = 800;
+/// Words of about the length that they have in answers.
+const WORDS: [&str; 24] = [
+    "however", "the", "bridge", "over", "river", "was", "built", "by", "masons", "from", "several", "towns",
+    "and", "it", "carried", "carts", "until", "a", "flood", "took", "two", "of", "its", "arches",
+];
+
+struct World {
+    telegram: OfflineTelegram,
+    model: OfflineModel,
+    script: Arc<Script>,
+    tasks: Tasks,
+    bot: Child,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.bot.kill().unwrap();
+        self.bot.wait().unwrap();
+        self.tasks.stop();
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let words = tiktoken_rs::o200k_base().unwrap();
+    let world = World::start().await;
+    world.turn("hi", vec![Reply::text("Hello!")]).await;
+    by_tool(&world.model.requests()[0], &words);
+    drop(world);
+    for (what, calls) in [("without calls", false), ("with calls and a search for a tool", true)] {
+        let world = World::start().await;
+        world.chat(calls).await;
+        let shares = shares(&world.model.requests(), &words);
+        println!(
+            "identical share of the request before, {MESSAGES} messages, answers of {ANSWER_CHARS} characters, {what}"
+        );
+        print_shares(shares);
+    }
+}
+
+impl World {
+    async fn start() -> Self {
+        let tasks = Tasks::new();
+        let telegram =
+            OfflineTelegram::start(listener().await, Options::default(), Clock::system(), &tasks).unwrap();
+        telegram.add_user(Person::new(OWNER, "Ann"));
+        telegram.add_private(OWNER).unwrap();
+        let script = Arc::new(Script::new());
+        let model = OfflineModel::start(listener().await, script.clone(), Clock::system(), &tasks).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let bot = start_bot_with(&telegram, &model, folder.path(), &[("TELEGRAM_RATES", "off")]);
+        Self { telegram, model, script, tasks, bot, _folder: folder }
+    }
+
+    /// One question and its answer.
+    async fn turn(&self, question: &str, passes: Vec<Reply>) {
+        let before = self.telegram.view(|view| view.bot_messages(OWNER).len());
+        passes.into_iter().for_each(|reply| self.script.push(reply));
+        self.telegram.say(OWNER, OWNER, question).unwrap();
+        let seen =
+            |view: &figaro::demo::telegram::View<'_>| (view.bot_messages(OWNER).len() > before).then_some(());
+        self.telegram.wait_until(PATIENCE, seen).await.expect("the bot answers");
+    }
+
+    /// Every fourth question has the model call a tool; the fourth of them one that it has to find first.
+    async fn chat(&self, calls: bool) {
+        for at in 0..MESSAGES / 2 {
+            let mut passes = Vec::new();
+            if calls && at % 4 == 3 {
+                let note = json!({"key": "bridges", "content": format!("bridge number {at}")});
+                passes.push(Reply::turn(vec![call("add_note", note)]));
+            }
+            if calls && at == 13 {
+                passes.push(Reply::turn(vec![call("find_tools", json!({"query": "roll a dice"}))]));
+            }
+            passes.push(Reply::text(&text(at, ANSWER_CHARS)));
+            self.turn(&format!("And what of bridge number {at}? {}", text(at + 7, 60)), passes).await;
+        }
+    }
+}
+
+fn call(name: &str, arguments: Value) -> Part {
+    Part::Call { name: name.to_owned(), arguments }
+}
+
+/// Words that no other text begins with.
+fn text(seed: usize, chars: usize) -> String {
+    let mut text = format!("Bridge {seed}:");
+    for at in 0.. {
+        if text.len() >= chars {
+            break;
+        }
+        text.push(' ');
+        text.push_str(WORDS[(at * (seed + 5) + seed * seed + at / 7) % WORDS.len()]);
+    }
+    text
+}
+
+fn by_tool(request: &ModelRequest, words: &CoreBPE) {
+    let count = |text: &str| words.encode_ordinary(text).len();
+    let tools = request.body["tools"].as_array().unwrap();
+    let mut costs: Vec<(usize, &str)> = tools
+        .iter()
+        .map(|tool| (count(&tool.to_string()), tool["name"].as_str().or(tool["type"].as_str()).unwrap()))
+        .collect();
+    costs.sort_by(|a, b| b.cmp(a));
+    let (system, sum) = (count(request.instructions()), costs.iter().map(|(cost, _)| cost).sum::<usize>());
+    println!("tokens of a plain turn (target: 2,500 in all): {}", system + sum);
+    println!("  {system:>5} system prompt");
+    println!("  {sum:>5} {} tools", costs.len());
+    for (cost, name) in costs {
+        println!("  {cost:>5}   {name}");
+    }
+}
+
+/// Of each request but the last the share that the next one begins with.
+fn shares(requests: &[ModelRequest], words: &CoreBPE) -> Vec<f64> {
+    let serialised: Vec<Vec<u32>> =
+        requests.iter().map(|request| words.encode_ordinary(&serialise(request))).collect();
+    let share = |pair: &[Vec<u32>]| {
+        let same = pair[0].iter().zip(&pair[1]).take_while(|(a, b)| a == b).count();
+        same as f64 / pair[0].len() as f64 * 100.0
+    };
+    serialised.windows(2).map(share).collect()
+}
+
+fn serialise(request: &ModelRequest) -> String {
+    let input: Vec<String> = request.input().iter().map(Value::to_string).collect();
+    format!("{}\n{}\n{}", request.body["tools"], request.instructions(), input.join("\n"))
+}
+
+fn print_shares(mut shares: Vec<f64>) {
+    if std::env::args().any(|argument| argument == "--each") {
+        println!("  {}", shares.iter().map(|share| format!("{share:.0}")).collect::<Vec<_>>().join(" "));
+    }
+    shares.sort_by(f64::total_cmp);
+    let at = |percent: usize| shares[(shares.len() - 1) * percent / 100];
+    println!("  min {:.0} %   p10 {:.0} %   median {:.0} % (target: 85 %)", at(0), at(10), at(50));
+}

@@ -1,0 +1,88 @@
+//! The tools that come with Figaro, and the table that they, and any other, are registered in.
+
+use std::sync::Arc;
+
+use super::config::ConfigTools;
+use super::source::{Rare, Sources};
+use super::tasks::TaskTools;
+use super::telegram::TelegramTools;
+use super::web::WebSearch;
+use super::{Registry, Tool, ToolSource, find, lookup, notes, web};
+use crate::store::{ConversationStore, NoteStore};
+
+/// Tools and sources, until a registry is made of them.
+#[derive(Debug, Default)]
+pub struct ToolTable {
+    tools: Vec<Arc<dyn Tool>>,
+    rare: Vec<Arc<dyn Tool>>,
+    sources: Vec<Arc<dyn ToolSource>>,
+}
+
+impl ToolTable {
+    /// Adds a tool: it is offered in every turn, or where it was found if it is [rare](Tool::rare).
+    pub fn add(&mut self, tool: Arc<dyn Tool>) {
+        match tool.rare() {
+            Some(_) => self.rare.push(tool),
+            None => self.tools.push(tool),
+        }
+    }
+
+    /// Adds a source, whose tools are offered where they were found.
+    pub fn add_source(&mut self, source: Arc<dyn ToolSource>) {
+        self.sources.push(source);
+    }
+
+    /// The registry of all of them, with the tool that finds those of the sources. Built-in tools come before those of
+    /// the sources, these in the order in which they were added.
+    #[must_use]
+    pub fn registry(self) -> Registry {
+        let rare: Arc<dyn ToolSource> = Arc::new(Rare(self.rare));
+        let sources = Sources::new([rare].into_iter().chain(self.sources).collect());
+        let finder = find::tool(sources.clone());
+        Registry::new(self.tools.into_iter().chain([finder]), sources)
+    }
+}
+
+/// What the built-in tools work on.
+#[derive(Debug, Clone)]
+pub struct BuiltIn {
+    /// The notes of chats.
+    pub notes: Arc<dyn NoteStore>,
+    /// The messages of sessions.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// The settings of chats.
+    pub config: ConfigTools,
+    /// The scheduled tasks.
+    pub tasks: TaskTools,
+    /// The service that searches the web.
+    pub web: Arc<dyn WebSearch>,
+}
+
+impl BuiltIn {
+    /// Adds every built-in tool. A new one is a file in `tools/` and a line here.
+    pub fn register(self, table: &mut ToolTable) {
+        let Self { notes, conversations, config, tasks, web } = self;
+        table.add(notes::add(notes.clone()));
+        table.add(notes::list(notes.clone()));
+        table.add(notes::remove(notes.clone()));
+        table.add(notes::clear(notes));
+        table.add(config.clone().get());
+        table.add(config.clone().set());
+        table.add(config.reset());
+        table.add(web::tool(web));
+        table.add(lookup::tool(conversations));
+        table.add(tasks.clone().schedule_tool());
+        table.add(tasks.clone().list_tool());
+        table.add(tasks.clone().cancel_tool());
+        table.add(tasks.update_tool());
+    }
+}
+
+/// Adds the methods of the Bot API: a few to every prompt, all of them as a source.
+pub fn register_telegram(telegram: TelegramTools, table: &mut ToolTable) {
+    telegram.everyday().for_each(|tool| table.add(tool));
+    table.add_source(Arc::new(telegram));
+}
+
+#[cfg(test)]
+mod tests;
