@@ -10,7 +10,7 @@ use futures::Stream;
 use tokio::net::TcpListener;
 
 use super::stop::Stop;
-use super::{Failure, Refusal, run_until};
+use super::{Additions, Failure, Refusal, run_until};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::demo::PAGE;
@@ -74,7 +74,7 @@ pub async fn demo(
     lines.extend(kept);
     lines.iter().for_each(|line| super::say(line));
     let mut stop = Stop::new(stops, true);
-    let ran = run_until(&settings, &mut stop).await;
+    let ran = run_until(&settings, &mut stop, &Additions::default()).await;
     tasks.stop();
     tasks.finish(stop.last_call()).await;
     let saved = telegram.save().await.map_err(|error| Refusal(error.to_string()));
