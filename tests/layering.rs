@@ -45,6 +45,58 @@ fn no_file_is_longer_than_its_bound() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
+/// A command is found by the table, and a button by its family: no other code tells one from another by its name.
+#[test]
+fn no_name_of_a_command_stands_outside_of_its_own_file() {
+    let commands = Path::new("src/telegram/commands");
+    let own: Vec<(PathBuf, String)> = sources(commands)
+        .into_iter()
+        .flat_map(|(file, text)| names_of_commands(&text).into_iter().map(move |name| (file.clone(), name)))
+        .collect();
+    let names: BTreeSet<&str> = own.iter().map(|(_, name)| name.as_str()).collect();
+    assert!(names.len() >= 14 && names.contains("deny"), "the scan finds the commands: {names:?}");
+    let mut faults = Vec::new();
+    for (file, text) in sources(Path::new("src")) {
+        let code = code_of(&text);
+        // Where commands are told apart; elsewhere the same word may name something else, such as a field of JSON.
+        let near = ["src/telegram/commands", "src/telegram/router", "src/telegram/inbound.rs"];
+        let is_near = near.iter().any(|path| file.starts_with(path));
+        for (home, name) in own.iter().filter(|(home, _)| *home != file) {
+            // A pair such as `("model", words)` fills a place in a text.
+            let words = code.replace(&format!("(\"{name}\", "), "");
+            let is_named = is_near && words.contains(&format!("\"{name}\""));
+            let is_named = is_named || code.contains(&format!("\"/{name}\""));
+            if is_named {
+                faults.push(format!("{} names /{name} of {}", file.display(), home.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The literals of a file that implements commands which may be their names: what `fn name` gives, and what the fields and
+/// constants of that name are set to.
+fn names_of_commands(text: &str) -> Vec<String> {
+    let text = before_tests(text);
+    if !text.contains("impl Command for ") {
+        return Vec::new();
+    }
+    let body = text.split("fn name(&self) -> &'static str {").nth(1).unwrap();
+    let body = body.split('}').next().unwrap();
+    let set = text.split("name: \"").skip(1).chain(text.split("const COMMAND: &'static str = \"").skip(1));
+    let given = body.split('"').skip(1).step_by(2);
+    set.map(|rest| rest.split('"').next().unwrap()).chain(given).map(str::to_owned).collect()
+}
+
+/// The lines before the tests that are no comments.
+fn code_of(text: &str) -> String {
+    before_tests(text)
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
 #[test]
 fn the_scan_sees_what_it_should() {
     assert_eq!(
@@ -83,11 +135,7 @@ fn module_of(file: &Path) -> Option<String> {
 }
 
 fn imports(text: &str) -> BTreeSet<String> {
-    let code: String = before_tests(text)
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .collect::<Vec<_>>()
-        .join("\n");
+    let code = code_of(text);
     let mut used = BTreeSet::new();
     for part in code.split("crate::").skip(1) {
         match part.strip_prefix('{') {

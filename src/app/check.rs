@@ -2,7 +2,8 @@
 
 use futures::StreamExt;
 
-use super::parts::{self, http_client, who_am_i};
+use super::identity::who_am_i;
+use super::parts::{self, http_client};
 use super::{Refusal, claim, say};
 use crate::clock::Clock;
 use crate::config::{ModelChoice, ModelSettings, Settings};

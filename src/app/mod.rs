@@ -3,12 +3,15 @@
 
 mod check;
 mod claim;
+mod commands;
 mod demo;
+mod identity;
 mod parts;
 mod pause;
 mod stop;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::Stream;
@@ -18,7 +21,8 @@ use crate::clock::Clock;
 use crate::config::{LogFormat, Settings};
 use crate::shutdown::Tasks;
 use crate::store::Store;
-use crate::telegram::recovery::recover;
+use crate::telegram::commands::Command;
+use crate::telegram::recovery::{Left, recover};
 use crate::telemetry;
 
 use parts::Parts;
@@ -75,16 +79,36 @@ pub enum Failure {
 /// # Errors
 /// When it cannot start, also after a pause; nothing is left running then.
 pub async fn run(settings: &Settings, stops: impl Stream<Item = ()> + Unpin) -> Result<(), Failure> {
-    run_until(settings, &mut Stop::new(stops, false)).await
+    run_with(settings, stops, &Additions::default()).await
+}
+
+/// What is added to what is built in.
+#[derive(Debug, Clone, Default)]
+pub struct Additions {
+    /// Commands, behind the built-in ones.
+    pub commands: Vec<Arc<dyn Command>>,
+}
+
+/// [`run`] with additions.
+///
+/// # Errors
+/// Those of [`run`]; also when an added command claims what another has.
+pub async fn run_with(
+    settings: &Settings,
+    stops: impl Stream<Item = ()> + Unpin,
+    additions: &Additions,
+) -> Result<(), Failure> {
+    run_until(settings, &mut Stop::new(stops, false), additions).await
 }
 
 async fn run_until(
     settings: &Settings,
     stop: &mut Stop<impl Stream<Item = ()> + Unpin>,
+    additions: &Additions,
 ) -> Result<(), Failure> {
     let mut pause = Pause::default();
     loop {
-        match session(settings, stop, &mut pause).await {
+        match session(settings, stop, &mut pause, additions).await {
             Ok(Ended::Told) => return Ok(()),
             Ok(Ended::StoreFailed) => {}
             Err(refusal) if pause.is_on() => return Err(Failure::Broken(refusal.0)),
@@ -109,10 +133,11 @@ async fn session(
     settings: &Settings,
     stop: &mut Stop<impl Stream<Item = ()> + Unpin>,
     pause: &mut Pause,
+    additions: &Additions,
 ) -> Result<Ended, Refusal> {
     let groups = Groups::default();
     let started = tokio::select! {
-        started = start(settings, &groups) => started.map(Some),
+        started = start(settings, &groups, additions) => started.map(Some),
         () = stop.requested() => Ok(None),
     };
     let Ok(Some(parts)) = started else {
@@ -157,19 +182,19 @@ fn say(line: &str) {
     drop(writeln!(io::stdout(), "{line}"));
 }
 
-async fn start(settings: &Settings, groups: &Groups) -> Result<Parts, Refusal> {
+async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> Result<Parts, Refusal> {
     let clock = Clock::system();
-    let (parts, (scheduler, poller)) = parts::build(settings, groups, &clock).await?;
+    let (parts, (scheduler, poller)) = parts::build(settings, groups, &clock, additions).await?;
     let store = &*parts.store;
     claim::void(&settings.access, store).await.map_err(|error| Refusal(error.to_string()))?;
-    recover(&parts.router, store, (store, store), (store, &parts.courier))
-        .await
-        .map_err(|error| Refusal(error.to_string()))?;
+    let left =
+        Left { inbox: store, conversations: store, tasks: store, outbox: store, courier: &parts.courier };
+    recover(&parts.router, left).await.map_err(|error| Refusal(error.to_string()))?;
     claim::offer(settings, &parts, &clock, &groups.back);
     let commands = parts.commands.clone();
-    groups.back.spawn("register", async move { commands.register().await });
+    groups.back.spawn("register", async move { commands.publish().await });
     groups.front.spawn("scheduler", scheduler.run());
     groups.front.spawn("poller", poller.run());
-    info!(username = parts.router.me.username, model = parts.commands.default_model(), "ready");
+    info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)
 }

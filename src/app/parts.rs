@@ -1,6 +1,6 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,14 +8,13 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, Choice};
 use figaro_mcp::proxy::Proxies;
-use serde_json::{Value, json};
 
-use super::{Groups, Refusal};
+use super::identity::who_am_i;
+use super::{Additions, Groups, Refusal, commands};
 use crate::clock::Clock;
 use crate::config::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use crate::delivery::{Bus, Courier, Owners};
 use crate::domain::model::ModelName;
-use crate::ids::BotId;
 use crate::ledger::{Ledger, LedgerParts};
 use crate::mcp::child::Recipe;
 use crate::mcp::locate::candidates;
@@ -35,13 +34,12 @@ use crate::provider::price::Prices;
 use crate::provider::retry::{Retry, RetryPolicy};
 use crate::scheduler::Scheduler;
 use crate::secret::ExposeSecret;
+use crate::store::TaskLimits;
 use crate::store::sled::SledStore;
-use crate::store::{Store, TaskLimits};
 use crate::telegram::admins::TelegramAdmins;
-use crate::telegram::api::{Api, GetMe};
-use crate::telegram::commands::Commands;
+use crate::telegram::api::Api;
+use crate::telegram::commands::{Cards, CommandTable, Handles, RestingTasks, Zones};
 use crate::telegram::courier::TelegramCourier;
-use crate::telegram::error::ApiError;
 use crate::telegram::files::TelegramFiles;
 use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
@@ -68,8 +66,6 @@ use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
 use crate::turn::window::BotName;
 
-/// The pause between tries to reach Telegram at the start.
-const RETRY: Duration = Duration::from_secs(2);
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -78,10 +74,12 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub(super) struct Parts {
     pub(super) store: Arc<SledStore>,
     pub(super) router: Arc<Router>,
-    pub(super) commands: Arc<Commands>,
+    pub(super) commands: Arc<CommandTable>,
     pub(super) courier: Arc<dyn Courier>,
     pub(super) owners: Arc<dyn Owners>,
     pub(super) locales: Arc<Locales>,
+    /// The model that answers where no chat has chosen another.
+    pub(super) model: String,
 }
 
 /// What the parts share, once the outside has been found to be there.
@@ -106,6 +104,7 @@ pub(super) async fn build(
     settings: &Settings,
     groups: &Groups,
     clock: &Clock,
+    additions: &Additions,
 ) -> Result<(Parts, (Scheduler, Poller)), Refusal> {
     let base = base(settings, groups, clock).await?;
     let models = models(&settings.model, &base.http).with_outside_search(settings.tavily.key.is_some());
@@ -125,7 +124,8 @@ pub(super) async fn build(
     });
     let turns = Arc::new(turns(&base, ledger.clone(), (courier.clone(), owners.clone())));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
-    let commands = Arc::new(commands(&base, ledger));
+    let handles = handles(&base, ledger.clone(), &mailboxes);
+    let commands = Arc::new(commands::table(&handles, &additions.commands)?);
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
         me: base.me.clone(),
@@ -135,6 +135,8 @@ pub(super) async fn build(
         settings: base.store.clone(),
         mailboxes,
         commands: commands.clone(),
+        zones: Zones::new(&handles),
+        resting: RestingTasks::new(&handles),
         owners: owners.clone(),
         odd_kinds: Mutex::default(),
         clock: clock.clone(),
@@ -149,7 +151,8 @@ pub(super) async fn build(
         tasks: groups.front.clone(),
     };
     let (store, locales) = (base.store, base.locales);
-    Ok((Parts { store, router, commands, courier, owners, locales }, (scheduler, poller)))
+    let model = ledger.models.default_model().to_string();
+    Ok((Parts { store, router, commands, courier, owners, locales, model }, (scheduler, poller)))
 }
 
 fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
@@ -256,32 +259,6 @@ async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal>
         redactor: settings.redactor(),
     };
     Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| Refusal(error.to_string()))
-}
-
-/// Asks Telegram who the bot is; waits for a Telegram that cannot be reached, refuses a token that is not good.
-pub(super) async fn who_am_i(api: &Api, bot: BotId) -> Result<Me, Refusal> {
-    loop {
-        let answer = api.call(GetMe(json!({}))).await;
-        match answer {
-            Ok(user) => return Ok(me(&user, bot)),
-            Err(ApiError::Unauthorized) => {
-                let words =
-                    "Telegram does not know this bot token: copy TELEGRAM_BOT_TOKEN again from @BotFather";
-                return Err(Refusal(words.to_owned()));
-            }
-            Err(ApiError::Refused(words)) => {
-                return Err(Refusal(format!("Telegram refused to say who the bot is: {words}")));
-            }
-            Err(error) => tracing::warn!(%error, "Telegram does not answer yet; trying again"),
-        }
-        tokio::time::sleep(RETRY).await;
-    }
-}
-
-fn me(user: &Value, bot: BotId) -> Me {
-    let text = |key: &str| user.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let reads_all = user.get("can_read_all_group_messages").and_then(Value::as_bool).unwrap_or_default();
-    Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
 }
 
 fn turns(
@@ -395,22 +372,24 @@ fn late(base: &Base<'_>) -> Sender {
     Sender { tasks: base.groups.back.clone(), ..base.sender.clone() }
 }
 
-fn commands(base: &Base<'_>, ledger: Arc<Ledger>) -> Commands {
-    let store: Arc<dyn Store> = base.store.clone();
-    Commands {
+/// What commands are made of.
+fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes) -> Handles {
+    let cards = Cards {
         sender: late(base),
-        store,
         locales: base.locales.clone(),
-        prompts: base.prompts.clone(),
         admins: base.admins.clone(),
+        vitals: base.vitals.clone(),
+    };
+    Handles {
+        cards,
+        store: base.store.clone(),
+        prompts: base.prompts.clone(),
         access: base.settings.access.clone(),
         me: base.me.clone(),
         ledger,
+        mailboxes: mailboxes.clone(),
         tasks_per_chat: base.settings.tasks.per_chat,
         default_zone: base.settings.timezone,
-        vitals: base.vitals.clone(),
         mcp: base.mcp.clone(),
-        removed: Mutex::new(HashMap::new()),
-        pressed: Mutex::new(HashMap::new()),
     }
 }

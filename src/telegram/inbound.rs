@@ -24,9 +24,9 @@ pub struct Me {
     pub reads_all: bool,
 }
 
-/// A command, such as `/config@bot timezone Europe/Riga`.
+/// A command as somebody wrote it, such as `/config@bot timezone Europe/Riga`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct CommandLine {
     /// Its name in lower case, without the slash.
     pub name: String,
     /// The rest of the text.
@@ -80,7 +80,7 @@ pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
 
 /// The command a message begins with, whichever bot it is meant for.
 #[must_use]
-pub fn command(view: &MessageView, me: &Me) -> Option<Command> {
+pub fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
     // What someone else wrote is passed on, not asked for.
     if view.forward_origin.is_some() || view.via_bot.is_some() {
         return None;
@@ -96,7 +96,7 @@ pub fn command(view: &MessageView, me: &Me) -> Option<Command> {
     };
     let argument = text.get(1 + written.len()..).unwrap_or_default().trim().to_owned();
     let replied = replied(view).and_then(speaker);
-    Some(Command { name: name.to_lowercase(), argument, target, replied })
+    Some(CommandLine { name: name.to_lowercase(), argument, target, replied })
 }
 
 /// Where a message stands.
@@ -401,7 +401,7 @@ mod tests {
         };
         let some = |name: &str, argument: &str, target: Target| {
             let argument = argument.to_owned();
-            Some(Command { name: name.to_owned(), argument, target, replied: None })
+            Some(CommandLine { name: name.to_owned(), argument, target, replied: None })
         };
         assert_eq!(of("/Help", 5), some("help", "", Target::Nobody));
         assert_eq!(

@@ -17,19 +17,29 @@ use crate::store::{
 use crate::turn::question::Question;
 use crate::turn::queue::Job;
 
-/// Puts everything unfinished back into its lane.
+/// What recovery reads what is left from, and what takes back words that nobody goes on with.
+#[derive(Debug, Clone, Copy)]
+pub struct Left<'a> {
+    /// Updates.
+    pub inbox: &'a dyn InboxStore,
+    /// Turns.
+    pub conversations: &'a dyn ConversationStore,
+    /// Runs of tasks.
+    pub tasks: &'a dyn TaskStore,
+    /// Answers and live messages.
+    pub outbox: &'a dyn OutboxStore,
+    /// Takes words back.
+    pub courier: &'a Arc<dyn Courier>,
+}
+
+/// Puts everything unfinished back into the queue of its conversation.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub async fn recover(
-    router: &Arc<Router>,
-    inbox: &dyn InboxStore,
-    (conversations, tasks): (&dyn ConversationStore, &dyn TaskStore),
-    (outbox, courier): (&dyn OutboxStore, &Arc<dyn Courier>),
-) -> Result<()> {
-    let live = outbox.live_messages().await?;
+pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
+    let live = left.outbox.live_messages().await?;
     let mut taken_up: HashSet<RunId> = HashSet::new();
-    for delivery in outbox.deliveries().await? {
+    for delivery in left.outbox.deliveries().await? {
         tracing::info!(run = %delivery.run, "delivering an answer that a stop had left");
         // A card says nothing of what became of the answer.
         if delivery.card.is_none() {
@@ -38,18 +48,17 @@ pub async fn recover(
         router.mailboxes.post(delivery.place.conversation(), Job::Deliver(delivery));
     }
     let mut open: HashMap<UpdateId, RawUpdate> =
-        inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
-    let store = (conversations, tasks);
-    for run in conversations.active_runs().await? {
+        left.inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
+    for run in left.conversations.active_runs().await? {
         let id = run.id;
-        if resume(router, store, run, &mut open).await? {
+        if resume(router, left, run, &mut open).await? {
             taken_up.insert(id);
         }
     }
-    let mut left: Vec<RunId> =
+    let mut abandoned: Vec<RunId> =
         live.into_iter().map(|live| live.run).filter(|run| !taken_up.contains(run)).collect();
-    left.dedup();
-    withdraw(router, courier, left);
+    abandoned.dedup();
+    withdraw(router, left.courier, abandoned);
     let mut rest: Vec<RawUpdate> = open.into_values().collect();
     rest.sort_by_key(|update| update.id);
     for update in rest {
@@ -61,7 +70,7 @@ pub async fn recover(
 /// Has a turn gone on with; one that nobody wants any more is ended, and gives `false`.
 async fn resume(
     router: &Arc<Router>,
-    (conversations, tasks): (&dyn ConversationStore, &dyn TaskStore),
+    Left { conversations, tasks, .. }: Left<'_>,
     run: ActiveTurn,
     open: &mut HashMap<UpdateId, RawUpdate>,
 ) -> Result<bool> {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::amend::is_unchanged;
 use super::api::{Api, EditMessageText, SendMessage, SetMessageReaction};
+use super::callback::Data;
 use super::error::ApiError;
 use super::markup::{File, Formatted};
 use super::tries::Tries;
@@ -68,14 +69,14 @@ pub struct Outgoing {
 pub struct Button {
     /// What it shows.
     pub text: String,
-    /// What comes back when it is pressed; 64 bytes at most.
-    pub data: String,
+    /// What comes back when it is pressed.
+    pub data: Data,
 }
 
 impl Button {
-    /// A button with this text and data.
+    /// A button with this text, which says this when it is pressed.
     #[must_use]
-    pub fn new(text: impl Into<String>, data: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<String>, data: impl Into<Data>) -> Self {
         Self { text: text.into(), data: data.into() }
     }
 }
@@ -319,7 +320,7 @@ pub(super) fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'st
 pub(super) fn keyboard(buttons: &[Vec<Button>]) -> Value {
     let rows: Vec<Vec<Value>> = buttons
         .iter()
-        .map(|row| row.iter().map(|b| json!({"text": b.text, "callback_data": b.data})).collect())
+        .map(|row| row.iter().map(|b| json!({"text": b.text, "callback_data": b.data.as_str()})).collect())
         .collect();
     json!({"inline_keyboard": rows})
 }

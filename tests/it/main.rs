@@ -24,6 +24,7 @@ mod long_answers;
 mod memory;
 mod methods;
 mod models;
+mod own_commands;
 mod own_messages;
 mod parts;
 mod pictures;

@@ -355,8 +355,10 @@ async fn who_has_left_a_group_can_only_stop_the_task_there() {
     world.when("Call the stand-up", Reply::text("Stand up!"));
     world.telegram.set_member(TEAM, BOB, Standing::Left).unwrap();
     let not_there = "I could not find you in this task's chat.";
-    for verb in ["run", "resume", "edit", "shift", "missed", "undo"] {
-        let data = format!("tasks:{verb}:{}", stand_up.id);
+    let verbs =
+        [("run", ""), ("resume", ""), ("edit", ""), ("shift", ":60"), ("missed", ":skip"), ("undo", "")];
+    for (verb, more) in verbs {
+        let data = format!("tasks:{verb}:{}{more}", stand_up.id);
         assert_eq!(world.forged(BOB, &notice, &data).await, not_there, "{verb}");
     }
     assert_eq!(world.forged(BOB, &notice, &format!("tasks:cancel:{}", stand_up.id)).await, "Cancelled");

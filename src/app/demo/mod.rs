@@ -12,7 +12,7 @@ use futures::Stream;
 use tokio::net::TcpListener;
 
 use super::stop::Stop;
-use super::{Failure, Refusal, run_until};
+use super::{Additions, Failure, Refusal, run_until};
 use crate::config::Settings;
 
 /// The person at the page, and the chats on it.
@@ -71,7 +71,7 @@ pub async fn demo(
     lines.extend(kept);
     lines.iter().for_each(|line| super::say(line));
     let mut stop = Stop::new(stops, true);
-    let ran = run_until(&settings, &mut stop).await;
+    let ran = run_until(&settings, &mut stop, &Additions::default()).await;
     runtime.stop();
     runtime.finish(stop.last_call()).await;
     let saved = telegram.save().await.map_err(|error| Refusal(error.to_string()));

@@ -1,14 +1,22 @@
 //! `/allow` and `/deny`: an owner lets people and groups talk to the bot, or no longer. A person is named by number or by
 //! a reply to their message; a group by number, or by the command alone in it.
 
-use super::{Asker, Card, Commands};
-use crate::config::AccessMode;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Access, Command, Group, Outcome, Request};
+use super::handles::Handles;
+use crate::config::{AccessMode, AccessSettings};
 use crate::domain::access::AccessChange;
 use crate::ids::{ChatId, UserId};
-use crate::policy::access::{Standing, is_owner};
-use crate::prompts::texts::fill;
-use crate::store::StoreError;
-use crate::telegram::inbound::Command;
+use crate::policy::access::is_owner;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::{SettingsStore, StoreError};
+use crate::telegram::callback;
 use crate::telegram::send::Button;
 
 /// Whom `/allow` or `/deny` is about.
@@ -26,9 +34,9 @@ enum Whom {
 }
 
 impl Whom {
-    fn of(command: &Command, asker: &Asker) -> Self {
-        let argument = command.argument.trim();
-        match (argument.parse::<i64>(), &command.replied) {
+    fn of(request: &Request<'_>) -> Self {
+        let (argument, asker) = (request.argument.trim(), request.asker);
+        match (argument.parse::<i64>(), request.replied) {
             (Ok(id), _) if id < 0 => Self::Group(ChatId(id)),
             (Ok(id), _) => Self::Person(UserId::telegram(id)),
             (Err(_), _) if !argument.is_empty() => Self::Unknown,
@@ -43,16 +51,40 @@ impl Whom {
     }
 }
 
-impl Commands {
-    pub(super) async fn change_access(&self, asker: &Asker, command: &Command) -> Result<Card, StoreError> {
-        let texts = self.texts(asker);
-        if asker.standing != Standing::Owner {
-            return Ok(Card::text(&texts.owner_only));
-        }
-        let allows = command.name == "allow";
+/// The card that says who may talk to the bot.
+#[derive(Debug, Clone)]
+pub(super) struct AccessCard {
+    cards: Cards,
+    settings: Arc<dyn SettingsStore>,
+    access: AccessSettings,
+}
+
+/// Lets people and groups talk to the bot, or no longer.
+#[derive(Debug)]
+pub(super) struct ChangeAccess {
+    name: &'static str,
+    allows: bool,
+    list: AccessCard,
+}
+
+impl ChangeAccess {
+    /// The command that lets somebody talk to the bot.
+    pub(super) fn allow(handles: &Handles) -> Self {
+        Self { name: "allow", allows: true, list: AccessCard::new(handles) }
+    }
+
+    /// The command that no longer does.
+    pub(super) fn deny(handles: &Handles) -> Self {
+        Self { name: "deny", allows: false, list: AccessCard::new(handles) }
+    }
+
+    async fn change(&self, request: &Request<'_>) -> Result<Card, StoreError> {
+        let (asker, allows) = (request.asker, self.allows);
+        let AccessCard { cards, settings, .. } = &self.list;
+        let texts = cards.texts(asker);
         let by_number = if allows { &texts.allowed_user } else { &texts.denied_user };
-        let (change, id, words) = match Whom::of(command, asker) {
-            Whom::Person(user) if !allows && self.owns(&user).await? => {
+        let (change, id, words) = match Whom::of(request) {
+            Whom::Person(user) if !allows && self.list.owns(&user).await? => {
                 return Ok(Card::text(&texts.owner_not_denied));
             }
             Whom::Person(user) => {
@@ -68,21 +100,52 @@ impl Commands {
                 let words = if allows { &texts.allowed_chat } else { &texts.denied_chat };
                 (of_chat(allows, chat), chat.to_string(), words)
             }
-            Whom::Nobody => return self.access_card(asker).await,
+            Whom::Nobody => return self.list.card(asker).await,
             Whom::Unknown => return Ok(Card::text(&texts.need_number)),
         };
-        let changed = self.store.change_access(change).await?;
+        let changed = settings.change_access(change).await?;
         let words = if changed { words } else { &texts.nothing_changed };
         Ok(Card::text(fill(words, &[("id", &id)])))
     }
+}
 
-    async fn owns(&self, user: &UserId) -> Result<bool, StoreError> {
-        Ok(is_owner(&self.access, &self.store.access().await?, user))
+#[async_trait]
+impl Command for ChangeAccess {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
-    pub(super) async fn access_card(&self, asker: &Asker) -> Result<Card, StoreError> {
-        let texts = self.texts(asker);
-        let list = self.store.access().await?;
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        if self.allows { &texts.command_allow } else { &texts.command_deny }
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Owner)
+    }
+
+    fn access(&self) -> Access {
+        Access::Owners
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.change(request).await.map(Outcome::Card)
+    }
+}
+
+impl AccessCard {
+    pub(super) fn new(handles: &Handles) -> Self {
+        let (cards, access) = (handles.cards.clone(), handles.access.clone());
+        Self { cards, settings: handles.store.clone(), access }
+    }
+
+    async fn owns(&self, user: &UserId) -> Result<bool, StoreError> {
+        Ok(is_owner(&self.access, &self.settings.access().await?, user))
+    }
+
+    /// Owners, people, groups, who was denied, and how that is changed.
+    pub(super) async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let list = self.settings.access().await?;
         let names = |ids: &mut dyn Iterator<Item = String>| {
             let joined = ids.collect::<Vec<_>>().join(", ");
             if joined.is_empty() { texts.nobody.clone() } else { joined }
@@ -104,7 +167,7 @@ impl Commands {
             ("mode", mode),
         ];
         let body = format!("{}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
-        Ok(Card::text(body).row(vec![Button::new(&texts.button_back, "start:back")]))
+        Ok(Card::text(body).row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Cards: the messages of Figaro's own that commands show and buttons change.
 
+use crate::telegram::callback::{Family, Page};
 use crate::telegram::markup::{Entity, Formatted, Kind};
 use crate::telegram::send::{Button, Outgoing};
 use crate::text::{utf16_len, utf16_prefix};
@@ -12,35 +13,37 @@ pub(super) const ROWS: usize = 8;
 /// A message of Figaro's own: its first line as a title, if it has one, and buttons.
 #[derive(Debug, Clone, Default)]
 pub struct Card {
-    pub(super) title: Option<String>,
-    pub(super) body: String,
-    pub(super) buttons: Vec<Vec<Button>>,
-}
-
-/// What a press leads to: a short word over the button, and perhaps the card in a new state.
-#[derive(Debug, Default)]
-pub(super) struct Pressed {
-    pub(super) toast: Option<String>,
-    pub(super) card: Option<Card>,
+    /// Shown bold.
+    pub title: Option<String>,
+    /// Its text.
+    pub body: String,
+    /// Rows of buttons.
+    pub buttons: Vec<Vec<Button>>,
 }
 
 impl Card {
-    pub(super) fn text(body: impl Into<String>) -> Self {
+    /// A card without a title.
+    pub fn text(body: impl Into<String>) -> Self {
         Self { body: body.into(), ..Self::default() }
     }
 
-    pub(super) fn titled(title: &str, body: impl Into<String>) -> Self {
+    /// A card with a title.
+    pub fn titled(title: &str, body: impl Into<String>) -> Self {
         Self { title: Some(title.to_owned()), body: body.into(), buttons: Vec::new() }
     }
 
-    pub(super) fn row(mut self, row: Vec<Button>) -> Self {
+    /// The same with a row of buttons below; none if there are no buttons.
+    #[must_use]
+    pub fn row(mut self, row: Vec<Button>) -> Self {
         if !row.is_empty() {
             self.buttons.push(row);
         }
         self
     }
 
-    pub(super) fn rows(self, rows: impl IntoIterator<Item = Vec<Button>>) -> Self {
+    /// The same with rows of buttons below.
+    #[must_use]
+    pub fn rows(self, rows: impl IntoIterator<Item = Vec<Button>>) -> Self {
         rows.into_iter().fold(self, Self::row)
     }
 
@@ -61,23 +64,20 @@ impl Card {
     }
 }
 
-impl Pressed {
-    pub(super) fn toast(text: impl Into<String>) -> Self {
-        Self { toast: Some(text.into()), card: None }
-    }
-
-    pub(super) fn card(card: Card) -> Self {
-        Self { toast: None, card: Some(card) }
-    }
-
-    pub(super) fn both(text: impl Into<String>, card: Card) -> Self {
-        Self { toast: Some(text.into()), card: Some(card) }
-    }
+/// The page of a list of so many rows that is shown for the one asked for: the last one if there are not so many.
+pub(super) fn page_of(asked: Page, rows: usize) -> usize {
+    usize::try_from(asked).unwrap_or(usize::MAX).min(rows.saturating_sub(1) / ROWS)
 }
 
-/// The buttons that turn pages, for a list of so many rows.
-pub(super) fn pager(family: &str, page: usize, rows: usize) -> Vec<Button> {
-    let back = (page > 0).then(|| Button::new("◀", format!("{family}:{}", page.saturating_sub(1))));
-    let on = ((page + 1) * ROWS < rows).then(|| Button::new("▶", format!("{family}:{}", page + 1)));
+/// The buttons that turn pages, for a list of so many rows of which this page is shown.
+pub(super) fn pager<F: Family>(page: usize, rows: usize, press: impl Fn(Page) -> F) -> Vec<Button> {
+    let button = |label: &str, page: usize| Button::new(label, press(number(page)));
+    let back = (page > 0).then(|| button("◀", page.saturating_sub(1)));
+    let on = ((page + 1) * ROWS < rows).then(|| button("▶", page + 1));
     back.into_iter().chain(on).collect()
+}
+
+/// A page as buttons name it.
+pub(super) fn number(page: usize) -> Page {
+    Page::try_from(page).unwrap_or(Page::MAX)
 }

@@ -1,12 +1,21 @@
 //! `/notes`: lists by key; a key opens its items, each with a button for done and one to remove it.
 
-use chrono::TimeDelta;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
-use super::{Asker, Card, Commands, Pressed, ROWS, pager};
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::asker::Asker;
+use super::card::{Card, ROWS, page_of, pager};
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
 use crate::domain::note::{Note, by_key};
 use crate::ids::NoteId;
-use crate::prompts::texts::fill;
-use crate::store::StoreError;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::{NoteStore, StoreError};
+use crate::telegram::callback::{self, Family, Page};
 use crate::telegram::send::Button;
 use crate::text::one_line;
 
@@ -17,53 +26,87 @@ const LINE_CHARS: usize = 300;
 /// What a button shows of a note.
 const BUTTON_CHARS: usize = 40;
 
-impl Commands {
-    pub(super) async fn notes_card(&self, asker: &Asker, page: usize) -> Result<Card, StoreError> {
-        let texts = self.texts(asker);
+/// Shows and removes the notes of a chat.
+#[derive(Debug)]
+pub(super) struct Notes {
+    cards: Cards,
+    store: Arc<dyn NoteStore>,
+    /// Notes removed by a button within the last minute, and when: they can be put back.
+    removed: Mutex<HashMap<NoteId, (DateTime<Utc>, Note)>>,
+}
+
+#[async_trait]
+impl Command for Notes {
+    fn name(&self) -> &'static str {
+        "notes"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_notes
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Remember)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.lists(request.asker, 0).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[callback::Notes::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        Ok(match press.data.parse()? {
+            callback::Notes::Lists(page) => Pressed::card(self.lists(asker, page).await?),
+            callback::Notes::Open(note, page) => self.open_key(asker, note, page).await?,
+            callback::Notes::Done(note) => self.remove(asker, note, true).await?,
+            callback::Notes::Remove(note) => self.remove(asker, note, false).await?,
+            callback::Notes::Undo(note) => self.undo(asker, note).await?,
+        })
+    }
+}
+
+impl Notes {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self { cards: handles.cards.clone(), store: handles.store.clone(), removed: Mutex::default() }
+    }
+
+    async fn lists(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
         let notes = self.store.notes(asker.place.chat).await?;
         if notes.is_empty() {
             return Ok(Card::text(&texts.notes_empty));
         }
         let keys = by_key(&notes);
-        let page = page.min((keys.len() - 1) / ROWS);
+        let page = page_of(page, keys.len());
         let rows = keys.iter().skip(page * ROWS).take(ROWS).map(|(key, notes)| {
             // A key may be longer than callback data: its first note stands for it.
             vec![Button::new(
                 format!("{} ({})", one_line(key, BUTTON_CHARS), notes.len()),
-                format!("notes:open:{}:0", notes[0].id),
+                callback::Notes::Open(notes[0].id, 0),
             )]
         });
-        Ok(Card::titled(&texts.notes_title, "").rows(rows).row(pager("notes:list", page, keys.len())))
+        Ok(Card::titled(&texts.notes_title, "").rows(rows).row(pager(
+            page,
+            keys.len(),
+            callback::Notes::Lists,
+        )))
     }
 
-    pub(super) async fn press_notes(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
-        let (verb, rest) = what.split_once(':').unwrap_or((what, ""));
-        let (id, page) = rest.split_once(':').unwrap_or((rest, "0"));
-        if verb == "list" {
-            return Ok(Pressed::card(self.notes_card(asker, rest.parse().unwrap_or_default()).await?));
-        }
-        let Ok(id) = id.parse::<NoteId>() else {
-            return Ok(Pressed::toast(&self.texts(asker).gone));
-        };
-        match verb {
-            "open" => self.open_key(asker, id, page.parse().unwrap_or_default()).await,
-            "done" | "drop" => self.remove(asker, id, verb == "done").await,
-            "undo" => self.undo(asker, id).await,
-            _ => Ok(Pressed::toast(&self.texts(asker).gone)),
-        }
-    }
-
-    async fn open_key(&self, asker: &Asker, id: NoteId, page: usize) -> Result<Pressed, StoreError> {
+    async fn open_key(&self, asker: &Asker, id: NoteId, page: Page) -> Result<Pressed, StoreError> {
         let notes = self.store.notes(asker.place.chat).await?;
         match notes.iter().find(|note| note.id == id) {
             Some(note) => Ok(Pressed::card(self.key_card(asker, &notes, &note.key, page))),
-            None => Ok(Pressed::both(&self.texts(asker).gone, self.notes_card(asker, 0).await?)),
+            None => Ok(Pressed::both(&self.cards.texts(asker).gone, self.lists(asker, 0).await?)),
         }
     }
 
-    fn key_card(&self, asker: &Asker, notes: &[Note], key: &str, page: usize) -> Card {
+    fn key_card(&self, asker: &Asker, notes: &[Note], key: &str, page: Page) -> Card {
         let items: Vec<&Note> = notes.iter().filter(|note| note.key == key).collect();
-        let page = page.min(items.len().saturating_sub(1) / ROWS);
+        let page = page_of(page, items.len());
         let shown: Vec<&&Note> = items.iter().skip(page * ROWS).take(ROWS).collect();
         let body: Vec<String> =
             shown.iter().map(|note| format!("• {}", one_line(&note.content, LINE_CHARS))).collect();
@@ -71,28 +114,28 @@ impl Commands {
             vec![
                 Button::new(
                     format!("✓ {}", one_line(&note.content, BUTTON_CHARS)),
-                    format!("notes:done:{}", note.id),
+                    callback::Notes::Done(note.id),
                 ),
-                Button::new("✕", format!("notes:drop:{}", note.id)),
+                Button::new("✕", callback::Notes::Remove(note.id)),
             ]
         });
-        let first = items.first().map(|note| note.id.to_string()).unwrap_or_default();
-        let back = vec![Button::new(&self.texts(asker).button_back, "notes:list:0")];
-        Card::titled(key, body.join("\n"))
-            .rows(rows)
-            .row(pager(&format!("notes:open:{first}"), page, items.len()))
-            .row(back)
+        let pages = items.first().map(|first| {
+            let open = |page| callback::Notes::Open(first.id, page);
+            pager(page, items.len(), open)
+        });
+        let back = vec![Button::new(&self.cards.texts(asker).button_back, callback::Notes::Lists(0))];
+        Card::titled(key, body.join("\n")).rows(rows).row(pages.unwrap_or_default()).row(back)
     }
 
     async fn remove(&self, asker: &Asker, id: NoteId, is_done: bool) -> Result<Pressed, StoreError> {
-        let texts = self.texts(asker);
+        let texts = self.cards.texts(asker);
         let Some(note) = self.store.remove_note(asker.place.chat, id).await? else {
-            return Ok(Pressed::both(&texts.gone, self.notes_card(asker, 0).await?));
+            return Ok(Pressed::both(&texts.gone, self.lists(asker, 0).await?));
         };
         let words = if is_done { &texts.notes_done } else { &texts.notes_removed };
         let toast = fill(words, &[("text", &note.content)]);
         let card = self.after(asker, &note.key).await?;
-        let undo = vec![Button::new(&texts.button_undo, format!("notes:undo:{id}"))];
+        let undo = vec![Button::new(&texts.button_undo, callback::Notes::Undo(id))];
         self.remember(note);
         Ok(Pressed::both(toast, card.row(undo)))
     }
@@ -103,12 +146,12 @@ impl Commands {
         if notes.iter().any(|note| note.key == key) {
             return Ok(self.key_card(asker, &notes, key, 0));
         }
-        self.notes_card(asker, 0).await
+        self.lists(asker, 0).await
     }
 
     async fn undo(&self, asker: &Asker, id: NoteId) -> Result<Pressed, StoreError> {
-        let texts = self.texts(asker);
-        let now = self.now();
+        let texts = self.cards.texts(asker);
+        let now = self.cards.now();
         let removed = self.removed.lock().ok().and_then(|mut removed| removed.remove(&id));
         let Some((_, note)) = removed.filter(|(at, note)| now - *at < UNDO && note.chat == asker.place.chat)
         else {
@@ -120,7 +163,7 @@ impl Commands {
     }
 
     fn remember(&self, note: Note) {
-        let now = self.now();
+        let now = self.cards.now();
         if let Ok(mut removed) = self.removed.lock() {
             removed.retain(|_, (at, _)| now - *at < UNDO);
             removed.insert(note.id, (now, note));

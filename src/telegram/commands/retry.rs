@@ -1,19 +1,24 @@
 //! `/retry`, and the buttons under an answer that broke off or failed: again, with another model, go on.
 
-use std::sync::PoisonError;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use chrono::TimeDelta;
-use serde_json::json;
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Asker, Card, Commands, EXAMPLE, Pressed};
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::model::{ChatModels, Purpose};
 use crate::domain::delivery::Action;
-use crate::domain::message::Inbound;
-use crate::ids::{MessageId, RunId, UpdateId};
-use crate::outbound::Urgency;
+use crate::domain::model::ModelName;
+use crate::ids::{ChatId, MessageId, RunId, TaskId};
 use crate::prompts::texts::Texts;
-use crate::store::StoreError;
-use crate::telegram::api::EditMessageReplyMarkup;
-use crate::telegram::send::Button;
+use crate::store::{ConversationStore, StoreError};
+use crate::telegram::callback::{Family, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag};
+use crate::telegram::send;
 use crate::turn::question::{Again, Question};
 use crate::turn::queue::Job;
 use crate::turn::rights::{LAST_MESSAGES, last_asked};
@@ -21,160 +26,160 @@ use crate::turn::rights::{LAST_MESSAGES, last_asked};
 /// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
 
-/// So much of a turn's id stands in a button.
-const TAG_BYTES: usize = 10;
-
-/// The buttons under the answer of a turn. Each says for which turn it is: `retry:VERB:TURN`.
+/// The row of buttons under the answer of a turn; no row if nothing can be done.
 #[must_use]
-pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<Button>> {
-    let button = |action: &Action| {
-        let of_turn = |label, verb| Button::new(label, format!("retry:{verb}:{}", tag(run)));
-        let of_task = |label, verb, task| Button::new(label, format!("tasks:{verb}:{task}"));
-        match *action {
-            Action::GoOn => of_turn(&texts.button_go_on, "go_on"),
-            Action::Retry => of_turn(&texts.button_retry, "again"),
-            Action::OtherModel => of_turn(&texts.button_other_model, "choose"),
-            Action::RunTask(task) => of_task(&texts.button_run_now, "run", task),
-            Action::SkipTask(task) => of_task(&texts.button_skip, "skip", task),
-            Action::ResumeTask(task) => of_task(&texts.button_resume, "resume", task),
-            Action::CancelTask(task) => of_task(&texts.button_cancel, "cancel", task),
-        }
+pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<send::Button>> {
+    let turn = TurnTag::of(run);
+    let of_task = |label, verb, task: TaskId| {
+        send::Button::new(label, Tasks::One(TaskPress { verb, task, page: None }))
     };
-    let row: Vec<Button> = actions.iter().map(button).collect();
+    let button = |action: &Action| match *action {
+        Action::GoOn => send::Button::new(&texts.button_go_on, Button::GoOn(turn.clone())),
+        Action::Retry => send::Button::new(&texts.button_retry, Button::Again(turn.clone())),
+        Action::OtherModel => send::Button::new(&texts.button_other_model, Button::Choose(turn.clone())),
+        Action::RunTask(task) => of_task(&texts.button_run_now, TaskVerb::Run, task),
+        Action::SkipTask(task) => of_task(&texts.button_skip, TaskVerb::Skip, task),
+        Action::ResumeTask(task) => of_task(&texts.button_resume, TaskVerb::Resume, task),
+        Action::CancelTask(task) => of_task(&texts.button_cancel, TaskVerb::Cancel, task),
+    };
+    let row: Vec<send::Button> = actions.iter().map(button).collect();
     if row.is_empty() { Vec::new() } else { vec![row] }
 }
 
-/// The end of a turn's id, which tells it from all others; whole it would leave no room for the name of a model.
-fn tag(run: RunId) -> String {
-    let id = run.to_string();
-    id.get(id.len().saturating_sub(TAG_BYTES)..).unwrap_or(&id).to_owned()
+/// Asks the last question again, or goes on with the last answer.
+#[derive(Debug)]
+pub(super) struct Retry {
+    cards: Cards,
+    conversations: Arc<dyn ConversationStore>,
+    models: ChatModels,
+    /// Messages under which a button was pressed within the last minute, and when.
+    pressed: Mutex<HashMap<(ChatId, MessageId), DateTime<Utc>>>,
 }
 
-/// What a button says: `retry:VERB:TURN`, and for `with` a model behind it.
-#[derive(Debug, Clone, Copy)]
-struct Wish<'a> {
-    verb: &'a str,
-    turn: &'a str,
-    model: &'a str,
-}
-
-fn wish(data: &str) -> Option<Wish<'_>> {
-    let (verb, rest) = data.strip_prefix("retry:")?.split_once(':')?;
-    let (turn, model) = rest.split_once(':').unwrap_or((rest, ""));
-    Some(Wish { verb, turn, model })
-}
-
-impl Commands {
-    /// What `/retry` has done: the last question again, by the model it names.
-    ///
-    /// # Errors
-    /// What to show instead, where that model may not be had.
-    pub async fn retry(&self, asker: &Asker, part: Inbound, name: &str) -> Result<Job, Card> {
-        let model = self.chosen(asker, name).await.map_err(Card::text)?;
-        Ok(Job::Again(Again { asked: Question::new(part, asker.standing), model: Some(model) }))
+#[async_trait]
+impl Command for Retry {
+    fn name(&self) -> &'static str {
+        "retry"
     }
 
-    /// Whether a button is still good: any other than ours, or one under the last turn of its conversation that a person
-    /// began. The answer of a task that came since goes on too.
-    pub(super) async fn is_current(&self, data: &str, asker: &Asker) -> Result<bool, StoreError> {
-        let Some(wish) = wish(data) else { return Ok(true) };
-        let session = self.store.session(asker.place.conversation(), self.now()).await?;
-        let messages = self.store.recent(session.id, LAST_MESSAGES).await?;
-        let is_meant = |turn: Option<RunId>| turn.is_some_and(|turn| tag(turn) == wish.turn);
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_retry
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Chat)
+    }
+
+    /// It comes before any question that follows; only to find out which model is meant may take a while.
+    fn is_immediate(&self, argument: &str) -> bool {
+        argument.is_empty()
+    }
+
+    fn begins_turn(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        let model = match request.argument {
+            "" => None,
+            name => match self.models.chosen(request.asker, name).await {
+                Ok(model) => Some(model),
+                Err(complaint) => return Ok(Card::text(complaint).into()),
+            },
+        };
+        let asked = Question::new(request.message.clone(), request.asker.standing);
+        Ok(Outcome::Job(Box::new(Job::Again(Again { asked, model }))))
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let button: Button = press.data.parse()?;
+        match self.is_current(&button, press.asker).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(Pressed::Stale),
+            Err(error) => return Ok(Pressed::toast(self.cards.failed(press.asker, &error).body)),
+        }
+        match &button {
+            Button::GoOn(_) => Ok(self.once(press, Job::Ask(self.going_on(press)))),
+            Button::Again(_) => Ok(self.once(press, self.again(press, None))),
+            Button::With(_, model) => match self.models.chosen(press.asker, model.as_str()).await {
+                Ok(model) => Ok(self.once(press, self.again(press, Some(model)))),
+                Err(complaint) => Ok(Pressed::toast(complaint)),
+            },
+            Button::Choose(turn) => self.choose(press, turn).await,
+        }
+    }
+
+    fn question(&self, press: &Press<'_>) -> Option<Question> {
+        match press.data.parse().ok()? {
+            Button::GoOn(_) => Some(self.going_on(press)),
+            Button::Again(_) | Button::With(..) => Some(press.ask("", self.cards.now())),
+            Button::Choose(_) => None,
+        }
+    }
+}
+
+impl Retry {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            conversations: handles.store.clone(),
+            models: ChatModels::new(handles),
+            pressed: Mutex::default(),
+        }
+    }
+
+    /// Whether a button is under the last turn of its conversation that a person began. The answer of a task that came
+    /// since can be gone on with too.
+    async fn is_current(&self, button: &Button, asker: &Asker) -> Result<bool, StoreError> {
+        let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
+        let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+        let is_meant = |turn: Option<RunId>| turn.is_some_and(|turn| TurnTag::of(turn) == *button.turn());
         let last = messages.iter().rev().find_map(|message| message.turn);
-        Ok(is_meant(last_asked(&messages)) || wish.verb == "go_on" && is_meant(last))
+        let goes_on = matches!(button, Button::GoOn(_));
+        Ok(is_meant(last_asked(&messages)) || goes_on && is_meant(last))
     }
 
     /// Whether this is the first press under a message: of two in a moment only one counts.
-    pub(super) fn is_first(&self, asker: &Asker, message: MessageId) -> bool {
-        let now = self.now();
+    fn is_first(&self, press: &Press<'_>) -> bool {
+        let now = self.cards.now();
         let mut pressed = self.pressed.lock().unwrap_or_else(PoisonError::into_inner);
         pressed.retain(|_, at| now - *at < REMEMBERED);
-        pressed.insert((asker.place.chat, message), now).is_none()
+        pressed.insert((press.asker.place.chat, press.message), now).is_none()
     }
 
-    /// What a button says as if the person had typed it; `None` for all that ask nothing.
-    pub(super) fn question_behind(&self, update: UpdateId, data: &str, asker: &Asker) -> Option<Question> {
-        let texts = self.texts(asker);
-        let words = match wish(data).map(|wish| wish.verb) {
-            None if data == EXAMPLE => &texts.example_question,
-            Some("go_on") => {
-                let question = self.spoken(update, asker, &texts.go_on_question);
-                // What goes on may be what others have asked for: that is looked up when the turn begins.
-                return Some(Question { goes_on: true, ..question });
-            }
-            Some("again" | "with") => "",
-            _ => return None,
+    fn once(&self, press: &Press<'_>, job: Job) -> Pressed {
+        if !self.is_first(press) {
+            return Pressed::Stale;
+        }
+        Pressed::Job { job: Box::new(job), toast: None, once: true }
+    }
+
+    fn again(&self, press: &Press<'_>, model: Option<ModelName>) -> Job {
+        Job::Again(Again { asked: press.ask("", self.cards.now()), model })
+    }
+
+    fn going_on(&self, press: &Press<'_>) -> Question {
+        let words = &self.cards.texts(press.asker).go_on_question;
+        // What goes on may be what others have asked for: that is looked up when the turn begins.
+        Question { goes_on: true, ..press.ask(words, self.cards.now()) }
+    }
+
+    /// Shows the models to choose from as a message of its own.
+    async fn choose(&self, press: &Press<'_>, turn: &TurnTag) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        if !self.is_first(press) {
+            return Err(PressError::Gone);
+        }
+        let card = match self.models.card(asker, &Purpose::Again(turn.clone())).await {
+            Ok(card) => card,
+            Err(error) => return Ok(Pressed::toast(self.cards.failed(asker, &error).body)),
         };
-        Some(self.spoken(update, asker, words))
-    }
-
-    /// The question or the further try that a button asks for; `None` for all other buttons.
-    pub(super) async fn job_of(&self, update: UpdateId, data: &str, asker: &Asker) -> Option<Job> {
-        let asked = self.question_behind(update, data, asker)?;
-        match wish(data) {
-            Some(Wish { verb: "again", .. }) => Some(Job::Again(Again { asked, model: None })),
-            Some(Wish { verb: "with", model, .. }) => {
-                let model = Some(self.chosen(asker, model).await.ok()?);
-                Some(Job::Again(Again { asked, model }))
-            }
-            _ => Some(Job::Ask(asked)),
-        }
-    }
-
-    /// The buttons that begin no turn.
-    pub(super) async fn press_retry(&self, data: &str, asker: &Asker) -> Pressed {
-        let gone = || Pressed::toast(&self.texts(asker).gone);
-        match (wish(data), asker.message) {
-            (Some(Wish { verb: "choose", turn, .. }), Some(message)) => {
-                if !self.is_first(asker, message) {
-                    return gone();
-                }
-                let card = match self.models_card(asker, &format!("retry:with:{turn}:")).await {
-                    Ok(card) => card,
-                    Err(error) => return Pressed::toast(self.failed(asker, &error).body),
-                };
-                self.without_buttons(asker, message).await;
-                self.show(&Asker { message: None, ..asker.clone() }, card).await;
-                Pressed::default()
-            }
-            (Some(Wish { verb: "with", model, .. }), _) => {
-                self.chosen(asker, model).await.err().map_or_else(gone, Pressed::toast)
-            }
-            _ => gone(),
-        }
-    }
-
-    /// Takes the buttons off a message, so that what they do is done once.
-    pub(super) async fn without_buttons(&self, asker: &Asker, message: MessageId) {
-        let body = json!({"chat_id": asker.place.chat, "message_id": message});
-        if let Err(unsent) =
-            self.sender.once(asker.place.chat, EditMessageReplyMarkup(body), Urgency::Answer).await
-        {
-            tracing::debug!(chat = %asker.place.chat, ?unsent, "buttons could not be taken off a message");
-        }
-    }
-
-    /// These words as if the person had typed them.
-    fn spoken(&self, update: UpdateId, asker: &Asker, words: &str) -> Question {
-        let part = Inbound {
-            update,
-            message: asker.message.unwrap_or(MessageId(0)),
-            place: asker.place.clone(),
-            speaker: asker.speaker.clone(),
-            language: asker.language.clone(),
-            sent_at: self.now(),
-            text: words.to_owned(),
-            attachments: Vec::new(),
-            quotes: None,
-            mentioned: true,
-            reply_to_bot: false,
-            joins: None,
-            forwarded_from: None,
-            from_person: false,
-            task: None,
-            borrowed: false,
-        };
-        Question::new(part, asker.standing)
+        self.cards.without_buttons(asker, press.message).await;
+        self.cards.show(&Asker { message: None, ..asker.clone() }, card).await;
+        Ok(Pressed::Shown { toast: None, card: None })
     }
 }

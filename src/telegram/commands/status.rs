@@ -1,61 +1,122 @@
 //! `/status`: in two words for members, in full for owners.
 
-use super::{Asker, Card, Commands};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono_tz::Tz;
+
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::model::ChatModels;
+use super::usage::cap_lines;
 use crate::domain::model::ModelName;
 use crate::domain::usage::tokens;
-use crate::policy::access::Standing;
+use crate::mcp::supervisor::Mcp;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::StoreError;
+use crate::store::{Store, StoreError};
+use crate::telegram::callback::{self, Family};
 use crate::telegram::send::Button;
 use crate::text::duration;
 use crate::turn::queue::Mailboxes;
 
-impl Commands {
-    pub(super) async fn status(&self, asker: &Asker, mailboxes: &Mailboxes) -> Result<Card, StoreError> {
-        let texts = self.texts(asker);
+/// Shows how the bot is doing.
+#[derive(Debug)]
+pub(super) struct Status {
+    cards: Cards,
+    store: Arc<dyn Store>,
+    models: ChatModels,
+    mailboxes: Mailboxes,
+    mcp: Mcp,
+    default_zone: Tz,
+}
+
+#[async_trait]
+impl Command for Status {
+    fn name(&self) -> &'static str {
+        "status"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_status
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Settings)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.card(request.asker).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[callback::Status::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let callback::Status = press.data.parse()?;
+        Ok(Pressed::card(self.card(press.asker).await?))
+    }
+}
+
+impl Status {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            store: handles.store.clone(),
+            models: ChatModels::new(handles),
+            mailboxes: handles.mailboxes.clone(),
+            mcp: handles.mcp.clone(),
+            default_zone: handles.default_zone,
+        }
+    }
+
+    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let (texts, vitals) = (self.cards.texts(asker), &self.cards.vitals);
         let config = self.store.chat_config(asker.place.chat).await?;
         let zone = config.timezone.unwrap_or(self.default_zone);
-        let since = self.vitals.started_at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string();
+        let since = vitals.started_at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string();
         // In a group everybody would read an owner's figures.
-        if asker.standing != Standing::Owner || asker.place.is_group() {
-            let model = self.model_of(&config).to_string();
+        if !asker.is_owner_alone() {
+            let model = self.models.of(&config).to_string();
             return Ok(Card::text(fill(&texts.status_member, &[("since", &since), ("model", &model)])));
         }
         let health = self.store.health().await?;
         let undelivered = self.store.deliveries().await?.len();
         let (size, unreadable) = (mebibytes(health.bytes), health.unreadable.to_string());
-        let error = self.vitals.last_error().map_or_else(
+        let error = vitals.last_error().map_or_else(
             || texts.status_no_error.clone(),
             |(at, label)| format!("{label}, {}", at.with_timezone(&zone).format("%Y-%m-%d %H:%M")),
         );
-        let spent = self.ledger.spent_today();
+        let spent = self.models.ledger.spent_today();
         let (count, money) = (tokens(spent.tokens), spent.money());
         let mut today = vec![fill(&texts.status_today, &[("tokens", &count), ("money", &money)])];
-        today.extend(self.cap_lines(texts));
+        today.extend(cap_lines(&self.models.ledger, texts));
         let today = today.join("\n");
         let values = [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("uptime", duration((self.now() - self.vitals.started_at).num_seconds())),
-            ("model", self.model_line(texts, &self.model_of(&config))),
+            ("uptime", duration((self.cards.now() - vitals.started_at).num_seconds())),
+            ("model", self.model_line(texts, &self.models.of(&config))),
             ("today", today),
-            ("queue", (mailboxes.waiting() + undelivered).to_string()),
+            ("queue", (self.mailboxes.waiting() + undelivered).to_string()),
             ("error", error),
             ("memory", memory([std::process::id(), self.mcp.child_pid()]).await),
             ("store", fill(&texts.status_store, &[("size", &size), ("unreadable", &unreadable)])),
             ("restarts", self.mcp.restarts().to_string()),
         ];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let refresh = vec![Button::new(&texts.button_refresh, "status:")];
+        let refresh = vec![Button::new(&texts.button_refresh, callback::Status)];
         Ok(Card::text(fill(&texts.status_owner, &values)).row(refresh))
     }
-}
 
-impl Commands {
     /// The model that is to answer here, and the one that did where another had to stand in.
     fn model_line(&self, texts: &Texts, model: &ModelName) -> String {
-        let order: Vec<String> = self.ledger.models.order(model).iter().map(ToString::to_string).collect();
+        let order: Vec<String> =
+            self.models.ledger.models.order(model).iter().map(ToString::to_string).collect();
         let model = order.join(" › ");
-        match self.vitals.last_model().filter(|last| Some(last) != order.first()) {
+        match self.cards.vitals.last_model().filter(|last| Some(last) != order.first()) {
             Some(last) => fill(&texts.status_model, &[("model", &model), ("last", &last)]),
             None => model,
         }

@@ -3,19 +3,25 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use chrono::{Datelike, NaiveDate};
 use serde_json::{Value, json};
 
-use super::{Asker, Card, Commands, Pressed, ROWS};
+use super::asker::Asker;
+use super::card::{Card, ROWS};
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::usage::{Spending, Spent, dollars, tokens};
 use crate::ids::{ChatId, UserId};
-use crate::ledger::sum;
-use crate::policy::access::Standing;
+use crate::ledger::{Ledger, sum};
 use crate::prompts::texts::{Texts, fill};
-use crate::store::StoreError;
+use crate::store::{ConversationStore, StoreError};
 use crate::telegram::api::GetChat;
+use crate::telegram::callback::{Family, Usage as View};
 use crate::telegram::send::Button;
 use crate::text::one_line;
 
@@ -26,44 +32,58 @@ const BAR: u128 = 10;
 /// So many messages are looked through for the last answer.
 const RECENT: usize = 20;
 
-/// How an owner looks at it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum View {
-    Days,
-    Chats,
-    People,
-    Models,
+/// Shows what the last days have cost.
+#[derive(Debug)]
+pub(super) struct Usage {
+    cards: Cards,
+    conversations: Arc<dyn ConversationStore>,
+    ledger: Arc<Ledger>,
 }
 
-impl View {
-    const ALL: [Self; 4] = [Self::Days, Self::Chats, Self::People, Self::Models];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Days => "days",
-            Self::Chats => "chats",
-            Self::People => "people",
-            Self::Models => "models",
-        }
+#[async_trait]
+impl Command for Usage {
+    fn name(&self) -> &'static str {
+        "usage"
     }
 
-    fn label(self, texts: &Texts) -> &str {
-        match self {
-            Self::Days => &texts.usage_days,
-            Self::Chats => &texts.usage_chats,
-            Self::People => &texts.usage_people,
-            Self::Models => &texts.usage_models,
-        }
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_usage
     }
-}
 
-impl Commands {
-    pub(super) async fn usage(&self, asker: &Asker) -> Result<Card, StoreError> {
+    fn group(&self) -> Option<Group> {
+        Some(Group::Settings)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         // In a group everybody would read an owner's figures.
-        if asker.standing == Standing::Owner && !asker.place.is_group() {
-            return self.usage_card(asker, View::Days).await;
+        let card = match request.asker.is_owner_alone() {
+            true => self.of_bot(request.asker, View::Days).await?,
+            false => self.of_chat(request.asker).await?,
+        };
+        Ok(card.into())
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[View::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let view = press.data.parse()?;
+        if !press.asker.is_owner_alone() {
+            return Ok(Pressed::toast(&self.cards.texts(press.asker).owner_only));
         }
-        let texts = self.texts(asker);
+        Ok(Pressed::card(self.of_bot(press.asker, view).await?))
+    }
+}
+
+impl Usage {
+    pub(super) fn new(handles: &Handles) -> Self {
+        let (cards, ledger) = (handles.cards.clone(), handles.ledger.clone());
+        Self { cards, conversations: handles.store.clone(), ledger }
+    }
+
+    async fn of_chat(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
         let (days, mut spent) = self.ledger.last_days(DAYS).await?;
         spent.retain(|spending| spending.chat == asker.place.chat);
         let mut lines = day_lines(texts, &days, &spent);
@@ -71,19 +91,8 @@ impl Commands {
         Ok(Card::titled(&texts.usage_title_chat, lines.join("\n")))
     }
 
-    pub(super) async fn press_usage(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
-        let view = View::ALL.into_iter().find(|view| view.name() == what);
-        match view {
-            Some(_) if asker.standing != Standing::Owner || asker.place.is_group() => {
-                Ok(Pressed::toast(&self.texts(asker).owner_only))
-            }
-            Some(view) => Ok(Pressed::card(self.usage_card(asker, view).await?)),
-            None => Ok(Pressed::toast(&self.texts(asker).gone)),
-        }
-    }
-
-    async fn usage_card(&self, asker: &Asker, view: View) -> Result<Card, StoreError> {
-        let texts = self.texts(asker);
+    async fn of_bot(&self, asker: &Asker, view: View) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
         let (days, spent) = self.ledger.last_days(DAYS).await?;
         let mut lines = match view {
             View::Days => day_lines(texts, &days, &spent),
@@ -100,35 +109,18 @@ impl Commands {
                 bars(rows)
             }
         };
-        lines.extend(self.cap_lines(texts));
+        lines.extend(cap_lines(&self.ledger, texts));
         lines.extend(self.last_answer(asker, texts).await?);
         let buttons = View::ALL.into_iter().filter(|other| *other != view);
-        let row = buttons.map(|other| Button::new(other.label(texts), format!("usage:{}", other.name())));
+        let row = buttons.map(|other| Button::new(label(other, texts), other));
         Ok(Card::titled(&texts.usage_title, lines.join("\n")).row(row.collect()))
-    }
-
-    /// How much of today's caps is gone.
-    pub(super) fn cap_lines(&self, texts: &Texts) -> Vec<String> {
-        let (caps, spent) = (self.ledger.caps(), self.ledger.spent_today());
-        let line = |gone: String, cap: String, percent: String| {
-            let values = [("gone", gone.as_str()), ("cap", &cap), ("percent", &percent)];
-            fill(&texts.usage_cap, &values)
-        };
-        let percent = |gone: u64, cap: u64| (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
-        let by_tokens =
-            caps.tokens.map(|cap| line(tokens(spent.tokens), tokens(cap), percent(spent.tokens, cap)));
-        let by_money = caps.nano_usd.map(|cap| {
-            let known = percent(spent.nano_usd, cap);
-            line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
-        });
-        by_tokens.into_iter().chain(by_money).collect()
     }
 
     /// What the last answer of a chat took.
     async fn last_answer(&self, asker: &Asker, texts: &Texts) -> Result<Option<String>, StoreError> {
         let here: Conversation = asker.place.conversation();
-        let session = self.store.session(here, self.now()).await?;
-        let recent = self.store.recent(session.id, RECENT).await?;
+        let session = self.conversations.session(here, self.cards.now()).await?;
+        let recent = self.conversations.recent(session.id, RECENT).await?;
         let is_answer = |message: &&Message| message.role == Role::Assistant && message.token_usage.is_some();
         let Some(last) = recent.iter().rev().find(is_answer) else { return Ok(None) };
         let count = tokens(last.token_usage.unwrap_or_default().total());
@@ -152,9 +144,37 @@ impl Commands {
     }
 
     async fn name_of(&self, chat: ChatId) -> String {
-        let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
+        let known =
+            self.cards.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
         let name = ["title", "first_name"].iter().find_map(|key| known.get(*key)?.as_str());
         name.map_or_else(|| chat.to_string(), |name| one_line(name, 24))
+    }
+}
+
+/// How much of today's caps is gone.
+pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
+    let (caps, spent) = (ledger.caps(), ledger.spent_today());
+    let line = |gone: String, cap: String, percent: String| {
+        let values = [("gone", gone.as_str()), ("cap", &cap), ("percent", &percent)];
+        fill(&texts.usage_cap, &values)
+    };
+    let percent = |gone: u64, cap: u64| (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
+    let by_tokens =
+        caps.tokens.map(|cap| line(tokens(spent.tokens), tokens(cap), percent(spent.tokens, cap)));
+    let by_money = caps.nano_usd.map(|cap| {
+        let known = percent(spent.nano_usd, cap);
+        line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
+    });
+    by_tokens.into_iter().chain(by_money).collect()
+}
+
+/// What the button of a view says.
+fn label(view: View, texts: &Texts) -> &str {
+    match view {
+        View::Days => &texts.usage_days,
+        View::Chats => &texts.usage_chats,
+        View::People => &texts.usage_people,
+        View::Models => &texts.usage_models,
     }
 }
 

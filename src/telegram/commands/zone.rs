@@ -1,17 +1,25 @@
 //! `/timezone`: where a chat is, said with a button, behind the command, or as an answer to the question that follows a
 //! task made on a guess. `/config` and the courier show the same card. In a group only admins and owners change it.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use super::{Asker, Card, Commands, Pressed, ROWS};
+use super::asker::Asker;
+use super::card::{Card, ROWS};
+use super::cards::Cards;
+use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::handles::Handles;
 use crate::domain::chat::{ChatConfig, ConfigPatch, Place};
 use crate::domain::message::Inbound;
 use crate::domain::task::{State, Task};
 use crate::domain::zone::{self, Told};
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{Changing, Followed, StoreError, change_chat, move_tasks};
+use crate::store::{Changing, Followed, SettingsStore, StoreError, TaskStore, change_chat, move_tasks};
+use crate::telegram::callback::{Config, Family, Zone as Press};
 use crate::telegram::send::Button;
 use crate::text::one_line;
 
@@ -47,8 +55,8 @@ impl Clocks<'_> {
             Some(zone) => self.here(&texts.zone_here, zone),
             None => self.here(&texts.zone_default, default),
         };
-        let clear = config.timezone.map(|_| Button::new(&texts.button_clear, "zone:clear"));
-        let settings = Button::new(&texts.button_settings, "config:show");
+        let clear = config.timezone.map(|_| Button::new(&texts.button_clear, Press::Clear));
+        let settings = Button::new(&texts.button_settings, Config::Show);
         Card::titled(&texts.config_timezone, format!("{here}\n\n{}", texts.zone_type))
             .rows(self.choices(&zone::guesses(self.language)))
             .row(clear.into_iter().chain([settings]).collect())
@@ -82,10 +90,10 @@ impl Clocks<'_> {
         let body: Vec<String> = std::iter::once(first).chain(lists.into_iter().flatten()).collect();
         let count = followed.others.len().to_string();
         let offer = vec![
-            Button::new(fill(&texts.button_move, &[("count", &count)]), format!("zone:move:{zone}")),
-            Button::new(&texts.button_leave, "zone:show"),
+            Button::new(fill(&texts.button_move, &[("count", &count)]), Press::Move(zone)),
+            Button::new(&texts.button_leave, Press::Show),
         ];
-        let back = vec![Button::new(&texts.button_back, "zone:show")];
+        let back = vec![Button::new(&texts.button_back, Press::Show)];
         Card::text(body.join("\n\n")).row(if followed.others.is_empty() { back } else { offer })
     }
 
@@ -100,30 +108,106 @@ impl Clocks<'_> {
 
     /// A button each, two a row.
     fn choices(&self, zones: &[Tz]) -> Vec<Vec<Button>> {
-        let button = |zone: &Tz| {
-            Button::new(format!("{} {}", zone::city(*zone), self.time(*zone)), format!("zone:set:{zone}"))
-        };
+        let button =
+            |zone: &Tz| Button::new(format!("{} {}", zone::city(*zone), self.time(*zone)), Press::Set(*zone));
         zones.chunks(2).map(|row| row.iter().map(button).collect()).collect()
     }
 }
 
-impl Commands {
-    /// `/timezone`, with what is behind it.
-    pub(super) async fn timezone_command(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
+/// Where chats are, and how people say so. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Zones {
+    cards: Cards,
+    settings: Arc<dyn SettingsStore>,
+    tasks: Arc<dyn TaskStore>,
+    default_zone: Tz,
+    /// The bot's name, which is no part of an answer.
+    username: String,
+}
+
+/// Shows and changes where a chat is.
+#[derive(Debug)]
+pub(super) struct Timezone(Zones);
+
+impl Timezone {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self(Zones::new(handles))
+    }
+}
+
+#[async_trait]
+impl Command for Timezone {
+    fn name(&self) -> &'static str {
+        Zones::COMMAND
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_timezone
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Settings)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.0.told(request.asker, request.argument).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Press::NAME]
+    }
+
+    async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
+        let (zones, asker) = (&self.0, press.asker);
+        let wanted = press.data.parse()?;
+        let texts = zones.cards.texts(asker);
+        if wanted != Press::Show && !zones.cards.may_change(asker).await {
+            return Ok(Pressed::toast(&texts.admin_only));
+        }
+        Ok(match wanted {
+            Press::Show => Pressed::card(zones.card(asker).await?),
+            Press::Set(zone) => Pressed::both(&texts.config_saved, zones.set(asker, zone).await?),
+            Press::Move(zone) => zones.move_others(asker, zone).await?,
+            Press::Clear => {
+                zones.clear(asker).await?;
+                Pressed::both(&texts.config_saved, zones.card(asker).await?)
+            }
+        })
+    }
+}
+
+impl Zones {
+    /// The command that says where a chat is; among the settings it has the same name.
+    pub(super) const COMMAND: &'static str = "timezone";
+
+    /// What these handles know of zones.
+    #[must_use]
+    pub fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            settings: handles.store.clone(),
+            tasks: handles.store.clone(),
+            default_zone: handles.default_zone,
+            username: handles.me.username.clone(),
+        }
+    }
+
+    /// What is shown for what somebody writes behind the command.
+    pub(super) async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         let argument = argument.trim();
         if argument.is_empty() {
-            return self.zone_card(asker).await;
+            return self.card(asker).await;
         }
-        let texts = self.texts(asker);
-        if !self.may_change(asker).await {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
             return Ok(Card::text(&texts.admin_only));
         }
         if argument.eq_ignore_ascii_case("clear") {
-            self.clear_zone(asker).await?;
-            return self.zone_card(asker).await;
+            self.clear(asker).await?;
+            return self.card(asker).await;
         }
-        match zone::read(argument, self.now(), asker.language.as_deref()) {
-            Told::Zone(zone) => self.set_zone(asker, zone).await,
+        match zone::read(argument, self.cards.now(), asker.language.as_deref()) {
+            Told::Zone(zone) => self.set(asker, zone).await,
             Told::Several(zones) => Ok(self.clocks(asker).which(&zones)),
             Told::Unknown => {
                 let words = one_line(argument, WORDS_CHARS);
@@ -135,88 +219,60 @@ impl Commands {
         }
     }
 
-    pub(super) async fn press_zone(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
-        let texts = self.texts(asker);
-        let (verb, name) = what.split_once(':').unwrap_or((what, ""));
-        if verb == "show" {
-            return Ok(Pressed::card(self.zone_card(asker).await?));
-        }
-        if !self.may_change(asker).await {
-            return Ok(Pressed::toast(&texts.admin_only));
-        }
-        match (verb, name.parse::<Tz>()) {
-            ("set", Ok(zone)) => {
-                let card = self.set_zone(asker, zone).await?;
-                Ok(Pressed::both(&texts.config_saved, card))
-            }
-            ("move", Ok(zone)) => self.move_others(asker, zone).await,
-            ("clear", _) => {
-                self.clear_zone(asker).await?;
-                Ok(Pressed::both(&texts.config_saved, self.zone_card(asker).await?))
-            }
-            _ => Ok(Pressed::toast(&texts.gone)),
-        }
-    }
-
     /// What is shown for a message that answers the question where its chat is, written by somebody who may say so;
     /// `None` for any other message.
-    pub async fn zone_answered(
-        &self,
-        config: &ChatConfig,
-        part: &Inbound,
-        standing: Standing,
-    ) -> Option<Card> {
+    pub async fn answered(&self, config: &ChatConfig, part: &Inbound, standing: Standing) -> Option<Card> {
         let is_open = config.zone_asked.is_some_and(|asked| part.sent_at - asked < OPEN);
         let is_own = part.attachments.is_empty() && part.forwarded_from.is_none() && part.is_addressed();
         if !is_open || config.timezone.is_some() || !is_own {
             return None;
         }
-        let words = without_name(&part.text, &self.me.username);
+        let words = without_name(&part.text, &self.username);
         let told = zone::answer(&words, part.sent_at, part.language.as_deref())?;
         let asker = Asker::new(part, standing);
-        if !self.may_change(&asker).await {
+        if !self.cards.may_change(&asker).await {
             return None;
         }
         match told {
             Told::Zone(zone) => {
-                let set = self.set_zone(&asker, zone).await;
-                Some(set.unwrap_or_else(|error| self.failed(&asker, &error)))
+                let set = self.set(&asker, zone).await;
+                Some(set.unwrap_or_else(|error| self.cards.failed(&asker, &error)))
             }
             Told::Several(zones) => Some(self.clocks(&asker).which(&zones)),
             Told::Unknown => None,
         }
     }
 
-    async fn zone_card(&self, asker: &Asker) -> Result<Card, StoreError> {
-        let config = self.store.chat_config(asker.place.chat).await?;
+    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let config = self.settings.chat_config(asker.place.chat).await?;
         Ok(self.clocks(asker).card(&config, self.default_zone))
     }
 
-    async fn set_zone(&self, asker: &Asker, zone: Tz) -> Result<Card, StoreError> {
+    async fn set(&self, asker: &Asker, zone: Tz) -> Result<Card, StoreError> {
         let change = ConfigPatch { timezone: Some(Some(zone)), ..ConfigPatch::default() };
-        let (settings, tasks) = (&*self.store as _, &*self.store as _);
-        let changing = Changing { now: self.now(), turn: None };
-        let (_, followed) = change_chat(settings, tasks, asker.place.chat, change, changing).await?;
+        let changing = Changing { now: self.cards.now(), turn: None };
+        let (_, followed) =
+            change_chat(&*self.settings, &*self.tasks, asker.place.chat, change, changing).await?;
         Ok(self.clocks(asker).done(zone, &followed))
     }
 
-    async fn clear_zone(&self, asker: &Asker) -> Result<(), StoreError> {
+    async fn clear(&self, asker: &Asker) -> Result<(), StoreError> {
         let change = ConfigPatch { timezone: Some(None), ..ConfigPatch::default() };
-        self.store.change_chat_config(asker.place.chat, change).await.map(|_| ())
+        self.settings.change_chat_config(asker.place.chat, change).await.map(|_| ())
     }
 
     /// Has the other tasks follow too, unless the chat has moved on since that was offered.
     async fn move_others(&self, asker: &Asker, zone: Tz) -> Result<Pressed, StoreError> {
         let chat = asker.place.chat;
-        if self.store.chat_config(chat).await?.timezone != Some(zone) {
-            return Ok(Pressed::both(&self.texts(asker).gone, self.zone_card(asker).await?));
+        if self.settings.chat_config(chat).await?.timezone != Some(zone) {
+            return Ok(Pressed::both(&self.cards.texts(asker).gone, self.card(asker).await?));
         }
-        let followed = move_tasks(&*self.store, chat, zone, self.now()).await?;
+        let followed = move_tasks(&*self.tasks, chat, zone, self.cards.now()).await?;
         Ok(Pressed::card(self.clocks(asker).done(zone, &followed)))
     }
 
     fn clocks<'a>(&'a self, asker: &'a Asker) -> Clocks<'a> {
-        Clocks { texts: self.texts(asker), language: asker.language.as_deref(), now: self.now() }
+        Clocks { texts: self.cards.texts(asker), language: asker.language.as_deref(), now: self.cards.now() }
     }
 }
 
@@ -243,16 +299,7 @@ fn without_name(text: &str, username: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use chrono_tz::TZ_VARIANTS;
-
     use super::*;
-
-    #[test]
-    fn every_zone_fits_into_a_button() {
-        for zone in TZ_VARIANTS {
-            assert!(format!("zone:move:{zone}").len() <= 64, "{zone}");
-        }
-    }
 
     #[test]
     fn the_bots_name_is_left_out_of_an_answer_and_nothing_else() {

@@ -10,7 +10,7 @@ use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::store::StoreError;
-use crate::telegram::commands::Asker;
+use crate::telegram::commands::{Asker, Card, notices};
 use crate::telegram::inbound;
 use crate::telegram::views::CallbackView;
 use crate::turn::queue::admission::{Full, Refusal, Slot};
@@ -39,12 +39,13 @@ impl Router {
         let (place, message) = (part.place.clone(), part.message);
         self.tasks.spawn("no_room", async move {
             if place.is_group() {
-                return this.commands.sender.shrug(&place, message).await;
+                return this.commands.cards.sender.shrug(&place, message).await;
             }
-            let card = this.commands.no_room(&asker, refusal.full);
+            let cards = &this.commands.cards;
+            let card = Card::text(notices::no_room(cards.texts(&asker), refusal.full));
             match refusal.full {
-                Full::Person | Full::Conversation => drop(this.commands.show(&asker, card).await),
-                Full::All => drop(this.commands.notify(&asker, card).await),
+                Full::Person | Full::Conversation => drop(cards.show(&asker, card).await),
+                Full::All => drop(cards.notify(&asker, card).await),
             }
         });
     }
@@ -89,7 +90,7 @@ impl Router {
     /// Ends the waiting of a button that nothing is done for, and says why if that is to be said. While very many such
     /// answers are under way, further ones are left out.
     fn answer_quietly(self: &Arc<Self>, pressed: Box<CallbackView>, full: Option<Full>) {
-        let Some(room) = self.commands.sender.gate.notice_room() else { return };
+        let Some(room) = self.commands.cards.sender.gate.notice_room() else { return };
         let this = Arc::clone(self);
         self.tasks.spawn("no_room", async move {
             let _room = room;
@@ -113,7 +114,7 @@ impl Router {
         part: Inbound,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
-        let Some(room) = self.commands.sender.gate.notice_room() else {
+        let Some(room) = self.commands.cards.sender.gate.notice_room() else {
             return Ok(Fate::Dropped("too_many_notices"));
         };
         let is_new = self.settings.greet_stranger(&part.speaker.user, self.clock.now()).await?;
@@ -125,8 +126,9 @@ impl Router {
         self.tasks.spawn("stranger", async move {
             let _room = room;
             let asker = Asker::new(&part, Standing::Member);
-            let card = this.commands.private(&asker);
-            if this.commands.notify(&asker, card).await {
+            let cards = &this.commands.cards;
+            let card = notices::private(cards.texts(&asker), asker.speaker.user.telegram_id());
+            if cards.notify(&asker, card).await {
                 this.settle(&[id]).await;
             }
         });

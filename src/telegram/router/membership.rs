@@ -9,7 +9,7 @@ use crate::domain::chat::{ChatKind, Place};
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::store::StoreError;
-use crate::telegram::commands::Asker;
+use crate::telegram::commands::{Asker, notices};
 use crate::telegram::inbound;
 use crate::telegram::views::MemberUpdateView;
 
@@ -25,7 +25,7 @@ impl Router {
         let (old, new) = (member.old_chat_member.status.as_str(), member.new_chat_member.status.as_str());
         let place = inbound::place_of_chat(&member.chat);
         if !new.is_empty() && is_out(new) {
-            self.commands.leave(place.chat).await?;
+            self.resting.leave(place.chat).await?;
             return Ok(Fate::Settled);
         }
         match place.kind {
@@ -49,7 +49,7 @@ impl Router {
         };
         let language = member.from.language_code;
         let asker = Asker { place, speaker, language, standing, message: None };
-        let Some(card) = self.commands.returned(&asker).await? else { return Ok(Fate::Settled) };
+        let Some(card) = self.resting.returned(&asker).await? else { return Ok(Fate::Settled) };
         let this = Arc::clone(self);
         self.tasks.spawn("unblocked", async move { this.show(id, &asker, card).await });
         Ok(Fate::Pending)
@@ -77,12 +77,13 @@ impl Router {
         let language = member.from.language_code;
         let is_admin = member.new_chat_member.status == "administrator";
         let asker = Asker { place, speaker: adder, language, standing, message: None };
-        let offer = self.commands.returned(&asker).await?;
+        let offer = self.resting.returned(&asker).await?;
         let this = Arc::clone(self);
         self.tasks.spawn("joined", async move {
-            let card = this.commands.joined(&asker, is_admin);
+            let cards = &this.commands.cards;
+            let card = notices::joined(cards.texts(&asker), &this.me, is_admin);
             let Some(offer) = offer else { return this.show(id, &asker, card).await };
-            if this.commands.show(&asker, card).await {
+            if cards.show(&asker, card).await {
                 this.show(id, &asker, offer).await;
             }
         });

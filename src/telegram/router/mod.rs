@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use serde::Deserialize;
 
-use super::commands::{Asker, Card, Commands};
-use super::inbound::{self, Command, Me, Target};
+use super::commands::{Asker, Card, CommandTable, Outcome, RestingTasks, Zones};
+use super::inbound::{self, CommandLine, Me, Target};
 use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::AccessSettings;
@@ -24,8 +24,7 @@ use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError};
-use crate::turn::question::{Again, Question};
-use crate::turn::queue::admission::Slot;
+use crate::turn::question::Question;
 use crate::turn::queue::{Job, Mailboxes, Posted};
 
 /// So many unaddressed messages of a group are kept as background.
@@ -47,7 +46,11 @@ pub struct Router {
     /// The lanes.
     pub mailboxes: Mailboxes,
     /// Commands and buttons.
-    pub commands: Arc<Commands>,
+    pub commands: Arc<CommandTable>,
+    /// What answers the question where a chat is.
+    pub zones: Zones,
+    /// Tasks of chats that the bot is put out of.
+    pub resting: RestingTasks,
     /// Who is told of updates that cannot be dealt with.
     pub owners: Arc<dyn Owners>,
     /// The kinds of them that the owners know of.
@@ -67,6 +70,15 @@ enum Fate {
     Pending,
     /// Nothing is to be done, for this reason.
     Dropped(&'static str),
+}
+
+/// A command that somebody may give.
+#[derive(Debug)]
+struct Given {
+    id: UpdateId,
+    part: Inbound,
+    standing: Standing,
+    line: CommandLine,
 }
 
 /// Whether an update is new.
@@ -196,14 +208,12 @@ impl Router {
             return Ok(Fate::Dropped("no_person"));
         };
         let command = inbound::command(view, &self.me);
-        let is_others = command.as_ref().is_some_and(|command| is_others(command, &part));
+        let is_others = command.as_ref().is_some_and(|command| self.is_others(command, &part));
         let command = command.filter(|_| !is_others);
         let list = self.settings.access().await?;
-        if let Some(code) =
-            command.as_ref().filter(|c| c.name == "start" && !part.place.is_group()).map(|c| &c.argument)
-            && !code.is_empty()
+        if let Some(line) = command.as_ref().filter(|_| !part.place.is_group())
             && !list.invites.is_empty()
-            && self.claim(id, &part, code).await?
+            && self.claim(id, &part, line).await?
         {
             return Ok(Fate::Pending);
         }
@@ -213,74 +223,52 @@ impl Router {
             Verdict::Stranger => return self.stranger(id, part, arrival).await,
         };
         match command {
-            Some(command) => self.command(id, part, (standing, arrival), command).await,
+            Some(line) => self.command(Given { id, part, standing, line }, arrival).await,
             None if is_others && part.place.is_group() => self.overhear(&part).await,
             None => self.talk(part, standing, arrival).await,
         }
     }
 
-    /// A command: it acts at once, beside any turn. An owner's is never refused, and a stop works for everybody.
-    async fn command(
-        self: &Arc<Self>,
-        id: UpdateId,
-        part: Inbound,
-        (standing, arrival): (Standing, Arrival),
-        command: Command,
-    ) -> Result<Fate, StoreError> {
-        let is_retry = command.name == "retry";
-        let slot = match self.slot(&part, arrival) {
+    /// A command: it acts at once, beside any turn, or begins one. An owner's is refused only where it begins a turn.
+    async fn command(self: &Arc<Self>, given: Given, arrival: Arrival) -> Result<Fate, StoreError> {
+        let Given { id, part, standing, line } = &given;
+        let command = self.commands.find(&line.name);
+        let begins_turn = command.is_some_and(|command| command.begins_turn());
+        let asker = Asker::new(part, *standing);
+        let slot = match self.slot(part, arrival) {
             Ok(slot) => Some(slot),
-            Err(_) if standing == Standing::Owner && !is_retry => None,
-            Err(_) if command.name == "stop" && self.mailboxes.stop(part.place.conversation()) => {
-                return Ok(Fate::Settled);
-            }
+            Err(_) if *standing == Standing::Owner && !begins_turn => None,
+            Err(_) if self.commands.run_without_room(line, part, &asker) => return Ok(Fate::Settled),
             Err(refusal) => {
-                self.refuse(&part, refusal);
+                self.refuse(part, refusal);
                 return Ok(Fate::Dropped("no_room"));
             }
         };
-        if is_retry {
-            self.retry(id, (part, standing), command.argument, slot);
+        let (conversation, id) = (part.place.conversation(), *id);
+        let done = match command.is_some_and(|command| command.is_immediate(&line.argument)) {
+            true => Some(self.commands.run(line, part, &asker).await),
+            false => None,
+        };
+        if let Some(Outcome::Job(job)) = done {
+            // Here, so that it comes before what is written next.
+            self.mailboxes.post(conversation, Posted::new(*job, slot));
             return Ok(Fate::Pending);
         }
         let this = Arc::clone(self);
-        let asker = Asker::new(&part, standing);
-        let done = match Commands::is_immediate(&command.name) {
-            true => Some(self.commands.run(&command, &asker, &self.mailboxes).await),
-            false => None,
-        };
         self.tasks.spawn("command", async move {
-            let _slot = slot;
-            let card = match done {
-                Some(card) => card,
-                None => this.commands.run(&command, &asker, &this.mailboxes).await,
+            let outcome = match done {
+                Some(outcome) => outcome,
+                None => this.commands.run(&given.line, &given.part, &asker).await,
             };
-            this.show(id, &asker, card).await;
-        });
-        Ok(Fate::Pending)
-    }
-
-    /// The last question again, before any that comes next; only to find out which model is meant may take a while.
-    fn retry(
-        self: &Arc<Self>,
-        id: UpdateId,
-        (part, standing): (Inbound, Standing),
-        argument: String,
-        slot: Option<Slot>,
-    ) {
-        let conversation = part.place.conversation();
-        if argument.is_empty() {
-            let again = Again { asked: Question::new(part, standing), model: None };
-            return self.mailboxes.post(conversation, Posted::new(Job::Again(again), slot));
-        }
-        let this = Arc::clone(self);
-        self.tasks.spawn("retry", async move {
-            let asker = Asker::new(&part, standing);
-            match this.commands.retry(&asker, part, &argument).await {
-                Ok(job) => this.mailboxes.post(conversation, Posted::new(job, slot)),
-                Err(card) => this.show(id, &asker, card).await,
+            match outcome {
+                Outcome::Job(job) => this.mailboxes.post(conversation, Posted::new(*job, slot)),
+                Outcome::Card(card) => {
+                    let _slot = slot;
+                    this.show(id, &asker, card).await;
+                }
             }
         });
+        Ok(Fate::Pending)
     }
 
     /// A message that is no command: a question, what was asked of its writer, or background.
@@ -318,7 +306,7 @@ impl Router {
                 };
             }
         };
-        if !continues && let Some(card) = self.commands.zone_answered(&config, &part, standing).await {
+        if !continues && let Some(card) = self.zones.answered(&config, &part, standing).await {
             let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
             self.tasks.spawn("answer", async move {
                 let _slot = slot;
@@ -334,7 +322,7 @@ impl Router {
 
     /// Shows a card for an update and settles it, unless the bot stops before that: then the next start does.
     async fn show(&self, id: UpdateId, asker: &Asker, card: Card) {
-        if self.commands.show(asker, card).await {
+        if self.commands.cards.show(asker, card).await {
             self.settle(&[id]).await;
         }
     }
@@ -346,18 +334,29 @@ impl Router {
 
     /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the
     /// settings name the owners.
-    async fn claim(self: &Arc<Self>, id: UpdateId, part: &Inbound, code: &str) -> Result<bool, StoreError> {
+    async fn claim(
+        self: &Arc<Self>,
+        id: UpdateId,
+        part: &Inbound,
+        line: &CommandLine,
+    ) -> Result<bool, StoreError> {
+        let command = self.commands.find(&line.name);
+        let Some(code) = command.and_then(|command| command.invitation(&line.argument)) else {
+            return Ok(false);
+        };
         let user = part.speaker.user.clone();
         let redeem = AccessChange::Redeem { code: CodeHash::of(code), user, at: self.clock.now() };
         if !self.access.owners.is_empty() || !self.settings.change_access(redeem).await? {
             return Ok(false);
         }
         tracing::info!(user = %part.speaker.user, "the bot has an owner now");
-        let this = Arc::clone(self);
-        let asker = Asker::new(part, Standing::Owner);
+        let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
+        let asker = Asker::new(&part, Standing::Owner);
         self.tasks.spawn("claim", async move {
-            let card = this.commands.claimed(&asker);
-            this.show(id, &asker, card).await;
+            if let Outcome::Card(card) = this.commands.run(&line, &part, &asker).await {
+                let title = Some(this.commands.cards.texts(&asker).claimed.clone());
+                this.show(id, &asker, Card { title, ..card }).await;
+            }
         });
         Ok(true)
     }
@@ -373,13 +372,13 @@ impl Router {
             tracing::error!(%error, label = error.label(), ?ids, "updates could not be settled");
         }
     }
-}
 
-/// Whether a command is for another bot. In a group one that names nobody and is not known here may be.
-fn is_others(command: &Command, part: &Inbound) -> bool {
-    match command.target {
-        Target::Me => false,
-        Target::Another => true,
-        Target::Nobody => part.place.is_group() && !Commands::knows(&command.name),
+    /// Whether a command is for another bot. In a group one that names nobody and is not known here may be.
+    fn is_others(&self, line: &CommandLine, part: &Inbound) -> bool {
+        match line.target {
+            Target::Me => false,
+            Target::Another => true,
+            Target::Nobody => part.place.is_group() && self.commands.find(&line.name).is_none(),
+        }
     }
 }

@@ -27,7 +27,8 @@ impl Router {
         let is_new = self.odd_kinds.lock().is_ok_and(|mut told| told.insert(kind.to_owned()));
         if is_new {
             let id = update.id.to_string();
-            let words = fill(&self.commands.locales.of(None).update_odd, &[("kind", kind), ("id", &id)]);
+            let words =
+                fill(&self.commands.cards.locales.of(None).update_odd, &[("kind", kind), ("id", &id)]);
             self.owners.tell(&words).await;
         }
         Ok(Fate::Settled)

@@ -40,6 +40,11 @@ impl Recipe {
         self
     }
 
+    /// What is set for it.
+    pub fn variables(&self) -> &BTreeMap<String, String> {
+        &self.variables
+    }
+
     pub fn arg(mut self, arg: &str) -> Self {
         self.args.push(arg.to_owned());
         self

@@ -1,16 +1,36 @@
 //! A chat that the bot was put out of, or that blocked it: its tasks rest until somebody there wants them again. The
 //! router calls this when it learns of either.
 
-use super::super::{Asker, Card, Commands, Pressed};
+use std::sync::Arc;
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::cards::Cards;
+use super::super::command::Pressed;
+use super::super::handles::Handles;
 use crate::domain::task::{PauseReason, State, Task, TaskChange};
 use crate::ids::{ChatId, TaskId};
 use crate::prompts::texts::fill;
-use crate::store::StoreError;
+use crate::store::{StoreError, TaskStore};
+use crate::telegram::callback::Tasks;
 use crate::telegram::send::Button;
 
 const REMOVED: State = State::Paused(PauseReason::Removed);
 
-impl Commands {
+/// The tasks that rest because the bot was put out of their chat.
+#[derive(Debug, Clone)]
+pub struct RestingTasks {
+    cards: Cards,
+    store: Arc<dyn TaskStore>,
+}
+
+impl RestingTasks {
+    /// What these handles know of tasks.
+    #[must_use]
+    pub fn new(handles: &Handles) -> Self {
+        Self { cards: handles.cards.clone(), store: handles.store.clone() }
+    }
+
     /// Pauses all tasks of a chat that the bot is not in any more.
     ///
     /// # Errors
@@ -29,31 +49,33 @@ impl Commands {
     /// # Errors
     /// When the store fails.
     pub async fn returned(&self, asker: &Asker) -> Result<Option<Card>, StoreError> {
-        let texts = self.texts(asker);
+        let texts = self.cards.texts(asker);
         let count = self.removed_tasks(asker.place.chat).await?.len();
         let buttons = vec![
-            Button::new(&texts.button_resume_all, "tasks:back:yes"),
-            Button::new(&texts.button_stay, "tasks:back:no"),
+            Button::new(&texts.button_resume_all, Tasks::Back(true)),
+            Button::new(&texts.button_stay, Tasks::Back(false)),
         ];
         let asks = if asker.place.is_group() { &texts.tasks_removed } else { &texts.tasks_blocked };
         let words = fill(asks, &[("count", &count.to_string())]);
         Ok((count > 0).then(|| Card::text(words).row(buttons)))
     }
 
-    pub(super) async fn press_back(&self, choice: &str, asker: &Asker) -> Result<Pressed, StoreError> {
-        let texts = self.texts(asker);
-        if !self.may_change(asker).await {
-            return Ok(Pressed::toast(&texts.admin_only));
+    /// Has them run again or stay as they are; `None` if no task rests any more.
+    pub(super) async fn press(&self, asker: &Asker, again: bool) -> Result<Option<Pressed>, StoreError> {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
+            return Ok(Some(Pressed::toast(&texts.admin_only)));
         }
         let resting = self.removed_tasks(asker.place.chat).await?;
         if resting.is_empty() {
-            return Ok(Pressed::both(&texts.gone, self.tasks_card(asker, 0).await?));
+            return Ok(None);
         }
-        if choice != "yes" {
-            return Ok(Pressed::card(Card::text(&texts.tasks_stay)));
+        if !again {
+            return Ok(Some(Pressed::card(Card::text(&texts.tasks_stay))));
         }
         let resumed = self.change_each(resting, &TaskChange::Resume).await?;
-        Ok(Pressed::card(Card::text(fill(&texts.tasks_back, &[("count", &resumed.to_string())]))))
+        let words = fill(&texts.tasks_back, &[("count", &resumed.to_string())]);
+        Ok(Some(Pressed::card(Card::text(words))))
     }
 
     async fn removed_tasks(&self, chat: ChatId) -> Result<Vec<TaskId>, StoreError> {
@@ -68,7 +90,7 @@ impl Commands {
     /// Makes the same change of several tasks in one write; gives how many it fitted.
     async fn change_each(&self, tasks: Vec<TaskId>, change: &TaskChange) -> Result<usize, StoreError> {
         let changes = tasks.into_iter().map(|task| (task, change.clone())).collect();
-        let changed = self.store.change_tasks(changes, Vec::new(), self.now()).await?;
+        let changed = self.store.change_tasks(changes, Vec::new(), self.cards.now()).await?;
         Ok(changed.iter().flatten().count())
     }
 }

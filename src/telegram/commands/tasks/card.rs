@@ -3,11 +3,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::super::{Card, ROWS, pager};
+use super::super::card::{Card, ROWS, page_of, pager};
 use super::words;
 use crate::domain::task::{PauseReason, RunStatus, State, Task, TaskRun};
 use crate::domain::usage::{dollars, tokens};
 use crate::prompts::texts::{Texts, fill};
+use crate::telegram::callback::{Page, TaskPress, TaskVerb, Tasks};
 use crate::telegram::send::Button;
 use crate::text::one_line;
 
@@ -30,14 +31,14 @@ pub(super) struct View<'a> {
     pub(super) texts: &'a Texts,
     pub(super) now: DateTime<Utc>,
     /// The page of the list that it was opened from, to go back to; buttons carry it along.
-    pub(super) page: Option<usize>,
+    pub(super) page: Option<Page>,
     /// It is shown in another chat than the task's.
     pub(super) is_elsewhere: bool,
 }
 
 impl View<'_> {
     pub(super) fn card(&self, task: &Task) -> Card {
-        let undo = self.button(&self.texts.button_undo, "undo", task);
+        let undo = self.button(&self.texts.button_undo, TaskVerb::Undo, task);
         let can_undo = matches!(task.state, State::Cancelled(at) if self.now - at < UNDO);
         Card::titled(&self.title(task), self.body(task))
             .row(if can_undo { vec![undo] } else { Vec::new() })
@@ -51,22 +52,21 @@ impl View<'_> {
     }
 
     /// The last runs, the newest first, one page of them.
-    pub(super) fn history(&self, task: &Task, runs: &[TaskRun], page: usize) -> Card {
-        let page = page.min(runs.len().saturating_sub(1) / ROWS);
+    pub(super) fn history(&self, task: &Task, runs: &[TaskRun], page: Page) -> Card {
+        let page = page_of(page, runs.len());
         let lines = runs.iter().skip(page * ROWS).take(ROWS).map(|run| self.run_line(task, run, true));
-        let pages = pager(&format!("tasks:history:{}", self.target(task)), page, runs.len());
+        let pages = pager(page, runs.len(), |page| self.press(TaskVerb::History(page), task));
         Card::titled(&self.title(task), lines.collect::<Vec<_>>().join("\n"))
             .row(pages)
-            .row(vec![self.button(&self.texts.button_back, "open", task)])
+            .row(vec![self.button(&self.texts.button_back, TaskVerb::Open, task)])
     }
 
-    pub(super) fn button(&self, label: &str, verb: &str, task: &Task) -> Button {
-        Button::new(label, format!("tasks:{verb}:{}", self.target(task)))
+    pub(super) fn button(&self, label: &str, verb: TaskVerb, task: &Task) -> Button {
+        Button::new(label, self.press(verb, task))
     }
 
-    /// How its buttons name a task: its id, and behind a `~` the page of the list.
-    pub(super) fn target(&self, task: &Task) -> String {
-        self.page.map_or_else(|| task.id.to_string(), |page| format!("{}~{page}", task.id))
+    const fn press(&self, verb: TaskVerb, task: &Task) -> Tasks {
+        Tasks::One(TaskPress { verb, task: task.id, page: self.page })
     }
 
     pub(super) fn moment(&self, task: &Task, at: DateTime<Utc>) -> String {
@@ -163,16 +163,16 @@ impl View<'_> {
 
     fn actions(&self, task: &Task) -> Vec<Button> {
         let texts = self.texts;
-        let run = (&texts.button_run_now, "run", task.claim.is_none());
+        let run = (&texts.button_run_now, TaskVerb::Run, task.claim.is_none());
         // A card stays as it was drawn: this draws it anew once the run has ended.
-        let refresh = (&texts.button_refresh, "open", task.claim.is_some());
-        let skip = (&texts.button_skip, "skip", task.asked.is_some());
+        let refresh = (&texts.button_refresh, TaskVerb::Open, task.claim.is_some());
+        let skip = (&texts.button_skip, TaskVerb::Skip, task.asked.is_some());
         let pause = match task.state {
-            State::Paused(_) => (&texts.button_resume, "resume", true),
-            _ => (&texts.button_pause, "pause", task.is_live()),
+            State::Paused(_) => (&texts.button_resume, TaskVerb::Resume, true),
+            _ => (&texts.button_pause, TaskVerb::Pause, task.is_live()),
         };
-        let edit = (&texts.button_edit, "edit", true);
-        let cancel = (&texts.button_cancel, "cancel", task.is_live());
+        let edit = (&texts.button_edit, TaskVerb::Edit, true);
+        let cancel = (&texts.button_cancel, TaskVerb::Cancel, task.is_live());
         let all = match task.state {
             State::Cancelled(_) => Vec::new(),
             _ => vec![run, refresh, skip, pause, edit, cancel],
@@ -184,8 +184,9 @@ impl View<'_> {
     /// What else there is to see.
     fn ways(&self, task: &Task) -> Vec<Button> {
         let texts = self.texts;
-        let history = task.last.as_ref().map(|_| self.button(&texts.button_history, "history", task));
-        let back = self.page.map(|page| Button::new(&texts.button_back, format!("tasks:list:{page}")));
+        let history =
+            task.last.as_ref().map(|_| self.button(&texts.button_history, TaskVerb::History(0), task));
+        let back = self.page.map(|page| Button::new(&texts.button_back, Tasks::List(page)));
         history.into_iter().chain(back).collect()
     }
 }

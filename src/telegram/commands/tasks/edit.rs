@@ -2,36 +2,48 @@
 
 use chrono::TimeDelta;
 
-use super::super::{Card, Commands, Pressed};
-use super::Wish;
+use super::super::card::Card;
+use super::super::command::Pressed;
+use super::Tasks;
 use super::card::View;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, State, Task, TaskChange, TaskEdit};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
-use crate::telegram::send::Button;
+use crate::telegram::callback::TaskVerb;
 
 /// Steps in minutes for what runs again and again.
-const STEPS: [(&str, i64); 4] = [("−1 h", -60), ("−15 min", -15), ("+15 min", 15), ("+1 h", 60)];
+const STEPS: [(&str, i32); 4] = [("−1 h", -60), ("−15 min", -15), ("+15 min", 15), ("+1 h", 60)];
 /// Steps for a single run, from now on if its time has passed.
-const LATER: [(&str, i64); 3] = [("+10 min", 10), ("+1 h", 60), ("+1 d", 24 * 60)];
+const LATER: [(&str, i32); 3] = [("+10 min", 10), ("+1 h", 60), ("+1 d", 24 * 60)];
 /// So much of a task's id stands in the card. That is its time in milliseconds, which tells it from the chat's others,
 /// and what tools that change tasks take for the id.
 const TAG_BYTES: usize = 10;
 
-impl Commands {
+/// A change of a task by a button.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Edit {
+    /// Moves its times by minutes.
+    Shift(i32),
+    /// Says what becomes of missed runs.
+    Missed(IfMissed),
+}
+
+impl Tasks {
+    /// Shows the card that changes a task, after this change if there is one.
     pub(super) async fn press_edit(
         &self,
         view: View<'_>,
         task: Task,
-        wish: Wish<'_>,
+        edit: Option<Edit>,
     ) -> Result<Pressed, StoreError> {
-        let edit = match (wish.verb, task.state) {
+        let edit = match (edit, task.state) {
             (_, State::Cancelled(_)) => None,
-            ("edit", _) => return Ok(Pressed::card(view.edit_card(&task))),
-            ("shift", _) => wish.more.parse().ok().and_then(|minutes| view.shifted(&task, minutes)),
-            _ => IfMissed::named(wish.more)
-                .map(|policy| TaskEdit { if_missed: Some(policy), ..TaskEdit::default() }),
+            (None, _) => return Ok(Pressed::card(view.edit_card(&task))),
+            (Some(Edit::Shift(minutes)), _) => view.shifted(&task, minutes),
+            (Some(Edit::Missed(policy)), _) => {
+                Some(TaskEdit { if_missed: Some(policy), ..TaskEdit::default() })
+            }
         };
         if !self.has_room_for(&task).await? {
             return Ok(Pressed::toast(self.full(view.texts)));
@@ -60,27 +72,25 @@ impl View<'_> {
         }
         let steps = if task.schedule.is_recurring() { &STEPS[..] } else { &LATER[..] };
         let fitting = steps.iter().filter(|(_, minutes)| self.shifted(task, *minutes).is_some());
-        let step = |(label, minutes): &(&str, i64)| {
-            Button::new(*label, format!("tasks:shift:{}:{minutes}", self.target(task)))
-        };
+        let step = |(label, minutes): &(&str, i32)| self.button(label, TaskVerb::Shift(*minutes), task);
         let policies = IfMissed::ALL.into_iter().map(|policy| {
             let mark = if policy == task.if_missed { "✓ " } else { "" };
-            let data = format!("tasks:missed:{}:{}", self.target(task), policy.name());
-            Button::new(format!("{mark}{}", missed_words(texts, policy)), data)
+            let label = format!("{mark}{}", missed_words(texts, policy));
+            self.button(&label, TaskVerb::Missed(policy), task)
         });
         Card::titled(&fill(&texts.task_edit, &[("task", &self.title(task))]), lines.join("\n"))
             .row(fitting.map(step).collect())
             .row(policies.collect())
-            .row(vec![self.button(&texts.button_back, "open", task)])
+            .row(vec![self.button(&texts.button_back, TaskVerb::Open, task)])
     }
 
     /// The edit that moves a task's times; `None` where that has no meaning.
-    fn shifted(&self, task: &Task, minutes: i64) -> Option<TaskEdit> {
+    fn shifted(&self, task: &Task, minutes: i32) -> Option<TaskEdit> {
         let late = match task.schedule {
             Schedule::Once { at, .. } => (self.now - at).max(TimeDelta::zero()),
             Schedule::Cron(_) => TimeDelta::zero(),
         };
-        let by = TimeDelta::try_minutes(minutes)?.checked_add(&late)?;
+        let by = TimeDelta::try_minutes(minutes.into())?.checked_add(&late)?;
         let schedule = task.schedule.shifted(by)?;
         schedule.next(task.zone, self.now)?;
         Some(TaskEdit { schedule: Some((schedule, task.zone)), ..TaskEdit::default() })

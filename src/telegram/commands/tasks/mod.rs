@@ -1,22 +1,30 @@
 //! `/tasks`: what runs by itself in a chat. Its list opens the cards of tasks; the buttons on those, and under notices
 //! about tasks, change them here.
-//!
-//! A button says `tasks:VERB:ID`, with `~PAGE` behind the id if its card was opened from the list, and `:MORE` at the
-//! end for the verbs that need more.
 
-mod back;
+pub(super) mod back;
 mod card;
 mod edit;
 mod words;
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::{Asker, Card, Commands, Pressed, ROWS, pager};
+use self::back::RestingTasks;
+use self::edit::Edit;
+use super::asker::Asker;
+use super::card::{Card, ROWS, number, page_of, pager};
+use super::cards::Cards;
+use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::handles::Handles;
+use crate::config::AccessSettings;
 use crate::domain::task::{KEPT, PauseReason, RunStatus, State, Task, TaskChange};
 use crate::ids::{RunId, TaskId};
 use crate::policy::access::{Standing, Verdict, judge, may_change};
 use crate::prompts::texts::{Texts, fill};
-use crate::store::StoreError;
+use crate::store::{SettingsStore, StoreError, TaskStore};
+use crate::telegram::callback::{Family, Page, TaskPress, TaskVerb, Tasks as Press};
 use crate::telegram::send::Button;
 use crate::text::one_line;
 use crate::turn::queue::{Job, Mailboxes};
@@ -27,80 +35,126 @@ use card::{UNDO, View};
 /// What a button of the list shows of a task.
 const BUTTON_CHARS: usize = 40;
 
-/// What a button asks for.
-#[derive(Debug, Clone, Copy)]
-struct Wish<'a> {
-    verb: &'a str,
-    task: TaskId,
-    page: Option<usize>,
-    more: &'a str,
+/// Shows and changes the tasks of a chat.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    cards: Cards,
+    store: Arc<dyn TaskStore>,
+    settings: Arc<dyn SettingsStore>,
+    resting: RestingTasks,
+    access: AccessSettings,
+    mailboxes: Mailboxes,
+    /// The most tasks of a chat.
+    per_chat: usize,
 }
 
-fn wish(what: &str) -> Option<Wish<'_>> {
-    let (verb, rest) = what.split_once(':')?;
-    let (target, more) = rest.split_once(':').unwrap_or((rest, ""));
-    let (id, page) = match target.split_once('~') {
-        Some((id, page)) => (id, Some(page.parse().ok()?)),
-        None => (target, None),
-    };
-    Some(Wish { verb, task: id.parse().ok()?, page, more })
+#[async_trait]
+impl Command for Tasks {
+    fn name(&self) -> &'static str {
+        "tasks"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_tasks
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Schedule)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.list(request.asker, 0).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Press::NAME]
+    }
+
+    async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        Ok(match press.data.parse()? {
+            Press::List(page) => Pressed::card(self.list(asker, page).await?),
+            Press::Back(again) => match self.resting.press(asker, again).await? {
+                Some(pressed) => pressed,
+                None => Pressed::both(&self.cards.texts(asker).gone, self.list(asker, 0).await?),
+            },
+            Press::One(press) => self.press_one(asker, press).await?,
+        })
+    }
 }
 
-impl Commands {
-    pub(super) async fn tasks_card(&self, asker: &Asker, page: usize) -> Result<Card, StoreError> {
-        let (texts, now) = (self.texts(asker), self.now());
+/// A change of a task that somebody wants, and what is said when it is made.
+struct Wanted<'a> {
+    verb: TaskVerb,
+    change: TaskChange,
+    done: &'a str,
+}
+
+impl Tasks {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            store: handles.store.clone(),
+            settings: handles.store.clone(),
+            resting: RestingTasks::new(handles),
+            access: handles.access.clone(),
+            mailboxes: handles.mailboxes.clone(),
+            per_chat: handles.tasks_per_chat,
+        }
+    }
+
+    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        let (texts, now) = (self.cards.texts(asker), self.cards.now());
         let tasks = in_order(self.store.tasks(asker.place.chat).await?, now);
         if tasks.is_empty() {
             return Ok(Card::text(&texts.tasks_empty));
         }
-        let page = page.min((tasks.len() - 1) / ROWS);
-        let rows =
-            tasks.iter().skip(page * ROWS).take(ROWS).map(|task| {
-                vec![Button::new(label(texts, task, now), format!("tasks:open:{}~{page}", task.id))]
-            });
-        Ok(Card::titled(&texts.tasks_title, "").rows(rows).row(pager("tasks:list", page, tasks.len())))
+        let page = page_of(page, tasks.len());
+        let open = |task: &Task| {
+            Press::One(TaskPress { verb: TaskVerb::Open, task: task.id, page: Some(number(page)) })
+        };
+        let shown = tasks.iter().skip(page * ROWS).take(ROWS);
+        let rows = shown.map(|task| vec![Button::new(label(texts, task, now), open(task))]);
+        Ok(Card::titled(&texts.tasks_title, "").rows(rows).row(pager(page, tasks.len(), Press::List)))
     }
 
-    pub(super) async fn press_tasks(
-        &self,
-        what: &str,
-        asker: &Asker,
-        mailboxes: &Mailboxes,
-    ) -> Result<Pressed, StoreError> {
-        match what.split_once(':') {
-            Some(("list", page)) => {
-                return Ok(Pressed::card(self.tasks_card(asker, page.parse().unwrap_or_default()).await?));
-            }
-            Some(("back", choice)) => return self.press_back(choice, asker).await,
-            _ => {}
-        }
-        let texts = self.texts(asker);
-        let Some(wish) = wish(what) else { return Ok(Pressed::toast(&texts.gone)) };
-        let task = self.store.task(wish.task).await?.filter(|task| may_look(asker, task));
+    async fn press_one(&self, asker: &Asker, press: TaskPress) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let task = self.store.task(press.task).await?.filter(|task| may_look(asker, task));
         let Some(task) = task else {
             // A notice is left as it is: it still says what happened.
-            return Ok(match wish.page {
-                Some(page) => Pressed::both(&texts.gone, self.tasks_card(asker, page).await?),
+            return Ok(match press.page {
+                Some(page) => Pressed::both(&texts.gone, self.list(asker, page).await?),
                 None => Pressed::toast(&texts.gone),
             });
         };
-        let view = self.view(asker, &task, wish);
-        match wish.verb {
-            "open" => Ok(Pressed::card(view.card(&task))),
-            "history" => {
+        let view = self.view(asker, &task, press);
+        let (change, done) = match press.verb {
+            TaskVerb::Open => return Ok(Pressed::card(view.card(&task))),
+            TaskVerb::History(page) => {
                 let runs = self.store.task_runs(task.id).await?;
-                Ok(Pressed::card(view.history(&task, &runs, wish.more.parse().unwrap_or_default())))
+                return Ok(Pressed::card(view.history(&task, &runs, page)));
             }
-            _ if !self.may_change_task(asker, &task).await => Ok(Pressed::toast(&texts.task_not_yours)),
-            _ if !self.may_reach(asker, &task, wish.verb).await => Ok(Pressed::toast(&texts.task_not_there)),
-            "edit" | "shift" | "missed" => self.press_edit(view, task, wish).await,
-            _ => self.press_change(view, task, wish, mailboxes).await,
-        }
+            _ if !self.may_change(asker, &task).await => return Ok(Pressed::toast(&texts.task_not_yours)),
+            verb if !self.may_reach(asker, &task, verb).await => {
+                return Ok(Pressed::toast(&texts.task_not_there));
+            }
+            TaskVerb::Edit => return self.press_edit(view, task, None).await,
+            TaskVerb::Shift(minutes) => return self.press_edit(view, task, Some(Edit::Shift(minutes))).await,
+            TaskVerb::Missed(policy) => return self.press_edit(view, task, Some(Edit::Missed(policy))).await,
+            TaskVerb::Run => (TaskChange::RunNow(RunId::new()), &texts.task_running),
+            TaskVerb::Pause => (TaskChange::Pause(PauseReason::Person), &texts.task_paused),
+            TaskVerb::Resume => (TaskChange::Resume, &texts.task_resumed),
+            TaskVerb::Cancel => (TaskChange::Cancel, &texts.task_cancelled),
+            TaskVerb::Undo => (TaskChange::Revive, &texts.task_revived),
+            TaskVerb::Skip => (TaskChange::Skip, &texts.task_skipped),
+        };
+        self.press_change(view, task, Wanted { verb: press.verb, change, done }).await
     }
 
-    fn view<'a>(&'a self, asker: &Asker, task: &Task, wish: Wish<'_>) -> View<'a> {
+    fn view<'a>(&'a self, asker: &Asker, task: &Task, press: TaskPress) -> View<'a> {
         let is_elsewhere = asker.place.chat != task.place.chat;
-        View { texts: self.texts(asker), now: self.now(), page: wish.page, is_elsewhere }
+        View { texts: self.cards.texts(asker), now: self.cards.now(), page: press.page, is_elsewhere }
     }
 
     /// Does what takes no more than one change.
@@ -108,39 +162,28 @@ impl Commands {
         &self,
         view: View<'_>,
         task: Task,
-        wish: Wish<'_>,
-        mailboxes: &Mailboxes,
+        Wanted { verb, change, done }: Wanted<'_>,
     ) -> Result<Pressed, StoreError> {
         let texts = view.texts;
-        let change = match wish.verb {
-            "run" => Some((TaskChange::RunNow(RunId::new()), &texts.task_running)),
-            "pause" => Some((TaskChange::Pause(PauseReason::Person), &texts.task_paused)),
-            "resume" => Some((TaskChange::Resume, &texts.task_resumed)),
-            "cancel" => Some((TaskChange::Cancel, &texts.task_cancelled)),
-            "undo" => Some((TaskChange::Revive, &texts.task_revived)),
-            "skip" => Some((TaskChange::Skip, &texts.task_skipped)),
-            _ => None,
-        };
-        let is_late = wish.verb == "undo" && is_gone(&task, view.now);
-        let Some((change, done)) = change.filter(|_| !is_late) else {
+        if verb == TaskVerb::Undo && is_gone(&task, view.now) {
             return Ok(Pressed::both(&texts.gone, view.card(&task)));
-        };
-        let makes_it_run = ["run", "resume", "undo"].contains(&wish.verb);
+        }
+        let makes_it_run = matches!(verb, TaskVerb::Run | TaskVerb::Resume | TaskVerb::Undo);
         if makes_it_run && !self.may_still_talk(&task).await? {
             return Ok(Pressed::both(&texts.task_paused_denied, view.card(&task)));
         }
-        if wish.verb == "undo" && !self.has_room_for(&task).await? {
+        if verb == TaskVerb::Undo && !self.has_room_for(&task).await? {
             return Ok(Pressed::toast(self.full(texts)));
         }
         if let Some(task) = self.change_task(task.id, change).await? {
             let card = view.card(&task);
-            if wish.verb == "run" {
-                mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
+            if verb == TaskVerb::Run {
+                self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
             }
             return Ok(Pressed::both(done, card));
         }
         let Some(now) = self.store.task(task.id).await? else { return Ok(Pressed::toast(&texts.gone)) };
-        let is_running = wish.verb == "run" && now.claim.is_some();
+        let is_running = verb == TaskVerb::Run && now.claim.is_some();
         let words = if is_running { &texts.task_runs_already } else { &texts.gone };
         Ok(Pressed::both(words, view.card(&now)))
     }
@@ -149,46 +192,47 @@ impl Commands {
     async fn has_room_for(&self, task: &Task) -> Result<bool, StoreError> {
         let of_chat = self.store.tasks(task.place.chat).await?;
         let live = of_chat.iter().filter(|other| other.is_live()).count();
-        Ok(task.is_live() || live < self.tasks_per_chat)
+        Ok(task.is_live() || live < self.per_chat)
     }
 
     fn full(&self, texts: &Texts) -> String {
-        fill(&texts.tasks_full, &[("limit", &self.tasks_per_chat.to_string())])
+        fill(&texts.tasks_full, &[("limit", &self.per_chat.to_string())])
     }
 
     /// Whether whoever asked for a task may still talk to the bot: it runs in their name.
     async fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
-        let list = self.store.access().await?;
+        let list = self.settings.access().await?;
         let verdict = judge(&self.access, &list, &task.place, &task.creator.user);
         Ok(matches!(verdict, Verdict::Allow(_)))
     }
 
     /// The task as it is then; `None` if it is gone or the change does not fit it any more.
     async fn change_task(&self, task: TaskId, change: TaskChange) -> Result<Option<Task>, StoreError> {
-        let changed = self.store.change_tasks(vec![(task, change)], Vec::new(), self.now()).await?;
+        let changed = self.store.change_tasks(vec![(task, change)], Vec::new(), self.cards.now()).await?;
         Ok(changed.into_iter().next().flatten())
     }
 
     /// Whoever asked for a task may change it, and whoever may change what holds for its chat, from there; owners from
     /// anywhere.
-    async fn may_change_task(&self, asker: &Asker, task: &Task) -> bool {
+    async fn may_change(&self, asker: &Asker, task: &Task) -> bool {
         let is_here = asker.place.chat == task.place.chat;
         is_own(asker, task)
-            || is_here && may_change(&*self.admins, asker.standing, &task.place, &asker.speaker.user).await
+            || is_here
+                && may_change(&*self.cards.admins, asker.standing, &task.place, &asker.speaker.user).await
     }
 
     /// Whether someone who may change a task is in its chat, or need not be: what a task does, it does there.
-    async fn may_reach(&self, asker: &Asker, task: &Task, verb: &str) -> bool {
+    async fn may_reach(&self, asker: &Asker, task: &Task, verb: TaskVerb) -> bool {
         asker.place.chat == task.place.chat
             || asker.standing == Standing::Owner
             || is_restraint(verb)
-            || self.admins.is_member(task.place.chat, &asker.speaker.user).await
+            || self.cards.admins.is_member(task.place.chat, &asker.speaker.user).await
     }
 }
 
 /// Whether a verb makes a task do less, and never more.
-fn is_restraint(verb: &str) -> bool {
-    ["cancel", "pause", "skip"].contains(&verb)
+const fn is_restraint(verb: TaskVerb) -> bool {
+    matches!(verb, TaskVerb::Cancel | TaskVerb::Pause | TaskVerb::Skip)
 }
 
 /// Whether someone may see a task: from where it is everybody, from elsewhere those whose own it is.

@@ -1,17 +1,23 @@
 //! The card that shows what the model changed of a chat's settings, and the button that undoes it. The courier sends it
 //! behind the answer of the turn.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::card::{Card, Pressed};
-use super::config::{self, Field};
-use super::{Asker, Commands};
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::cards::Cards;
+use super::super::command::{PressError, Pressed};
+use super::super::handles::Handles;
+use super::fields;
 use crate::domain::chat::ChatConfig;
 use crate::domain::config_change::{ConfigChange, Setting};
 use crate::ids::RunId;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{StoreError, undo_change};
+use crate::store::{SettingsStore, TaskStore, undo_change};
+use crate::telegram::callback::{Field, Undo};
 use crate::telegram::send::Button;
 
 /// What the model changed, with a button that undoes it as long as that can be; `default` is the zone of chats that set
@@ -25,11 +31,11 @@ pub fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, now: Dat
     };
     let mut lines: Vec<String> = change.settings().map(line).collect();
     let is_cut =
-        |setting: Setting| config::is_cut(&change.before, setting) || config::is_cut(&change.after, setting);
+        |setting: Setting| fields::is_cut(&change.before, setting) || fields::is_cut(&change.after, setting);
     if change.settings().any(is_cut) {
         lines.push(texts.settings_whole.clone());
     }
-    let undo = Button::new(&texts.button_undo, format!("undo:{}", change.run));
+    let undo = Button::new(&texts.button_undo, Undo(change.run));
     let can = change.can_be_undone(now);
     Card::titled(&texts.settings_changed, lines.join("\n")).row(if can { vec![undo] } else { Vec::new() })
 }
@@ -55,10 +61,10 @@ fn undone_card(texts: &Texts, change: &ConfigChange, config: &ChatConfig, defaul
 
 fn label(texts: &Texts, setting: Setting) -> &str {
     match setting {
-        Setting::Language => Field::Language.label(texts),
-        Setting::Tone => Field::Tone.label(texts),
-        Setting::Instructions => Field::Instructions.label(texts),
-        Setting::Answers => Field::Answers.label(texts),
+        Setting::Language => fields::label(texts, Field::Language),
+        Setting::Tone => fields::label(texts, Field::Tone),
+        Setting::Instructions => fields::label(texts, Field::Instructions),
+        Setting::Answers => fields::label(texts, Field::Answers),
         Setting::Zone => &texts.config_timezone,
         Setting::Model => &texts.model_title,
         Setting::Writing => &texts.settings_writing,
@@ -67,10 +73,10 @@ fn label(texts: &Texts, setting: Setting) -> &str {
 
 fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> String {
     match setting {
-        Setting::Language => config::value(texts, config, Field::Language),
-        Setting::Tone => config::value(texts, config, Field::Tone),
-        Setting::Instructions => config::value(texts, config, Field::Instructions),
-        Setting::Answers => config::value(texts, config, Field::Answers),
+        Setting::Language => fields::value(texts, config, Field::Language),
+        Setting::Tone => fields::value(texts, config, Field::Tone),
+        Setting::Instructions => fields::value(texts, config, Field::Instructions),
+        Setting::Answers => fields::value(texts, config, Field::Answers),
         Setting::Zone => match config.timezone {
             Some(zone) => zone.name().to_owned(),
             None => fill(&texts.config_default, &[("zone", default.name())]),
@@ -86,24 +92,41 @@ fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> S
     }
 }
 
-impl Commands {
-    /// Undoes what the model changed in a turn, for those who may change settings by hand.
-    pub(super) async fn press_undo(&self, run: &str, asker: &Asker) -> Result<Pressed, StoreError> {
-        let texts = self.texts(asker);
-        if !self.may_change(asker).await {
+/// Undoes what the model changed of a chat's settings.
+#[derive(Debug)]
+pub(super) struct UndoChange {
+    cards: Cards,
+    settings: Arc<dyn SettingsStore>,
+    tasks: Arc<dyn TaskStore>,
+    default_zone: Tz,
+}
+
+impl UndoChange {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            settings: handles.store.clone(),
+            tasks: handles.store.clone(),
+            default_zone: handles.default_zone,
+        }
+    }
+
+    /// Undoes what was changed in a turn, for those who may change settings by hand.
+    pub(super) async fn press(&self, run: RunId, asker: &Asker) -> Result<Pressed, PressError> {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
             return Ok(Pressed::toast(&texts.admin_only));
         }
-        let Ok(run) = run.parse::<RunId>() else { return Ok(Pressed::toast(&texts.gone)) };
-        let known = self.store.config_change(run).await?;
+        let known = self.settings.config_change(run).await?;
         if known.is_none_or(|change| change.chat != asker.place.chat) {
-            return Ok(Pressed::toast(&texts.gone));
+            return Err(PressError::Gone);
         }
-        let (now, zone) = (self.now(), self.default_zone);
-        let Some((change, restored)) = undo_change(&*self.store as _, &*self.store as _, run, now).await?
-        else {
-            return Ok(Pressed::toast(&texts.gone));
+        let (now, zone) = (self.cards.now(), self.default_zone);
+        let undone = undo_change(&*self.settings, &*self.tasks, run, now).await?;
+        let Some((change, restored)) = undone else {
+            return Err(PressError::Gone);
         };
-        let config = self.store.chat_config(change.chat).await?;
+        let config = self.settings.chat_config(change.chat).await?;
         if !restored.is_empty() {
             return Ok(Pressed::both(&texts.settings_undone, undone_card(texts, &change, &config, zone)));
         }

@@ -1,123 +1,151 @@
 //! `/config`: a card of the chat's settings, each a button to choose, change or clear; or changed by words behind the
 //! command. In a group only admins and owners change them.
 
-use super::{Asker, Card, Commands, Pressed};
+mod fields;
+pub(super) mod undo;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono_tz::Tz;
+
+use self::fields::{label, value, when_words};
+use self::undo::UndoChange;
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::model::ChatModels;
+use super::zone::Zones;
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
-use crate::domain::config_change::Setting;
 use crate::domain::model::list;
 use crate::ids::{ChatId, UserId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::StoreError;
+use crate::store::{SettingsStore, StoreError};
+use crate::telegram::callback::{Choice, Config as Press, Family, Field, Model, Undo, Zone};
+use crate::telegram::inbound::Me;
 use crate::telegram::send::Button;
-use crate::text::one_line;
 
 /// Languages offered as buttons, by their own names; any other can be typed.
 const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "Русский", "Français"];
 
 /// So many agents are offered as buttons; any other can be typed.
-const MOST_CHOICES: usize = 12;
+const MAX_CHOICES: usize = 12;
 
-/// The most characters of a setting that a line shows.
-const VALUE_CHARS: usize = 80;
-
-/// A setting that can be changed here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
-    Language,
-    Tone,
-    Instructions,
-    Agent,
-    Answers,
+/// Shows and changes the settings of a chat.
+#[derive(Debug)]
+pub(super) struct Config {
+    cards: Cards,
+    settings: Arc<dyn SettingsStore>,
+    models: ChatModels,
+    zones: Zones,
+    undo: UndoChange,
+    me: Me,
+    default_zone: Tz,
 }
 
-impl Field {
-    const ALL: [Self; 5] = [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers];
+#[async_trait]
+impl Command for Config {
+    fn name(&self) -> &'static str {
+        "config"
+    }
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Language => "language",
-            Self::Tone => "tone",
-            Self::Instructions => "instructions",
-            Self::Agent => "agent",
-            Self::Answers => "answers",
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_config
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Settings)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.told(request.asker, request.argument).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Press::NAME, Undo::NAME]
+    }
+
+    async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        if let Ok(Undo(turn)) = press.data.parse() {
+            return self.undo.press(turn, asker).await;
+        }
+        Ok(match press.data.parse()? {
+            Press::Show => Pressed::card(self.card(asker).await?),
+            Press::Ask(field) => {
+                let config = self.settings.chat_config(asker.place.chat).await?;
+                Pressed::card(self.ask(asker, &config, field))
+            }
+            Press::Set(choice) => self.press_change(asker, choice.field(), Some(choice.value())).await?,
+            Press::Clear(field) => self.press_change(asker, field, None).await?,
+        })
+    }
+}
+
+impl Config {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            settings: handles.store.clone(),
+            models: ChatModels::new(handles),
+            zones: Zones::new(handles),
+            undo: UndoChange::new(handles),
+            me: handles.me.clone(),
+            default_zone: handles.default_zone,
         }
     }
 
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|field| field.name().eq_ignore_ascii_case(name))
-    }
-
-    pub(super) fn label(self, texts: &Texts) -> &str {
-        match self {
-            Self::Language => &texts.config_language,
-            Self::Tone => &texts.config_personality,
-            Self::Instructions => &texts.config_instructions,
-            Self::Agent => &texts.config_agent,
-            Self::Answers => &texts.config_answers,
-        }
-    }
-}
-
-impl Commands {
-    pub(super) async fn config_command(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
+    async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         if argument.is_empty() {
-            return self.config_card(asker).await;
+            return self.card(asker).await;
         }
         let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
-        if name.eq_ignore_ascii_case("timezone") {
-            return self.timezone_command(asker, value).await;
+        if name.eq_ignore_ascii_case(Zones::COMMAND) {
+            return self.zones.told(asker, value).await;
         }
-        let config = self.store.chat_config(asker.place.chat).await?;
-        let Some(field) = Field::named(name).filter(|field| self.applies(*field, asker, &config)) else {
-            return Ok(Card::text(&self.texts(asker).config_usage));
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let Some(field) = name.parse::<Field>().ok().filter(|field| self.applies(*field, asker, &config))
+        else {
+            return Ok(Card::text(&self.cards.texts(asker).config_usage));
         };
         if value.trim().is_empty() {
             return Ok(self.ask(asker, &config, field));
         }
         let value = Some(value.trim()).filter(|value| !value.eq_ignore_ascii_case("clear"));
         match self.change(asker, field, value).await? {
-            Ok(hint) => Ok(with_hint(self.config_card(asker).await?, hint)),
+            Ok(hint) => Ok(with_hint(self.card(asker).await?, hint)),
             Err(complaint) => Ok(Card::text(complaint)),
         }
     }
 
-    pub(super) async fn press_config(&self, what: &str, asker: &Asker) -> Result<Pressed, StoreError> {
-        let mut words = what.splitn(3, ':');
-        let (verb, name, value) =
-            (words.next().unwrap_or_default(), words.next().unwrap_or_default(), words.next());
-        if verb == "show" {
-            return Ok(Pressed::card(self.config_card(asker).await?));
-        }
-        let Some(field) = Field::named(name) else {
-            return Ok(Pressed::toast(&self.texts(asker).gone));
-        };
-        match verb {
-            "ask" => {
-                let config = self.store.chat_config(asker.place.chat).await?;
-                Ok(Pressed::card(self.ask(asker, &config, field)))
+    async fn press_change(
+        &self,
+        asker: &Asker,
+        field: Field,
+        value: Option<&str>,
+    ) -> Result<Pressed, StoreError> {
+        Ok(match self.change(asker, field, value).await? {
+            Ok(hint) => {
+                let card = with_hint(self.card(asker).await?, hint);
+                Pressed::both(&self.cards.texts(asker).config_saved, card)
             }
-            "set" | "clear" => match self.change(asker, field, value.filter(|_| verb == "set")).await? {
-                Ok(hint) => {
-                    let card = with_hint(self.config_card(asker).await?, hint);
-                    Ok(Pressed::both(&self.texts(asker).config_saved, card))
-                }
-                Err(complaint) => Ok(Pressed::toast(complaint)),
-            },
-            _ => Ok(Pressed::toast(&self.texts(asker).gone)),
-        }
+            Err(complaint) => Pressed::toast(complaint),
+        })
     }
 
     /// Whether Telegram shows the bot all messages of a group: privacy mode hides nothing from an admin.
     async fn sees_all(&self, chat: ChatId) -> bool {
-        self.me.reads_all || self.admins.is_admin(chat, &UserId::telegram(self.me.id.0)).await
+        self.me.reads_all || self.cards.admins.is_admin(chat, &UserId::telegram(self.me.id.0)).await
     }
 
     /// Answers-when means something in groups only; an agent where there is one to choose or to clear.
     fn applies(&self, field: Field, asker: &Asker, config: &ChatConfig) -> bool {
         match field {
             Field::Language | Field::Tone | Field::Instructions => true,
-            Field::Agent => config.agent.is_some() || self.prompts.choosable().next().is_some(),
+            Field::Agent => config.agent.is_some() || self.models.prompts.choosable().next().is_some(),
             Field::Answers => asker.place.is_group(),
         }
     }
@@ -125,69 +153,70 @@ impl Commands {
     /// A setting in one line; an agent that is not there any more is said to be gone.
     fn line(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
         let shown = match (field, &config.agent) {
-            (Field::Agent, Some(agent)) if self.prompts.chosen(config).is_none() => {
+            (Field::Agent, Some(agent)) if self.models.prompts.chosen(config).is_none() => {
                 fill(&texts.config_agent_gone, &[("agent", agent)])
             }
             _ => value(texts, config, field),
         };
-        format!("{}: {shown}", field.label(texts))
+        format!("{}: {shown}", label(texts, field))
     }
 
-    async fn config_card(&self, asker: &Asker) -> Result<Card, StoreError> {
-        let texts = self.texts(asker);
-        let config = self.store.chat_config(asker.place.chat).await?;
+    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
         let fields = || Field::ALL.into_iter().filter(|field| self.applies(*field, asker, &config));
         let zone = match config.timezone {
             Some(zone) => zone.name().to_owned(),
             None => fill(&texts.config_default, &[("zone", self.default_zone.name())]),
         };
-        let model = self.model_of(&config);
+        let model = self.models.of(&config);
         let mut body: Vec<String> = fields().map(|field| self.line(texts, &config, field)).collect();
         body.push(format!("{}: {zone}", texts.config_timezone));
         body.push(format!("{}: {model}", texts.model_title));
-        let mut buttons: Vec<Button> = fields()
-            .map(|field| Button::new(field.label(texts), format!("config:ask:{}", field.name())))
-            .collect();
-        buttons.push(Button::new(&texts.config_timezone, "zone:show"));
-        buttons.push(Button::new(&texts.model_title, "model:show"));
+        let mut buttons: Vec<Button> =
+            fields().map(|field| Button::new(label(texts, field), Press::Ask(field))).collect();
+        buttons.push(Button::new(&texts.config_timezone, Zone::Show));
+        buttons.push(Button::new(&texts.model_title, Model::Show));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);
         Ok(Card::titled(&texts.config_title, body.join("\n")).rows(rows))
     }
 
     /// The card of one setting: what it asks, choices, clear, back.
     fn ask(&self, asker: &Asker, config: &ChatConfig, field: Field) -> Card {
-        let texts = self.texts(asker);
+        let texts = self.cards.texts(asker);
+        // What is too long for a button can be typed.
         let choice =
-            |label: &str, value: &str| Button::new(label, format!("config:set:{}:{value}", field.name()));
-        let (question, choices) = match field {
+            |label: &str, value: &str| Some(Button::new(label, Press::Set(Choice::new(field, value)?)));
+        let (question, choices): (String, Vec<Button>) = match field {
             Field::Language => {
                 let question = with_value(texts, &texts.config_ask_language, config.language.as_deref());
-                (question, LANGUAGES.map(|name| choice(name, name)).to_vec())
+                (question, LANGUAGES.iter().filter_map(|name| choice(name, name)).collect())
             }
             Field::Tone => {
                 let tones =
                     [&texts.tone_friendly, &texts.tone_formal, &texts.tone_playful, &texts.tone_terse];
                 let question =
                     with_value(texts, &texts.config_ask_personality, config.personality.as_deref());
-                (question, tones.map(|tone| choice(tone, tone)).to_vec())
+                (question, tones.iter().filter_map(|tone| choice(tone, tone)).collect())
             }
             Field::Instructions => {
                 let now = config.custom_prompt.as_deref().or(Some(&texts.config_none));
                 (with_value(texts, &texts.config_ask_instructions, now), Vec::new())
             }
             Field::Agent => {
-                let names = self.prompts.choosable().map(|agent| agent.name.as_str());
+                let names = self.models.prompts.choosable().map(|agent| agent.name.as_str());
                 let question = with_value(texts, &texts.config_ask_agent, config.agent.as_deref());
-                (question, names.take(MOST_CHOICES).map(|name| choice(name, name)).collect())
+                (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
             }
             Field::Answers => {
-                let choices = AnswerWhen::ALL.map(|when| choice(when_words(texts, when), when.name()));
-                (texts.config_ask_answers.clone(), choices.to_vec())
+                let choices = AnswerWhen::ALL.iter();
+                let choices = choices.filter_map(|when| choice(when_words(texts, *when), when.name()));
+                (texts.config_ask_answers.clone(), choices.collect())
             }
         };
-        let clear = Button::new(&texts.button_clear, format!("config:clear:{}", field.name()));
-        let back = Button::new(&texts.button_back, "config:show");
-        Card::titled(field.label(texts), question)
+        let clear = Button::new(&texts.button_clear, Press::Clear(field));
+        let back = Button::new(&texts.button_back, Press::Show);
+        Card::titled(label(texts, field), question)
             .rows(choices.chunks(2).map(<[Button]>::to_vec))
             .row(vec![clear, back])
     }
@@ -214,7 +243,7 @@ impl Commands {
 
     /// The agent that someone named; or what there is instead.
     fn agent_named(&self, texts: &Texts, name: &str) -> Result<String, String> {
-        let names: Vec<&str> = self.prompts.choosable().map(|agent| agent.name.as_str()).collect();
+        let names: Vec<&str> = self.models.prompts.choosable().map(|agent| agent.name.as_str()).collect();
         let known = names.iter().find(|known| known.eq_ignore_ascii_case(name));
         known.map(|known| (*known).to_owned()).ok_or_else(|| {
             fill(&texts.config_agent_unknown, &[("agent", name), ("agents", &names.join(", "))])
@@ -223,10 +252,10 @@ impl Commands {
 
     /// Why a person may not choose an agent: it brings a model that only an owner may choose.
     fn refused_agent(&self, asker: &Asker, name: &str) -> Option<String> {
-        let model = self.prompts.agent(name)?.model.as_ref()?;
-        let named = self.ledger.models.named();
+        let model = self.models.prompts.agent(name)?.model.as_ref()?;
+        let named = self.models.ledger.models.named();
         let may = asker.standing == Standing::Owner || named.contains(model);
-        (!may).then(|| fill(&self.texts(asker).model_not_named, &[("models", &list(&named))]))
+        (!may).then(|| fill(&self.cards.texts(asker).model_not_named, &[("models", &list(&named))]))
     }
 
     /// Changes a setting: a word to add to the card, or a complaint.
@@ -236,8 +265,8 @@ impl Commands {
         field: Field,
         value: Option<&str>,
     ) -> Result<Result<Option<String>, String>, StoreError> {
-        let texts = self.texts(asker);
-        if !self.may_change(asker).await {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
             return Ok(Err(texts.admin_only.clone()));
         }
         if value.is_some_and(|value| value.chars().count() > MAX_SETTING_CHARS) {
@@ -252,36 +281,11 @@ impl Commands {
         if let Some(complaint) = agent.and_then(|agent| self.refused_agent(asker, agent)) {
             return Ok(Err(complaint));
         }
-        let config = self.store.change_chat_config(asker.place.chat, change).await?;
+        let config = self.settings.change_chat_config(asker.place.chat, change).await?;
         let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
         Ok(Ok(is_hidden.then(|| texts.privacy_hint.clone())))
     }
-}
-
-/// The value of a setting, shortened to one line.
-pub(super) fn value(texts: &Texts, config: &ChatConfig, field: Field) -> String {
-    let none = |value: &Option<String>, or: &str| {
-        value.as_deref().map_or(or.to_owned(), |text| one_line(text, VALUE_CHARS))
-    };
-    match field {
-        Field::Language => none(&config.language, &texts.config_auto),
-        Field::Tone => none(&config.personality, &texts.config_none),
-        Field::Instructions => none(&config.custom_prompt, &texts.config_none),
-        Field::Agent => none(&config.agent, &texts.config_agent_none),
-        Field::Answers => when_words(texts, config.answer_when).to_owned(),
-    }
-}
-
-/// Whether a line shows a setting not as it is.
-pub(super) fn is_cut(config: &ChatConfig, setting: Setting) -> bool {
-    let text = match setting {
-        Setting::Language => &config.language,
-        Setting::Tone => &config.personality,
-        Setting::Instructions => &config.custom_prompt,
-        Setting::Answers | Setting::Zone | Setting::Model | Setting::Writing => &None,
-    };
-    text.as_deref().is_some_and(|text| one_line(text, VALUE_CHARS) != text)
 }
 
 /// A question with the whole of what is set now, if anything.
@@ -297,12 +301,4 @@ fn with_hint(mut card: Card, hint: Option<String>) -> Card {
         card.body = format!("{}\n\n{hint}", card.body);
     }
     card
-}
-
-fn when_words(texts: &Texts, when: AnswerWhen) -> &str {
-    match when {
-        AnswerWhen::Mention => &texts.config_mention,
-        AnswerWhen::Always => &texts.config_always,
-        AnswerWhen::Off => &texts.config_off,
-    }
 }

@@ -1,0 +1,40 @@
+//! Who the bot is, as Telegram knows it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Refusal;
+use crate::ids::BotId;
+use crate::telegram::api::{Api, GetMe};
+use crate::telegram::error::ApiError;
+use crate::telegram::inbound::Me;
+
+/// The pause between tries to reach Telegram at the start.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// Asks Telegram who the bot is; waits for a Telegram that cannot be reached, refuses a token that is not good.
+pub(super) async fn who_am_i(api: &Api, bot: BotId) -> Result<Me, Refusal> {
+    loop {
+        let answer = api.call(GetMe(json!({}))).await;
+        match answer {
+            Ok(user) => return Ok(me(&user, bot)),
+            Err(ApiError::Unauthorized) => {
+                let words =
+                    "Telegram does not know this bot token: copy TELEGRAM_BOT_TOKEN again from @BotFather";
+                return Err(Refusal(words.to_owned()));
+            }
+            Err(ApiError::Refused(words)) => {
+                return Err(Refusal(format!("Telegram refused to say who the bot is: {words}")));
+            }
+            Err(error) => tracing::warn!(%error, "Telegram does not answer yet; trying again"),
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+fn me(user: &Value, bot: BotId) -> Me {
+    let text = |key: &str| user.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let reads_all = user.get("can_read_all_group_messages").and_then(Value::as_bool).unwrap_or_default();
+    Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
+}

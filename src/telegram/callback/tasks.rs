@@ -1,0 +1,156 @@
+//! The buttons of the list of tasks, of a task's cards, and of notices about tasks.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use super::{Family, Fields, Gone, Page};
+use crate::domain::task::IfMissed;
+use crate::ids::TaskId;
+
+/// What parts a task's id and the page of the list that its card was opened from.
+const PAGE_MARK: char = '~';
+
+/// Buttons about tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// Shows a page of the list.
+    List(Page),
+    /// Whether tasks that rest since the bot was put out of their chat run again.
+    Back(bool),
+    /// Does something with one task.
+    One(TaskPress),
+}
+
+/// What a button does with a task: `tasks:VERB:ID`, with `~PAGE` behind the id if its card was opened from the list, and
+/// `:MORE` at the end for the verbs that need more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskPress {
+    /// What it does.
+    pub verb: TaskVerb,
+    /// With which task.
+    pub task: TaskId,
+    /// The page of the list, to go back to.
+    pub page: Option<Page>,
+}
+
+/// What can be done with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskVerb {
+    /// Shows its card.
+    Open,
+    /// Shows a page of its last runs.
+    History(Page),
+    /// Shows the card that changes it.
+    Edit,
+    /// Moves its times by minutes.
+    Shift(i32),
+    /// Says what becomes of missed runs.
+    Missed(IfMissed),
+    /// Runs it now.
+    Run,
+    /// Leaves out the run that it asks about.
+    Skip,
+    /// Pauses it.
+    Pause,
+    /// Ends its pause.
+    Resume,
+    /// Cancels it.
+    Cancel,
+    /// Has it back after it was cancelled.
+    Undo,
+}
+
+impl TaskVerb {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::History(_) => "history",
+            Self::Edit => "edit",
+            Self::Shift(_) => "shift",
+            Self::Missed(_) => "missed",
+            Self::Run => "run",
+            Self::Skip => "skip",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Cancel => "cancel",
+            Self::Undo => "undo",
+        }
+    }
+
+    /// The verb of this word, with what stands behind the task.
+    fn read(word: &str, fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        Ok(match word {
+            "open" => Self::Open,
+            "history" => Self::History(fields.page()),
+            "edit" => Self::Edit,
+            "shift" => Self::Shift(fields.parse()?),
+            "missed" => Self::Missed(IfMissed::named(fields.word()?).ok_or(Gone)?),
+            "run" => Self::Run,
+            "skip" => Self::Skip,
+            "pause" => Self::Pause,
+            "resume" => Self::Resume,
+            "cancel" => Self::Cancel,
+            "undo" => Self::Undo,
+            _ => return Err(Gone),
+        })
+    }
+}
+
+impl Family for Tasks {
+    const NAME: &'static str = "tasks";
+}
+
+impl Display for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAME;
+        match self {
+            Self::List(page) => write!(f, "{name}:list:{page}"),
+            Self::Back(again) => write!(f, "{name}:back:{}", if *again { "yes" } else { "no" }),
+            Self::One(TaskPress { verb, task, page }) => {
+                write!(f, "{name}:{}:{task}", verb.word())?;
+                if let Some(page) = page {
+                    write!(f, "{PAGE_MARK}{page}")?;
+                }
+                match verb {
+                    TaskVerb::History(page) => write!(f, ":{page}"),
+                    TaskVerb::Shift(minutes) => write!(f, ":{minutes}"),
+                    TaskVerb::Missed(policy) => write!(f, ":{}", policy.name()),
+                    TaskVerb::Open
+                    | TaskVerb::Edit
+                    | TaskVerb::Run
+                    | TaskVerb::Skip
+                    | TaskVerb::Pause
+                    | TaskVerb::Resume
+                    | TaskVerb::Cancel
+                    | TaskVerb::Undo => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl FromStr for Tasks {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let press = match fields.word()? {
+            "list" => Self::List(fields.page()),
+            "back" => Self::Back(match fields.word()? {
+                "yes" => true,
+                "no" => false,
+                _ => return Err(Gone),
+            }),
+            word => {
+                let target = fields.word()?;
+                let (id, page) = match target.split_once(PAGE_MARK) {
+                    Some((id, page)) => (id, Some(page.parse().map_err(|_not_a_number| Gone)?)),
+                    None => (target, None),
+                };
+                let task = id.parse().map_err(|_no_id| Gone)?;
+                Self::One(TaskPress { verb: TaskVerb::read(word, &mut fields)?, task, page })
+            }
+        };
+        fields.end(press)
+    }
+}

@@ -1,0 +1,222 @@
+//! Every button that can be made is read back as it was made and fits, and those of older versions are still read.
+
+use std::fmt::Debug;
+
+use chrono_tz::TZ_VARIANTS;
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::task::IfMissed;
+use crate::ids::{NoteId, RunId, TaskId};
+
+fn returns<F: Family + Clone + PartialEq + Debug>(value: &F) -> Result<(), TestCaseError> {
+    let data = Data::from(value.clone());
+    prop_assert_eq!(data.as_str(), value.to_string(), "it fits");
+    prop_assert_eq!(family(data.as_str()), F::NAME);
+    prop_assert_eq!(data.as_str().parse::<F>(), Ok(value.clone()), "{}", data.as_str());
+    Ok(())
+}
+
+fn field() -> impl Strategy<Value = Field> {
+    prop::sample::select(Field::ALL.to_vec())
+}
+
+fn zone() -> impl Strategy<Value = chrono_tz::Tz> {
+    prop::sample::select(TZ_VARIANTS.to_vec())
+}
+
+fn model() -> impl Strategy<Value = ModelName> {
+    ("[a-z]{1,10}", "\\PC{1,90}").prop_map(|(provider, model)| ModelName { provider, model })
+}
+
+fn verb() -> impl Strategy<Value = TaskVerb> {
+    use TaskVerb as V;
+    let plain = [V::Open, V::Edit, V::Run, V::Skip, V::Pause, V::Resume, V::Cancel, V::Undo];
+    prop_oneof![
+        prop::sample::select(plain.to_vec()),
+        any::<Page>().prop_map(V::History),
+        any::<i32>().prop_map(V::Shift),
+        prop::sample::select(IfMissed::ALL.to_vec()).prop_map(V::Missed),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn notes_return(page in any::<Page>(), kind in 0..5) {
+        let note = NoteId::new();
+        let all = [Notes::Lists(page), Notes::Open(note, page), Notes::Done(note), Notes::Remove(note), Notes::Undo(note)];
+        returns(&all[usize::try_from(kind).unwrap()])?;
+    }
+
+    #[test]
+    fn settings_return(field in field(), value in "\\PC{1,60}") {
+        for press in [Config::Show, Config::Ask(field), Config::Clear(field)] {
+            returns(&press)?;
+        }
+        let room = MAX_BYTES - format!("config:set:{}:", field.name()).len();
+        let choice = Choice::new(field, &value);
+        prop_assert_eq!(choice.is_some(), value.len() <= room);
+        if let Some(choice) = choice {
+            returns(&Config::Set(choice))?;
+        }
+        returns(&Undo(RunId::new()))?;
+    }
+
+    #[test]
+    fn zones_return(zone in zone()) {
+        for press in [Zone::Show, Zone::Set(zone), Zone::Move(zone), Zone::Clear] {
+            returns(&press)?;
+        }
+    }
+
+    #[test]
+    fn models_return(model in model(), provider in "[a-z]{1,40}", page in any::<Page>()) {
+        let served = Model::Served(Short::new(&provider).unwrap(), page);
+        for press in [Model::Show, served, Model::Set(ModelKey::of(&model)), Model::Clear] {
+            returns(&press)?;
+        }
+        let turn = TurnTag::of(RunId::new());
+        let with = Retry::With(turn.clone(), ModelKey::of(&model));
+        for press in [Retry::GoOn(turn.clone()), Retry::Again(turn.clone()), Retry::Choose(turn), with] {
+            returns(&press)?;
+        }
+    }
+
+    #[test]
+    fn tasks_return(verb in verb(), page in prop::option::of(any::<Page>()), list in any::<Page>(), again in any::<bool>()) {
+        let one = TaskPress { verb, task: TaskId::new(), page };
+        for press in [Tasks::One(one), Tasks::List(list), Tasks::Back(again)] {
+            returns(&press)?;
+        }
+    }
+
+    #[test]
+    fn what_no_button_says_is_gone(data in "(start|notes|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
+        // It is read without a panic; what is read is what is written.
+        for written in [
+            data.parse::<Start>().map(|press| press.to_string()),
+            data.parse::<Notes>().map(|press| press.to_string()),
+            data.parse::<Config>().map(|press| press.to_string()),
+            data.parse::<Zone>().map(|press| press.to_string()),
+            data.parse::<Model>().map(|press| press.to_string()),
+            data.parse::<Tasks>().map(|press| press.to_string()),
+            data.parse::<Retry>().map(|press| press.to_string()),
+        ].into_iter().flatten() {
+            prop_assert_eq!(family(&written), family(&data));
+        }
+    }
+}
+
+#[test]
+fn the_few_return() {
+    for press in [Start::Example, Start::Access, Start::Back] {
+        returns(&press).unwrap();
+    }
+    for press in Usage::ALL {
+        returns(&press).unwrap();
+    }
+    returns(&Status).unwrap();
+}
+
+/// Data as earlier versions wrote it, which is what buttons in chats say; it is written the same, with a page where that may
+/// be left out.
+fn read<F: Family + PartialEq + Debug>(cases: &[(&str, F)]) {
+    for (data, press) in cases {
+        assert_eq!(data.parse::<F>().as_ref(), Ok(press), "{data}");
+        let written = press.to_string();
+        assert!(written == *data || written == format!("{data}:0"), "{data} is written {written}");
+    }
+}
+
+const ID: &str = "01K9ZW5T3V8Q2N4M6P7R8S9TAB";
+const TAG: &str = "6P7R8S9TAB";
+
+#[test]
+fn buttons_of_older_versions_are_read() {
+    let (note, turn): (NoteId, RunId) = (ID.parse().unwrap(), ID.parse().unwrap());
+    read(&[("start:example", Start::Example), ("start:access", Start::Access), ("start:back", Start::Back)]);
+    read(&[
+        ("notes:list:2", Notes::Lists(2)),
+        (&format!("notes:open:{ID}:1"), Notes::Open(note, 1)),
+        (&format!("notes:open:{ID}"), Notes::Open(note, 0)),
+        (&format!("notes:done:{ID}"), Notes::Done(note)),
+        (&format!("notes:drop:{ID}"), Notes::Remove(note)),
+        (&format!("notes:undo:{ID}"), Notes::Undo(note)),
+    ]);
+    read(&[
+        ("config:show", Config::Show),
+        ("config:ask:tone", Config::Ask(Field::Tone)),
+        ("config:set:language:Português", Config::Set(Choice::new(Field::Language, "Português").unwrap())),
+        ("config:set:tone:dry: very", Config::Set(Choice::new(Field::Tone, "dry: very").unwrap())),
+        ("config:clear:answers", Config::Clear(Field::Answers)),
+    ]);
+    read(&[(&format!("undo:{ID}"), Undo(turn))]);
+    read(&[
+        ("zone:show", Zone::Show),
+        ("zone:set:Europe/Riga", Zone::Set(chrono_tz::Tz::Europe__Riga)),
+        ("zone:move:Europe/Riga", Zone::Move(chrono_tz::Tz::Europe__Riga)),
+        ("zone:clear", Zone::Clear),
+    ]);
+    read(&[("usage:days", Usage::Days), ("usage:people", Usage::People)]);
+    read(&[("status:", Status)]);
+}
+
+#[test]
+fn buttons_of_older_versions_that_name_models_are_read() {
+    let qwen = ModelName { provider: "ollama".into(), model: "qwen3:8b".into() };
+    let long = ModelName { provider: "openai".into(), model: "x".repeat(60) };
+    read(&[
+        ("model:show", Model::Show),
+        ("model:served:ollama:0", Model::Served(Short::new("ollama").unwrap(), 0)),
+        ("model:set:ollama:qwen3:8b", Model::Set(ModelKey::of(&qwen))),
+        (&format!("model:set:{}", mark(&long)), Model::Set(ModelKey::of(&long))),
+        ("model:clear", Model::Clear),
+    ]);
+    let tag = || TurnTag::of(ID.parse().unwrap());
+    read(&[
+        (&format!("retry:go_on:{TAG}"), Retry::GoOn(tag())),
+        (&format!("retry:again:{TAG}"), Retry::Again(tag())),
+        (&format!("retry:choose:{TAG}"), Retry::Choose(tag())),
+        (&format!("retry:with:{TAG}:ollama:qwen3:8b"), Retry::With(tag(), ModelKey::of(&qwen))),
+    ]);
+}
+
+#[test]
+fn buttons_of_older_versions_about_tasks_are_read() {
+    let task: TaskId = ID.parse().unwrap();
+    let one = |verb, page| Tasks::One(TaskPress { verb, task, page });
+    read(&[
+        ("tasks:list:3", Tasks::List(3)),
+        ("tasks:back:yes", Tasks::Back(true)),
+        ("tasks:back:no", Tasks::Back(false)),
+        (&format!("tasks:open:{ID}~2"), one(TaskVerb::Open, Some(2))),
+        (&format!("tasks:history:{ID}~2"), one(TaskVerb::History(0), Some(2))),
+        (&format!("tasks:history:{ID}:1"), one(TaskVerb::History(1), None)),
+        (&format!("tasks:run:{ID}"), one(TaskVerb::Run, None)),
+        (&format!("tasks:shift:{ID}:-60"), one(TaskVerb::Shift(-60), None)),
+        (&format!("tasks:missed:{ID}~0:run_once"), one(TaskVerb::Missed(IfMissed::RunOnce), Some(0))),
+    ]);
+}
+
+#[test]
+fn what_is_too_long_becomes_a_button_that_is_gone() {
+    #[derive(Clone)]
+    struct Long;
+    impl Family for Long {
+        const NAME: &'static str = "long";
+    }
+    impl Display for Long {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{}:{}", Self::NAME, "x".repeat(MAX_BYTES))
+        }
+    }
+    impl FromStr for Long {
+        type Err = Gone;
+        fn from_str(data: &str) -> Result<Self, Gone> {
+            Fields::of::<Self>(data)?.rest().map(|_| Self)
+        }
+    }
+    let data = Data::from(Long);
+    assert_eq!(data.as_str(), "long");
+    assert!(data.as_str().parse::<Long>().is_err());
+}

@@ -1,0 +1,40 @@
+//! Who gave a command or pressed a button, and where.
+
+use crate::domain::chat::Place;
+use crate::domain::message::{Inbound, Speaker};
+use crate::ids::MessageId;
+use crate::policy::access::Standing;
+
+/// Who gave a command or pressed a button, and where.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    /// Where.
+    pub place: Place,
+    /// Who.
+    pub speaker: Speaker,
+    /// The IETF tag of the language of their client.
+    pub language: Option<String>,
+    /// What they may do.
+    pub standing: Standing,
+    /// The message to answer in a group; of a press, the one with the button.
+    pub message: Option<MessageId>,
+}
+
+impl Asker {
+    /// The writer of a message.
+    #[must_use]
+    pub fn new(part: &Inbound, standing: Standing) -> Self {
+        Self {
+            place: part.place.clone(),
+            speaker: part.speaker.clone(),
+            language: part.language.clone(),
+            standing,
+            message: Some(part.message),
+        }
+    }
+
+    /// Whether an owner asks where nobody else reads the answer.
+    pub(super) fn is_owner_alone(&self) -> bool {
+        self.standing == Standing::Owner && !self.place.is_group()
+    }
+}

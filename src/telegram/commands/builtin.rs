@@ -1,0 +1,40 @@
+//! The commands that Figaro has: a new one is one file here and one line below.
+
+use std::sync::Arc;
+
+use super::access::ChangeAccess;
+use super::command::Command;
+use super::config::Config;
+use super::handles::Handles;
+use super::help::Help;
+use super::model::Model;
+use super::new::NewSession;
+use super::notes::Notes;
+use super::retry::Retry;
+use super::start::Start;
+use super::status::Status;
+use super::stop::Stop;
+use super::tasks::Tasks;
+use super::usage::Usage;
+use super::zone::Timezone;
+
+/// Every built-in command, in the order in which Telegram's list and `/help` show them.
+#[must_use]
+pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
+    vec![
+        Arc::new(Start::new(handles)),
+        Arc::new(Help::new(handles)),
+        Arc::new(NewSession::new(handles)),
+        Arc::new(Retry::new(handles)),
+        Arc::new(Stop::new(handles)),
+        Arc::new(Notes::new(handles)),
+        Arc::new(Tasks::new(handles)),
+        Arc::new(Model::new(handles)),
+        Arc::new(Config::new(handles)),
+        Arc::new(Timezone::new(handles)),
+        Arc::new(Usage::new(handles)),
+        Arc::new(Status::new(handles)),
+        Arc::new(ChangeAccess::allow(handles)),
+        Arc::new(ChangeAccess::deny(handles)),
+    ]
+}

@@ -1,0 +1,122 @@
+//! What all commands share: texts in a person's language, cards shown and changed, presses answered.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::asker::Asker;
+use super::card::Card;
+use crate::ids::MessageId;
+use crate::outbound::Urgency;
+use crate::policy::access::{Admins, Standing, may_change};
+use crate::prompts::texts::{Locales, Texts};
+use crate::store::StoreError;
+use crate::telegram::api::{AnswerCallbackQuery, EditMessageReplyMarkup};
+use crate::telegram::send::{Outgoing, Sender, Unsent};
+use crate::telemetry::vitals::Vitals;
+
+/// The most characters of the words over a button; the Bot API takes 200.
+const TOAST_CHARS: usize = 190;
+
+/// Shows cards and answers presses. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Cards {
+    /// Sends and edits.
+    pub sender: Sender,
+    /// Texts.
+    pub locales: Arc<Locales>,
+    /// Who administers a chat.
+    pub admins: Arc<dyn Admins>,
+    /// Where failures of the store are noted.
+    pub vitals: Arc<Vitals>,
+}
+
+impl Cards {
+    /// Texts in somebody's language.
+    #[must_use]
+    pub fn texts(&self, asker: &Asker) -> &Texts {
+        self.locales.of(asker.language.as_deref())
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> DateTime<Utc> {
+        self.sender.clock.now()
+    }
+
+    /// Whether someone may change what holds for the whole chat.
+    pub async fn may_change(&self, asker: &Asker) -> bool {
+        may_change(&*self.admins, asker.standing, &asker.place, &asker.speaker.user).await
+    }
+
+    /// Shows a card as a new message; in a group as an answer to the command. An owner's does not wait behind answers to
+    /// others. `false` if the bot stops meanwhile.
+    pub async fn show(&self, asker: &Asker, card: Card) -> bool {
+        self.send(asker, card, urgency(asker)).await
+    }
+
+    /// Shows a card that nobody waits for, once no answer waits. `false` if the bot stops meanwhile.
+    pub async fn notify(&self, asker: &Asker, card: Card) -> bool {
+        self.send(asker, card, Urgency::Notice).await
+    }
+
+    async fn send(&self, asker: &Asker, card: Card, urgency: Urgency) -> bool {
+        let reply_to = asker.message.filter(|_| asker.place.is_group());
+        let message = Outgoing { reply_to, urgency, ..card.outgoing() };
+        match self.sender.send(&asker.place, &message, &CancellationToken::new()).await {
+            Ok(_) => true,
+            Err(Unsent::Stopping) => false,
+            Err(unsent) => {
+                tracing::warn!(chat = %asker.place.chat, ?unsent, "a card could not be shown");
+                true
+            }
+        }
+    }
+
+    /// Changes a message of the bot into this card.
+    pub async fn edit(&self, asker: &Asker, message: MessageId, card: Card) {
+        let card = Outgoing { urgency: urgency(asker), ..card.outgoing() };
+        self.sender.edit(&asker.place, message, &card).await;
+    }
+
+    /// Takes the buttons off a message, so that what they do is done once.
+    pub async fn without_buttons(&self, asker: &Asker, message: MessageId) {
+        let body = json!({"chat_id": asker.place.chat, "message_id": message});
+        let call = EditMessageReplyMarkup(body);
+        if let Err(unsent) = self.sender.once(asker.place.chat, call, Urgency::Answer).await {
+            tracing::debug!(chat = %asker.place.chat, ?unsent, "buttons could not be taken off a message");
+        }
+    }
+
+    /// Ends the waiting of the button of a callback query, with words over it if there are any.
+    pub async fn answer(&self, callback: &str, toast: Option<&str>) {
+        let mut body = json!({"callback_query_id": callback});
+        if let Some(text) = toast {
+            body["text"] = json!(crate::text::one_line(text, TOAST_CHARS));
+        }
+        if let Err(error) = self.sender.api.call(AnswerCallbackQuery(body)).await {
+            tracing::debug!(%error, "a button press could not be answered");
+        }
+    }
+
+    /// Notes that the store failed, and gives what is shown for it.
+    #[must_use]
+    pub fn failed(&self, asker: &Asker, error: &StoreError) -> Card {
+        tracing::error!(%error, label = error.label(), "a command could not use the store");
+        self.vitals.failed(self.now(), error.label());
+        let texts = self.texts(asker);
+        // A store that failed cannot settle the update either: the next start deals with it.
+        let is_kept = matches!(error, StoreError::Failed { .. });
+        Card::text(if is_kept { &texts.trouble_kept } else { &texts.trouble_internal })
+    }
+}
+
+/// What an owner asks for does not wait behind answers to others.
+const fn urgency(asker: &Asker) -> Urgency {
+    match asker.standing {
+        Standing::Owner => Urgency::First,
+        Standing::Member | Standing::Borrowed => Urgency::Answer,
+    }
+}

@@ -1,0 +1,39 @@
+//! What the built-in commands are made of. Each takes what it needs.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+
+use super::cards::Cards;
+use crate::config::AccessSettings;
+use crate::ledger::Ledger;
+use crate::mcp::supervisor::Mcp;
+use crate::prompts::Prompts;
+use crate::store::Store;
+use crate::telegram::inbound::Me;
+use crate::turn::queue::Mailboxes;
+
+/// Handles of all that commands work on.
+#[derive(Debug)]
+pub struct Handles {
+    /// Shows cards.
+    pub cards: Cards,
+    /// All that is stored.
+    pub store: Arc<dyn Store>,
+    /// The agents that a chat can choose.
+    pub prompts: Arc<Prompts>,
+    /// Who may talk.
+    pub access: AccessSettings,
+    /// The bot.
+    pub me: Me,
+    /// What models there are and what they have cost.
+    pub ledger: Arc<Ledger>,
+    /// The queues of conversations.
+    pub mailboxes: Mailboxes,
+    /// The most tasks of a chat.
+    pub tasks_per_chat: usize,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+    /// The MCP server.
+    pub mcp: Mcp,
+}

@@ -1,0 +1,129 @@
+//! The cards of models: those to choose from, and what a provider serves.
+
+use super::super::asker::Asker;
+use super::super::card::{Card, ROWS, page_of, pager};
+use super::list::{ChatModels, Served, is_missing};
+use crate::domain::chat::ChatConfig;
+use crate::domain::generation::Generation;
+use crate::domain::model::ModelName;
+use crate::policy::access::Standing;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::StoreError;
+use crate::telegram::callback::{Data, Model, ModelKey, Page, Retry, Short, TurnTag};
+use crate::telegram::send::Button;
+
+/// What a model is chosen for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Purpose {
+    /// It answers in the chat from now on.
+    Chat,
+    /// It is asked what a turn was asked, this once.
+    Again(TurnTag),
+}
+
+impl Purpose {
+    fn button(&self, label: String, model: &ModelName) -> Button {
+        let data: Data = match self {
+            Self::Chat => Model::Set(ModelKey::of(model)).into(),
+            Self::Again(turn) => Retry::With(turn.clone(), ModelKey::of(model)).into(),
+        };
+        Button::new(label, data)
+    }
+}
+
+impl ChatModels {
+    /// The models to choose from, and how the chat's own writes.
+    pub(in super::super) async fn card(&self, asker: &Asker, purpose: &Purpose) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let models = &self.ledger.models;
+        let is_chats = *purpose == Purpose::Chat;
+        let served = self.served_by_all().await;
+        let now = self.of(&config);
+        let mut named = models.named();
+        if !named.contains(&now) {
+            named.push(now.clone());
+        }
+        let row = |model: &ModelName| {
+            let mark = if is_missing(&served, model) {
+                "⚠️ "
+            } else if *model == now && is_chats {
+                "✓ "
+            } else {
+                ""
+            };
+            vec![purpose.button(format!("{mark}{}", self.priced(model)), model)]
+        };
+        let rows: Vec<Vec<Button>> = named.iter().map(row).collect();
+        let more = served.iter().filter(|_| asker.standing == Standing::Owner && is_chats);
+        let more = more.filter(|(_, served)| served.as_ref().is_ok_and(|served| !served.is_empty()));
+        let label = |provider: &str| fill(&texts.model_more, &[("provider", provider)]);
+        let more = more.filter_map(|(provider, _)| {
+            Some(Button::new(label(provider), Model::Served(Short::new(provider)?, 0)))
+        });
+        let clear = config.model.is_some() && is_chats;
+        let clear = clear.then(|| Button::new(&texts.model_default, Model::Clear));
+        Ok(Card::titled(&texts.model_title, self.model_lines(texts, &config, &served))
+            .rows(rows)
+            .rows(more.map(|button| vec![button]))
+            .row(clear.into_iter().collect()))
+    }
+
+    /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
+    fn model_lines(&self, texts: &Texts, config: &ChatConfig, served: &Served) -> String {
+        let (model, agent) = (self.of(config), self.prompts.chosen(config));
+        let of_agent = agent.filter(|agent| agent.model.is_some()).map(|agent| agent.name.as_str());
+        let which = match of_agent {
+            _ if config.model.is_some() => &texts.model_here,
+            Some(_) => &texts.model_agents,
+            None => &texts.model_bots,
+        };
+        let named = [("model", model.to_string()), ("agent", of_agent.unwrap_or_default().to_owned())];
+        let mut lines = vec![fill(which, &named.each_ref().map(|(key, value)| (*key, value.as_str())))];
+        let settings = config.settings.or(agent.map(|agent| agent.settings).unwrap_or_default());
+        let set: Vec<String> =
+            settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
+        if !set.is_empty() {
+            lines.push(fill(&texts.model_settings, &[("settings", &set.join(", "))]));
+        }
+        lines.extend(self.ignored_line(texts, &model, &settings));
+        if is_missing(served, &model) {
+            lines.push(fill(&texts.model_missing, &[("model", &model.to_string())]));
+        }
+        for (provider, _) in served.iter().filter(|(_, served)| served.is_err()) {
+            lines.push(fill(&texts.model_unreachable, &[("provider", provider)]));
+        }
+        lines.push(texts.model_usage.clone());
+        lines.join("\n")
+    }
+
+    fn ignored_line(&self, texts: &Texts, model: &ModelName, settings: &Generation) -> Option<String> {
+        let ignored = self.ledger.models.ignored(model, settings);
+        let values = [("provider", model.provider.as_str()), ("settings", &ignored.join(", "))];
+        (!ignored.is_empty()).then(|| fill(&texts.model_ignored, &values))
+    }
+
+    /// A page of what a provider serves.
+    pub(super) async fn served_card(&self, asker: &Asker, provider: &Short<40>, page: Page) -> Card {
+        let texts = self.cards.texts(asker);
+        let back = vec![Button::new(&texts.button_back, Model::Show)];
+        let served = match self.served(provider.as_str()).await {
+            Ok(served) => served,
+            Err(_error) => {
+                let words = fill(&texts.model_unreachable, &[("provider", provider.as_str())]);
+                return Card::titled(&texts.model_title, words).row(back);
+            }
+        };
+        let page = page_of(page, served.len());
+        let shown = served.iter().skip(page * ROWS).take(ROWS);
+        let rows = shown.map(|model| vec![Purpose::Chat.button(self.priced(model), model)]);
+        let body = fill(
+            &texts.model_served,
+            &[("provider", provider.as_str()), ("count", &served.len().to_string())],
+        );
+        Card::titled(&texts.model_title, body)
+            .rows(rows)
+            .row(pager(page, served.len(), |page| Model::Served(provider.clone(), page)))
+            .row(back)
+    }
+}

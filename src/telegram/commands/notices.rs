@@ -1,0 +1,35 @@
+//! What is said without a command: to strangers, to groups that the bot comes into, and where there is no room.
+
+use super::card::Card;
+use crate::prompts::texts::{Texts, fill};
+use crate::telegram::inbound::Me;
+use crate::turn::queue::admission::{Full, MAX_IN_CONVERSATION, MAX_OF_PERSON};
+
+/// For a stranger with this Telegram number.
+#[must_use]
+pub fn private(texts: &Texts, number: Option<i64>) -> Card {
+    let id = number.unwrap_or_default().to_string();
+    Card::text(fill(&texts.private_bot, &[("id", &id)]))
+}
+
+/// For a group that the bot has just been added to, as an administrator or not.
+#[must_use]
+pub fn joined(texts: &Texts, me: &Me, is_admin: bool) -> Card {
+    let values = [("name", me.name.as_str()), ("username", &me.username)];
+    let words = fill(&texts.joined, &values);
+    // An admin sees everything, whatever the privacy mode.
+    if me.reads_all || is_admin {
+        return Card::text(words);
+    }
+    Card::text(format!("{words}\n\n{}", texts.privacy_hint))
+}
+
+/// Why a message was not kept, and what to do.
+#[must_use]
+pub fn no_room(texts: &Texts, full: Full) -> String {
+    match full {
+        Full::Person => fill(&texts.no_room_person, &[("count", &MAX_OF_PERSON.to_string())]),
+        Full::Conversation => fill(&texts.no_room_chat, &[("count", &MAX_IN_CONVERSATION.to_string())]),
+        Full::All => texts.no_room_all.clone(),
+    }
+}

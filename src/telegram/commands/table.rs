@@ -1,0 +1,227 @@
+//! The table of commands: finds the one that a message or a press means, checks who may, and does it. The router calls it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Access, Command, Outcome, Press, PressError, Pressed, Request};
+use super::notices;
+use crate::config::AccessSettings;
+use crate::domain::message::Inbound;
+use crate::ids::{MessageId, UpdateId};
+use crate::policy::access::{Standing, Verdict, judge};
+use crate::prompts::texts::Texts;
+use crate::store::{SettingsStore, StoreError};
+use crate::telegram::api::SetMyCommands;
+use crate::telegram::callback;
+use crate::telegram::inbound::{CommandLine, place, speaker_of};
+use crate::telegram::views::CallbackView;
+use crate::turn::question::Question;
+use crate::turn::queue::admission::{Full, Slot};
+use crate::turn::queue::{Mailboxes, Posted};
+
+/// All commands there are.
+#[derive(Debug)]
+pub struct CommandTable {
+    /// Shows cards.
+    pub cards: Cards,
+    access: AccessSettings,
+    settings: Arc<dyn SettingsStore>,
+    commands: Vec<Arc<dyn Command>>,
+}
+
+/// A command that cannot be registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("two commands claim `{0}`")]
+pub struct Taken(pub &'static str);
+
+impl CommandTable {
+    /// A table without commands. `access` and `settings` say who may press buttons.
+    #[must_use]
+    pub fn new(cards: Cards, access: AccessSettings, settings: Arc<dyn SettingsStore>) -> Self {
+        Self { cards, access, settings, commands: Vec::new() }
+    }
+
+    /// Adds a command behind those there are.
+    ///
+    /// # Errors
+    /// [`Taken`] if another has its name or a family of its buttons.
+    pub fn register(&mut self, command: Arc<dyn Command>) -> Result<(), Taken> {
+        if self.find(command.name()).is_some() {
+            return Err(Taken(command.name()));
+        }
+        if let Some(family) = command.families().iter().find(|family| self.of_family(family).is_some()) {
+            return Err(Taken(family));
+        }
+        self.commands.push(command);
+        Ok(())
+    }
+
+    /// The command of this name in lower case.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Arc<dyn Command>> {
+        self.commands.iter().find(|command| command.name() == name)
+    }
+
+    fn of_family(&self, family: &str) -> Option<&Arc<dyn Command>> {
+        self.commands.iter().find(|command| command.families().contains(&family))
+    }
+
+    /// Does what a command says, if this person may give it.
+    pub async fn run(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> Outcome {
+        let texts = self.cards.texts(asker);
+        let Some(command) = self.find(&line.name) else {
+            return Card::text(&texts.unknown_command).into();
+        };
+        if !may_use(&**command, asker) {
+            return Card::text(&texts.owner_only).into();
+        }
+        let request = Request {
+            asker,
+            argument: &line.argument,
+            replied: line.replied.as_ref(),
+            message,
+            commands: &self.commands,
+        };
+        let done = command.run(&request).await;
+        done.unwrap_or_else(|error| self.cards.failed(asker, &error).into())
+    }
+
+    /// Does what a command can do where there is no room for a message; `false` if that is nothing.
+    #[must_use]
+    pub fn run_without_room(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> bool {
+        let command = self.find(&line.name).filter(|command| may_use(&***command, asker));
+        command.is_some_and(|command| command.run_without_room(message))
+    }
+
+    /// Answers a press that nothing is done for, and says what there is no room in, if anything.
+    pub async fn answer_quietly(&self, view: &CallbackView, full: Option<Full>) {
+        let texts = self.cards.locales.of(view.from.language_code.as_deref());
+        let words = full.map(|full| notices::no_room(texts, full));
+        self.cards.answer(&view.id, words.as_deref()).await;
+    }
+
+    /// Does what a button says; it always gets an answer, also an old one. What asks something goes into the queue at the
+    /// place of the press; where an owner's has none, only that is refused. `true` if the update is dealt with, and no turn
+    /// settles it.
+    pub async fn press(
+        &self,
+        update: UpdateId,
+        view: &CallbackView,
+        mailboxes: &Mailboxes,
+        slot: Result<Slot, Full>,
+    ) -> bool {
+        let Ok(Some((asker, message))) = self.asker_of(view).await else {
+            self.cards.answer(&view.id, None).await;
+            return true;
+        };
+        let data = view.data.as_deref().unwrap_or_default();
+        let press = Press { update, asker: &asker, message, data };
+        let (job, toast, once) = match self.pressed(&press).await {
+            Pressed::Job { job, toast, once } => (*job, toast, once),
+            Pressed::Shown { toast, card } => {
+                self.cards.answer(&view.id, toast.as_deref()).await;
+                if let Some(card) = card {
+                    self.cards.edit(&asker, message, card).await;
+                }
+                return true;
+            }
+            Pressed::Stale => {
+                self.cards.answer(&view.id, Some(&self.cards.texts(&asker).gone)).await;
+                self.cards.without_buttons(&asker, message).await;
+                return true;
+            }
+        };
+        let slot = match slot {
+            Ok(slot) => slot,
+            Err(full) => {
+                self.answer_quietly(view, Some(full)).await;
+                return true;
+            }
+        };
+        // First of all: what is written next must not come before it.
+        mailboxes.post(asker.place.conversation(), Posted::new(job, Some(slot)));
+        self.cards.answer(&view.id, toast.as_deref()).await;
+        if once {
+            self.cards.without_buttons(&asker, message).await;
+        }
+        false
+    }
+
+    async fn pressed(&self, press: &Press<'_>) -> Pressed {
+        let texts = self.cards.texts(press.asker);
+        let Some(command) = self.of_family(callback::family(press.data)) else {
+            return Pressed::toast(&texts.gone);
+        };
+        if !may_use(&**command, press.asker) {
+            return Pressed::toast(&texts.owner_only);
+        }
+        match command.press(press).await {
+            Ok(pressed) => pressed,
+            Err(PressError::Gone) => Pressed::toast(&texts.gone),
+            Err(PressError::Store(error)) => Pressed::card(self.cards.failed(press.asker, &error)),
+        }
+    }
+
+    /// The question that a press asks, as it was before a restart; of a further try, who asked for it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn question_of(
+        &self,
+        update: UpdateId,
+        view: &CallbackView,
+    ) -> Result<Option<Question>, StoreError> {
+        let Some((asker, message)) = self.asker_of(view).await? else { return Ok(None) };
+        let data = view.data.as_deref().unwrap_or_default();
+        let press = Press { update, asker: &asker, message, data };
+        let command = self.of_family(callback::family(data)).filter(|command| may_use(&***command, &asker));
+        Ok(command.and_then(|command| command.question(&press)))
+    }
+
+    /// Who pressed, if they may; and the message with the button.
+    async fn asker_of(&self, view: &CallbackView) -> Result<Option<(Asker, MessageId)>, StoreError> {
+        let Some(message) = view.message.as_ref() else { return Ok(None) };
+        let (place, speaker) = (place(message), speaker_of(&view.from));
+        let list = self.settings.access().await.inspect_err(|error| {
+            tracing::error!(%error, label = error.label(), "whether someone may press a button could not be looked up");
+        })?;
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
+            return Ok(None);
+        };
+        let id = MessageId(message.message_id);
+        let language = view.from.language_code.clone();
+        Ok(Some((Asker { place, speaker, language, standing, message: Some(id) }, id)))
+    }
+
+    /// Gives Telegram the list of commands that everybody sees, in each language.
+    pub async fn publish(&self) {
+        for (tag, texts) in self.cards.locales.all() {
+            // English is also what everybody else sees.
+            let body = match tag {
+                "en" => json!({"commands": self.listed(texts)}),
+                other => json!({"commands": self.listed(texts), "language_code": other}),
+            };
+            if let Err(error) = self.cards.sender.api.call(SetMyCommands(body)).await {
+                tracing::warn!(%error, language = tag, "the list of commands could not be registered");
+            }
+        }
+    }
+
+    fn listed(&self, texts: &Texts) -> Vec<Value> {
+        let everybodys = self.commands.iter().filter(|command| command.access() == Access::Everybody);
+        everybodys
+            .map(|command| json!({"command": command.name(), "description": command.about(texts)}))
+            .collect()
+    }
+}
+
+fn may_use(command: &dyn Command, asker: &Asker) -> bool {
+    match command.access() {
+        Access::Everybody => true,
+        Access::Owners => asker.standing == Standing::Owner,
+    }
+}

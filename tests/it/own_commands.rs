@@ -1,0 +1,222 @@
+//! A command that somebody adds: registered as the built-in ones are, it is listed, given, and pressed like them.
+
+use std::collections::HashMap;
+use std::fmt::{self, Display};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use figaro::app::{self, Additions};
+use figaro::config::Settings;
+use figaro::prompts::texts::Texts;
+use figaro::store::StoreError;
+use figaro::telegram::callback::{Family, Fields, Gone};
+use figaro::telegram::commands::{
+    Access, Card, Command, Group, Outcome, Press, PressError, Pressed, Request,
+};
+use figaro::telegram::send::Button;
+use figaro::turn::queue::Job;
+use figaro_offline::model::Reply;
+use futures::stream;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::{ANN, BOB, PATIENCE, World};
+
+/// What its buttons say.
+#[derive(Debug, Clone, PartialEq)]
+enum Dice {
+    /// Throws again, behind so many throws.
+    Again(u32),
+    /// Has the model tell what it was.
+    Tell,
+}
+
+impl Family for Dice {
+    const NAME: &'static str = "dice";
+}
+
+impl Display for Dice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Again(throws) => write!(f, "{}:again:{throws}", Self::NAME),
+            Self::Tell => write!(f, "{}:tell", Self::NAME),
+        }
+    }
+}
+
+impl FromStr for Dice {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let press = match fields.word()? {
+            "again" => Self::Again(fields.parse()?),
+            "tell" => Self::Tell,
+            _ => return Err(Gone),
+        };
+        fields.end(press)
+    }
+}
+
+/// A command as a program that embeds the bot may add one.
+#[derive(Debug)]
+struct Throw {
+    name: &'static str,
+    access: Access,
+}
+
+fn thrown(sides: &str, throws: u32) -> Card {
+    let again = Button::new("Again", Dice::Again(throws + 1));
+    Card::titled("Dice", format!("{sides}: throw {throws}"))
+        .row(vec![again, Button::new("Tell me", Dice::Tell)])
+}
+
+#[async_trait]
+impl Command for Throw {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about<'a>(&'a self, _texts: &'a Texts) -> &'a str {
+        "throw dice"
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Chat)
+    }
+
+    fn access(&self) -> Access {
+        self.access
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        Ok(thrown(request.argument, 1).into())
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        match self.access {
+            Access::Everybody => &[Dice::NAME],
+            Access::Owners => &[],
+        }
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        Ok(match press.data.parse()? {
+            Dice::Again(throws) => Pressed::both("Thrown", thrown("again", throws)),
+            Dice::Tell => {
+                let job = Box::new(Job::Ask(press.ask("What did I throw?", chrono::Utc::now())));
+                Pressed::Job { job, toast: Some("Asked".into()), once: true }
+            }
+        })
+    }
+}
+
+/// The bot in this process, with commands added.
+struct Embedded {
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<()>,
+}
+
+impl Embedded {
+    async fn start(world: &World, commands: Vec<Arc<dyn Command>>) -> Self {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let settings = settings(world);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tokio::spawn(async move {
+            let stops = Box::pin(stream::once(async move { drop(stopped.await) }));
+            app::run_with(&settings, stops, &Additions { commands }).await.unwrap();
+        });
+        world
+            .see("the list of commands", |view| {
+                view.calls_of("setMyCommands").iter().any(|call| call.ok).then_some(())
+            })
+            .await;
+        Self { stop, running }
+    }
+
+    async fn end(self) {
+        self.stop.send(()).unwrap();
+        tokio::time::timeout(PATIENCE, self.running).await.expect("it ends").unwrap();
+    }
+}
+
+/// The settings of the world's bot, open to everybody.
+fn settings(world: &World) -> Settings {
+    let variables: HashMap<String, String> = world
+        .bot()
+        .set("ACCESS", "open")
+        .set("MCP_SERVER_BIN", env!("CARGO_BIN_EXE_figaro-mcp"))
+        .set("STORE_URL", &format!("sled:{}", world.folder.path().join("data").display()))
+        .variables()
+        .clone()
+        .into_iter()
+        .collect();
+    Settings::read(&variables).unwrap()
+}
+
+fn listed(world: &World) -> Vec<String> {
+    let names = |call: &Value| -> Vec<String> {
+        let commands = call["commands"].as_array().cloned().unwrap_or_default();
+        commands.iter().map(|command| text_of(&command["command"])).collect()
+    };
+    world.telegram.view(|view| names(&Value::Object(view.calls_of("setMyCommands")[0].args.clone())))
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn an_added_command_is_listed_given_and_pressed_like_the_built_in_ones() {
+    let world = World::new().await;
+    world.team();
+    world.otherwise(Reply::text("A six."));
+    let throw: [Arc<dyn Command>; 2] = [
+        Arc::new(Throw { name: "throw", access: Access::Everybody }),
+        Arc::new(Throw { name: "load", access: Access::Owners }),
+    ];
+    let bot = Embedded::start(&world, throw.to_vec()).await;
+    assert_eq!(listed(&world).last().map(String::as_str), Some("throw"), "an owner's is not listed for all");
+    let help = world.told(BOB, BOB, "/help").await;
+    assert!(text(&help).contains("/throw – throw dice") && !text(&help).contains("/load"), "{help}");
+    let help = world.told(ANN, ANN, "/help").await;
+    assert!(text(&help).contains("/load – throw dice"), "{help}");
+    assert_eq!(text(&world.told(BOB, BOB, "/load").await), "Only an owner of the bot can do that.");
+
+    // In a group it is known without the bot's name.
+    let card = world.told(BOB, TEAM, "/throw two d6").await;
+    assert_eq!(text(&card), "Dice\ntwo d6: throw 1");
+    assert_eq!(labels(&card), ["Again", "Tell me"]);
+    assert_eq!(world.press(BOB, &card, "Again").await, "Thrown");
+    let id = number(&card["message_id"]);
+    world.shows(TEAM, id, "again: throw 2").await;
+    let gone = "This is no longer up to date.";
+    for data in ["dice:again:many", "dice:again", "dice", "other:again:1"] {
+        assert_eq!(world.forged(BOB, &card, data).await, gone, "{data}");
+    }
+    // Its button begins a turn, and only once.
+    assert_eq!(world.press(BOB, &card, "Tell me").await, "Asked");
+    assert_eq!(text(&world.answers(TEAM, 2).await[1]), "A six.");
+    assert!(world.asks(1).await.user_text().contains("What did I throw?"));
+    world
+        .see("no buttons any more", |view| {
+            let card = view.messages(TEAM).into_iter().find(|m| m["message_id"] == id)?;
+            labels(card).is_empty().then_some(())
+        })
+        .await;
+    bot.end().await;
+}
+
+#[tokio::test]
+async fn two_commands_do_not_share_a_name() {
+    let world = World::new().await;
+    let again: Arc<dyn Command> = Arc::new(Throw { name: "help", access: Access::Everybody });
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let (settings, additions) = (settings(&world), Additions { commands: vec![again] });
+    let running = app::run_with(&settings, stream::pending(), &additions);
+    let refused = tokio::time::timeout(PATIENCE, running).await.expect("it refuses").unwrap_err();
+    assert_eq!(refused.to_string(), "two commands claim `help`");
+}
