@@ -23,7 +23,7 @@ use super::message::Speaker;
 use super::model::ModelName;
 use super::schedule::Schedule;
 use super::usage::Usage;
-use crate::ids::{ChatId, MessageId, RunId, TaskId};
+use crate::ids::{MessageId, RunId, TaskId};
 use crate::text::one_line;
 
 pub use change::{NotNow, TaskChange, TaskEdit};
@@ -373,18 +373,6 @@ impl Task {
     #[must_use]
     pub const fn is_live(&self) -> bool {
         !matches!(self.state, State::Done(_) | State::Cancelled(_))
-    }
-
-    /// The task after its chat has got another id.
-    #[must_use]
-    pub fn moved_to(&self, chat: ChatId) -> Self {
-        let mut moved = self.clone();
-        moved.place.chat = chat;
-        // Telegram may have told first that the bot has left the old group.
-        if moved.state == State::Paused(PauseReason::Removed) {
-            moved.state = State::Active;
-        }
-        moved
     }
 
     /// The next due times, at most so many.

@@ -1,8 +1,9 @@
-//! A transition of a task as the store writes it.
+//! A transition of a task as the store writes it, and its move to another chat.
 
 use chrono::{DateTime, Utc};
 
-use super::{Task, TaskChange, TaskRun};
+use super::{PauseReason, State, Task, TaskChange, TaskRun};
+use crate::ids::ChatId;
 
 /// A change of a task that fits it.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,5 +23,17 @@ impl Task {
         let mut after = self.clone();
         let entry = after.apply(change, now).ok()?;
         Some(TaskStep { before: self.clone(), after, entry })
+    }
+
+    /// The task after its chat has got another id.
+    #[must_use]
+    pub fn moved_to(&self, chat: ChatId) -> Self {
+        let mut moved = self.clone();
+        moved.place.chat = chat;
+        // Telegram may have told first that the bot has left the old group.
+        if moved.state == State::Paused(PauseReason::Removed) {
+            moved.state = State::Active;
+        }
+        moved
     }
 }
