@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use figaro::app::{self, Additions};
+use figaro::clock::Clock;
 use figaro::config::Settings;
 use figaro::prompts::texts::Texts;
 use figaro::store::StoreError;
@@ -20,7 +21,7 @@ use figaro_offline::model::Reply;
 use futures::stream;
 use serde_json::Value;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, PATIENCE, World};
@@ -107,7 +108,7 @@ impl Command for Throw {
         Ok(match press.data.parse()? {
             Dice::Again(throws) => Pressed::both("Thrown", thrown("again", throws)),
             Dice::Tell => {
-                let job = Box::new(Job::Ask(press.ask("What did I throw?", chrono::Utc::now())));
+                let job = Box::new(Job::Ask(press.ask("What did I throw?", Clock::system().now())));
                 Pressed::Job { job, toast: Some("Asked".into()), once: true }
             }
         })
@@ -117,7 +118,7 @@ impl Command for Throw {
 /// The bot in this process, with commands added.
 struct Embedded {
     stop: oneshot::Sender<()>,
-    running: JoinHandle<()>,
+    running: JoinSet<()>,
 }
 
 impl Embedded {
@@ -125,7 +126,8 @@ impl Embedded {
         drop(rustls::crypto::ring::default_provider().install_default());
         let settings = settings(world);
         let (stop, stopped) = oneshot::channel::<()>();
-        let running = tokio::spawn(async move {
+        let mut running = JoinSet::new();
+        running.spawn(async move {
             let stops = Box::pin(stream::once(async move { drop(stopped.await) }));
             app::run_with(&settings, stops, &Additions { commands }).await.unwrap();
         });
@@ -137,9 +139,10 @@ impl Embedded {
         Self { stop, running }
     }
 
-    async fn end(self) {
+    async fn end(mut self) {
         self.stop.send(()).unwrap();
-        tokio::time::timeout(PATIENCE, self.running).await.expect("it ends").unwrap();
+        let ended = tokio::time::timeout(PATIENCE, self.running.join_next()).await;
+        ended.expect("it ends").unwrap().unwrap();
     }
 }
 
