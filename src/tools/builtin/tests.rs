@@ -182,8 +182,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        // The demo's model is a stand-in for a model: it calls tools by name.
-        if path.is_dir() && name != "tests" && path != Path::new("src/demo") {
+        if path.is_dir() && name != "tests" {
             found.extend(sources(&path));
         } else if name.ends_with(".rs") && name != "tests.rs" {
             let text = fs::read_to_string(&path).unwrap();
