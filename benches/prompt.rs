@@ -19,10 +19,9 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::clock::Clock;
-use figaro::demo::model::{ModelRequest, OfflineModel, Part, Reply, Script};
-use figaro::demo::telegram::{OfflineTelegram, Options, Person};
-use figaro::shutdown::Tasks;
+use figaro_offline::Runtime;
+use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply, Script};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use serde_json::{Value, json};
 use tiktoken_rs::CoreBPE;
 
@@ -42,7 +41,7 @@ struct World {
     telegram: OfflineTelegram,
     model: OfflineModel,
     script: Arc<Script>,
-    tasks: Tasks,
+    runtime: Runtime,
     bot: Child,
     _folder: tempfile::TempDir,
 }
@@ -51,7 +50,7 @@ impl Drop for World {
     fn drop(&mut self) {
         self.bot.kill().unwrap();
         self.bot.wait().unwrap();
-        self.tasks.stop();
+        self.runtime.stop();
     }
 }
 
@@ -76,16 +75,15 @@ async fn main() {
 
 impl World {
     async fn start() -> Self {
-        let tasks = Tasks::new();
-        let telegram =
-            OfflineTelegram::start(listener().await, Options::default(), Clock::system(), &tasks).unwrap();
+        let runtime = Runtime::system();
+        let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
         telegram.add_user(Person::new(OWNER, "Ann"));
         telegram.add_private(OWNER).unwrap();
         let script = Arc::new(Script::new());
-        let model = OfflineModel::start(listener().await, script.clone(), Clock::system(), &tasks).unwrap();
+        let model = OfflineModel::start(listener().await, script.clone(), &runtime).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let bot = start_bot_with(&telegram, &model, folder.path(), &[("TELEGRAM_RATES", "off")]);
-        Self { telegram, model, script, tasks, bot, _folder: folder }
+        Self { telegram, model, script, runtime, bot, _folder: folder }
     }
 
     /// One question and its answer.
@@ -93,8 +91,9 @@ impl World {
         let before = self.telegram.view(|view| view.bot_messages(OWNER).len());
         passes.into_iter().for_each(|reply| self.script.push(reply));
         self.telegram.say(OWNER, OWNER, question).unwrap();
-        let seen =
-            |view: &figaro::demo::telegram::View<'_>| (view.bot_messages(OWNER).len() > before).then_some(());
+        let seen = |view: &figaro_offline::telegram::View<'_>| {
+            (view.bot_messages(OWNER).len() > before).then_some(())
+        };
         self.telegram.wait_until(PATIENCE, seen).await.expect("the bot answers");
     }
 

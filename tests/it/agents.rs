@@ -254,7 +254,8 @@ async fn a_model_does_not_change_the_agent_that_holds_it() {
     assert_eq!(told["success"], true, "{told}");
     let told = find_and_call(&world, (ANN, ANN), "show it", ("get_config", json!({}))).await;
     assert_eq!(told["agent"], "free", "{told}");
-    assert_eq!(asked(&world, ANN, ANN, "afterwards").await.tool_names(), ["find_tools", "set_config"]);
+    let own = ["find_tools", "set_config", "reset_config", "get_config"];
+    assert_eq!(asked(&world, ANN, ANN, "afterwards").await.tool_names(), own, "and what was found");
 }
 
 #[tokio::test]

@@ -1,0 +1,298 @@
+//! The tools of a turn: those always offered, and those of the sources that the session has found.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use super::{Sources, Tool, ToolSource};
+use crate::domain::tool::{MOST_FOUND, ToolKind};
+use crate::provider::ToolSpec;
+
+/// The most tools a request carries: providers refuse more than 128, and models choose badly long before.
+const MOST_TOOLS: usize = 100;
+/// So many are always offered.
+const MOST_OFFERED: usize = MOST_TOOLS - MOST_FOUND;
+
+/// The tools of a turn, by name.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    offered: BTreeMap<String, Arc<dyn Tool>>,
+    /// What was left out of the prompt can be looked up.
+    looks_up: bool,
+    sources: Sources,
+}
+
+impl Registry {
+    /// All of these, and those of the sources once they were found. Of two with one name the first is kept and the other
+    /// logged, so that nothing outside can replace a tool of Figaro's own; so is what no provider would take.
+    #[must_use]
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>, sources: Sources) -> Self {
+        let mut offered = BTreeMap::new();
+        for tool in tools {
+            let name = tool.spec().name.clone();
+            if !is_name(&name) || offered.len() == MOST_OFFERED {
+                tracing::warn!(
+                    name,
+                    "a tool is left out: its name is odd, or there are {MOST_OFFERED} already"
+                );
+                continue;
+            }
+            match offered.entry(name) {
+                Entry::Vacant(free) => drop(free.insert(tool)),
+                Entry::Occupied(taken) => {
+                    tracing::warn!(name = taken.key(), "two tools have one name; the second is left out");
+                }
+            }
+        }
+        Self { offered, looks_up: false, sources }
+    }
+
+    /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
+    /// the tool that finds is named. A name that no tool has is logged: make it once, not for every turn.
+    #[must_use]
+    pub fn only(&self, names: &[String]) -> Self {
+        let tools = names.iter().filter_map(|name| {
+            let tool = self.offered.get(name).cloned().or_else(|| self.sources.get(name));
+            if tool.is_none() {
+                tracing::warn!(name, "an agent names a tool that does not exist; it goes without");
+            }
+            tool
+        });
+        let some = Self::new(tools, self.sources.clone());
+        if some.finds() { some } else { Self { sources: Sources::default(), ..some } }
+    }
+
+    /// Those of the tools that others have too, or can find.
+    #[must_use]
+    pub fn within(&self, others: &Self) -> Self {
+        let has = |name: &String| {
+            others.offered.contains_key(name) || (others.finds() && others.sources.get(name).is_some())
+        };
+        let offered = self.offered.iter().filter(|(name, _)| has(name));
+        let offered: BTreeMap<_, _> = offered.map(|(name, tool)| (name.clone(), tool.clone())).collect();
+        let sources = if others.finds() { self.sources.clone() } else { Sources::default() };
+        Self { offered, looks_up: self.looks_up, sources }
+    }
+
+    /// The same tools for a turn in whose prompt keys stand for what was left out.
+    #[must_use]
+    pub fn looking_up(&self) -> Self {
+        Self { looks_up: true, ..self.clone() }
+    }
+
+    /// The tool that searches the web. Where there is one the web may be searched, by it or by the provider in its place.
+    #[must_use]
+    pub fn web_search(&self) -> Option<&Arc<dyn Tool>> {
+        self.of_kind(ToolKind::WebSearch)
+    }
+
+    fn finds(&self) -> bool {
+        self.of_kind(ToolKind::Finder).is_some()
+    }
+
+    fn of_kind(&self, kind: ToolKind) -> Option<&Arc<dyn Tool>> {
+        self.offered.values().find(|tool| tool.spec().kind == kind)
+    }
+
+    /// A tool by name, if it is always offered or among those `found`.
+    #[must_use]
+    pub fn get(&self, name: &str, found: &[String]) -> Option<Arc<dyn Tool>> {
+        let is_found = found.iter().any(|found| found == name);
+        let of_source = is_found.then(|| self.findable(name)).flatten();
+        let has_use = |tool: &&Arc<dyn Tool>| self.looks_up || tool.spec().kind != ToolKind::Lookup;
+        of_source.or_else(|| self.offered.get(name).filter(has_use).cloned())
+    }
+
+    /// A tool of a source, if its name is one that providers take.
+    fn findable(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        is_name(name).then(|| self.sources.get(name)).flatten()
+    }
+
+    /// Every tool as a model sees it, always in the same order so that provider caches hit: those always offered, the one
+    /// that looks up, and what was found, in the order found, which stands for what else has its name.
+    #[must_use]
+    pub fn specs(&self, found: &[String]) -> Vec<Arc<ToolSpec>> {
+        let found: Vec<Arc<ToolSpec>> =
+            found.iter().filter_map(|name| Some(Arc::clone(self.findable(name)?.spec()))).collect();
+        let is_found = |name: &str| found.iter().any(|spec| spec.name == name);
+        let (lookup, always): (Vec<_>, Vec<_>) =
+            self.offered.values().map(|tool| tool.spec()).partition(|spec| spec.kind == ToolKind::Lookup);
+        let lookup = lookup.into_iter().filter(|_| self.looks_up);
+        let offered = always.into_iter().chain(lookup).filter(|spec| !is_found(&spec.name));
+        let mut specs: Vec<Arc<ToolSpec>> = offered.cloned().collect();
+        specs.extend(found);
+        specs.truncate(MOST_TOOLS);
+        specs
+    }
+}
+
+/// A name that every provider takes: OpenAI, Gemini and Anthropic agree on these.
+fn is_name(name: &str) -> bool {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    begins && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::tool::{Effect, StatusKey};
+    use crate::tools::source::Listed;
+    use crate::tools::{ToolContext, ToolError, ToolOutput};
+
+    #[derive(Debug)]
+    struct Named(Arc<ToolSpec>);
+
+    #[async_trait]
+    impl Tool for Named {
+        fn spec(&self) -> &Arc<ToolSpec> {
+            &self.0
+        }
+
+        fn effect(&self) -> Effect {
+            Effect::Read
+        }
+
+        fn status(&self) -> StatusKey {
+            StatusKey("tool_telegram")
+        }
+
+        async fn call(&self, _context: &ToolContext, _arguments: Value) -> Result<ToolOutput, ToolError> {
+            Ok(json!(self.0.description).into())
+        }
+    }
+
+    fn named(name: &str, description: &str) -> Arc<dyn Tool> {
+        of_kind(ToolKind::Plain, name, description)
+    }
+
+    fn of_kind(kind: ToolKind, name: &str, description: &str) -> Arc<dyn Tool> {
+        Arc::new(Named(Arc::new(ToolSpec::new(name, description, json!({})).of_kind(kind))))
+    }
+
+    fn search() -> Arc<dyn Tool> {
+        of_kind(ToolKind::WebSearch, "search", "always")
+    }
+
+    fn finder() -> Arc<dyn Tool> {
+        of_kind(ToolKind::Finder, "find", "always")
+    }
+
+    /// Has whatever is asked for but `missing`.
+    #[derive(Debug)]
+    struct Full;
+
+    impl ToolSource for Full {
+        fn list(&self) -> Vec<Listed> {
+            Vec::new()
+        }
+
+        fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+            (name != "missing").then(|| named(name, "found"))
+        }
+    }
+
+    fn full() -> Sources {
+        Sources::new(vec![Arc::new(Full)])
+    }
+
+    fn names(specs: &[Arc<ToolSpec>]) -> Vec<(&str, &str)> {
+        specs.iter().map(|spec| (spec.name.as_str(), spec.description.as_str())).collect()
+    }
+
+    #[test]
+    fn what_was_found_is_offered_last_and_replaces_what_has_its_name() {
+        let registry =
+            Registry::new([named("b", "always"), named("a", "always"), named("a", "twice")], full());
+        assert_eq!(names(&registry.specs(&[])), [("a", "always"), ("b", "always")]);
+        let found = ["c", "missing", "a"].map(str::to_owned);
+        assert_eq!(names(&registry.specs(&found)), [("b", "always"), ("c", "found"), ("a", "found")]);
+        let description = |name: &str| registry.get(name, &found).map(|tool| tool.spec().description.clone());
+        assert_eq!(description("a").as_deref(), Some("found"));
+        assert_eq!(description("b").as_deref(), Some("always"));
+        assert_eq!(description("d"), None, "the shelf gives only what was found");
+    }
+
+    #[test]
+    fn the_tool_that_looks_up_is_offered_where_there_is_something_to_look_up_behind_the_others() {
+        let tools = || [named("a", ""), named("c", "")];
+        let lookup = of_kind(ToolKind::Lookup, "b", "looks up");
+        let all = Registry::new(tools().into_iter().chain([lookup]), Sources::default());
+        for registry in [all.only(&["a", "b", "c"].map(str::to_owned)), all] {
+            assert_eq!(names(&registry.specs(&[])), [("a", ""), ("c", "")]);
+            assert!(registry.get("b", &[]).is_none(), "what is not offered cannot be called");
+            assert!(registry.get("b", &["b".to_owned()]).is_none(), "nor found");
+            let looking_up = registry.looking_up();
+            assert_eq!(names(&looking_up.specs(&[])), [("a", ""), ("c", ""), ("b", "looks up")]);
+            assert!(looking_up.get("b", &[]).is_some());
+        }
+        let without = Registry::new(tools(), Sources::default()).looking_up();
+        assert_eq!(names(&without.specs(&[])), [("a", ""), ("c", "")]);
+    }
+
+    #[test]
+    fn an_agent_has_the_tools_it_names_and_no_other() {
+        let tools = [named("keep", "always"), named("clear", "always"), search(), finder()];
+        let all = Registry::new(tools, full());
+        let found = ["clear", "sendDice"].map(str::to_owned);
+        let with = |chosen: &[&str]| {
+            let chosen: Vec<String> = chosen.iter().map(|name| (*name).to_owned()).collect();
+            let some = all.only(&chosen);
+            let specs = some.specs(&found);
+            let callable = specs.iter().all(|spec| some.get(&spec.name, &found).is_some());
+            assert!(callable, "what is offered can be called");
+            let missing = ["keep", "clear", "sendDice"].map(str::to_owned);
+            for name in missing.iter().filter(|name| specs.iter().all(|spec| spec.name != **name)) {
+                assert!(some.get(name, &found).is_none(), "{name} is not offered, and can be called");
+            }
+            let words = names(&specs).into_iter().map(|(name, from)| format!("{name} {from}"));
+            (words.collect::<Vec<_>>().join(", "), some.web_search().is_some())
+        };
+        let cases: [(&[&str], &str, bool); 5] = [
+            (&[], "", false),
+            (&["keep", "missing"], "keep always", false),
+            (&["search", "keep"], "keep always, search always", true),
+            (&["sendVenue"], "sendVenue found", false),
+            (&["find"], "find always, clear found, sendDice found", false),
+        ];
+        for (chosen, offered, searches) in cases {
+            assert_eq!(with(chosen), (offered.to_owned(), searches), "{chosen:?}");
+        }
+    }
+
+    #[test]
+    fn what_holds_a_chat_holds_what_is_set_up_in_it() {
+        let tools = [named("keep", "always"), named("clear", "always"), search(), finder()];
+        let all = Registry::new(tools, full());
+        let only =
+            |names: &[&str]| all.only(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let task = only(&["keep", "search", "sendDice"]);
+        let held = |by: &Registry| {
+            let held = task.within(by);
+            names(&held.specs(&[])).into_iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(held(&only(&[])), "");
+        assert_eq!(held(&only(&["keep"])), "keep");
+        assert_eq!(held(&only(&["search", "find"])), "keep search sendDice", "what it can find it has");
+        assert_eq!(held(&all), "keep search sendDice");
+        let finds = only(&["find"]).within(&only(&["keep"]));
+        assert!(
+            finds.specs(&["sendDice".to_owned()]).is_empty(),
+            "what the chat cannot find, its task cannot"
+        );
+    }
+
+    #[test]
+    fn no_provider_gets_more_or_other_tools_than_it_takes() {
+        let many = (0..150).map(|n| named(&format!("t{n}"), ""));
+        let odd = ["", "1a", "a b", "ü", "a.b"].map(|name| named(name, ""));
+        let registry = Registry::new(odd.into_iter().chain(many), full());
+        let found: Vec<String> = (0..8).map(|n| format!("f{n}")).collect();
+        let specs = registry.specs(&found);
+        assert_eq!(specs.len(), MOST_TOOLS);
+        assert!(specs.iter().all(|spec| is_name(&spec.name)));
+        assert!(found.iter().all(|name| specs.iter().any(|spec| spec.name == *name)));
+    }
+}
