@@ -59,6 +59,7 @@ use crate::tools::web::WebSearch;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
+use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
 use crate::turn::prepare::{Agents, Preparer};
 use crate::turn::queue::Mailboxes;
@@ -78,6 +79,7 @@ pub(super) struct Parts {
     pub(super) courier: Arc<dyn Courier>,
     pub(super) owners: Arc<dyn Owners>,
     pub(super) locales: Arc<Locales>,
+    pub(super) parked: Parked,
     /// The model that answers where no chat has chosen another.
     pub(super) model: String,
 }
@@ -97,6 +99,7 @@ struct Base<'a> {
     locales: Arc<Locales>,
     vitals: Arc<Vitals>,
     admins: Arc<dyn Admins>,
+    parked: Parked,
 }
 
 /// All parts, and the poller that begins to feed them.
@@ -134,6 +137,8 @@ pub(super) async fn build(
         conversations: base.store.clone(),
         settings: base.store.clone(),
         mailboxes,
+        parked: base.parked.clone(),
+        rights: rights(&base),
         commands: commands.clone(),
         zones: Zones::new(&handles),
         resting: RestingTasks::new(&handles),
@@ -150,9 +155,9 @@ pub(super) async fn build(
         clock: clock.clone(),
         tasks: groups.front.clone(),
     };
-    let (store, locales) = (base.store, base.locales);
+    let (store, locales, parked) = (base.store, base.locales, base.parked);
     let model = ledger.models.default_model().to_string();
-    Ok((Parts { store, router, commands, courier, owners, locales, model }, (scheduler, poller)))
+    Ok((Parts { store, router, commands, courier, owners, locales, parked, model }, (scheduler, poller)))
 }
 
 fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
@@ -183,8 +188,24 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let sender = Sender { api, gate, outbox, settings: settings_store, clock: clock.clone(), tasks };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
     let vitals = Arc::new(Vitals::new(clock.now()));
+    let parked = Parked::new(store.clone(), store.clone(), clock.clone());
     let clock = clock.clone();
-    Ok(Base { settings, groups, clock, store, me, http, mcp, sender, live, prompts, locales, vitals, admins })
+    Ok(Base {
+        settings,
+        groups,
+        clock,
+        store,
+        me,
+        http,
+        mcp,
+        sender,
+        live,
+        prompts,
+        locales,
+        vitals,
+        admins,
+        parked,
+    })
 }
 
 /// Opens the store of these settings.
@@ -278,27 +299,32 @@ fn turns(
         tools: tools.clone(),
         ledger: ledger.clone(),
         locales: base.locales.clone(),
+        parked: base.parked.clone(),
         courier,
         owners,
         reporter: reporter.clone(),
     };
-    let rights = Rights {
-        access: base.settings.access.clone(),
-        settings,
-        inbox: base.store.clone(),
-        conversations: conversations.clone(),
-        tasks: base.store.clone(),
-        clock: base.clock.clone(),
-    };
     Turns {
-        rights,
+        rights: rights(base),
+        parked: base.parked.clone(),
         preparer: preparer(base, &ledger, tools, reporter.clone()),
-        executor: Executor { ledger, caller, reporter: reporter.clone() },
+        executor: Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() },
         ender,
         conversations,
         tasks: base.store.clone(),
         bus,
         reporter,
+    }
+}
+
+fn rights(base: &Base<'_>) -> Rights {
+    Rights {
+        access: base.settings.access.clone(),
+        settings: base.store.clone(),
+        inbox: base.store.clone(),
+        conversations: base.store.clone(),
+        tasks: base.store.clone(),
+        clock: base.clock.clone(),
     }
 }
 
@@ -385,6 +411,7 @@ fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes) -> Handl
         store: base.store.clone(),
         prompts: base.prompts.clone(),
         access: base.settings.access.clone(),
+        parked: base.parked.clone(),
         me: base.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),

@@ -38,6 +38,9 @@ pub struct PendingDelivery {
     /// What the person may do about it: buttons under its end.
     #[serde(default)]
     pub actions: Vec<Action>,
+    /// Answers to the question that it asks, a button each; its turn waits for one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// The task whose run wrote it: the run ends when it is delivered.
     #[serde(default)]
     pub task: Option<TaskId>,
@@ -97,6 +100,7 @@ impl PendingDelivery {
             repeats: 0,
             language: None,
             actions: Vec::new(),
+            options: Vec::new(),
             task: None,
             card: None,
             early: false,

@@ -27,7 +27,7 @@ use crate::domain::model::ModelName;
 use crate::domain::note::Note;
 use crate::domain::task::{Task, TaskChange, TaskRun};
 use crate::domain::tool::ToolCall;
-use crate::domain::turn::{ActiveTurn, Step};
+use crate::domain::turn::{ActiveTurn, ParkedTurn, Step};
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{
     ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId, UserId,
@@ -99,7 +99,8 @@ pub const KEPT_UNREADABLE: usize = 100;
 pub trait ConversationStore: Debug + Send + Sync {
     /// The current session of a conversation; the first call begins one.
     async fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session>;
-    /// Begins another session and makes it the current one, durably.
+    /// Begins another session and makes it the current one, durably. Turns of the conversation that wait for a person are
+    /// given up.
     async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session>;
     /// Appends the question to the current session and records the turn, in one write. If the turn on record was begun
     /// with this question, that turn is returned as it is. A turn of another question that never ended gives way and
@@ -154,6 +155,23 @@ pub trait ConversationStore: Debug + Send + Sync {
         since: DateTime<Utc>,
         limit: usize,
     ) -> Result<Vec<Inbound>>;
+}
+
+/// Turns that wait for a person.
+#[async_trait]
+pub trait ParkedStore: Debug + Send + Sync {
+    /// All of them, also those that were answered and have not gone on yet.
+    async fn parked_turns(&self) -> Result<Vec<ParkedTurn>>;
+    /// Records the answer and settles its update, in one durable write. `false`, and nothing is written, if the turn does not
+    /// wait any more or was answered before.
+    async fn answer_parked(&self, run: RunId, part: &Inbound) -> Result<bool>;
+    /// Goes on with a turn that was answered, durably: its messages move to the end of its session, the answer follows as the
+    /// result of its call, and it is on record in its conversation. Gives its record and its question. `None` if it does not
+    /// wait any more or has no answer.
+    async fn unpark(&self, run: RunId, now: DateTime<Utc>) -> Result<Option<(ActiveTurn, Vec<Message>)>>;
+    /// Ends the waiting of a turn that nobody goes on with, durably, and puts words on that on their way; `false` if it does
+    /// not wait any more.
+    async fn give_up_parked(&self, run: RunId, words: Option<PendingDelivery>) -> Result<bool>;
 }
 
 /// Replies on their way, and which Telegram messages are the bot's own.
@@ -359,7 +377,14 @@ pub struct StoreHealth {
 /// Everything, for the composition root; all others name the trait they need.
 #[async_trait]
 pub trait Store:
-    InboxStore + ConversationStore + OutboxStore + NoteStore + SettingsStore + UsageStore + TaskStore
+    InboxStore
+    + ConversationStore
+    + ParkedStore
+    + OutboxStore
+    + NoteStore
+    + SettingsStore
+    + UsageStore
+    + TaskStore
 {
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
+use super::callback::Choose;
 use super::commands::{Clocks, action_buttons, settings_card, task_card, unreadable_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, Piece, at_most, cut, messages, split};
-use super::send::{Outgoing, Sender, Unsent};
+use super::send::{Button, Outgoing, Sender, Unsent};
 use super::tries::{Tries, pauses};
 use crate::delivery::Courier;
 use crate::domain::chat::Place;
@@ -268,7 +269,10 @@ impl TelegramCourier {
         };
         let reply_to = delivery.reply_to.filter(|_| is_first);
         let (preview, author) = (delivery.preview.clone(), delivery.author());
-        let buttons = action_buttons(actions, delivery.run, texts);
+        let mut buttons = action_buttons(actions, delivery.run, texts);
+        if is_last {
+            buttons.extend(answer_buttons(delivery));
+        }
         Outgoing { content, preview, reply_to, buttons, file, author, ..Outgoing::default() }
     }
 
@@ -351,6 +355,12 @@ impl TelegramCourier {
             tracing::error!(%error, run = %delivery.run, "a sent part could not be recorded; it may be repeated");
         }
     }
+}
+
+/// A row for each answer to choose from.
+fn answer_buttons(delivery: &PendingDelivery) -> impl Iterator<Item = Vec<Button>> {
+    let options = delivery.options.iter().zip(0..);
+    options.map(|(label, option)| vec![Button::new(label, Choose { turn: delivery.run, option })])
 }
 
 /// What is sent of an answer; of a task's, which nobody waits for, only so much. Should its formatting fail, it still

@@ -55,6 +55,11 @@ pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
             taken_up.insert(id);
         }
     }
+    for parked in router.parked.reload().await? {
+        tracing::info!(run = %parked.turn.id, "going on with a turn that has its answer");
+        taken_up.insert(parked.turn.id);
+        router.mailboxes.post(parked.turn.conversation, Job::GoOn(parked.turn.id));
+    }
     let mut abandoned: Vec<RunId> =
         live.into_iter().map(|live| live.run).filter(|run| !taken_up.contains(run)).collect();
     abandoned.dedup();
@@ -82,8 +87,11 @@ async fn resume(
         }
         return Ok(false);
     }
-    let asked = question_of(router, &run, open).await?;
-    match of_earlier(asked, &run, conversations).await? {
+    let question = match run.resumed_by {
+        Some(_) => router.rights.resumed(&run, conversations.question(&run).await?).await?,
+        None => of_earlier(question_of(router, &run, open).await?, &run, conversations).await?,
+    };
+    match question {
         Some(question) => {
             router.mailboxes.post(run.conversation, Job::Resume(run, question));
             Ok(true)

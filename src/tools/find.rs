@@ -61,7 +61,7 @@ fn search(sources: &Sources, query: &str) -> Result<ToolOutput, ToolError> {
         value["types"] = Value::Object(types);
     }
     let found = hits.into_iter().map(|one| one.name.clone()).collect();
-    Ok(ToolOutput { value, carried: Carried { found, ..Carried::default() } })
+    Ok(ToolOutput { carried: Carried { found, ..Carried::default() }, ..value.into() })
 }
 
 fn entry(one: &Listed) -> Entry<'_> {

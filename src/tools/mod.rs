@@ -1,5 +1,6 @@
 //! What the model can call. A tool is a file here and a line in `builtin`; this module has what all of them share.
 
+pub mod action;
 mod allowance;
 pub mod builtin;
 pub mod config;
@@ -28,6 +29,7 @@ use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
 use crate::domain::model::ModelName;
 use crate::domain::tool::{Carried, Effect, StatusKey};
+use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Payer;
 use crate::ids::RunId;
 use crate::policy::access::Standing;
@@ -60,6 +62,8 @@ pub struct ToolContext {
     pub now: DateTime<Utc>,
     /// The most messages that tools may send, in the run of a task; without it as many as the model wants.
     pub sends: Option<Arc<SendAllowance>>,
+    /// Whether a person can be asked: nobody waits for the run of a task, and only so many questions wait at a time.
+    pub can_ask: bool,
 }
 
 impl ToolContext {
@@ -86,6 +90,7 @@ impl ToolContext {
             addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,
             sends: None,
+            can_ask: true,
         }
     }
 }
@@ -97,11 +102,13 @@ pub struct ToolOutput {
     pub value: Value,
     /// What it leaves behind for the rest of the turn.
     pub carried: Carried,
+    /// A question to the person: the turn waits, and the answer is the result of the call in place of the value.
+    pub asks: Option<PersonQuestion>,
 }
 
 impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
-        Self { value, carried: Carried::default() }
+        Self { value, carried: Carried::default(), asks: None }
     }
 }
 

@@ -168,7 +168,7 @@ impl Tool for TelegramTool {
             true => as_data("result", result),
             false => json!({"success": true, "result": result}),
         };
-        Ok(ToolOutput { value, carried })
+        Ok(ToolOutput { value, carried, asks: None })
     }
 }
 

@@ -122,7 +122,7 @@ async fn search(web: &dyn WebSearch, context: &ToolContext, query: &str) -> Resu
     if hits.is_empty() && answer.is_none() {
         return refuse("nothing was found: try other words, or fewer".to_owned());
     }
-    Ok(ToolOutput { value: shown(answer, &hits), carried: carried(hits) })
+    Ok(ToolOutput { asks: None, value: shown(answer, &hits), carried: carried(hits) })
 }
 
 /// The hit cut to size; none if its address is not one of the web.

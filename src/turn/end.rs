@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::TurnError;
 use super::finish::{Facts, finish};
 use super::outcome::Outcome;
+use super::parked::Parked;
 use super::question::Question;
 use super::report::Reporter;
 use crate::delivery::{Courier, Owners};
@@ -37,6 +38,8 @@ pub struct Ender {
     pub ledger: Arc<Ledger>,
     /// Texts for people.
     pub locales: Arc<Locales>,
+    /// Turns that wait for a person.
+    pub parked: Parked,
     /// Who carries answers out.
     pub courier: Arc<dyn Courier>,
     /// The owners, for what only they can mend.
@@ -62,6 +65,10 @@ impl Ender {
             self.reporter.report(&error, "an answer could not be stored");
             self.hold(question).await;
         } else {
+            if finish.end.parked.is_some() {
+                // Before the question is seen: an answer may come at once.
+                self.reload_parked().await;
+            }
             self.deliver(turn, finish.end.delivery, cancel).await;
             for card in finish.end.cards {
                 self.courier.deliver(card, &CancellationToken::new()).await;
@@ -105,6 +112,13 @@ impl Ender {
             has_shown: is_early && !is_task && self.courier.has_shown(turn.id).await,
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
             cards: self.cards(turn, question, outcome).await,
+        }
+    }
+
+    /// Learns anew which turns wait, after something in the store has changed it.
+    pub(super) async fn reload_parked(&self) {
+        if let Err(error) = self.parked.reload().await {
+            self.reporter.report(&error, "which turns wait for a person could not be read");
         }
     }
 

@@ -9,6 +9,7 @@ pub mod error;
 pub mod execute;
 pub mod finish;
 pub mod outcome;
+pub mod parked;
 pub mod pipeline;
 pub mod prepare;
 pub mod question;

@@ -1,12 +1,27 @@
 //! How a turn ended, in one type: execution makes it, [`super::finish`] decides from it what is written and said.
 
+use serde_json::Value;
+
 use super::error::TurnError;
 use super::question::Question;
 use super::reply::Reply;
 use super::run::Answer;
+use crate::domain::tool::Call;
+use crate::domain::turn::PersonQuestion;
 
 /// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
 const SILENT: &str = "[silent]";
+
+/// What a turn that waits for a person goes on with.
+#[derive(Debug)]
+pub struct Parking {
+    /// The state of its machine.
+    pub state: Value,
+    /// The call that the answer is the result of.
+    pub call: Call,
+    /// What is asked.
+    pub question: PersonQuestion,
+}
 
 /// How a turn ended.
 #[derive(Debug)]
@@ -21,6 +36,8 @@ pub enum Outcome {
     Stopped(Answer),
     /// It failed; what was written until then is stored.
     Failed(TurnError, Answer),
+    /// It waits for a person.
+    Parked(Box<Parking>),
     /// The bot stops: its record stays, and the next start goes on with it.
     Abandoned,
     /// It begins again with this question, as nothing was shown or done yet.
@@ -56,7 +73,7 @@ impl Outcome {
             | Self::Silent(answer)
             | Self::Stopped(answer)
             | Self::Failed(_, answer) => Some(answer),
-            Self::Told(_) | Self::Abandoned | Self::Restarted(_) => None,
+            Self::Told(_) | Self::Parked(_) | Self::Abandoned | Self::Restarted(_) => None,
         }
     }
 
@@ -68,6 +85,7 @@ impl Outcome {
             | Self::Silent(_)
             | Self::Told(_)
             | Self::Stopped(_)
+            | Self::Parked(_)
             | Self::Abandoned
             | Self::Restarted(_) => None,
         }

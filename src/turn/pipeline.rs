@@ -11,6 +11,7 @@ use super::end::Ender;
 use super::error::TurnError;
 use super::execute::Executor;
 use super::outcome::Outcome;
+use super::parked::Parked;
 use super::prepare::Preparer;
 use super::question::{Again, Question};
 use super::queue::{Job, Runner};
@@ -20,7 +21,8 @@ use super::run::Answer;
 use super::taken_up::{TakenUp, take_up};
 use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::task::Task;
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::{ActiveTurn, TurnEnd};
+use crate::ids::RunId;
 use crate::store::{ConversationStore, StoreError, TaskStore};
 
 /// Runs turns.
@@ -34,6 +36,8 @@ pub struct Turns {
     pub executor: Executor,
     /// Writes and says how a turn ended.
     pub ender: Ender,
+    /// Turns that wait for a person.
+    pub parked: Parked,
     /// Where turns are on record.
     pub conversations: Arc<dyn ConversationStore>,
     /// Scheduled prompts.
@@ -49,6 +53,7 @@ impl Runner for Turns {
     async fn run(&self, job: Job, control: Control) -> Option<Job> {
         match job {
             Job::Ask(question) => self.ask(question, control).await,
+            Job::GoOn(run) => self.go_on(run, control).await,
             Job::Again(again) => self.ask_again(again, control).await,
             Job::Resume(turn, question) => self.resume(turn, question, control).await,
             Job::Task(task) => self.run_task(*task, control).await,
@@ -96,6 +101,8 @@ impl Turns {
         let now = self.reporter.now();
         match self.conversations.begin_again(conversation, first.update, model, now).await {
             Ok(Some((turn, stored))) => {
+                // What waited with the same question was given up.
+                self.ender.reload_parked().await;
                 self.work(turn, asked.again(stored), TakenUp::default(), control).await
             }
             Ok(None) => {
@@ -115,6 +122,42 @@ impl Turns {
             Err(error) => {
                 self.reporter.report(&error, "an interrupted turn could not be taken up");
                 self.ender.hold(&question).await;
+                None
+            }
+        }
+    }
+
+    /// Goes on with a turn that waited for a person, if they may still talk to the bot.
+    async fn go_on(&self, run: RunId, control: Control) -> Option<Job> {
+        let begun = async {
+            let Some((turn, stored)) = self.parked.take_out(run, self.reporter.now()).await? else {
+                return Ok(None);
+            };
+            let taken_up = take_up(&self.conversations, &turn).await?;
+            Ok(Some((turn, stored, taken_up)))
+        };
+        match begun.await {
+            Ok(Some((turn, stored, taken_up))) => {
+                let question = self.rights.resumed(&turn, stored).await;
+                match question {
+                    Ok(Some(question)) => self.work(turn, question, taken_up, control).await,
+                    Ok(None) => {
+                        tracing::info!(run = %turn.id, "whoever was asked may not talk to the bot any more");
+                        let ended = self.conversations.end_turn(&turn, TurnEnd::default()).await;
+                        if let Err(error) = ended {
+                            self.reporter.report(&error, "a turn could not be ended");
+                        }
+                        None
+                    }
+                    Err(error) => {
+                        self.reporter.report(&error, "a turn that has its answer goes on at the next start");
+                        None
+                    }
+                }
+            }
+            Ok(None) => None,
+            Err(error) => {
+                self.reporter.report(&error, "a turn that has its answer goes on at the next start");
                 None
             }
         }

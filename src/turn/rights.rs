@@ -9,6 +9,7 @@ use crate::domain::access::AccessList;
 use crate::domain::chat::Place;
 use crate::domain::conversation::Message;
 use crate::domain::task::{Ended, PauseReason, Task, TaskChange};
+use crate::domain::turn::ActiveTurn;
 use crate::ids::{RunId, UserId};
 use crate::policy::access::{Verdict, judge};
 use crate::store::{ConversationStore, InboxStore, SettingsStore, StoreError, TaskStore};
@@ -89,6 +90,24 @@ impl Rights {
             self.tasks.change_tasks(vec![(task.id, change)], Vec::new(), self.clock.now()).await?;
         }
         Ok(false)
+    }
+
+    /// The question of a turn that goes on with a person's answer, with the rights that they have now; `None` if they may not
+    /// talk to the bot any more.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn resumed(
+        &self,
+        turn: &ActiveTurn,
+        stored: Vec<Message>,
+    ) -> Result<Option<Question>, StoreError> {
+        let Some(part) = turn.resumed_by.as_deref() else { return Ok(None) };
+        let list = self.settings.access().await?;
+        Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
+            Verdict::Allow(standing) => Some(Question::new(part.clone(), standing).again(stored)),
+            Verdict::Stranger | Verdict::Ignore(_) => None,
+        })
     }
 
     fn may_talk(&self, list: &AccessList, place: &Place, user: &UserId) -> bool {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::step::Checkpoint;
 use super::tail::SessionTail;
 use crate::domain::conversation::{Conversation, Message, Role};
+use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::task::Task;
 use crate::ids::{RunId, SessionId, TaskId, UpdateId};
@@ -37,6 +38,9 @@ pub struct ActiveTurn {
     /// How far it has come; none before its first step is whole, and in records of older versions.
     #[serde(default)]
     pub checkpoint: Option<Checkpoint>,
+    /// The answer of a person that it waited for and now goes on with.
+    #[serde(default)]
+    pub resumed_by: Option<Box<Inbound>>,
 }
 
 impl ActiveTurn {
@@ -54,6 +58,7 @@ impl ActiveTurn {
             model: None,
             task: None,
             checkpoint: None,
+            resumed_by: None,
         }
     }
 

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::active::{ActiveTurn, LeftTurn, Standing};
 use super::changes::{Change, ChangeSet, Transition};
+use super::park::{ParkedTurn, give_up_from};
 use super::tail::SessionTail;
 use crate::domain::conversation::{Message, Role, Session};
 use crate::domain::message::Inbound;
@@ -31,6 +32,8 @@ pub struct AskedAgain {
     pub model: Option<ModelName>,
     /// The last question of the session and what followed it, oldest first; empty if nothing was asked yet.
     pub exchange: Vec<Message>,
+    /// Turns of the conversation that wait for a person.
+    pub parked: Vec<ParkedTurn>,
 }
 
 /// Begins a turn with a question. If the turn on record answers the first part of the question, it is that turn and
@@ -56,7 +59,7 @@ pub fn begin_again(
     asked: AskedAgain,
     now: DateTime<Utc>,
 ) -> Transition<Option<Begun>> {
-    let AskedAgain { update, model, exchange } = asked;
+    let AskedAgain { update, model, exchange, parked } = asked;
     if let Some(left) = standing.left.take_if(|left| left.turn.updates.contains(&update)) {
         return Transition::unchanged(Some(known(left)));
     }
@@ -65,6 +68,7 @@ pub fn begin_again(
         changes.add(Change::Settle(vec![update]));
         return Transition { output: None, changes };
     }
+    changes.append(exchange.first().map(|first| give_up_from(&parked, first.key())).unwrap_or_default());
     let asked = exchange.iter().filter(|message| message.role == Role::User);
     let question = asked.map(|message| Message { id: EntryId::new(), ..message.clone() }).collect();
     for message in exchange {
@@ -143,7 +147,7 @@ fn record(mut begun: Begun, tail: SessionTail, mut changes: ChangeSet) -> Transi
 /// Has a turn that never ended count as ended when the next one takes its place on record. If it acted, what it did is
 /// not to be done again: its task's run has failed, and its updates are settled but for those that the next turn
 /// answers. If it did not, both stay open for another try.
-fn give_way(left: &LeftTurn, next: &ActiveTurn) -> ChangeSet {
+pub(super) fn give_way(left: &LeftTurn, next: &ActiveTurn) -> ChangeSet {
     let mut changes = ChangeSet::default();
     if !left.acted {
         return changes;

@@ -7,6 +7,7 @@ use crate::domain::tool::ToolCall;
 use crate::ids::{DeliveryId, RunId, UpdateId};
 
 use super::active::ActiveTurn;
+use super::park::ParkedTurn;
 
 /// One thing that is to be different in the store.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +32,10 @@ pub enum Change {
     ForgetLive(RunId),
     /// Writes the records of calls of a turn, each in the place it has, or behind the others.
     PutCalls(RunId, Vec<ToolCall>),
+    /// Writes a turn that waits for a person.
+    PutParked(Box<ParkedTurn>),
+    /// Removes a turn that waits for a person.
+    RemoveParked(RunId),
     /// Marks updates as dealt with; unknown ones are ignored.
     Settle(Vec<UpdateId>),
     /// Writes a task as it is after a change, and the entry of its history.

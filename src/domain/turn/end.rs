@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::active::ActiveTurn;
 use super::changes::{Change, ChangeSet};
+use super::park::ParkedTurn;
 use super::tail::SessionTail;
 use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::delivery::PendingDelivery;
@@ -21,6 +22,8 @@ pub struct TurnEnd {
     pub cards: Vec<PendingDelivery>,
     /// What becomes of the task that the turn carried out, and when.
     pub task: Option<(TaskChange, DateTime<Utc>)>,
+    /// It does not end but waits for a person: its only message holds the question.
+    pub parked: Option<Box<ParkedTurn>>,
 }
 
 impl TurnEnd {
@@ -67,6 +70,10 @@ pub fn end(turn: &ActiveTurn, stored: StoredTurn, with: EndsWith, mut end: TurnE
     if task_change.as_ref().is_some_and(|(change, _)| is_tried_again(change)) {
         end.messages.clear();
         changes.append(take_back(turn, &stored.tail));
+    }
+    if let Some(parked) = end.parked {
+        let asked_at = stored.tail.next_index;
+        changes.add(Change::PutParked(Box::new(ParkedTurn { asked_at, ..*parked })));
     }
     changes.append(stored.tail.append(&mut end.messages));
     if let Some(delivery) = end.delivery {

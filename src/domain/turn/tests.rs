@@ -77,6 +77,8 @@ fn short(change: Change) -> String {
         Change::PutDelivery(delivery, answer) => format!("deliver {} {}", delivery.markdown, places(answer)),
         Change::RemoveDelivery(_) => "delivered".to_owned(),
         Change::ForgetLive(_) => "forget live".to_owned(),
+        Change::PutParked(parked) => format!("parked at {}", parked.asked_at),
+        Change::RemoveParked(_) => "not parked".to_owned(),
         Change::PutCalls(_, calls) => format!("{} calls", calls.len()),
         Change::Settle(updates) => format!("settle {:?}", updates.iter().map(|id| id.0).collect::<Vec<_>>()),
         Change::ChangeTask(step) => match step.entry {
@@ -167,7 +169,12 @@ fn a_question_is_tried_again_if_there_is_one() {
         });
         let standing = Standing { conversation: HERE, left: left.clone(), current: Some(tail) };
         let model = Some("openai:x".parse().unwrap());
-        let asked = AskedAgain { update: UpdateId(9), model: model.clone(), exchange: exchange.clone() };
+        let asked = AskedAgain {
+            update: UpdateId(9),
+            model: model.clone(),
+            exchange: exchange.clone(),
+            parked: Vec::new(),
+        };
         let Transition { output, changes } = begin_again(standing, asked, at(9));
         let mut changes = shorts(changes);
         changes.sort_by_key(|change| !change.starts_with("settle"));
@@ -283,6 +290,7 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
     let settle = |ended| Some((TaskChange::Settle(run, ended), at(61)));
     let failed = |again| settle(Ended::Failed { error: Reason::Busy, again, cost: Cost::default() });
     let with_words = |entry| TurnEnd {
+        parked: None,
         messages: messages.clone(),
         delivery: Some(words(entry)),
         cards: vec![card.clone()],

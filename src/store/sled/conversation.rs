@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use super::turns::Beginning;
-use super::{SledStore, key, overheard, sessions, turns};
+use super::{SledStore, key, overheard, parked, sessions, turns};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
@@ -24,6 +24,7 @@ impl ConversationStore for SledStore {
 
     async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
         self.change_durably("begin a session", move |tables, changes| {
+            parked::give_up_all(tables, changes, conversation)?;
             sessions::begin(tables, changes, conversation, now)
         })
         .await

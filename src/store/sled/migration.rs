@@ -3,7 +3,7 @@
 use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
-use super::{key, settings, tasks, usage};
+use super::{key, parked, settings, tasks, usage};
 use crate::domain::access::AccessChange;
 use crate::ids::ChatId;
 
@@ -19,6 +19,7 @@ pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: 
     move_background(tables, changes, from, to)?;
     usage::migrate(tables, changes, from, to)?;
     tasks::migrate(tables, changes, from, to)?;
+    parked::migrate(tables, changes, from, to)?;
     settings::apply(tables, changes, AccessChange::Migrate { from, to }).map(drop)
 }
 

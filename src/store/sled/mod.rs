@@ -13,6 +13,7 @@ mod notes;
 mod open;
 mod outbox;
 mod overheard;
+mod parked;
 mod private;
 mod room;
 mod sessions;

@@ -15,7 +15,7 @@ use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{SessionId, UpdateId};
 
@@ -37,6 +37,8 @@ pub(super) struct Tables {
     pub(super) messages: Table<Message>,
     /// The turn that runs in a conversation.
     pub(super) turns: Table<ActiveTurn>,
+    /// Turns that wait for a person, by id.
+    pub(super) parked: Table<ParkedTurn>,
     /// Tool calls by turn and order.
     pub(super) calls: Table<ToolCall>,
     /// Background by conversation and time.
@@ -117,6 +119,7 @@ impl Tables {
             sessions: Table::open(db, "sessions", &quarantine)?,
             messages: Table::open(db, "messages", &quarantine)?,
             turns: Table::open(db, "runs", &quarantine)?,
+            parked: Table::open(db, "parked", &quarantine)?,
             calls: Table::open(db, "calls", &quarantine)?,
             overheard: Table::open(db, "overheard", &quarantine)?,
             deliveries: Table::open(db, "deliveries", &quarantine)?,

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
-use super::{key, sessions, task_records, write};
+use super::{key, parked, sessions, task_records, write};
 use crate::domain::conversation::{Conversation, EntryKey, Message};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
@@ -54,7 +54,8 @@ pub(super) fn begin_again(
         Some(tail) => last_exchange(tables, tail.session)?,
         None => Vec::new(),
     };
-    let asked = AskedAgain { update, model, exchange };
+    let parked = parked::of_conversation(tables, at.conversation)?;
+    let asked = AskedAgain { update, model, exchange, parked };
     let begun = write::transition(tables, changes, at.bot, turn::begin_again(standing, asked, at.now))?;
     begun.iter().for_each(log_gave_way);
     Ok(begun)
@@ -163,7 +164,7 @@ pub(super) fn put_calls(
     (next..).zip(new).try_for_each(|(index, call)| changes.put(&tables.calls, key::call(run, index), call))
 }
 
-fn standing(tables: &Tables, conversation: Conversation) -> Result<Standing, Fault> {
+pub(super) fn standing(tables: &Tables, conversation: Conversation) -> Result<Standing, Fault> {
     let on_record = tables.turns.find(&key::conversation(conversation))?;
     let left = on_record.map(|turn| left(tables, turn)).transpose()?;
     Ok(Standing { conversation, left, current: sessions::current_tail(tables, conversation)? })
@@ -206,7 +207,7 @@ fn place_of(tables: &Tables, turn: &ActiveTurn, entry: EntryId) -> Result<Option
     Ok(None)
 }
 
-fn log_gave_way(begun: &Begun) {
+pub(super) fn log_gave_way(begun: &Begun) {
     if let Some(left) = &begun.gave_way {
         let LeftTurn { turn, acted, .. } = left;
         tracing::warn!(run = %turn.id, acted, "a turn that never ended gives way to the next one");

@@ -47,6 +47,11 @@ fn write_one(tables: &Tables, changes: &mut Changes, bot: BotId, change: Change)
         }
         Change::ForgetLive(run) => forget_live(tables, changes, run, 0),
         Change::PutCalls(run, calls) => turns::put_calls(tables, changes, run, &calls),
+        Change::PutParked(parked) => changes.put(&tables.parked, key::id(parked.turn.id), &*parked),
+        Change::RemoveParked(turn) => {
+            changes.remove(&tables.parked, key::id(turn));
+            Ok(())
+        }
         Change::Settle(updates) => inbox::settle(tables, changes, bot, &updates),
         Change::ChangeTask(step) => task_records::step(tables, changes, *step),
     }

@@ -6,6 +6,7 @@
 //! has a type of its own that leaves room for the rest, so that every value of a family fits.
 
 mod chat;
+mod question;
 mod settings;
 mod tasks;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 pub use chat::{Notes, Start, Status, Usage};
+pub use question::Choose;
 pub use settings::{Choice, Config, Field, Model, Undo, Zone};
 pub use tasks::{TaskPress, TaskVerb, Tasks};
 pub use turn::{Retry, TurnTag};

@@ -11,6 +11,7 @@ use crate::mcp::supervisor::Mcp;
 use crate::prompts::Prompts;
 use crate::store::Store;
 use crate::telegram::inbound::Me;
+use crate::turn::parked::Parked;
 use crate::turn::queue::Mailboxes;
 
 /// Handles of all that commands work on.
@@ -24,6 +25,8 @@ pub struct Handles {
     pub prompts: Arc<Prompts>,
     /// Who may talk.
     pub access: AccessSettings,
+    /// Turns that wait for a person.
+    pub parked: Parked,
     /// The bot.
     pub me: Me,
     /// What models there are and what they have cost.

@@ -10,17 +10,20 @@ use super::command::{Command, Group, Outcome, Request};
 use super::handles::Handles;
 use crate::prompts::texts::Texts;
 use crate::store::{ConversationStore, StoreError};
+use crate::turn::parked::Parked;
 
 /// Begins another session.
 #[derive(Debug)]
 pub(super) struct NewSession {
     cards: Cards,
     conversations: Arc<dyn ConversationStore>,
+    parked: Parked,
 }
 
 impl NewSession {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), conversations: handles.store.clone() }
+        let parked = handles.parked.clone();
+        Self { cards: handles.cards.clone(), conversations: handles.store.clone(), parked }
     }
 }
 
@@ -45,6 +48,8 @@ impl Command for NewSession {
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         self.conversations.new_session(request.asker.place.conversation(), self.cards.now()).await?;
+        // What waited there was given up.
+        self.parked.reload().await?;
         Ok(Card::text(&self.cards.texts(request.asker).new_session).into())
     }
 }

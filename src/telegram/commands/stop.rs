@@ -1,26 +1,31 @@
-//! `/stop`: ends the turn of a conversation. It works for everybody, also where there is no room.
+//! `/stop`: ends the turn of a conversation, or the one there that waits for a person; and the buttons under the questions of
+//! such turns. It works for everybody, also where there is no room.
 
 use async_trait::async_trait;
 
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Request};
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use crate::domain::message::Inbound;
 use crate::prompts::texts::Texts;
 use crate::store::StoreError;
-use crate::turn::queue::Mailboxes;
+use crate::telegram::callback::{Choose, Family, Gone};
+use crate::turn::parked::{Choice, Parked};
+use crate::turn::queue::{Job, Mailboxes};
 
-/// Ends the turn of a conversation.
+/// Ends the turn of a conversation, and takes the answers that turns wait for.
 #[derive(Debug)]
 pub(super) struct Stop {
     cards: Cards,
     mailboxes: Mailboxes,
+    parked: Parked,
 }
 
 impl Stop {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), mailboxes: handles.mailboxes.clone() }
+        let (cards, mailboxes) = (handles.cards.clone(), handles.mailboxes.clone());
+        Self { cards, mailboxes, parked: handles.parked.clone() }
     }
 }
 
@@ -49,7 +54,34 @@ impl Command for Stop {
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let texts = self.cards.texts(request.asker);
-        let stopped = self.mailboxes.stop(request.asker.place.conversation());
+        let conversation = request.asker.place.conversation();
+        let stopped = self.mailboxes.stop(conversation) || self.parked.stop(conversation).await?;
         Ok(Card::text(if stopped { &texts.stop_done } else { &texts.stop_nothing }).into())
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Choose::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let Choose { turn, option } = press.data.parse()?;
+        let asker = press.asker;
+        let Some(chosen) = self.parked.choice(turn, option.into(), &asker.speaker.user) else {
+            return Err(Gone.into());
+        };
+        let Choice::Answer { question, answer } = chosen else {
+            return Ok(Pressed::toast(&self.cards.texts(asker).question_not_asked));
+        };
+        let part = press.ask(&answer, self.cards.now()).parts.into_iter().next();
+        let is_first = match part {
+            Some(part) => self.parked.answer(turn, &part).await?,
+            None => false,
+        };
+        if !is_first {
+            return Err(Gone.into());
+        }
+        // It is stored: no bound on what waits may turn it away any more.
+        self.mailboxes.post(asker.place.conversation(), Job::GoOn(turn));
+        Ok(Pressed::card(Card::text(format!("{question}\n\n✓ {answer}"))))
     }
 }

@@ -24,8 +24,10 @@ use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError};
+use crate::turn::parked::Parked;
 use crate::turn::question::Question;
 use crate::turn::queue::{Job, Mailboxes, Posted};
+use crate::turn::rights::Rights;
 
 /// So many unaddressed messages of a group are kept as background.
 const KEEP_OVERHEARD: usize = 100;
@@ -45,6 +47,10 @@ pub struct Router {
     pub settings: Arc<dyn SettingsStore>,
     /// The lanes.
     pub mailboxes: Mailboxes,
+    /// Turns that wait for a person.
+    pub parked: Parked,
+    /// Who may go on with them.
+    pub rights: Rights,
     /// Commands and buttons.
     pub commands: Arc<CommandTable>,
     /// What answers the question where a chat is.
@@ -202,6 +208,7 @@ impl Router {
         let moved = view.migrate_to_chat_id.map(|new| (here, ChatId(new)));
         if let Some((from, to)) = moved.or_else(|| view.migrate_from_chat_id.map(|old| (ChatId(old), here))) {
             self.settings.migrate_chat(from, to).await?;
+            self.parked.reload().await?;
             return Ok(Fate::Settled);
         }
         let Some(part) = inbound::read(id, view, &self.me) else {
@@ -278,6 +285,13 @@ impl Router {
         standing: Standing,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
+        // What was asked of somebody is not refused for want of room, nor by a setting.
+        if let Some(run) = self.parked.answered_by(&part).await
+            && self.parked.answer(run, &part).await?
+        {
+            self.mailboxes.post(part.place.conversation(), Job::GoOn(run));
+            return Ok(Fate::Settled);
+        }
         let config = match self.settings.chat_config(part.place.chat).await {
             // They will not be readable later either, and a question is not left unanswered for it.
             Err(error @ StoreError::Record { .. }) => {

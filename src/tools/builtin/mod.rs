@@ -7,7 +7,7 @@ use super::source::{Rare, Sources};
 use super::tasks::TaskTools;
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
-use super::{Registry, Tool, ToolSource, find, lookup, notes, web};
+use super::{Registry, Tool, ToolSource, action, find, lookup, notes, web};
 use crate::store::{ConversationStore, NoteStore};
 
 /// Tools and sources, until a registry is made of them.
@@ -71,6 +71,7 @@ impl BuiltIn {
         table.add(config.reset());
         table.add(web::tool(web));
         table.add(lookup::tool(conversations));
+        table.add(action::tool());
         table.add(tasks.clone().schedule_tool());
         table.add(tasks.clone().list_tool());
         table.add(tasks.clone().cancel_tool());

@@ -46,7 +46,7 @@ pub(super) fn shown(task: &Task) -> ToolOutput {
     {
         fields.extend(state(task));
     }
-    ToolOutput { value, carried: Carried { tasks: vec![task.id], ..Carried::default() } }
+    ToolOutput { carried: Carried { tasks: vec![task.id], ..Carried::default() }, ..value.into() }
 }
 
 /// The tasks, the next one first; with many, prompts are shortened.
@@ -60,7 +60,7 @@ pub(super) fn list(mut tasks: Vec<&Task>) -> ToolOutput {
     if left_out > 0 {
         value["left_out"] = left_out.into();
     }
-    ToolOutput { value, carried: Carried { looked: true, ..Carried::default() } }
+    ToolOutput { carried: Carried { looked: true, ..Carried::default() }, ..value.into() }
 }
 
 fn entry(task: &Task, prompt: usize) -> Value {

@@ -13,15 +13,17 @@ use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::clock::Clock;
 use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::tool::{Call, Carried, Effect, ToolCall, ToolStatus};
+use crate::domain::turn::PersonQuestion;
 use crate::ids::{RunId, SessionId};
 use crate::store::{ConversationStore, StoreError};
 use crate::text::one_line;
-use crate::tools::{Registry, Tool, ToolContext, ToolError};
+use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
 
 /// A call that takes longer has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// A longer result is cut: it would crowd out the conversation.
 const MAX_RESULT_CHARS: usize = 16_000;
+const ONE_QUESTION: &str = "not asked: one question at a time; ask it when the other has its answer";
 
 /// Makes calls.
 #[derive(Debug, Clone)]
@@ -39,6 +41,7 @@ struct Done {
     status: ToolStatus,
     value: Value,
     carried: Carried,
+    asks: Option<PersonQuestion>,
 }
 
 /// A call and the tool that makes it.
@@ -96,7 +99,13 @@ impl Caller {
             let context = ToolContext { now, ..context.clone() };
             async move { self.one(call, &context, session).await }
         });
-        join_all(making).await.into_iter().collect()
+        let mut results = join_all(making).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+        for further in results.iter_mut().filter(|result| result.asks.is_some()).skip(1) {
+            let record = record(&further.call, context.run, context.now);
+            let refused = failure(ToolStatus::Failed, ONE_QUESTION);
+            *further = self.record_end(record, refused, session).await?;
+        }
+        Ok(results)
     }
 
     fn times(&self) -> impl Iterator<Item = DateTime<Utc>> + use<> {
@@ -111,7 +120,6 @@ impl Caller {
         session: SessionId,
     ) -> Result<CallResult, StoreError> {
         let mut record = record(&call, context.run, context.now);
-        let name = record.call.name.clone();
         if let Some(tool) = &tool {
             self.bus.publish(context.run, started(tool, hint(&record.call)));
         }
@@ -124,17 +132,31 @@ impl Caller {
             }
             None => run(tool.as_ref(), &record.call, context).await,
         };
-        let duration_ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let status = done.status;
+        if done.asks.is_some() {
+            // It ends with the answer.
+            return Ok(CallResult { call, output: String::new(), carried: done.carried, asks: done.asks });
+        }
+        record.duration_ms = Some(u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX));
+        self.record_end(record, done, session).await
+    }
+
+    /// Records what a call came to.
+    async fn record_end(
+        &self,
+        mut record: ToolCall,
+        done: Done,
+        session: SessionId,
+    ) -> Result<CallResult, StoreError> {
+        let (status, name, run) = (done.status, record.call.name.clone(), record.run);
         let output = bounded(done.value.to_string());
         record.status = status;
         record.result = Some(output.clone());
-        record.duration_ms = Some(duration_ms);
+        let duration_ms = record.duration_ms.unwrap_or_default();
         let message = result_message(session, &record, output.clone(), done.carried.clone());
         self.store.tool_ended(&record, message).await?;
-        tracing::info!(run = %context.run, tool = name, ?status, duration_ms, "a tool was called");
-        self.bus.publish(context.run, TurnEventKind::ToolEnded { name, status, duration_ms });
-        Ok(CallResult { call: record.call, output, carried: done.carried })
+        tracing::info!(%run, tool = name, ?status, duration_ms, "a tool was called");
+        self.bus.publish(run, TurnEventKind::ToolEnded { name, status, duration_ms });
+        Ok(CallResult { call: record.call, output, carried: done.carried, asks: None })
     }
 }
 
@@ -160,7 +182,9 @@ async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -
 
 async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Done {
     match tokio::time::timeout(TIMEOUT, tool.call(context, arguments)).await {
-        Ok(Ok(output)) => Done { status: ToolStatus::Complete, value: output.value, carried: output.carried },
+        Ok(Ok(ToolOutput { value, carried, asks })) => {
+            Done { status: ToolStatus::Complete, value, carried, asks }
+        }
         Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
         Ok(Err(ToolError::Unknown(reason))) => failure(ToolStatus::Unknown, &reason),
@@ -172,7 +196,8 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
 }
 
 fn failure(status: ToolStatus, reason: &str) -> Done {
-    Done { status, value: json!({"success": false, "error": reason}), carried: Carried::default() }
+    let value = json!({"success": false, "error": reason});
+    Done { status, value, carried: Carried::default(), asks: None }
 }
 
 fn bounded(output: String) -> String {

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use self::calls::{Caller, ReadyCall, ready};
 use super::control::CancelReason;
 use super::error::TurnError;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Parking};
+use super::parked::Parked;
 use super::prepare::Setup;
 use super::question::Question;
 use super::report::Reporter;
 use super::run::{Answer, Planned, Run, Step};
 use crate::delivery::TurnEventKind;
 use crate::domain::conversation::{Message, Role};
-use crate::domain::turn::Step as TurnStep;
+use crate::domain::tool::Call;
+use crate::domain::turn::{PersonQuestion, Step as TurnStep};
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::fold::Pass;
 use crate::provider::{Event, Request};
@@ -28,6 +30,8 @@ pub struct Executor {
     pub ledger: Arc<Ledger>,
     /// Who makes the calls.
     pub caller: Caller,
+    /// Turns that wait for a person.
+    pub parked: Parked,
     /// Who is told of failures.
     pub reporter: Reporter,
 }
@@ -59,12 +63,23 @@ impl Executor {
             let done = match run.next() {
                 Step::CallModel { with_tools } => self.call_model(run, with_tools, setup).await,
                 Step::CallTools(planned) => self.call_tools(run, planned, setup).await,
+                Step::Ask { call, question } => return Self::parked(&run, call, question),
                 Step::Done(answer) => return Outcome::of(*answer, question),
             };
             run = match done {
                 Ok(run) => run,
                 Err(halt) => return self.halted(halt, setup).await,
             };
+        }
+    }
+
+    fn parked(run: &Run, call: Call, question: PersonQuestion) -> Outcome {
+        match serde_json::to_value(run.state()) {
+            Ok(state) => Outcome::Parked(Box::new(Parking { state, call, question })),
+            Err(error) => {
+                tracing::error!(%error, "the state of a turn cannot be stored");
+                Outcome::Failed(TurnError::Internal, Answer::default())
+            }
         }
     }
 
@@ -97,7 +112,7 @@ impl Executor {
                 let said = self.said(&pass, setup);
                 let run = run.model_answered(pass);
                 match run.next() {
-                    Step::Done(_) => {}
+                    Step::Done(_) | Step::Ask { .. } => {}
                     Step::CallTools(_) => {
                         self.publish_end_of_pass(setup);
                         self.record(&run, said, setup).await?;
@@ -215,7 +230,7 @@ impl Executor {
         let step = TurnStep { state: Some(state), said, calls: Vec::new() };
         match run.next() {
             Step::CallTools(planned) => self.start(planned, step, run, setup).await,
-            Step::CallModel { .. } | Step::Done(_) => {
+            Step::CallModel { .. } | Step::Ask { .. } | Step::Done(_) => {
                 Ok(self.caller.store.record_step(&setup.turn, step).await?)
             }
         }
@@ -248,7 +263,9 @@ impl Executor {
             self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
         }
         let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
-        let context = ToolContext { addresses: run.addresses().clone(), ..setup.context.clone() };
+        let can_ask = setup.context.can_ask && self.parked.has_room(setup.turn.conversation);
+        let addresses = run.addresses().clone();
+        let context = ToolContext { addresses, can_ask, ..setup.context.clone() };
         let results = tokio::select! {
             biased;
             () = setup.control.cancel.cancelled() => return Err(Halt::Cancelled(run.answer(Pass::default()))),

@@ -5,15 +5,14 @@ mod words;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Parking};
 use super::question::Question;
 use super::reply::Reply;
 use super::run::Answer;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::task::{Cost, Ended, TaskChange};
-use crate::domain::turn::ActiveTurn;
-use crate::domain::turn::TurnEnd;
+use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, TurnEnd};
 use crate::prompts::texts::Texts;
 
 /// What the end of a turn is decided from, beside its outcome.
@@ -36,7 +35,7 @@ pub struct Facts<'a> {
 }
 
 /// What the end of a turn comes to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Finish {
     /// What is written, in one commit.
     pub end: TurnEnd,
@@ -47,6 +46,9 @@ pub struct Finish {
 /// What a turn that ended like this writes and says.
 #[must_use]
 pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
+    if let Outcome::Parked(parking) = outcome {
+        return park(facts, parking);
+    }
     let nothing = Answer::default();
     let answer = outcome.answer().unwrap_or(&nothing);
     let has_failed = outcome.error().is_some();
@@ -64,8 +66,39 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
         delivery,
         cards: cards(facts),
         task: change.map(|change| (change, facts.now)),
+        parked: None,
     };
     Finish { end, is_declined }
+}
+
+/// A turn that waits for a person: its question is a message of the conversation, and is sent with its buttons.
+fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
+    let Parking { state, call, question } = parking;
+    let Some(first) = facts.question.parts.first() else { return Finish::default() };
+    let mut words = vec![question.text.clone()];
+    words.extend(question.options.iter().map(|option| format!("[{option}]")));
+    let message = Message::new(facts.turn.session, Role::Assistant, words.join("\n"), facts.now);
+    let reply = Reply { markdown: question.text.clone(), actions: Vec::new() };
+    let delivery = delivery(facts, reply, Some(&message), &Answer::default());
+    let parked = ParkedTurn {
+        turn: ActiveTurn {
+            // No message belongs to a pass whose calls are being made: they are all made.
+            checkpoint: Some(Checkpoint { state: state.clone(), from: u32::MAX }),
+            ..facts.turn.clone()
+        },
+        asked_at: 0,
+        call: call.clone(),
+        question: question.clone(),
+        asked: facts.question.asker().unwrap_or(&first.speaker).user.clone(),
+        place: first.place.clone(),
+        language: first.language.clone(),
+        expires_at: facts.now + TimeDelta::minutes(question.expires_after_min.into()),
+        answer: None,
+    };
+    let delivery = delivery.map(|delivery| PendingDelivery { options: question.options.clone(), ..delivery });
+    let end =
+        TurnEnd { messages: vec![message], delivery, parked: Some(Box::new(parked)), ..TurnEnd::default() };
+    Finish { end, is_declined: false }
 }
 
 /// The answer as a message of the conversation; none without words.

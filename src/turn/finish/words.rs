@@ -23,7 +23,9 @@ pub(super) fn reply(facts: &Facts<'_>, outcome: &Outcome) -> Reply {
         Outcome::Told(reply) => reply.clone(),
         Outcome::Stopped(answer) => stopped(facts, answer),
         Outcome::Failed(error, written) => failed(facts, error, written),
-        Outcome::Silent(_) | Outcome::Abandoned | Outcome::Restarted(_) => Reply::default(),
+        Outcome::Silent(_) | Outcome::Parked(_) | Outcome::Abandoned | Outcome::Restarted(_) => {
+            Reply::default()
+        }
     }
 }
 

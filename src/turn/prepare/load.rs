@@ -136,7 +136,7 @@ fn read_in_hand(messages: Vec<Message>) -> InHand {
             continue;
         };
         let call = Call { id: meta.tool_call_id, name: meta.tool_name, arguments: meta.tool_arguments };
-        in_hand.results.push(CallResult { call, output: message.text, carried: meta.carried });
+        in_hand.results.push(CallResult { call, output: message.text, carried: meta.carried, asks: None });
     }
     in_hand
 }

@@ -148,6 +148,7 @@ impl Preparer {
                 model: model.clone(),
                 addresses: Addresses::default(),
                 now: self.reporter.now(),
+                can_ask: question.task.is_none(),
                 sends: self.allowance(turn, question).await.map_err(failed)?,
             },
             model,

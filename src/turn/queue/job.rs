@@ -14,6 +14,8 @@ pub enum Job {
     Ask(Question),
     /// Go on with a turn that a restart interrupted.
     Resume(ActiveTurn, Question),
+    /// Go on with a turn that waited for a person and has its answer.
+    GoOn(RunId),
     /// Try the last question again.
     Again(Again),
     /// Carry out a task that has been claimed, or go on with that after a restart.
@@ -47,14 +49,14 @@ impl Job {
     pub(super) const fn question(&self) -> Option<&Question> {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
+            Self::GoOn(_) | Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
         }
     }
 
     pub(super) const fn question_mut(&mut self) -> Option<&mut Question> {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
+            Self::GoOn(_) | Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
         }
     }
 
@@ -62,6 +64,7 @@ impl Job {
     pub(super) fn is_of(&self, run: RunId) -> bool {
         match self {
             Self::Resume(active, _) => active.id == run,
+            Self::GoOn(parked) => *parked == run,
             Self::Task(task) => task.claim.is_some_and(|claim| claim.run == run),
             Self::Deliver(delivery) => delivery.run == run,
             Self::Ask(_) | Self::Again(_) => false,

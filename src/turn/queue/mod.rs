@@ -244,7 +244,7 @@ impl Inner {
         };
         let control = Control::default();
         // A turn that a restart interrupted may have acted already.
-        if let Job::Resume(..) = job {
+        if let Job::Resume(..) | Job::GoOn(_) = job {
             control.commit();
         }
         lane.current = Some(Current { job, control, slots: slot.into_iter().collect(), has_begun: false });

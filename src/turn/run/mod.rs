@@ -13,6 +13,7 @@ use self::state::{Phase, TakenBack};
 use crate::domain::conversation::{EntryKey, PrivatePart};
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, Carried};
+use crate::domain::turn::PersonQuestion;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
@@ -56,6 +57,13 @@ pub enum Step {
     },
     /// Make these calls, all at once: those of the pass that have no result yet.
     CallTools(Vec<Planned>),
+    /// Ask a person and wait for the answer, which is the result of this call.
+    Ask {
+        /// The call.
+        call: Call,
+        /// What is asked.
+        question: PersonQuestion,
+    },
     /// Nothing: this is the answer.
     Done(Box<Answer>),
 }
@@ -108,8 +116,11 @@ impl Run {
             debug_assert!(results.is_empty(), "results are stored as messages");
         }
         self.state = state;
-        if let Phase::Calling { results, .. } = &mut self.state.phase {
-            *results = in_hand.results;
+        match &mut self.state.phase {
+            Phase::Calling { results, .. } => *results = in_hand.results,
+            // A turn that waits is taken up once it has its answer, as a stored result.
+            Phase::Waiting { .. } => self.state.phase = Phase::Asking,
+            Phase::Asking | Phase::Done(_) => {}
         }
         self
     }
@@ -158,6 +169,7 @@ impl Run {
                 let open = planned.iter().filter(|planned| !has_result(planned));
                 Step::CallTools(open.cloned().collect())
             }
+            Phase::Waiting { call, question } => Step::Ask { call: call.clone(), question: question.clone() },
             Phase::Done(answer) => Step::Done(answer.clone()),
         }
     }
@@ -276,7 +288,7 @@ impl Run {
     }
 
     /// The calls have been made: their results, with those there were, go to the model in the order of the calls. Ignored in
-    /// any other phase.
+    /// any other phase. Where one of them asks a person, the turn waits.
     #[must_use]
     pub fn tools_answered(mut self, made: Vec<CallResult>) -> Self {
         let Phase::Calling { planned, results } = std::mem::take(&mut self.state.phase) else {
@@ -286,12 +298,17 @@ impl Run {
             call: call.clone(),
             output: r#"{"success":false,"error":"the call has no result"}"#.to_owned(),
             carried: Carried::default(),
+            asks: None,
         };
         for Planned { call, .. } in &planned {
             let mut all = results.iter().chain(&made);
             let result = all.find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
             find(&mut self.addresses, &result.carried.sources);
             self.carried.add(result.carried);
+            if let Some(question) = result.asks {
+                self.state.phase = Phase::Waiting { call: result.call, question };
+                continue;
+            }
             let Call { id, name, .. } = result.call;
             self.items.push(Item::ToolResult { call_id: id, name, output: fence::result(&result.output) });
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::source::Source;
 use crate::domain::tool::{Call, Carried};
+use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Usage;
 use crate::ids::TaskId;
 use crate::policy::address::Addresses;
@@ -35,7 +36,7 @@ impl State {
     pub fn is_calling(&self, id: &str) -> bool {
         match &self.phase {
             Phase::Calling { planned, .. } => planned.iter().any(|planned| planned.call.id == id),
-            Phase::Asking | Phase::Done(_) => false,
+            Phase::Asking | Phase::Waiting { .. } | Phase::Done(_) => false,
         }
     }
 
@@ -73,6 +74,13 @@ pub(super) enum Phase {
         #[serde(skip)]
         results: Vec<CallResult>,
     },
+    /// A person is waited for, whose answer is the result of this call.
+    Waiting {
+        /// The call.
+        call: Call,
+        /// What is asked.
+        question: PersonQuestion,
+    },
     /// Nothing.
     #[serde(skip)]
     Done(Box<Answer>),
@@ -104,6 +112,8 @@ pub struct CallResult {
     pub output: String,
     /// What it left behind for the rest of the turn.
     pub carried: Carried,
+    /// It has no result yet: this is asked, and the answer is its result.
+    pub asks: Option<PersonQuestion>,
 }
 
 /// What the turn came to.

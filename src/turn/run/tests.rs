@@ -18,7 +18,7 @@ fn says(text: &str) -> Pass {
 }
 
 fn done(call: &Call) -> CallResult {
-    CallResult { call: call.clone(), output: "{}".into(), carried: Carried::default() }
+    CallResult { call: call.clone(), output: "{}".into(), carried: Carried::default(), asks: None }
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn what_was_found_stays_offered_and_the_last_ones_win() {
     let run = Run::new(Vec::new(), 10).carrying([found(&[1, 2, 3, 4, 5]), found(&[1])]);
     let run = run.model_answered(wants(vec![look.clone()]));
     let run = run.tools_answered(vec![CallResult { carried: found(&[6, 7, 7, 8, 9]), ..done(&look) }]);
-    assert_eq!(run.found(), ["t3", "t4", "t5", "t1", "t6", "t7", "t8", "t9"]);
+    assert_eq!(run.found(), ["t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9"]);
 }
 
 #[test]

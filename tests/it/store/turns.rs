@@ -32,6 +32,7 @@ pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
         model: None,
         task: None,
         checkpoint: None,
+        resumed_by: None,
     };
     assert_eq!(run, expected);
     assert_eq!(texts(&store, session).await, ["before", "part one", "part two"]);

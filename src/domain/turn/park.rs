@@ -1,0 +1,156 @@
+//! A turn that waits for a person: how it is put away with its question, answered, gone on with, and given up.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::active::{ActiveTurn, Standing};
+use super::begin::{Begun, give_way};
+use super::changes::{Change, ChangeSet, Transition};
+use super::tail::SessionTail;
+use crate::domain::chat::Place;
+use crate::domain::conversation::{EntryKey, Message, Role, ToolMeta};
+use crate::domain::delivery::PendingDelivery;
+use crate::domain::message::Inbound;
+use crate::domain::tool::{Call, Carried, ToolCall, ToolStatus};
+use crate::ids::{EntryId, UserId};
+
+/// A question to a person, for which a turn waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonQuestion {
+    /// The words, in Markdown.
+    pub text: String,
+    /// Answers to choose from, a button each.
+    pub options: Vec<String>,
+    /// Whether it may be answered in free words.
+    pub is_free: bool,
+    /// It is given up after so many minutes.
+    pub expires_after_min: u32,
+}
+
+/// A turn that waits for a person. It is on record by its id, and no turn of its conversation waits for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ParkedTurn {
+    /// The turn, with what its machine goes on with.
+    pub turn: ActiveTurn,
+    /// The index of the message that holds the question. Those of the turn stand before it, from the turn's first on.
+    pub asked_at: u32,
+    /// The call that the answer is the result of.
+    pub call: Call,
+    /// What is asked.
+    pub question: PersonQuestion,
+    /// Who is asked: nobody else may answer.
+    pub asked: UserId,
+    /// Where.
+    pub place: Place,
+    /// The IETF tag of the language that their client speaks.
+    pub language: Option<String>,
+    /// When it is given up.
+    pub expires_at: DateTime<Utc>,
+    /// The message or press that answers, with the answer as its text; the turn goes on as soon as its queue lets it.
+    #[serde(default)]
+    pub answer: Option<Box<Inbound>>,
+}
+
+impl ParkedTurn {
+    /// The key of the stored message that holds the question.
+    #[must_use]
+    pub const fn question_key(&self) -> EntryKey {
+        EntryKey { session: self.turn.session, index: self.asked_at }
+    }
+}
+
+/// Records the answer to a parked turn and settles its update. `false` if it was answered before: the first answer counts.
+pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<bool> {
+    if parked.answer.is_some() {
+        return Transition::unchanged(false);
+    }
+    let mut changes = ChangeSet::default();
+    changes.add(Change::Settle(vec![part.update]));
+    changes.add(Change::PutParked(Box::new(ParkedTurn { answer: Some(Box::new(part)), ..parked })));
+    Transition { output: true, changes }
+}
+
+/// What is stored of a parked turn that is gone on with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredParked {
+    /// The turn.
+    pub parked: ParkedTurn,
+    /// Its messages, its question to the person among them, oldest first.
+    pub messages: Vec<Message>,
+    /// The end of its session.
+    pub tail: SessionTail,
+}
+
+/// Goes on with a parked turn that was answered: it is on record again, and its messages stand at the end of the session,
+/// behind what was said meanwhile, with the answer as the result of the call that asked. Its question to the person counts
+/// as replaced by that. The turn on record in its conversation gives way. `None` where it has no answer.
+pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Transition<Option<Begun>> {
+    let StoredParked { parked, messages, tail } = stored;
+    let ParkedTurn { turn, call, asked_at, answer: Some(answer), .. } = parked else {
+        return Transition::unchanged(None);
+    };
+    let mut changes = ChangeSet::default();
+    let turn = ActiveTurn {
+        updates: Vec::new(),
+        first_index: tail.next_index,
+        resumed_by: Some(answer.clone()),
+        ..turn
+    };
+    let gave_way = standing.left;
+    if let Some(left) = &gave_way {
+        changes.append(give_way(left, &turn));
+    }
+    let kept = messages.iter().filter(|message| message.index < asked_at);
+    let mut moved: Vec<Message> =
+        kept.map(|message| Message { id: EntryId::new(), ..message.clone() }).collect();
+    for message in messages {
+        changes.add_message(Message { replaced: true, ..message });
+    }
+    let output = serde_json::json!({"success": true, "answer": answer.text}).to_string();
+    moved.push(result(&turn, &call, &output, now));
+    changes.append(tail.append(&mut moved));
+    let record = ToolCall {
+        call,
+        run: turn.id,
+        status: ToolStatus::Complete,
+        result: Some(output),
+        started_at: now,
+        duration_ms: None,
+    };
+    changes.add(Change::PutCalls(turn.id, vec![record]));
+    changes.add(Change::RemoveParked(turn.id));
+    changes.add(Change::PutTurn(turn.clone()));
+    let question = moved.into_iter().filter(|message| message.role == Role::User).collect();
+    Transition { output: Some(Begun { turn, question, gave_way }), changes }
+}
+
+/// Gives a parked turn up. What it said and did stays; words on that go to the chat, if there are some.
+pub fn give_up(parked: &ParkedTurn, words: Option<PendingDelivery>) -> ChangeSet {
+    let mut changes = ChangeSet::default();
+    changes.add(Change::RemoveParked(parked.turn.id));
+    if let Some(words) = words {
+        changes.add_delivery(words, None);
+    }
+    changes
+}
+
+/// What becomes of parked turns whose question is tried again from its beginning, or whose session ends: they are given up.
+pub(super) fn give_up_from(parked: &[ParkedTurn], from: EntryKey) -> ChangeSet {
+    let mut changes = ChangeSet::default();
+    let is_gone =
+        |parked: &&ParkedTurn| parked.turn.session == from.session && parked.turn.first_index >= from.index;
+    for parked in parked.iter().filter(is_gone) {
+        changes.append(give_up(parked, None));
+    }
+    changes
+}
+
+fn result(turn: &ActiveTurn, call: &Call, output: &str, now: DateTime<Utc>) -> Message {
+    let tool = ToolMeta {
+        tool_call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        tool_arguments: call.arguments.clone(),
+        carried: Carried::default(),
+    };
+    Message { tool: Some(tool), ..Message::new(turn.session, Role::Tool, output.to_owned(), now) }
+}
