@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::step::Checkpoint;
 use super::tail::SessionTail;
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::model::ModelName;
@@ -37,6 +37,16 @@ pub struct ActiveTurn {
     /// How far it has come; none before its first step is whole, and in records of older versions.
     #[serde(default)]
     pub checkpoint: Option<Checkpoint>,
+}
+
+/// What a restart goes on with, beside the stored messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The state of the turn's machine, as that wrote it; nobody else reads it.
+    pub state: Value,
+    /// Index in the session of the first message of the pass whose calls are being made: its words, if it said something,
+    /// then the results.
+    pub from: u32,
 }
 
 impl ActiveTurn {

@@ -7,6 +7,7 @@ use crate::domain::tool::ToolCall;
 use crate::ids::{DeliveryId, RunId, UpdateId};
 
 use super::active::ActiveTurn;
+use super::tail::SessionTail;
 
 /// One thing that is to be different in the store.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +67,23 @@ impl ChangeSet {
     /// Adds all changes of another set behind its own.
     pub fn append(&mut self, other: Self) {
         self.0.extend(other.0);
+    }
+}
+
+impl SessionTail {
+    /// Appends messages in this order. Sets their session and index, also in the slice.
+    pub fn append(self, messages: &mut [Message]) -> ChangeSet {
+        let mut changes = ChangeSet::default();
+        for (message, index) in messages.iter_mut().zip(self.next_index..) {
+            (message.session, message.index) = (self.session, index);
+            changes.add_message(message.clone());
+        }
+        let written_at = messages.iter().map(|message| message.created_at).max();
+        if let (Some(record), Some(written_at)) = (self.record, written_at) {
+            let updated_at = record.updated_at.max(written_at);
+            changes.add(Change::PutSession(Session { updated_at, ..record }));
+        }
+        changes
     }
 }
 

@@ -1,24 +1,13 @@
 //! One step of a turn in progress: what the model said, the calls that are about to be made, and what a restart needs to go
 //! on from there.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::active::ActiveTurn;
+use super::active::{ActiveTurn, Checkpoint};
 use super::changes::{Change, ChangeSet};
 use super::end::StoredTurn;
 use crate::domain::conversation::Message;
 use crate::domain::tool::ToolCall;
-
-/// What a restart goes on with, beside the stored messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkpoint {
-    /// The state of the turn's machine, as that wrote it; nobody else reads it.
-    pub state: Value,
-    /// Index in the session of the first message of the pass whose calls are being made: its words, if it said something,
-    /// then the results.
-    pub from: u32,
-}
 
 /// What is recorded of a step.
 #[derive(Debug, Clone, Default, PartialEq)]
