@@ -21,7 +21,7 @@ pub enum Change {
     /// Removes the stored messages of a session from this one on.
     RemoveMessages(EntryKey),
     /// Writes the record of the turn in its conversation, in place of the one that is there.
-    PutTurn(ActiveTurn),
+    PutTurn(Box<ActiveTurn>),
     /// Removes the record of the turn in a conversation.
     RemoveTurn(Conversation),
     /// Puts a delivery on its way; with the place of the stored answer, if it carries one.

@@ -28,7 +28,7 @@ pub fn step(turn: &ActiveTurn, stored: StoredTurn, step: Step) -> ChangeSet {
     let has_ended = stored.has_ended(turn);
     if let Some((on_record, state)) = stored.on_record.filter(|_| !has_ended).zip(state) {
         let checkpoint = Some(Checkpoint { state, from: stored.tail.next_index });
-        changes.add(Change::PutTurn(ActiveTurn { checkpoint, ..on_record }));
+        changes.add(Change::PutTurn(Box::new(ActiveTurn { checkpoint, ..on_record })));
     }
     if let Some(mut said) = said {
         changes.append(stored.tail.append(std::slice::from_mut(&mut said)));
