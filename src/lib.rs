@@ -1,7 +1,7 @@
 //! Figaro: a self-hosted AI agent that lives in Telegram.
 //!
 //! Modules stand here in reading order. Each row imports only from rows above it, siblings never from each other;
-//! `tests/layering.rs` holds them to it. The packages `figaro-mcp` and `figaro-offline` import nothing from here.
+//! `tests/layering/` holds them to it. The packages `figaro-mcp` and `figaro-offline` import nothing from here.
 //!
 //! | row | modules | may not |
 //! |---|---|---|

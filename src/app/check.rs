@@ -2,9 +2,12 @@
 
 use futures::StreamExt;
 
+use super::claim;
+use super::failure::Refusal;
 use super::identity::who_am_i;
-use super::parts::{self, http_client};
-use super::{Refusal, claim, say};
+use super::models;
+use super::parts::http_client;
+use super::terminal::say;
 use crate::clock::Clock;
 use crate::config::{ModelChoice, ModelSettings, Settings};
 use crate::policy::budget::Caps;
@@ -72,7 +75,7 @@ async fn models(settings: &Settings) -> bool {
     let mut good = true;
     for choice in [&settings.model.default].into_iter().chain(&settings.model.fallback) {
         let alone = ModelSettings { default: choice.clone(), fallback: Vec::new(), ..settings.model.clone() };
-        good &= report("model", model(&parts::models(&alone, &http), choice).await);
+        good &= report("model", model(&models::models(&alone, &http), choice).await);
     }
     good
 }
@@ -84,7 +87,7 @@ fn prices(settings: &Settings) {
     }
     let prices = Prices::new(settings.spending.prices.clone());
     for choice in [&settings.model.default].into_iter().chain(&settings.model.fallback) {
-        if prices.of(&parts::name(choice)).is_none() {
+        if prices.of(&models::name(choice)).is_none() {
             say(&format!(
                 "! model: {choice} will not be asked: DAILY_USD is the only bound, and what this model costs is not known. Set \
                  its price (LLM_PRICES={choice}=sent/cached/written in US dollars for a million tokens) or DAILY_TOKENS"

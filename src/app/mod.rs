@@ -1,76 +1,38 @@
 //! The composition root: the only place that knows concrete types. It builds the bot out of its settings, runs it until
 //! told to stop, and ends everything in order.
 
+mod additions;
 mod check;
 mod claim;
 mod commands;
 mod demo;
+mod failure;
+mod groups;
 mod identity;
+mod models;
 mod parts;
 mod pause;
 mod stop;
-
-use std::io::{self, Write};
-use std::sync::Arc;
-use std::time::Duration;
+mod terminal;
 
 use futures::Stream;
 use tracing::info;
 
 use crate::clock::Clock;
 use crate::config::{LogFormat, Settings};
-use crate::shutdown::Tasks;
 use crate::store::Store;
-use crate::telegram::commands::Command;
 use crate::telegram::recovery::{Left, recover};
 use crate::telemetry;
 
+use groups::{Groups, LAST_CALL};
 use parts::Parts;
 use pause::Pause;
 use stop::{Stop, end_now};
 
+pub use additions::Additions;
 pub use check::check;
 pub use demo::{DemoOptions, demo};
-
-/// How long running turns may go on after a stop was requested: less than the ten seconds that Docker waits.
-const PATIENCE: Duration = Duration::from_secs(8);
-/// How long abandoned turns and helpers may take to notice.
-const LAST_CALL: Duration = Duration::from_secs(4);
-/// How long they may take at a second request to stop: enough to write down where they are.
-const AT_ONCE: Duration = Duration::from_millis(500);
-
-/// Why the bot did not start, in words for its owner. The process ends with code 2 and nothing left running.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(pub String);
-
-/// Tasks in two groups: those that take in and answer, and those that the former need until they have ended.
-#[derive(Debug, Clone, Default)]
-struct Groups {
-    front: Tasks,
-    back: Tasks,
-}
-
-impl Groups {
-    /// Ends what turns needed, within a time.
-    async fn end_helpers(&self, within: Duration) {
-        self.front.stop();
-        self.back.stop();
-        self.back.finish(within).await;
-    }
-}
-
-/// Why the bot ended without being told to.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// It did not start: something has to be put right first.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// Its store failed while it ran, and it could not start again. The process ends with code 1, so that a supervisor
-    /// starts another.
-    #[error("the store had failed, and a new start did too: {0}")]
-    Broken(String),
-}
+pub use failure::{Failure, Refusal};
 
 /// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no
 /// longer be written, as on a full disk, it pauses and tells the owners; once the disk takes writes again it starts anew in
@@ -80,13 +42,6 @@ pub enum Failure {
 /// When it cannot start, also after a pause; nothing is left running then.
 pub async fn run(settings: &Settings, stops: impl Stream<Item = ()> + Unpin) -> Result<(), Failure> {
     run_with(settings, stops, &Additions::default()).await
-}
-
-/// What is added to what is built in.
-#[derive(Debug, Clone, Default)]
-pub struct Additions {
-    /// Commands, behind the built-in ones.
-    pub commands: Vec<Arc<dyn Command>>,
 }
 
 /// [`run`] with additions.
@@ -175,11 +130,6 @@ async fn session(
 pub fn start_log(settings: &Settings) -> Result<(), Refusal> {
     let as_json = settings.log.format == LogFormat::Json;
     telemetry::start(&settings.log.filter, as_json, settings.redactor()).map_err(Refusal)
-}
-
-/// Prints a line; a reader that has left is no reason to fail.
-fn say(line: &str) {
-    drop(writeln!(io::stdout(), "{line}"));
 }
 
 async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> Result<Parts, Refusal> {

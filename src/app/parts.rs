@@ -9,12 +9,15 @@ use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, Choice};
 use figaro_mcp::proxy::Proxies;
 
+use super::additions::Additions;
+use super::commands;
+use super::failure::Refusal;
+use super::groups::Groups;
 use super::identity::who_am_i;
-use super::{Additions, Groups, Refusal, commands};
+use super::models::models;
 use crate::clock::Clock;
-use crate::config::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings, Settings};
+use crate::config::Settings;
 use crate::delivery::{Bus, Courier, Owners};
-use crate::domain::model::ModelName;
 use crate::ledger::{Ledger, LedgerParts};
 use crate::mcp::child::Recipe;
 use crate::mcp::locate::candidates;
@@ -24,16 +27,9 @@ use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
 use crate::prompts::Prompts;
 use crate::prompts::texts::Locales;
-use crate::provider::Provider;
-use crate::provider::gemini::Gemini;
 use crate::provider::models::Models;
-use crate::provider::ollama::Ollama;
-use crate::provider::openai_chat::OpenAiChat;
-use crate::provider::openai_responses::OpenAiResponses;
 use crate::provider::price::Prices;
-use crate::provider::retry::{Retry, RetryPolicy};
 use crate::scheduler::Scheduler;
-use crate::secret::ExposeSecret;
 use crate::store::TaskLimits;
 use crate::store::sled::SledStore;
 use crate::telegram::admins::TelegramAdmins;
@@ -125,7 +121,7 @@ pub(super) async fn build(
         access: settings.access.clone(),
         settings: base.store.clone(),
     });
-    let turns = Arc::new(turns(&base, ledger.clone(), (courier.clone(), owners.clone())));
+    let turns = Arc::new(turns(&base, ledger.clone(), courier.clone(), owners.clone()));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let handles = handles(&base, ledger.clone(), &mailboxes);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
@@ -223,37 +219,6 @@ pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal>
     client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
 }
 
-/// The models of these settings, each with its retries.
-pub(super) fn models(settings: &ModelSettings, http: &reqwest::Client) -> Models {
-    let providers = settings.providers.iter().map(|provider| -> Arc<dyn Provider> {
-        let inner = self::provider(provider, settings, http.clone());
-        Arc::new(Retry::new(inner, RetryPolicy::default()))
-    });
-    let own = settings.providers.iter().map(|provider| ModelName {
-        provider: provider.kind.name().to_owned(),
-        model: provider.model.clone(),
-    });
-    Models::new(providers, name(&settings.default), settings.fallback.iter().map(name).collect())
-        .with_own(own.collect())
-}
-
-/// A model of the settings by its name.
-pub(super) fn name(choice: &ModelChoice) -> ModelName {
-    ModelName { provider: choice.provider.name().to_owned(), model: choice.model.clone() }
-}
-
-fn provider(settings: &ProviderSettings, all: &ModelSettings, http: reqwest::Client) -> Arc<dyn Provider> {
-    let (idle, load) = (all.idle_timeout, all.load_timeout);
-    let (url, key) = (settings.base_url.as_str(), settings.key.clone());
-    let given = (!key.expose_secret().is_empty()).then(|| key.clone());
-    match settings.kind {
-        ProviderKind::OpenAi => Arc::new(OpenAiResponses::new(http, url, key, idle)),
-        ProviderKind::Compatible => Arc::new(OpenAiChat::new(http, url, given, idle)),
-        ProviderKind::Ollama => Arc::new(Ollama::new(http, url, given, idle, load)),
-        ProviderKind::Gemini => Arc::new(Gemini::new(http, url, key, idle)),
-    }
-}
-
 async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal> {
     let settings = &base.settings.spending;
     let parts = LedgerParts {
@@ -282,11 +247,7 @@ async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal>
     Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| Refusal(error.to_string()))
 }
 
-fn turns(
-    base: &Base<'_>,
-    ledger: Arc<Ledger>,
-    (courier, owners): (Arc<dyn Courier>, Arc<dyn Owners>),
-) -> Turns {
+fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>, owners: Arc<dyn Owners>) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
     let tools = Arc::new(registry(base, &ledger));
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };

@@ -5,8 +5,9 @@ use std::time::Duration;
 use futures::{Stream, StreamExt};
 use tracing::info;
 
+use super::groups::{AT_ONCE, Groups, LAST_CALL, PATIENCE};
 use super::parts::Parts;
-use super::{AT_ONCE, Groups, LAST_CALL, PATIENCE, say};
+use super::terminal::say;
 
 /// Where requests to stop come from, and who is told what is still waited for.
 #[derive(Debug)]

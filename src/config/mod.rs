@@ -1,6 +1,7 @@
 //! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
 //! first. Read by `main`, handed in pieces to those who need them.
 
+mod faults;
 mod models;
 mod reader;
 mod spending;
@@ -8,7 +9,6 @@ mod tasks;
 mod variables;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use chrono_tz::Tz;
@@ -17,6 +17,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::ids::{BotId, UserId};
 use crate::secret::{Redactor, SecretString};
+pub use faults::Faults;
 pub use models::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings};
 use reader::Reader;
 pub use spending::{PriceSetting, SpendingSettings};
@@ -150,24 +151,6 @@ impl LogFormat {
     }
 }
 
-/// Everything that is wrong with the settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Faults(pub Vec<String>);
-
-impl fmt::Display for Faults {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.0.len();
-        writeln!(f, "{count} {} in the settings:", if count == 1 { "mistake" } else { "mistakes" })?;
-        self.0.iter().try_for_each(|fault| writeln!(f, "  - {fault}"))?;
-        write!(
-            f,
-            "Every variable is explained in .env.example; set them in the environment or in a file .env here."
-        )
-    }
-}
-
-impl std::error::Error for Faults {}
-
 impl Settings {
     /// Reads all settings from variables, as the environment or `.env` give them.
     ///
@@ -266,7 +249,8 @@ impl AccessSettings {
                 Ok(id) if id > 0 => owners.push(UserId::telegram(id)),
                 _ => reader.fault_of_word(
                     "OWNER_IDS",
-                    (number, word),
+                    number,
+                    word,
                     "is not the number of a Telegram user; they stand with commas between them, and the bot tells a \
                      stranger their own",
                 ),

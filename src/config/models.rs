@@ -188,7 +188,8 @@ fn read_fallback(reader: &mut Reader<'_>) -> Vec<ModelChoice> {
             Some((provider, model)) => choices.push(ModelChoice { provider, model: model.to_owned() }),
             None => reader.fault_of_word(
                 "LLM_FALLBACK",
-                (number, word),
+                number,
+                word,
                 "is not of the form provider:model, such as openai:gpt-4.1-mini",
             ),
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use figaro_mcp::proxy::Proxies;
 
-use super::Faults;
+use super::faults::Faults;
 use super::variables::{VARIABLES, default_of, holds_secret};
 
 /// The longest number that a complaint shows: the number before a bot's token has more digits.
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Records what is wrong with one of the words of a variable, the first being number 1.
-    pub(super) fn fault_of_word(&mut self, name: &str, (number, word): (usize, &str), problem: &'static str) {
+    pub(super) fn fault_of_word(&mut self, name: &str, number: usize, word: &str, problem: &'static str) {
         self.faults.push(format!("{name} (word {number}, {}) {problem}", shown(name, word)));
     }
 

@@ -61,12 +61,13 @@ impl SpendingSettings {
 fn read_prices(reader: &mut Reader<'_>, text: &str) -> Vec<PriceSetting> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
     let mut prices = Vec::new();
-    for numbered in (1..).zip(words) {
-        match read_price(numbered.1) {
+    for (number, word) in (1..).zip(words) {
+        match read_price(word) {
             Some(price) => prices.push(price),
             None => reader.fault_of_word(
                 "LLM_PRICES",
-                numbered,
+                number,
+                word,
                 "is not of the form provider:model=sent/cached/written in US dollars for a million tokens, such as \
                  openai:gpt-4.1-mini=0.40/0.10/1.60",
             ),

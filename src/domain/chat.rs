@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use super::conversation::Conversation;
 use super::generation::Generation;
 use super::model::ModelName;
 use crate::ids::{ChatId, TopicId};
@@ -27,12 +26,6 @@ impl Place {
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.kind != ChatKind::Private
-    }
-
-    /// The lane this place belongs to.
-    #[must_use]
-    pub const fn conversation(&self) -> Conversation {
-        Conversation { chat: self.chat, topic: self.topic }
     }
 }
 

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::chat::Place;
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::source::Source;
 use super::usage::Usage;
@@ -20,6 +21,14 @@ pub struct Conversation {
     pub chat: ChatId,
     /// The forum topic.
     pub topic: Option<TopicId>,
+}
+
+impl Place {
+    /// The lane this place belongs to.
+    #[must_use]
+    pub const fn conversation(&self) -> Conversation {
+        Conversation { chat: self.chat, topic: self.topic }
+    }
 }
 
 /// One thread of talk in a conversation; `/new` starts another.

@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
-use super::task::Task;
 use crate::ids::{MessageId, TaskId, UpdateId, UserId};
 
 /// Who wrote something. A channel or an anonymous admin speaks under its chat's name.
@@ -59,30 +58,6 @@ pub struct Inbound {
 }
 
 impl Inbound {
-    /// The prompt of a task that is to be carried out now. No update brought it and no message holds it: Telegram gives
-    /// nothing the number 0.
-    #[must_use]
-    pub fn of_task(task: &Task, now: DateTime<Utc>) -> Self {
-        Self {
-            update: UpdateId(0),
-            message: MessageId(0),
-            place: task.place.clone(),
-            speaker: task.creator.clone(),
-            language: task.language.clone(),
-            sent_at: now,
-            text: task.prompt.clone(),
-            attachments: Vec::new(),
-            quotes: None,
-            mentioned: true,
-            reply_to_bot: false,
-            joins: None,
-            forwarded_from: None,
-            from_person: false,
-            task: Some(task.id),
-            borrowed: false,
-        }
-    }
-
     /// The words in it that people wrote: theirs, and what they replied to. The prompt of a task is the model's wording.
     pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
         let is_own = self.forwarded_from.is_none() || self.from_person;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{TimeDelta, TimeZone, Utc};
@@ -10,12 +11,16 @@ use futures::{StreamExt, stream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::bill::{Bill, Room};
+use super::call::LOOK_AGAIN;
 use super::*;
 use crate::config::PriceSetting;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
+use crate::domain::usage::Payer;
 use crate::ids::{ChatId, ReservationId, UserId};
-use crate::provider::{Capabilities, Event, EventStream, Finish, Item, Provider};
+use crate::policy::budget::MOST_ASKED_OUTPUT;
+use crate::provider::{Capabilities, Event, EventStream, Finish, Item, Provider, Request};
 use crate::text::estimate_tokens;
 
 /// What a call of the fake provider does, by the number in its question.

@@ -1,12 +1,10 @@
 //! What a model is asked.
 
-use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::{Part, Stage};
 use crate::domain::conversation::{EntryKey, PrivatePart};
 use crate::domain::generation::Generation;
 use crate::domain::tool::{Call, ToolKind};
@@ -70,27 +68,6 @@ impl Request {
     fn tokens(&self, measure: Measure) -> usize {
         let items: usize = self.items.iter().map(|item| item.tokens(measure.count())).sum();
         self.frame_tokens(measure) + items
-    }
-
-    /// Takes its conversation, each item with what may be left out of it.
-    pub(super) fn take_parts(&mut self) -> Vec<Part> {
-        let earlier = std::mem::take(&mut self.earlier);
-        let over = earlier.len();
-        let keys = earlier.into_iter().chain(std::iter::repeat(None));
-        let stage = |at: usize| match at.cmp(&over) {
-            Ordering::Less => Stage::Earlier,
-            Ordering::Equal => Stage::Question,
-            Ordering::Greater => Stage::Turn,
-        };
-        let items = std::mem::take(&mut self.items).into_iter().zip(keys).enumerate();
-        items.map(|(at, (item, key))| Part { item, stage: stage(at), key }).collect()
-    }
-
-    /// Gives it a conversation.
-    pub(super) fn put_parts(&mut self, parts: Vec<Part>) {
-        let over = parts.iter().take_while(|part| part.stage == Stage::Earlier);
-        self.earlier = over.map(|part| part.key).collect();
-        self.items = parts.into_iter().map(|part| part.item).collect();
     }
 
     /// How many tokens all but the conversation takes by this measure.

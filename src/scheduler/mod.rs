@@ -63,6 +63,16 @@ pub struct Scheduler {
     pub tasks: Tasks,
 }
 
+/// A run that nobody works on any more.
+#[derive(Debug, Clone, Copy)]
+struct LeftRun {
+    claim: Claim,
+    /// Whether it begins late; `None` if it is too late for it.
+    late: Option<bool>,
+    /// It had begun, so that it is gone on with.
+    has_begun: bool,
+}
+
 impl Scheduler {
     /// Looks after tasks until the bot stops. What the last stop left undelivered or unended must be back in its lane.
     pub async fn run(self) {
@@ -138,9 +148,9 @@ impl Scheduler {
         loop {
             let under_way = self.under_way(now).await?;
             let due = self.store.due_tasks(now, BATCH).await?;
-            let did = self.forget(&due, (now, awake)).await?
-                | self.tell(&due, (now, awake)).await?
-                | self.begin(&due, &under_way, (now, awake)).await?;
+            let did = self.forget(&due, now, awake).await?
+                | self.tell(&due, now, awake).await?
+                | self.begin(&due, &under_way, now, awake).await?;
             if self.tasks.is_stopping() {
                 return Ok(None);
             }
@@ -160,7 +170,8 @@ impl Scheduler {
         for task in &claimed {
             let is_lost = |claim: &Claim| claim.lease_until <= now && !self.mailboxes.holds(claim.run);
             if let Some(claim) = task.claim.filter(is_lost) {
-                self.take_up(task, claim, (Some(claim.late), true), now).await?;
+                let left = LeftRun { claim, late: Some(claim.late), has_begun: true };
+                self.take_up(task, left, now).await?;
             }
         }
         Ok(claimed)
@@ -175,7 +186,7 @@ impl Scheduler {
             let Some(claim) = task.claim.filter(|claim| !self.mailboxes.holds(claim.run)) else { continue };
             let has_begun = begun.contains(&claim.run);
             let late = task.after_absence(claim.due, now, claim.by_hand || has_begun);
-            self.take_up(&task, claim, (late, has_begun), now).await?;
+            self.take_up(&task, LeftRun { claim, late, has_begun }, now).await?;
         }
         Ok(())
     }
@@ -186,8 +197,7 @@ impl Scheduler {
     async fn take_up(
         &self,
         task: &Task,
-        claim: Claim,
-        (late, begun): (Option<bool>, bool),
+        LeftRun { claim, late, has_begun }: LeftRun,
         now: DateTime<Utc>,
     ) -> Result<()> {
         tracing::warn!(task = %task.id, run = %claim.run, before = claim.taken_up, "a task's run was left");
@@ -198,7 +208,7 @@ impl Scheduler {
                 TaskChange::Settle(claim.run, ended)
             }
             None => TaskChange::Settle(claim.run, Ended::Overdue),
-            Some(late) => TaskChange::TakeUp { run: claim.run, late, begun },
+            Some(late) => TaskChange::TakeUp { run: claim.run, late, begun: has_begun },
         };
         let changed = self.change(task.id, change, now).await?;
         if let Some(task) = changed.filter(|task| task.claim.is_some()) {
@@ -207,8 +217,8 @@ impl Scheduler {
         Ok(())
     }
 
-    async fn forget(&self, due: &[Task], when: (DateTime<Utc>, DateTime<Utc>)) -> Result<bool> {
-        let over = due.iter().filter(|task| task.wake(when.0, when.1) == Wake::Forget);
+    async fn forget(&self, due: &[Task], now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<bool> {
+        let over = due.iter().filter(|task| task.wake(now, awake) == Wake::Forget);
         let mut did = false;
         for task in over {
             self.store.forget_task(task.id).await?;
@@ -222,7 +232,8 @@ impl Scheduler {
         &self,
         due: &[Task],
         under_way: &[Task],
-        (now, awake): (DateTime<Utc>, DateTime<Utc>),
+        now: DateTime<Utc>,
+        awake: DateTime<Utc>,
     ) -> Result<bool> {
         let mut changes: Vec<(TaskId, TaskChange)> = Vec::new();
         // One of a chat at a time: the next would only wait in its lane, in the place of somebody else's.
@@ -263,18 +274,20 @@ impl Scheduler {
     }
 
     /// Tells people what they are to know. Several missed runs of a place make one message.
-    async fn tell(&self, due: &[Task], (now, awake): (DateTime<Utc>, DateTime<Utc>)) -> Result<bool> {
+    async fn tell(&self, due: &[Task], now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<bool> {
         let to_tell: Vec<&Task> = due.iter().filter(|task| task.wake(now, awake) == Wake::Tell).collect();
         let mut missed: BTreeMap<Conversation, Vec<&Task>> = BTreeMap::new();
         for task in &to_tell {
             match &task.tell {
                 Some(Tell::Missed(_)) => missed.entry(task.place.conversation()).or_default().push(task),
-                Some(tell) => self.send(&[task], self.notice(task, tell)).await?,
+                Some(tell) => {
+                    self.send(&[task], notice::notice(&self.locales, task, tell, self.clock.now())).await?
+                }
                 None => {}
             }
         }
         for tasks in missed.values() {
-            if let Some(notice) = self.missed_notice(tasks) {
+            if let Some(notice) = notice::missed_notice(&self.locales, tasks, self.clock.now()) {
                 self.send(tasks, notice).await?;
             }
         }

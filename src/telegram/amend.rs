@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::api::{DeleteMessage, EditMessageText};
 use super::error::ApiError;
 use super::markup::Formatted;
-use super::send::{Outgoing, PREVIEW, Sender, Unsent, keyboard, preview, simpler};
+use super::send::{Outgoing, PREVIEW, Sender, Unsent, is_unchanged, keyboard, preview, simpler};
 use super::tries::Tries;
 use crate::domain::delivery::LiveMessage;
 use crate::ids::ChatId;
@@ -146,9 +146,4 @@ impl Outgoing {
         }
         hasher.finish()
     }
-}
-
-/// Whether these words of Telegram say that a message already is what an edit would make of it.
-pub(super) fn is_unchanged(words: &str) -> bool {
-    words.contains("not modified")
 }

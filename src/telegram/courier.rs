@@ -38,6 +38,13 @@ pub struct TelegramCourier {
     pub default_zone: Tz,
 }
 
+/// How long a message is tried.
+struct Attempt<'a> {
+    tries: &'a mut Tries,
+    /// Ends it at once.
+    stop: &'a CancellationToken,
+}
+
 /// The place of a message among those of its delivery, and what stands there already.
 struct Slot<'a> {
     /// Messages that showed the answer while it was written.
@@ -76,7 +83,7 @@ impl Courier for TelegramCourier {
         for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
             let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
             let slot = Slot { live: &mut live, at };
-            match self.send(&delivery, message, slot, (&mut tries, stop)).await {
+            match self.send(&delivery, message, slot, Attempt { tries: &mut tries, stop }).await {
                 Ok(id) => {
                     self.confirm(&delivery, id).await;
                     sent = at + 1;
@@ -202,7 +209,7 @@ impl TelegramCourier {
             None => {
                 let pieces = pieces(delivery);
                 let last = pieces.len().saturating_sub(1);
-                let message = |(at, piece)| self.outgoing(delivery, piece, (at == 0, at == last));
+                let message = |(at, piece)| self.outgoing(delivery, piece, at == 0, at == last);
                 return Some(pieces.into_iter().enumerate().map(message).collect());
             }
         };
@@ -254,12 +261,7 @@ impl TelegramCourier {
     }
 
     /// A part of an answer: the first quotes the question, the last has the buttons.
-    fn outgoing(
-        &self,
-        delivery: &PendingDelivery,
-        piece: Piece,
-        (is_first, is_last): (bool, bool),
-    ) -> Outgoing {
+    fn outgoing(&self, delivery: &PendingDelivery, piece: Piece, is_first: bool, is_last: bool) -> Outgoing {
         let texts = self.texts(delivery);
         let actions = if is_last { delivery.actions.as_slice() } else { &[] };
         let (content, file) = match piece {
@@ -281,7 +283,7 @@ impl TelegramCourier {
         delivery: &PendingDelivery,
         message: Outgoing,
         slot: Slot<'_>,
-        (tries, stop): (&mut Tries, &CancellationToken),
+        Attempt { tries, stop }: Attempt<'_>,
     ) -> Result<MessageId, Unsent> {
         let (place, sender) = (&delivery.place, &self.sender);
         if let Some(otherwise) = &delivery.otherwise {
@@ -299,7 +301,7 @@ impl TelegramCourier {
         match sender.deliver(place, &message, tries, stop).await {
             Err(Unsent::Hopeless(words)) if message.file.is_some() => {
                 tracing::warn!(run = %delivery.run, words, "Telegram refused a file; sending its code as text");
-                self.as_texts(delivery, message, (tries, stop)).await
+                self.as_texts(delivery, message, tries, stop).await
             }
             sent => sent,
         }
@@ -331,7 +333,8 @@ impl TelegramCourier {
         &self,
         delivery: &PendingDelivery,
         Outgoing { content, file, mut reply_to, mut buttons, author, .. }: Outgoing,
-        (tries, stop): (&mut Tries, &CancellationToken),
+        tries: &mut Tries,
+        stop: &CancellationToken,
     ) -> Result<MessageId, Unsent> {
         let mut texts = file.map(|file| file.into_texts(MESSAGE_UNITS)).unwrap_or_default();
         if !content.text.is_empty() {

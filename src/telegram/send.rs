@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
-use super::amend::is_unchanged;
 use super::api::{Api, EditMessageText, SendMessage, SetMessageReaction};
 use super::callback::Data;
 use super::error::ApiError;
@@ -323,4 +322,9 @@ pub(super) fn keyboard(buttons: &[Vec<Button>]) -> Value {
         .map(|row| row.iter().map(|b| json!({"text": b.text, "callback_data": b.data.as_str()})).collect())
         .collect();
     json!({"inline_keyboard": rows})
+}
+
+/// Whether these words of Telegram say that a message already is what an edit would make of it.
+pub(super) fn is_unchanged(words: &str) -> bool {
+    words.contains("not modified")
 }

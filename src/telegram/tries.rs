@@ -39,20 +39,16 @@ impl Tries {
     /// For a message that is nowhere recorded.
     #[must_use]
     pub fn unrecorded(now: DateTime<Utc>) -> Self {
-        Self::new(None, (now, now), 0)
+        Self::new(None, now, now, 0)
     }
 
     /// For a part of a delivery that has been repeated so often. However old it is, it is tried once.
     #[must_use]
     pub fn of(delivery: &PendingDelivery, now: DateTime<Utc>, repeated: u32) -> Self {
-        Self::new(Some(delivery.id), (delivery.created_at, now), repeated)
+        Self::new(Some(delivery.id), delivery.created_at, now, repeated)
     }
 
-    fn new(
-        delivery: Option<DeliveryId>,
-        (written, now): (DateTime<Utc>, DateTime<Utc>),
-        repeated: u32,
-    ) -> Self {
+    fn new(delivery: Option<DeliveryId>, written: DateTime<Utc>, now: DateTime<Utc>, repeated: u32) -> Self {
         // A clock that was set back makes no message younger than now.
         let age = (now - written).max(TimeDelta::zero()).to_std().unwrap_or(PATIENCE);
         let left = usize::try_from(MAX_REPEATS.saturating_sub(repeated)).unwrap_or_default();
@@ -93,7 +89,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_was_not_sent_is_tried_again_for_a_day() {
-        let mut tries = Tries::new(None, (at(0), at(1)), 0);
+        let mut tries = Tries::new(None, at(0), at(1), 0);
         let mut waited = Duration::ZERO;
         let mut times = 0;
         while let Some(pause) = tries.again() {
@@ -110,7 +106,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_may_have_been_sent_is_repeated_five_times_within_some_minutes() {
         for (repeated, left) in [(0, 5), (1, 4), (4, 1), (5, 0), (9, 0)] {
-            let mut tries = Tries::new(None, (at(0), at(0)), repeated);
+            let mut tries = Tries::new(None, at(0), at(0), repeated);
             let pauses: Vec<Duration> = std::iter::from_fn(|| tries.repeat()).collect();
             assert_eq!(pauses.len(), left, "{pauses:?}");
             let sum: Duration = pauses.iter().sum();
@@ -123,9 +119,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_old_message_has_no_further_try_and_one_of_the_future_a_day() {
-        assert!(Tries::new(None, (at(0), at(25)), 0).is_over());
-        assert!(Tries::new(None, (at(0), at(25)), 0).repeat().is_none());
-        let tries = Tries::new(None, (at(48), at(0)), 0);
+        assert!(Tries::new(None, at(0), at(25), 0).is_over());
+        assert!(Tries::new(None, at(0), at(25), 0).repeat().is_none());
+        let tries = Tries::new(None, at(48), at(0), 0);
         tokio::time::advance(Duration::from_secs(23 * 3600)).await;
         assert!(!tries.is_over());
         tokio::time::advance(Duration::from_secs(2 * 3600)).await;

@@ -38,13 +38,13 @@ pub fn one_line(text: &str, limit: usize) -> String {
 /// The first and last `keep` characters with `between` in the middle; the text itself if it is not longer than that.
 #[must_use]
 pub fn keep_ends(text: &str, keep: usize, between: &str) -> String {
-    cut_middle(text, (keep, keep), between)
+    cut_middle(text, keep, keep, between)
 }
 
 /// So many characters at the start and so many at the end, with `between` in place of the rest; the text itself if it is
 /// not longer than that.
 #[must_use]
-pub fn cut_middle(text: &str, (start, end): (usize, usize), between: &str) -> String {
+pub fn cut_middle(text: &str, start: usize, end: usize, between: &str) -> String {
     let count = text.chars().count();
     if count <= start.saturating_add(end) {
         return text.to_owned();
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(one_line("one\n two  three", 8), "one two…");
         assert_eq!(keep_ends("abcdefghij", 2, "…"), "ab…ij");
         assert_eq!(keep_ends("abcd", 2, "…"), "abcd");
-        assert_eq!(cut_middle("äbcdefghij", (1, 3), "…"), "ä…hij");
-        assert_eq!(cut_middle("abcd", (0, 0), "…"), "…");
+        assert_eq!(cut_middle("äbcdefghij", 1, 3, "…"), "ä…hij");
+        assert_eq!(cut_middle("abcd", 0, 0, "…"), "…");
     }
 }

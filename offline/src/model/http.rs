@@ -97,7 +97,7 @@ async fn respond(model: OfflineModel, dialect: &'static dyn Dialect, request: Re
     };
     tokio::select! {
         () = stopped.stopping() => refusal(dialect, &stopping()),
-        response = answer(&model, dialect, (&request, number), reply) => response,
+        response = answer(&model, dialect, &request, number, reply) => response,
     }
 }
 
@@ -147,7 +147,8 @@ fn complaint(
 async fn answer(
     model: &OfflineModel,
     dialect: &dyn Dialect,
-    (request, number): (&ModelRequest, u64),
+    request: &ModelRequest,
+    number: u64,
     reply: Reply,
 ) -> Response {
     #[cfg(feature = "testing")]

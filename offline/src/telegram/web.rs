@@ -113,25 +113,31 @@ async fn events(Extract(tg): Extract<OfflineTelegram>) -> Sse<impl Stream<Item =
     // Subscribing and looking under one lock: the page misses nothing and sees nothing twice.
     let (receiver, hello) = tg.look(|state| (state.events.subscribe(), hello(state, &tg.options().notice)));
     let runtime = tg.runtime().clone();
-    let stream = stream::unfold((tg, receiver, Some(hello)), next_event)
+    let stream = stream::unfold(Feed { tg, receiver, first: Some(hello) }, next_event)
         .map(|event| Ok(Event::default().event(event.name).data(event.data.to_string())))
         .take_until(async move { runtime.stopping().await });
     Sse::new(stream).keep_alive(KeepAlive::default())
 }
 
-type Feed = (OfflineTelegram, Receiver<WebEvent>, Option<WebEvent>);
+/// What a page is sent: first what there is, then each event.
+struct Feed {
+    tg: OfflineTelegram,
+    receiver: Receiver<WebEvent>,
+    first: Option<WebEvent>,
+}
 
-async fn next_event((tg, mut receiver, first): Feed) -> Option<(WebEvent, Feed)> {
-    if let Some(event) = first {
-        return Some((event, (tg, receiver, None)));
+async fn next_event(mut feed: Feed) -> Option<(WebEvent, Feed)> {
+    if let Some(event) = feed.first.take() {
+        return Some((event, feed));
     }
-    match receiver.recv().await {
-        Ok(event) => Some((event, (tg, receiver, None))),
+    match feed.receiver.recv().await {
+        Ok(event) => Some((event, feed)),
         // A page that fell behind starts over.
         Err(RecvError::Lagged(_)) => {
+            let Feed { tg, .. } = feed;
             let (receiver, hello) =
                 tg.look(|state| (state.events.subscribe(), hello(state, &tg.options().notice)));
-            Some((hello, (tg, receiver, None)))
+            Some((hello, Feed { tg, receiver, first: None }))
         }
         Err(RecvError::Closed) => None,
     }

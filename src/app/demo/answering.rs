@@ -9,7 +9,8 @@ use figaro_offline::model::{OfflineModel, Showman};
 use figaro_offline::tavily::{self, OfflineTavily};
 use reqwest::Url;
 
-use super::{Refusal, listen, set};
+use super::setup::{listen, set};
+use crate::app::failure::Refusal;
 use crate::config::{ModelSettings, Settings};
 use crate::prompts::fence;
 

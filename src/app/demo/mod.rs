@@ -2,6 +2,7 @@
 //! model is chosen.
 
 mod answering;
+mod setup;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,9 @@ use figaro_offline::{PAGE, Runtime};
 use futures::Stream;
 use tokio::net::TcpListener;
 
+use self::setup::{listen, set};
 use super::stop::Stop;
+use super::terminal::say;
 use super::{Additions, Failure, Refusal, run_until};
 use crate::config::Settings;
 
@@ -69,7 +72,7 @@ pub async fn demo(
     }
     let (telegram, kept) = offline_telegram(listener, offline, options.store.as_deref(), &runtime)?;
     lines.extend(kept);
-    lines.iter().for_each(|line| super::say(line));
+    lines.iter().for_each(|line| say(line));
     let mut stop = Stop::new(stops, true);
     let ran = run_until(&settings, &mut stop, &Additions::default()).await;
     runtime.stop();
@@ -139,15 +142,4 @@ fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
     telegram.add_topic(FORUM, "Releases")?;
     telegram.say(FRIEND, GROUP, "Who is in for lunch on Friday? The new place by the river looks good.")?;
     Ok(())
-}
-
-async fn listen(port: u16) -> Result<TcpListener, Refusal> {
-    let bound = TcpListener::bind(("127.0.0.1", port)).await;
-    bound.map_err(|error| {
-        Refusal(format!("port {port} of this machine cannot be used ({error}): choose another with --port"))
-    })
-}
-
-fn set(variables: &mut HashMap<String, String>, name: &str, value: &str) {
-    variables.insert(name.to_owned(), value.to_owned());
 }

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::missed::{Due, IfMissed, Missed};
+use super::if_missed::IfMissed;
+use super::missed::{Due, Missed};
 use super::{
     CLOSELY, Claim, Cost, Ended, LEASE, MOST_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State,
     Task, TaskRun, Tell,

@@ -5,14 +5,15 @@
 //! nothing runs twice for one. A claim has a lease; what a crash left behind is seen when it ends, or at the next start.
 
 mod change;
+mod cost;
+mod if_missed;
 mod missed;
+mod prompt;
 mod reason;
 mod replan;
 mod step;
 #[cfg(test)]
 mod tests;
-
-use std::ops::Add;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -22,12 +23,13 @@ use super::chat::Place;
 use super::message::Speaker;
 use super::model::ModelName;
 use super::schedule::Schedule;
-use super::usage::Usage;
 use crate::ids::{MessageId, RunId, TaskId};
 use crate::text::one_line;
 
 pub use change::{NotNow, TaskChange, TaskEdit};
-pub use missed::{Due, IfMissed, Missed, ON_TIME, Wake};
+pub use cost::Cost;
+pub use if_missed::IfMissed;
+pub use missed::{Due, Missed, ON_TIME, Wake};
 pub use reason::Reason;
 pub use step::TaskStep;
 
@@ -159,34 +161,6 @@ pub struct Claim {
     pub lease_until: DateTime<Utc>,
     /// What its answer has cost, once there is one: then only the delivery is missing.
     pub answered: Option<Cost>,
-}
-
-/// What a run has taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Cost {
-    /// Tokens.
-    pub usage: Usage,
-    /// Nano-dollars, where the price is known.
-    pub nano_usd: Option<u64>,
-}
-
-impl Add for Cost {
-    type Output = Self;
-
-    /// Both together; unknown if one is, unless it came to nothing.
-    fn add(self, other: Self) -> Self {
-        if self == Self::default() {
-            return other;
-        }
-        if other == Self::default() {
-            return self;
-        }
-        let nano_usd = self.nano_usd.zip(other.nano_usd).map(|(one, two)| one.saturating_add(two));
-        let mut usage = self.usage;
-        usage += other.usage;
-        Self { usage, nano_usd }
-    }
 }
 
 /// A failed run that will be tried again.

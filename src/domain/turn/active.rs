@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::step::Checkpoint;
 use super::tail::SessionTail;
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::message::Inbound;
@@ -41,6 +41,16 @@ pub struct ActiveTurn {
     /// The answer of a person that it waited for and now goes on with.
     #[serde(default)]
     pub resumed_by: Option<Box<Inbound>>,
+}
+
+/// What a restart goes on with, beside the stored messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The state of the turn's machine, as that wrote it; nobody else reads it.
+    pub state: Value,
+    /// Index in the session of the first message of the pass whose calls are being made: its words, if it said something,
+    /// then the results.
+    pub from: u32,
 }
 
 impl ActiveTurn {

@@ -140,7 +140,7 @@ fn record(mut begun: Begun, tail: SessionTail, mut changes: ChangeSet) -> Transi
         message.turn = Some(turn.id);
     }
     changes.append(tail.append(question));
-    changes.add(Change::PutTurn(turn.clone()));
+    changes.add(Change::PutTurn(Box::new(turn.clone())));
     Transition { output: begun, changes }
 }
 

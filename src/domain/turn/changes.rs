@@ -8,6 +8,7 @@ use crate::ids::{DeliveryId, RunId, UpdateId};
 
 use super::active::ActiveTurn;
 use super::park::ParkedTurn;
+use super::tail::SessionTail;
 
 /// One thing that is to be different in the store.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +22,7 @@ pub enum Change {
     /// Removes the stored messages of a session from this one on.
     RemoveMessages(EntryKey),
     /// Writes the record of the turn in its conversation, in place of the one that is there.
-    PutTurn(ActiveTurn),
+    PutTurn(Box<ActiveTurn>),
     /// Removes the record of the turn in a conversation.
     RemoveTurn(Conversation),
     /// Puts a delivery on its way; with the place of the stored answer, if it carries one.
@@ -71,6 +72,23 @@ impl ChangeSet {
     /// Adds all changes of another set behind its own.
     pub fn append(&mut self, other: Self) {
         self.0.extend(other.0);
+    }
+}
+
+impl SessionTail {
+    /// Appends messages in this order. Sets their session and index, also in the slice.
+    pub fn append(self, messages: &mut [Message]) -> ChangeSet {
+        let mut changes = ChangeSet::default();
+        for (message, index) in messages.iter_mut().zip(self.next_index..) {
+            (message.session, message.index) = (self.session, index);
+            changes.add_message(message.clone());
+        }
+        let written_at = messages.iter().map(|message| message.created_at).max();
+        if let (Some(record), Some(written_at)) = (self.record, written_at) {
+            let updated_at = record.updated_at.max(written_at);
+            changes.add(Change::PutSession(Session { updated_at, ..record }));
+        }
+        changes
     }
 }
 

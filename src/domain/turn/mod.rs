@@ -16,13 +16,13 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-pub use active::{ActiveTurn, LeftTurn, Standing};
+pub use active::{ActiveTurn, Checkpoint, LeftTurn, Standing};
 pub use begin::{AskedAgain, Begun, begin, begin_again, begin_task};
 pub use changes::{Change, ChangeSet, Transition};
 pub use delivered::{StoredDelivery, end_delivery};
 pub use end::{EndsWith, StoredTurn, TurnEnd, end, retract};
 pub use exchange::LastExchange;
 pub use park::{ParkedTurn, PersonQuestion, StoredParked, answer, give_up, go_on};
-pub use step::{Checkpoint, Step, step};
+pub use step::{Step, step};
 pub use tail::SessionTail;
 pub use tasks::{AskedChange, change_tasks};

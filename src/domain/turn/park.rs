@@ -119,7 +119,7 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
     };
     changes.add(Change::PutCalls(turn.id, vec![record]));
     changes.add(Change::RemoveParked(turn.id));
-    changes.add(Change::PutTurn(turn.clone()));
+    changes.add(Change::PutTurn(Box::new(turn.clone())));
     let question = moved.into_iter().filter(|message| message.role == Role::User).collect();
     Transition { output: Some(Begun { turn, question, gave_way }), changes }
 }

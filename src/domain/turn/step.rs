@@ -1,24 +1,13 @@
 //! One step of a turn in progress: what the model said, the calls that are about to be made, and what a restart needs to go
 //! on from there.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::active::ActiveTurn;
+use super::active::{ActiveTurn, Checkpoint};
 use super::changes::{Change, ChangeSet};
 use super::end::StoredTurn;
 use crate::domain::conversation::Message;
 use crate::domain::tool::ToolCall;
-
-/// What a restart goes on with, beside the stored messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkpoint {
-    /// The state of the turn's machine, as that wrote it; nobody else reads it.
-    pub state: Value,
-    /// Index in the session of the first message of the pass whose calls are being made: its words, if it said something,
-    /// then the results.
-    pub from: u32,
-}
 
 /// What is recorded of a step.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +28,7 @@ pub fn step(turn: &ActiveTurn, stored: StoredTurn, step: Step) -> ChangeSet {
     let has_ended = stored.has_ended(turn);
     if let Some((on_record, state)) = stored.on_record.filter(|_| !has_ended).zip(state) {
         let checkpoint = Some(Checkpoint { state, from: stored.tail.next_index });
-        changes.add(Change::PutTurn(ActiveTurn { checkpoint, ..on_record }));
+        changes.add(Change::PutTurn(Box::new(ActiveTurn { checkpoint, ..on_record })));
     }
     if let Some(mut said) = said {
         changes.append(stored.tail.append(std::slice::from_mut(&mut said)));

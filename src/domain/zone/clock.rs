@@ -3,8 +3,8 @@
 use chrono::{DateTime, Offset, TimeZone, Timelike, Utc};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
+use super::found::{Found, MOST};
 use super::names::{NAMES, fold};
-use super::{Found, MOST};
 
 /// Minutes. All zones of today are whole quarters of an hour away from UTC.
 const QUARTER: i32 = 15;

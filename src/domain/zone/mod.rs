@@ -2,6 +2,7 @@
 //! time on their clock. Commands, tools and the question for it read with this. What is known stands in `zones.yaml`.
 
 mod clock;
+mod found;
 mod names;
 mod places;
 #[cfg(test)]
@@ -10,10 +11,10 @@ mod tests;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use found::{Found, MOST};
 use names::NAMES;
+pub use names::city;
 
-/// The most zones somebody is given to choose from.
-const MOST: usize = 6;
 /// Characters; nobody names a place at more length.
 const LONGEST: usize = 100;
 /// Characters of a message that may be an answer and nothing else.
@@ -39,12 +40,6 @@ impl Told {
             _ => Self::Several(zones),
         }
     }
-}
-
-/// Zones that a text may mean, and whether it hardly means anything else than a zone.
-struct Found {
-    zones: Vec<Tz>,
-    sure: bool,
 }
 
 /// Reads what somebody says when asked for a time zone. `language` is the tag of their client and decides only which of
@@ -79,17 +74,6 @@ pub fn guesses(language: Option<&str>) -> Vec<Tz> {
     let mut zones = NAMES.likely(language);
     zones.truncate(MOST);
     zones
-}
-
-/// What people call a zone: the place in its name ("Buenos Aires"); `UTC+3` for one that is a fixed distance.
-#[must_use]
-pub fn city(zone: Tz) -> String {
-    let name = zone.name();
-    // In these names the sign is the other way round than everywhere else.
-    if let Some(hours) = name.strip_prefix("Etc/GMT").and_then(|hours| hours.parse::<i32>().ok()) {
-        return if hours == 0 { "GMT".to_owned() } else { format!("UTC{:+}", -hours) };
-    }
-    name.rsplit('/').next().unwrap_or(name).replace('_', " ")
 }
 
 fn find(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Found> {

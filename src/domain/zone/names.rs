@@ -6,8 +6,6 @@ use std::sync::LazyLock;
 use chrono_tz::{TZ_VARIANTS, Tz};
 use serde::Deserialize;
 
-use super::city;
-
 pub(super) static NAMES: LazyLock<Names> = LazyLock::new(|| Names::of(&table()));
 
 /// Letters with marks, and the plain ones they are read as.
@@ -40,6 +38,17 @@ const PLAIN: &[(&str, &str)] = &[
 
 /// How the Germans and the Nordic peoples write letters that their keyboards lack.
 const SPELLED: &[(&str, &str)] = &[("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ø", "oe"), ("å", "aa")];
+
+/// What people call a zone: the place in its name ("Buenos Aires"); `UTC+3` for one that is a fixed distance.
+#[must_use]
+pub fn city(zone: Tz) -> String {
+    let name = zone.name();
+    // In these names the sign is the other way round than everywhere else.
+    if let Some(hours) = name.strip_prefix("Etc/GMT").and_then(|hours| hours.parse::<i32>().ok()) {
+        return if hours == 0 { "GMT".to_owned() } else { format!("UTC{:+}", -hours) };
+    }
+    name.rsplit('/').next().unwrap_or(name).replace('_', " ")
+}
 
 /// The data as it is written; `zones.yaml` says what its parts are.
 #[derive(Deserialize)]

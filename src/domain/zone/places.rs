@@ -2,8 +2,8 @@
 
 use chrono_tz::Tz;
 
+use super::found::{Found, MOST};
 use super::names::{NAMES, fold};
-use super::{Found, MOST};
 
 /// What stands between a place and what it lies in.
 const APART: [char; 8] = [',', ';', '(', ')', '/', '|', '–', '—'];

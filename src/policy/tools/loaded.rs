@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::TelegramCall;
+use super::call::TelegramCall;
 use crate::policy::address::{Excess, Found, bare_in, in_markup};
 
 /// Whether a field holds buttons: an address on one is opened by whoever presses it, and loaded by nobody else.

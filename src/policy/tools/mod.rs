@@ -1,6 +1,7 @@
 //! What the model may do with Telegram. It is assumed to be turned against its owner by something it read: it acts in
 //! its own chat, on its own messages; all else needs a person's approval, and whatever is not understood is refused.
 
+mod call;
 mod loaded;
 mod previews;
 #[cfg(test)]
@@ -9,9 +10,10 @@ mod tests;
 use figaro_mcp::table::{Class, Method};
 use serde_json::{Map, Value};
 
+pub use self::call::TelegramCall;
 use self::loaded::{is_keyboard, is_markup, loaded};
 pub use self::previews::settle_previews;
-use super::address::{Addresses, is_public};
+use super::address::is_public;
 use crate::ids::{ChatId, UserId};
 use crate::text::one_line;
 
@@ -24,25 +26,6 @@ pub enum Decision {
     Ask(String),
     /// It is never made, for this reason.
     Deny(String),
-}
-
-/// A call of a Bot API method as policy sees it.
-#[derive(Debug, Clone, Copy)]
-pub struct TelegramCall<'a> {
-    /// The method.
-    pub method: &'a Method,
-    /// The arguments.
-    pub args: &'a Map<String, Value>,
-    /// The chat the model is in.
-    pub here: ChatId,
-    /// Who asked in their own words; `None` for words of someone else, which nobody's rights count for.
-    pub speaker: Option<&'a UserId>,
-    /// Whether the model sent every message it names; `None` where it names none.
-    pub own: Option<bool>,
-    /// Values of parameters that Telegram may fetch a file for.
-    pub files: &'a [&'a str],
-    /// Addresses that a person wrote or that search found.
-    pub addresses: &'a Addresses,
 }
 
 /// Look-ups of what is the business of everybody in a chat: itself, the bot, and what Telegram shows to anyone. All

@@ -6,6 +6,7 @@ use figaro_mcp::table::{Field, Table, Type, TypeDef};
 use serde_json::json;
 
 use super::*;
+use crate::policy::address::Addresses;
 
 /// What a person wrote in the conversation.
 const WRITTEN: &str = "https://example.org https://example.org/a https://example.org/b https://example.org/a.jpg \

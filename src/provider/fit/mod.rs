@@ -1,6 +1,7 @@
 //! Shortens a conversation until it fits into so many tokens. What a person asked is cut last. Pure. Called for the newest
 //! exchange of a history, and for the context of a model.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -77,6 +78,29 @@ pub fn fit(request: &mut Request, room: usize) {
         tracing::info!(model = request.model, room, before, "a conversation was shortened for a model");
     }
     request.put_parts(parts);
+}
+
+impl Request {
+    /// Takes its conversation, each item with what may be left out of it.
+    fn take_parts(&mut self) -> Vec<Part> {
+        let earlier = std::mem::take(&mut self.earlier);
+        let over = earlier.len();
+        let keys = earlier.into_iter().chain(std::iter::repeat(None));
+        let stage = |at: usize| match at.cmp(&over) {
+            Ordering::Less => Stage::Earlier,
+            Ordering::Equal => Stage::Question,
+            Ordering::Greater => Stage::Turn,
+        };
+        let items = std::mem::take(&mut self.items).into_iter().zip(keys).enumerate();
+        items.map(|(at, (item, key))| Part { item, stage: stage(at), key }).collect()
+    }
+
+    /// Gives it a conversation.
+    fn put_parts(&mut self, parts: Vec<Part>) {
+        let over = parts.iter().take_while(|part| part.stage == Stage::Earlier);
+        self.earlier = over.map(|part| part.key).collect();
+        self.items = parts.into_iter().map(|part| part.item).collect();
+    }
 }
 
 /// Where the second of the earlier exchanges begins: with a person's words behind something else.
@@ -205,20 +229,20 @@ impl Part {
         // Parts of a text may take a little less than the whole.
         let level = level(costs, room - room / 32).max(LEAST_TOKENS);
         for (words, tokens) in stretches.into_iter().rev().filter(|(_, tokens)| *tokens > level) {
-            let short = self.shortened(&self.item.text()[words.clone()], (tokens, level), count);
+            let short = self.shortened(&self.item.text()[words.clone()], tokens, level, count);
             self.item.text_mut().replace_range(words, &short);
         }
     }
 
     /// Words that take so many tokens, so that they take fewer.
-    fn shortened(&self, words: &str, (tokens, allowed): (usize, usize), count: fn(&str) -> usize) -> String {
+    fn shortened(&self, words: &str, tokens: usize, allowed: usize, count: fn(&str) -> usize) -> String {
         let total = words.chars().count();
         let gap = |left_out| self.gap(left_out, words);
         let mut keep = total * allowed.saturating_sub(count(&gap(total))) / tokens;
         loop {
             // An answer that is gone on with goes on from its end.
             let start = if matches!(self.item, Item::Assistant { .. }) { keep / 4 } else { keep / 2 };
-            let short = cut_middle(words, (start, keep - start), &gap(total - keep));
+            let short = cut_middle(words, start, keep - start, &gap(total - keep));
             if keep == 0 || count(&short) <= allowed {
                 return short;
             }

@@ -206,7 +206,7 @@ fn what_stands_around_a_question_goes_before_its_words_and_a_second_cut_keeps_th
     fit(&mut request, most_tokens(&question) - 50);
     assert_eq!(request.items[0].text(), &question[around.len()..]);
 
-    let long = cut_middle(&words(400), (400, 400), &gap(&key(7).to_string()));
+    let long = cut_middle(&words(400), 400, 400, &gap(&key(7).to_string()));
     let mut parts = vec![Part { item: answer(&long), stage: Stage::Turn, key: None }];
     assert!(shrink(&mut parts, 150, estimate_tokens));
     let cut = parts[0].item.text();

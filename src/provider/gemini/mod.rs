@@ -3,6 +3,7 @@
 
 mod client;
 mod decoder;
+mod name;
 mod schema;
 mod signed;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use ulid::Ulid;
 
 use self::client::GeminiClient;
 use self::decoder::Decoder;
+use self::name::NAME;
 use self::wire::Signatures;
 use super::http::decode::{Values, decoded};
 use super::http::idle::Pulse;
@@ -24,9 +26,6 @@ use super::http::{Watch, error};
 use super::{Capabilities, EventStream, Provider, ProviderError, Request};
 use crate::domain::generation::Generation;
 use crate::secret::{Redactor, SecretString};
-
-/// The provider's name in `provider:model` and in the private parts of its answers.
-const NAME: &str = "gemini";
 
 /// The Gemini API at one address with one key.
 #[derive(Debug, Clone)]

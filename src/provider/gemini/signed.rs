@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::NAME;
+use super::name::NAME;
 use crate::domain::conversation::PrivatePart;
 
 /// Parts that are kept as they are: Google's own tools, and what they gave.

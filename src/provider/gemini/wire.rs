@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{NAME, schema, signed};
+use super::name::NAME;
+use super::{schema, signed};
 use crate::domain::generation::OutputFormat;
 use crate::domain::tool::Call;
 use crate::provider::{Capabilities, Image, Item, Request, ToolSpec};

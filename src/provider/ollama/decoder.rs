@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tracing::debug;
 use ulid::Ulid;
 
-use super::NAME;
+use super::name::NAME;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;

@@ -4,6 +4,7 @@
 mod client;
 mod decoder;
 mod models;
+mod name;
 mod size;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use tracing::{debug, info};
 use self::client::{Client, begun, explained, is_about_tools};
 use self::decoder::Decoder;
 use self::models::{Facts, Models};
+use self::name::NAME;
 use self::wire::Able;
 use super::fit::fit;
 use super::http::decode::decoded;
@@ -30,9 +32,6 @@ use super::http::{Watch, error};
 use super::{Capabilities, EventStream, Provider, ProviderError, Request};
 use crate::domain::generation::Generation;
 use crate::secret::{ExposeSecret, Redactor, SecretString};
-
-/// The provider's name in `provider:model` and in the private parts of its answers.
-const NAME: &str = "ollama";
 
 /// So many models are asked about at a time.
 const ASKED_AT_ONCE: usize = 4;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::NAME;
+use super::name::NAME;
 use crate::provider::Capabilities;
 
 /// A larger context is kept for so long after it was last needed: Ollama keeps an idle model loaded for five minutes, and

@@ -4,6 +4,7 @@
 mod arguments;
 mod calls;
 mod decoder;
+mod name;
 mod reasoning;
 #[cfg(test)]
 mod tests;
@@ -15,13 +16,11 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use self::decoder::Decoder;
+use self::name::NAME;
 use super::openai_client::{OpenAiClient, Path};
 use super::{Capabilities, EventStream, Provider, ProviderError, Request};
 use crate::domain::generation::Generation;
 use crate::secret::SecretString;
-
-/// The provider's name in `provider:model` and in the private parts of its answers.
-const NAME: &str = "compatible";
 
 /// A server that speaks the dialect, at one address.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::NAME;
+use super::name::NAME;
 use crate::domain::conversation::PrivatePart;
 
 /// The fields of a message that go back as they came.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::NAME;
 use super::calls::is_object;
+use super::name::NAME;
 use super::reasoning::{CONTENT, FIELDS};
 use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::OutputFormat;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use tracing::debug;
 
-use super::NAME;
+use super::name::NAME;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;

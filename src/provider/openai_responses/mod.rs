@@ -2,6 +2,7 @@
 //! composition root.
 
 mod decoder;
+mod name;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -11,13 +12,11 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use self::decoder::Decoder;
+use self::name::NAME;
 use super::openai_client::{OpenAiClient, Path};
 use super::{Capabilities, EventStream, Provider, ProviderError, Request};
 use crate::domain::generation::Generation;
 use crate::secret::SecretString;
-
-/// The provider's name in `provider:model` and in the private parts of its answers.
-const NAME: &str = "openai";
 
 /// The Responses API at one address with one key.
 #[derive(Debug, Clone)]

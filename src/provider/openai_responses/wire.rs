@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::NAME;
+use super::name::NAME;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::OutputFormat;
 use crate::domain::tool::Call;

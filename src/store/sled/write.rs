@@ -32,7 +32,7 @@ fn write_one(tables: &Tables, changes: &mut Changes, bot: BotId, change: Change)
             changes.put(&tables.messages, key::message(message.session, message.index), &message)
         }
         Change::RemoveMessages(first) => remove_messages(tables, changes, first),
-        Change::PutTurn(turn) => changes.put(&tables.turns, key::conversation(turn.conversation), &turn),
+        Change::PutTurn(turn) => changes.put(&tables.turns, key::conversation(turn.conversation), &*turn),
         Change::RemoveTurn(conversation) => {
             changes.remove(&tables.turns, key::conversation(conversation));
             Ok(())

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::drawing::{Drawing, Stroke};
 use super::pace::Pace;
 use super::picture::newest_part;
 use super::sketch::{Sketch, Version};
 use super::standing::Standing;
-use super::{Drawing, Stroke};
 use crate::domain::delivery::Author;
 use crate::ids::RunId;
 use crate::outbound::Urgency;

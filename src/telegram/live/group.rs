@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::drawing::{Drawing, State, Stroke};
 use super::pace::Pace;
 use super::picture::first_part;
 use super::sketch::{Sketch, Version};
 use super::standing::Standing;
-use super::{Drawing, State, Stroke};
 use crate::telegram::api::SendChatAction;
 use crate::telegram::markup::Formatted;
 use crate::telegram::send::{Outgoing, Sender};

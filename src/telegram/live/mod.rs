@@ -3,6 +3,7 @@
 //! pace; only the newest state is ever drawn.
 
 mod draft;
+mod drawing;
 mod group;
 mod pace;
 mod picture;
@@ -10,24 +11,20 @@ mod sketch;
 mod standing;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::Value;
-use tokio::sync::Notify;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::picture::MESSAGE_UNITS;
-use self::sketch::Sketch;
-use super::error::ApiError;
+use self::drawing::{Drawing, lock};
+pub(super) use self::sketch::MESSAGE_UNITS;
 use super::send::Sender;
 use super::tries::pauses;
 use crate::delivery::{Listener, TurnEvent, TurnEventKind};
-use crate::domain::chat::Place;
 use crate::domain::delivery::LiveMessage;
 use crate::domain::tool::StatusKey;
-use crate::ids::{MessageId, RunId};
+use crate::ids::RunId;
 use crate::prompts::texts::{Locales, fill};
 use crate::shutdown::Tasks;
 
@@ -43,34 +40,6 @@ pub struct Live {
     drawings: Arc<Mutex<HashMap<RunId, Arc<Drawing>>>>,
 }
 
-/// One turn's picture.
-#[derive(Debug)]
-struct Drawing {
-    run: RunId,
-    place: Place,
-    /// The message the turn answers.
-    message: MessageId,
-    language: Option<String>,
-    state: Mutex<State>,
-    changed: Notify,
-    /// Held while a call is under way whose effect fades: a draft or "typing" should not come behind the answer.
-    brush: tokio::sync::Mutex<()>,
-    /// Held while a call is under way whose effect stays: the answer must know of it and come behind it.
-    pen: tokio::sync::Mutex<()>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// The number of the pass in progress.
-    pass: u64,
-    /// Its text since the last look.
-    heard: String,
-    /// Since when it has had text.
-    since: Option<Instant>,
-    status: Option<String>,
-    ended: bool,
-}
-
 /// Takes a drawing off the list when it ends, by a panic too.
 struct Listed {
     drawings: Arc<Mutex<HashMap<RunId, Arc<Drawing>>>>,
@@ -81,13 +50,6 @@ impl Drop for Listed {
     fn drop(&mut self) {
         lock(&self.drawings).remove(&self.run);
     }
-}
-
-/// What came of drawing once. A push-back slows the drawing alone, not the answer.
-enum Stroke {
-    Drawn,
-    NotNow(Duration),
-    Refused,
 }
 
 impl Live {
@@ -171,82 +133,4 @@ impl Listener for Live {
             TurnEventKind::Ended => drawing.end(),
         }
     }
-}
-
-impl Drawing {
-    fn new(run: RunId, place: Place, message: MessageId, language: Option<String>) -> Self {
-        let (state, changed, brush, pen) = Default::default();
-        Self { run, place, message, language, state, changed, brush, pen }
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut lock(&self.state));
-        self.changed.notify_one();
-    }
-
-    fn end(&self) {
-        self.change(|state| state.ended = true);
-    }
-
-    fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
-        look(&lock(&self.state))
-    }
-
-    fn has_ended(&self) -> bool {
-        self.look(|state| state.ended)
-    }
-
-    /// Brings a sketch up to date; `false` once the turn has ended.
-    fn update(&self, sketch: &mut Sketch) -> bool {
-        let mut state = lock(&self.state);
-        sketch.hear(state.pass, &std::mem::take(&mut state.heard), state.status.clone());
-        !state.ended
-    }
-
-    /// Waits for a change since the last wait, at most until then.
-    async fn changed_by(&self, deadline: Option<Instant>) {
-        match deadline {
-            Some(deadline) => drop(timeout_at(deadline, self.changed.notified()).await),
-            None => self.changed.notified().await,
-        }
-    }
-
-    /// Waits for the first words of a pass or for the end, at most until then.
-    async fn words_by(&self, deadline: Instant) {
-        let words = async {
-            while !self.look(|state| state.ended || state.since.is_some()) {
-                self.changed.notified().await;
-            }
-        };
-        drop(timeout_at(deadline, words).await);
-    }
-
-    async fn ended(&self) {
-        while !self.has_ended() {
-            self.changed.notified().await;
-        }
-    }
-
-    /// Waits until then, or for the end if that comes first.
-    async fn ended_by(&self, deadline: Instant) {
-        drop(timeout_at(deadline, self.ended()).await);
-    }
-}
-
-impl Stroke {
-    fn of(result: Result<Value, ApiError>) -> Self {
-        let Err(error) = result else { return Self::Drawn };
-        tracing::debug!(%error, "what is in progress could not be drawn");
-        match error {
-            ApiError::RetryAfter(wait) => Self::NotNow(wait),
-            ApiError::Refused(_) | ApiError::Migrated(_) => Self::Refused,
-            ApiError::Unauthorized | ApiError::Conflict | ApiError::Unreachable(_) | ApiError::Unclear(_) => {
-                Self::NotNow(Duration::ZERO)
-            }
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,12 +1,9 @@
 //! What a drawing shows of a turn: the text behind the parts that were sent, with the status line under it, in one
 //! message. Pure.
 
-use super::sketch::Sketch;
+use super::sketch::{MESSAGE_UNITS, Sketch};
 use crate::telegram::markup::{Formatted, MORE, Piece, split, window};
 use crate::text::utf16_len;
-
-/// The most UTF-16 units of a message, and of a draft.
-pub(in crate::telegram) const MESSAGE_UNITS: usize = 4096;
 
 /// Stands where the beginning of a block is left out.
 const LESS: &str = "… ";

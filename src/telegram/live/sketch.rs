@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::picture::MESSAGE_UNITS;
 use crate::telegram::markup::{Parts, Piece};
 use crate::text::may_be_json;
+
+/// The most UTF-16 units of a message, and of a draft.
+pub(in crate::telegram) const MESSAGE_UNITS: usize = 4096;
 
 /// What there is to show.
 #[derive(Debug)]

@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Drawing, Stroke};
+use super::drawing::{Drawing, Stroke};
 use crate::domain::delivery::LiveMessage;
 use crate::outbound::Urgency;
-use crate::telegram::amend::{edit_body, is_unchanged};
+use crate::telegram::amend::edit_body;
 use crate::telegram::api::{DeleteMessage, EditMessageText};
 use crate::telegram::error::ApiError;
-use crate::telegram::send::{Outgoing, Sender, body, sent_id};
+use crate::telegram::send::{Outgoing, Sender, body, is_unchanged, sent_id};
 
 /// The messages of one turn, by index.
 pub(super) struct Standing<'a> {

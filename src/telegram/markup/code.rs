@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use pulldown_cmark::CodeBlockKind;
 
-use super::File;
+use super::piece::File;
 use crate::text::utf16_len;
 
 const MAX_LANGUAGE: usize = 32;

@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::formatted::{Entity, Formatted, Kind};
 use super::out::{Fragment, Span};
-use super::{Entity, Formatted, Kind};
 
 const STYLES: [Kind; 5] = [Kind::Bold, Kind::Italic, Kind::Underline, Kind::Strikethrough, Kind::Spoiler];
 

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag};
 
-use super::{math, render, table};
+use super::options::options;
+use super::{math, table};
 
 /// A longer one is no formula.
 const MOST_UNITS: usize = 4000;
@@ -164,7 +165,7 @@ fn is_stand_in(c: char) -> bool {
 
 /// Where the code is, in which nothing is a formula.
 fn codes(markdown: &str) -> Vec<Range<usize>> {
-    let mut codes: Vec<Range<usize>> = Parser::new_ext(markdown, render::options(markdown))
+    let mut codes: Vec<Range<usize>> = Parser::new_ext(markdown, options(markdown))
         .into_offset_iter()
         .filter(|(event, _)| matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))))
         .map(|(_, range)| range)

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Kind, link};
+use super::formatted::Kind;
+use super::link;
 
 /// What a known tag does.
 #[derive(Debug, PartialEq)]

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 
 use pulldown_cmark::{LinkType, Tag};
 
+use super::formatted::Kind;
 use super::formulas::{Formula, Formulas};
 use super::html::{self, Tag as HtmlTag};
+use super::link;
 use super::out::Out;
-use super::{Kind, link};
 
 /// Deeper lists are not indented further: the screen is narrow, and hostile nesting stays linear.
 pub(super) const MAX_INDENT: usize = 16;

@@ -1,30 +1,15 @@
 //! An answer as what is sent one after the other: messages of text, and long code as files. Called by the courier.
 
+use super::formatted::{Entity, Formatted, Kind};
 use super::parts::Parts;
+use super::piece::{File, Piece};
 use super::split::split;
-use super::{Entity, File, Formatted, Kind};
 use crate::text::utf16_len;
-
-/// Stands where a file is cut out; no text has it, see [`super::out::Out::push`].
-pub(super) const CUT: char = '\u{10ffff}';
-/// Before the name of a file.
-pub(super) const CLIP: &str = "📎 ";
 
 /// Stands where a text goes on elsewhere.
 pub const MORE: &str = " …";
 /// What an answer is called that goes out as a document.
 const ANSWER_NAME: &str = "answer.md";
-
-/// Something that is sent by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// A message.
-    Text(Formatted),
-    /// A document; the message before it says where it belongs, unless it follows nothing.
-    File(File),
-    /// The whole answer as a document, and the message that would have stood in its place.
-    Whole(File, Formatted),
-}
 
 /// The pieces of a Markdown answer in order, texts of at most `limit` UTF-16 units. The same answer always has the
 /// same pieces, and [`Parts`] gives the same while it is written.
@@ -80,6 +65,7 @@ impl File {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::piece::CUT;
     use super::super::tests::{assert_valid, markdown, tagged};
     use super::*;
 

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::Kind;
-use super::messages::CUT;
+use super::formatted::Kind;
+use super::piece::CUT;
 
 /// How far back an opening tag is looked for; keeps hostile input linear.
 const MARKS_SEARCHED: usize = 64;

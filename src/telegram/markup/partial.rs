@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::{Formatted, formulas, html, render};
+use super::formatted::Formatted;
+use super::options::options;
+use super::{formulas, html, render};
 
 /// An open bracket further back than this is not the start of a link.
 const MAX_LINK_TEXT: usize = 300;
@@ -79,7 +81,7 @@ impl Leaf {
 
     fn last(source: &str) -> Self {
         let mut leaf = Self::new(LeafKind::Other, 0);
-        for (event, range) in Parser::new_ext(source, render::options(source)).into_offset_iter() {
+        for (event, range) in Parser::new_ext(source, options(source)).into_offset_iter() {
             match event {
                 // A cell that the row lacks so far.
                 Event::Start(Tag::TableCell) if range.is_empty() => {}

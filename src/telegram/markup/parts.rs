@@ -8,11 +8,14 @@
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::code::Names;
-use super::messages::{CLIP, CUT, Piece};
-use super::render::{self, Rendered, Waits, render_with_files};
+use super::formatted::{Entity, Formatted};
+use super::formulas;
+use super::options::options;
+use super::partial::render_partial;
+use super::piece::{CLIP, CUT, File, Piece};
+use super::render::{Rendered, Waits, render_with_files};
 use super::split::{behind, sections, split_from};
 use super::tail::tail;
-use super::{Entity, File, Formatted, formulas, render_partial};
 use crate::text::utf16_len;
 
 /// Further behind the limit fewer borders are tried: so much of the excess is passed over after each, as one part in.
@@ -274,7 +277,7 @@ fn opening(line: &str, is_whole: bool, after_blank: bool) -> Option<Option<Strin
 fn begins_block(before: &str, line: &str) -> bool {
     let source = format!("{before}{line}");
     let (mut depth, mut in_list) = (0_usize, false);
-    for (event, range) in Parser::new_ext(&source, render::options(&source)).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&source, options(&source)).into_offset_iter() {
         match event {
             Event::Start(tag) => {
                 let is_item = depth == 1 && in_list && matches!(tag, Tag::Item);
@@ -320,8 +323,8 @@ fn pieces(whole: Formatted, files: Vec<File>, given: usize, limit: usize) -> (Ve
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::messages;
     use super::super::tests::{assert_valid, markdown, tagged};
+    use super::super::{messages, render};
     use super::*;
 
     const LIMIT: usize = 60;

@@ -4,18 +4,17 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use pulldown_cmark::{BrokenLink, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{BrokenLink, Event, LinkType, Parser, Tag, TagEnd};
 
 use super::code::{Code, Names};
+use super::entities;
+use super::formatted::{Formatted, Kind};
 use super::formulas::{Formulas, take_out};
 use super::inline::{Inline, MAX_INDENT};
-use super::messages::{CLIP, CUT};
+use super::options::options;
 use super::out::Out;
+use super::piece::{CLIP, CUT, File};
 use super::table::{Layout, Table};
-use super::{File, Formatted, Kind, entities};
-
-/// Missing cells of a row are filled in, so a wide table of many short rows would grow without bound.
-const MAX_TABLE_COLUMNS: usize = 20;
 
 /// Renders a whole Markdown answer.
 #[must_use]
@@ -70,16 +69,6 @@ fn waits_for_definition(source: &str, link: &BrokenLink<'_>) -> bool {
     let is_index = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'));
     let is_number = link.reference.bytes().all(|b| b.is_ascii_digit());
     (is_reference && !is_index && !is_number) || link.reference.starts_with('^')
-}
-
-pub(super) fn options(source: &str) -> Options {
-    let is_wide = |line: &str| {
-        let pipes = line.bytes().filter(|b| *b == b'|').count();
-        pipes > MAX_TABLE_COLUMNS && line.bytes().all(|b| b"|:-> \t\r".contains(&b))
-    };
-    let mut options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
-    options.set(Options::ENABLE_TABLES, !source.lines().any(is_wide));
-    options
 }
 
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! Cuts a long answer into messages at the best borders. Called by the reply path for every answer it sends.
 
 use super::chars::is_extender;
+use super::entities;
+use super::formatted::{Entity, Formatted, Kind};
 use super::out::{Fragment, Span};
-use super::{Entity, Formatted, Kind, entities};
 
 /// Telegram ignores the entities of a message beyond this many; a message ends before it would have more.
 const MAX_ENTITIES: usize = 100;

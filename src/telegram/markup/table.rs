@@ -3,8 +3,8 @@
 
 use pulldown_cmark::Alignment;
 
-use super::Kind;
 use super::chars::width;
+use super::formatted::Kind;
 use super::out::{Fragment, Span};
 
 /// Columns of monospace text that a phone shows without wrapping.

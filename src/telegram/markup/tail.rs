@@ -3,7 +3,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::render;
+use super::options::options;
 
 /// What code or a table begins with is not repeated if it is longer, in bytes.
 const MAX_OPENING: usize = 512;
@@ -41,7 +41,7 @@ impl Surroundings {
     fn of(markdown: &str, place: usize) -> Self {
         let mut around = Self::default();
         let (mut depth, mut in_list) = (0_usize, false);
-        let events = Parser::new_ext(markdown, render::options(markdown)).into_offset_iter();
+        let events = Parser::new_ext(markdown, options(markdown)).into_offset_iter();
         for (event, range) in events.take_while(|(_, range)| range.start <= place) {
             match event {
                 Event::Start(tag) => {

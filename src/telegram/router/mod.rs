@@ -2,6 +2,7 @@
 //! lane. Called by the poller for each new update, in order, and by recovery for those a restart left open.
 
 mod admit;
+mod fate;
 mod membership;
 mod odd;
 
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::Deserialize;
 
+use self::fate::{Arrival, Fate};
 use super::commands::{Asker, Card, CommandTable, Outcome, RestingTasks, Zones};
 use super::inbound::{self, CommandLine, Me, Target};
 use super::views::{MessageView, StoppedView, UpdateView};
@@ -22,8 +24,9 @@ use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
+use crate::prompts::texts::fill;
 use crate::shutdown::Tasks;
-use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError};
+use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError, UnreadableUpdate};
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
 use crate::turn::queue::{Job, Mailboxes, Posted};
@@ -67,17 +70,6 @@ pub struct Router {
     pub tasks: Tasks,
 }
 
-/// What became of an update.
-#[derive(Debug, PartialEq, Eq)]
-enum Fate {
-    /// It is dealt with.
-    Settled,
-    /// A turn or a task settles it.
-    Pending,
-    /// Nothing is to be done, for this reason.
-    Dropped(&'static str),
-}
-
 /// A command that somebody may give.
 #[derive(Debug)]
 struct Given {
@@ -85,15 +77,6 @@ struct Given {
     part: Inbound,
     standing: Standing,
     line: CommandLine,
-}
-
-/// Whether an update is new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrival {
-    /// It comes from Telegram now: there may be no room for it.
-    New,
-    /// It was accepted before a restart, and is not refused any more.
-    Accepted,
 }
 
 impl Router {
@@ -117,6 +100,23 @@ impl Router {
         if self.route(update, Arrival::Accepted).await {
             self.settle(&[id]).await;
         }
+    }
+
+    /// Keeps an update as text and tells the owners, of each kind once while the bot runs: a change of Telegram's may
+    /// break very many.
+    async fn set_aside(&self, update: &RawUpdate, reason: &'static str) -> Result<Fate, StoreError> {
+        let kind = odd::kind_of(&update.body);
+        tracing::error!(update = %update.id, kind, reason, "an update cannot be dealt with; it is kept as text");
+        let kept = UnreadableUpdate::new(update.id, &update.body.to_string());
+        self.inbox.set_aside(vec![kept], self.clock.now()).await?;
+        let is_new = self.odd_kinds.lock().is_ok_and(|mut told| told.insert(kind.to_owned()));
+        if is_new {
+            let id = update.id.to_string();
+            let words =
+                fill(&self.commands.cards.locales.of(None).update_odd, &[("kind", kind), ("id", &id)]);
+            self.owners.tell(&words).await;
+        }
+        Ok(Fate::Settled)
     }
 
     /// `true` if the update is dealt with and can be settled. When the store fails it stays open: the next start deals

@@ -7,33 +7,9 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt;
 use serde_json::Value;
 
-use super::{Arrival, Fate, Router};
-use crate::prompts::texts::fill;
-use crate::store::{RawUpdate, StoreError, UnreadableUpdate};
+use super::fate::{Arrival, Fate};
+use crate::store::StoreError;
 use crate::telegram::views::UpdateView;
-
-impl Router {
-    /// Keeps an update as text and tells the owners, of each kind once while the bot runs: a change of Telegram's may
-    /// break very many.
-    pub(super) async fn set_aside(
-        &self,
-        update: &RawUpdate,
-        reason: &'static str,
-    ) -> Result<Fate, StoreError> {
-        let kind = kind_of(&update.body);
-        tracing::error!(update = %update.id, kind, reason, "an update cannot be dealt with; it is kept as text");
-        let kept = UnreadableUpdate::new(update.id, &update.body.to_string());
-        self.inbox.set_aside(vec![kept], self.clock.now()).await?;
-        let is_new = self.odd_kinds.lock().is_ok_and(|mut told| told.insert(kind.to_owned()));
-        if is_new {
-            let id = update.id.to_string();
-            let words =
-                fill(&self.commands.cards.locales.of(None).update_odd, &[("kind", kind), ("id", &id)]);
-            self.owners.tell(&words).await;
-        }
-        Ok(Fate::Settled)
-    }
-}
 
 /// What `decide` comes to. If it panics on a new update, the update stays open: the next start deals with it, and what
 /// broke may have passed. If it panics again, `None`.
@@ -70,7 +46,7 @@ pub(super) fn is_odd(body: &Value, view: &UpdateView) -> bool {
 }
 
 /// The name of the field that says what an update is.
-fn kind_of(body: &Value) -> &str {
+pub(super) fn kind_of(body: &Value) -> &str {
     let fields = body.as_object().into_iter().flatten();
     fields.map(|(name, _)| name.as_str()).find(|name| *name != "update_id").unwrap_or("none")
 }

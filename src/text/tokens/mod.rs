@@ -12,10 +12,8 @@ mod table;
 mod tests;
 mod words;
 
-use table::{Hash, level};
+use table::{Hash, MAX_PIECE, level};
 
-/// A longer word is counted in pieces of so many bytes: the cost of one grows with the square of its length.
-const MAX_PIECE: usize = 64;
 /// For each so many tokens one more is added: the order of late merges is kept roughly, and what counts as a letter too.
 const SLACK: usize = 64;
 /// What no merge makes.

@@ -19,7 +19,9 @@ const BUCKET_BITS: u32 = 14;
 const LEVEL_BITS: u32 = 12;
 const MARK_BITS: u32 = 20;
 /// The most bytes that a hash is taken of.
-const MAX_BYTES: usize = super::MAX_PIECE;
+const MAX_BYTES: usize = MAX_PIECE;
+/// A longer word is counted in pieces of so many bytes: the cost of one grows with the square of its length.
+pub(super) const MAX_PIECE: usize = 64;
 
 static TABLE: &[[u8; 4]] = include_bytes!("o200k_base.bin").as_chunks().0;
 

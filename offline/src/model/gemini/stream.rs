@@ -51,7 +51,7 @@ fn chunks(turn: &Turn<'_>) -> (Vec<Chunk>, bool) {
             Part::Thought(text) if shows_thoughts => chunks.extend(spoken(turn, text, true)),
             Part::Thought(_) => {}
             Part::Call { name, arguments } if arguments.is_object() => {
-                let call = call(turn, (name, arguments), made);
+                let call = call(turn, name, arguments, made);
                 match chunks.last_mut().filter(|_| made > 0).filter(|chunk| !chunk.is_delta) {
                     Some(chunk) => chunk.parts.push(call),
                     None => chunks.push(Chunk { parts: vec![call], is_delta: false }),
@@ -79,7 +79,7 @@ fn spoken(turn: &Turn<'_>, text: &str, is_thought: bool) -> Vec<Chunk> {
     turn.pieces(text).into_iter().map(chunk).collect()
 }
 
-fn call(turn: &Turn<'_>, (name, arguments): (&str, &Value), at: usize) -> Value {
+fn call(turn: &Turn<'_>, name: &str, arguments: &Value, at: usize) -> Value {
     let mut part = json!({"functionCall": {"name": name, "args": arguments}});
     if signs(turn) {
         part["functionCall"]["id"] = json!(signature::call_id(turn.number, at));

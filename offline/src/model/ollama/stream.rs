@@ -17,7 +17,7 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
             Part::Thought(text) if thinks(turn) => events.extend(spoken(turn, "thinking", text)),
             Part::Thought(_) => {}
             Part::Call { name, arguments } if arguments.is_object() => {
-                events.push(call(turn, (name, arguments), calls));
+                events.push(call(turn, name, arguments, calls));
                 calls += 1;
             }
             Part::Call { arguments, .. } => {
@@ -51,7 +51,7 @@ fn spoken(turn: &Turn<'_>, field: &str, text: &str) -> Vec<Event> {
     turn.pieces(text).into_iter().map(line).collect()
 }
 
-fn call(turn: &Turn<'_>, (name, arguments): (&str, &Value), at: usize) -> Event {
+fn call(turn: &Turn<'_>, name: &str, arguments: &Value, at: usize) -> Event {
     let function = json!({"index": at, "name": name, "arguments": arguments});
     let call = json!({"id": format!("call_{}_{at}", turn.number), "function": function});
     let message = json!({"role": "assistant", "content": "", "tool_calls": [call]});

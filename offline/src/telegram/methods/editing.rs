@@ -63,7 +63,7 @@ pub(super) fn media(state: &mut State, request: &Request<'_>) -> Outcome {
     let kind = item["type"].as_str().unwrap_or_default().to_owned();
     let ty = if kind == "photo" { Type::parse("Array<PhotoSize>") } else { Type::Named(capitalised(&kind)) };
     let source = item["media"].as_str().unwrap_or_default();
-    let value = files::attached(state, request, (&kind, &ty), source)?;
+    let value = files::attached(state, request, &kind, &ty, source)?;
     let mut content = Map::from_iter([(kind, value)]);
     for field in ["caption", "caption_entities"] {
         content.extend(item.get(field).map(|v| (field.to_owned(), v.clone())));

@@ -17,7 +17,8 @@ const MOST_UPLOAD_BYTES: usize = 50 * 1024 * 1024;
 pub(super) fn attached(
     state: &mut State,
     request: &Request<'_>,
-    (field, ty): (&str, &Type),
+    field: &str,
+    ty: &Type,
     source: &str,
 ) -> Result<Value, Refusal> {
     let most = if field == "photo" { MOST_PHOTO_BYTES } else { MOST_UPLOAD_BYTES };

@@ -91,7 +91,7 @@ pub(super) fn send_other(state: &mut State, request: &Request<'_>) -> Outcome {
         return Ok(sample::of_type(&request.method.returns));
     };
     let value = match request.text(&field) {
-        Some(source) => media::attached(state, request, (&field, ty), source)?,
+        Some(source) => media::attached(state, request, &field, ty, source)?,
         None => overlaid(sample::of_type(ty), request),
     };
     let mut content = object(json!({field: value}));
@@ -106,7 +106,7 @@ pub(super) fn send_media_group(state: &mut State, request: &Request<'_>) -> Outc
         let field = item["type"].as_str().unwrap_or_default();
         let Some(ty) = message_field(field) else { continue };
         let source = item["media"].as_str().unwrap_or_default();
-        let value = media::attached(state, request, (field, ty), source)?;
+        let value = media::attached(state, request, field, ty, source)?;
         let mut content = object(json!({field: value, "media_group_id": group}));
         if let Some(text) = item["caption"].as_str() {
             let entities = item["caption_entities"].as_array().cloned().unwrap_or_default();

@@ -5,8 +5,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-const OVERALL: (usize, Duration) = (30, Duration::from_secs(1));
-const PER_GROUP: (usize, Duration) = (20, Duration::from_secs(60));
+const OVERALL: Rate = Rate { count: 30, window: Duration::from_secs(1) };
+const PER_GROUP: Rate = Rate { count: 20, window: Duration::from_secs(60) };
+
+/// So many messages within any such time.
+#[derive(Debug, Clone, Copy)]
+struct Rate {
+    count: usize,
+    window: Duration,
+}
 
 /// When messages went out lately.
 #[derive(Debug, Default)]
@@ -29,12 +36,12 @@ impl Limits {
     }
 }
 
-fn wait(sent: &mut VecDeque<Instant>, (most, window): (usize, Duration), now: Instant) -> Result<(), u64> {
+fn wait(sent: &mut VecDeque<Instant>, Rate { count, window }: Rate, now: Instant) -> Result<(), u64> {
     while sent.front().is_some_and(|at| now.duration_since(*at) >= window) {
         sent.pop_front();
     }
     match sent.front() {
-        Some(first) if sent.len() >= most => {
+        Some(first) if sent.len() >= count => {
             Err((window - now.duration_since(*first)).as_secs_f64().ceil() as u64)
         }
         _ => Ok(()),

@@ -1,0 +1,12 @@
+//! What a program that embeds the bot adds to it.
+
+use std::sync::Arc;
+
+use crate::telegram::commands::Command;
+
+/// What is added to what is built in.
+#[derive(Debug, Clone, Default)]
+pub struct Additions {
+    /// Commands, behind the built-in ones.
+    pub commands: Vec<Arc<dyn Command>>,
+}

@@ -1,0 +1,20 @@
+//! What the parts of the demo are set up with.
+
+use std::collections::HashMap;
+
+use tokio::net::TcpListener;
+
+use crate::app::failure::Refusal;
+
+/// Listens on a port of this machine; 0 takes a free one.
+pub(super) async fn listen(port: u16) -> Result<TcpListener, Refusal> {
+    let bound = TcpListener::bind(("127.0.0.1", port)).await;
+    bound.map_err(|error| {
+        Refusal(format!("port {port} of this machine cannot be used ({error}): choose another with --port"))
+    })
+}
+
+/// Sets a variable, whatever it was.
+pub(super) fn set(variables: &mut HashMap<String, String>, name: &str, value: &str) {
+    variables.insert(name.to_owned(), value.to_owned());
+}

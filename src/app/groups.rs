@@ -1,0 +1,28 @@
+//! The tasks of the bot, and how long they may take to end.
+
+use std::time::Duration;
+
+use crate::shutdown::Tasks;
+
+/// How long running turns may go on after a stop was requested: less than the ten seconds that Docker waits.
+pub(super) const PATIENCE: Duration = Duration::from_secs(8);
+/// How long abandoned turns and helpers may take to notice.
+pub(super) const LAST_CALL: Duration = Duration::from_secs(4);
+/// How long they may take at a second request to stop: enough to write down where they are.
+pub(super) const AT_ONCE: Duration = Duration::from_millis(500);
+
+/// Tasks in two groups: those that take in and answer, and those that the former need until they have ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Groups {
+    pub(super) front: Tasks,
+    pub(super) back: Tasks,
+}
+
+impl Groups {
+    /// Ends what turns needed, within a time.
+    pub(super) async fn end_helpers(&self, within: Duration) {
+        self.front.stop();
+        self.back.stop();
+        self.back.finish(within).await;
+    }
+}

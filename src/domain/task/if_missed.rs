@@ -1,0 +1,37 @@
+//! What a task says of the runs that it misses.
+
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a run that was missed because the bot was not running.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IfMissed {
+    /// The last missed run is made once, unless it is too late for that; then it is reported as missed.
+    #[default]
+    RunOnce,
+    /// It is left out.
+    Skip,
+    /// A person is asked.
+    Ask,
+}
+
+impl IfMissed {
+    /// All of them, in the order a person is offered them.
+    pub const ALL: [Self; 3] = [Self::RunOnce, Self::Skip, Self::Ask];
+
+    /// Its name in tools and buttons.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RunOnce => "run_once",
+            Self::Skip => "skip",
+            Self::Ask => "ask",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+}

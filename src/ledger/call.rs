@@ -1,0 +1,101 @@
+//! Calls of models: what one may come to is set aside before it is made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::bill::{Bill, Paid, Room};
+use super::{Ledger, LedgerError};
+use crate::domain::model::ModelName;
+use crate::domain::usage::Payer;
+use crate::policy::budget::{MOST_ASKED_OUTPUT, Ruling, Wanted};
+use crate::provider::Request;
+
+/// So often a call that waits looks whether there is room, should nothing tell it.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+impl Ledger {
+    /// Calls a model, or those that stand in for it. Waits while calls under way may still leave room for this one.
+    ///
+    /// # Errors
+    /// When the call may not be made.
+    pub async fn call(
+        self: &Arc<Self>,
+        model: &ModelName,
+        mut request: Request,
+        payer: Payer,
+    ) -> Result<Paid, LedgerError> {
+        let order = self.affordable(model)?;
+        // Where money is the only bound, nothing of unknown price is done.
+        let is_known = |model: &ModelName| self.prices.of(model).is_some_and(|price| price.search.is_some());
+        request.web_search &= self.caps.takes_unpriced() || order.iter().all(is_known);
+        // What is longer is cut before it is sent.
+        let most = self.models.most_input(&order).unwrap_or(usize::MAX);
+        let input = u64::try_from(request.estimate_tokens().min(most)).unwrap_or(u64::MAX);
+        let first = order.first().unwrap_or(model).clone();
+        let mut bill = Bill::new(Arc::clone(self), payer, first, input);
+        if self.caps.is_set() {
+            bill = self.reserve(bill, &order, &mut request).await?;
+        }
+        let may_search = self.models.may_search(&order, &request);
+        let room = Room::new(request.settings.max_tokens);
+        Ok(Paid::new(self.models.stream(&order, &request), bill, may_search, room))
+    }
+
+    /// Sets aside what a call may come to, and bounds it by that.
+    async fn reserve(
+        self: &Arc<Self>,
+        mut bill: Bill,
+        order: &[ModelName],
+        request: &mut Request,
+    ) -> Result<Bill, LedgerError> {
+        let wanted = Wanted {
+            input: bill.input,
+            output: request.settings.max_tokens.map_or_else(
+                || self.longest_answer(order),
+                |tokens| u64::from(tokens).min(MOST_ASKED_OUTPUT),
+            ),
+            search: self.models.may_search(order, request),
+            price: self.highest_price(order),
+        };
+        loop {
+            // Before the look, so that no settlement in between is missed.
+            let booked = self.booked.notified();
+            let (date, ruling) = self.grant(wanted);
+            match ruling {
+                Ruling::Grant { output, search, most } => {
+                    request.settings.max_tokens = Some(u32::try_from(output).unwrap_or(u32::MAX));
+                    request.web_search = search;
+                    bill.reserve(date, most, output);
+                    return self.keep(bill).await;
+                }
+                // The day may end meanwhile, which nobody tells.
+                Ruling::Wait => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
+                Ruling::Over => return Err(LedgerError::OverBudget),
+            }
+        }
+    }
+
+    /// Stores what is set aside for a call. A task does it, so that a caller who gives up in the middle leaves it either
+    /// whole or taken back: a bill that nobody receives is settled.
+    async fn keep(self: &Arc<Self>, bill: Bill) -> Result<Bill, LedgerError> {
+        let (done, kept) = oneshot::channel();
+        let store = Arc::clone(&self.store);
+        self.tasks.spawn("reserve", async move {
+            let stored = match bill.reservation() {
+                Some(reservation) => store.reserve(&reservation).await,
+                None => Ok(()),
+            };
+            drop(done.send(stored.map(|()| bill)));
+        });
+        match kept.await {
+            Ok(Ok(bill)) => Ok(bill),
+            Ok(Err(error)) => {
+                tracing::error!(%error, label = error.label(), "nothing can be set aside for a model call");
+                Err(LedgerError::Store)
+            }
+            Err(_closed) => Err(LedgerError::Store),
+        }
+    }
+}
