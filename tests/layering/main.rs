@@ -37,7 +37,7 @@ const KNOWN_CYCLES: [(&str, &str); 5] = [
 ];
 
 /// Folders with functions that still take a tuple apart, and why.
-const KNOWN_TUPLES: [(&str, &str); 1] = [("src/turn", "being reworked")];
+const KNOWN_TUPLES: [(&str, &str); 0] = [];
 
 #[test]
 fn modules_import_only_from_rows_above_them() {

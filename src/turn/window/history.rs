@@ -166,7 +166,7 @@ fn parts_of(
                     name: meta.tool_name.clone(),
                     arguments: meta.tool_arguments.clone(),
                 };
-                push_result(&mut parts, call, (fence::result(&message.text), key));
+                push_result(&mut parts, call, fence::result(&message.text), key);
             }
             (Role::Tool, None) => {}
         }
@@ -179,7 +179,7 @@ const fn earlier(item: Item, key: Option<EntryKey>) -> Part {
 }
 
 /// Adds a call to the pass it was made in, and its result behind the results of that pass.
-fn push_result(parts: &mut Vec<Part>, call: Call, (output, key): (String, Option<EntryKey>)) {
+fn push_result(parts: &mut Vec<Part>, call: Call, output: String, key: Option<EntryKey>) {
     let is_result = |part: &&Part| matches!(part.item, Item::ToolResult { .. });
     let pass = parts.len() - parts.iter().rev().take_while(is_result).count();
     let result = Item::ToolResult { call_id: call.id.clone(), name: call.name.clone(), output };
