@@ -93,7 +93,10 @@ impl Preparer {
             tracing::error!(error, "a prompt could not be rendered");
             TurnError::Internal
         })?;
-        let carried = std::iter::once(found_in(&history)).chain(done.into_iter().map(carried)).collect();
+        // What the calls in hand leave behind comes with their results.
+        let words = in_hand.iter().filter(|message| message.tool.is_none()).cloned();
+        let done = done.into_iter().chain(words).map(carried);
+        let carried = std::iter::once(found_in(&history)).chain(done).collect();
         let earlier = history.iter().rev().flat_map(Message::words_of_people);
         let now = question.parts.iter().rev().chain(overheard.iter().rev());
         let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));

@@ -22,6 +22,7 @@ rules. What you see around me is real. Try:
 - `like this`: I react to your message
 - `buy milk`, then `notes`: I remember things
 - `remind me in 1 minute to drink water`, then `what is scheduled?`: I come back by myself
+- `choose`: I ask you something and wait for your answer, as long as it takes
 - `photo`: I send a picture
 - `file`: I write a table and send it as a file
 - `dice`: I look for the method that rolls one, then roll it
@@ -82,6 +83,7 @@ enum Trick {
     AddNote,
     Schedule,
     ListTasks,
+    Choose,
     Photo,
     File,
     Dice,
@@ -125,6 +127,7 @@ impl Brain for Showman {
                 offered(request, "schedule_task", schedule::asked(message.text, name).unwrap_or_default())
             }
             Trick::ListTasks => offered(request, "list_tasks", json!({})),
+            Trick::Choose => offered(request, "action", service()),
             Trick::Poll | Trick::React | Trick::ListNotes | Trick::AddNote | Trick::Photo | Trick::File => {
                 let (tool, arguments) = call(trick, &message);
                 offered(request, tool, arguments)
@@ -161,7 +164,7 @@ impl Trick {
         if schedule::asked(&text, "").is_some() {
             return Self::Schedule;
         }
-        let rules: [(&[&str], Self); 14] = [
+        let rules: [(&[&str], Self); 15] = [
             (&["scheduled", "schedule", "tasks", "reminders"], Self::ListTasks),
             (&["search", "google"], Self::Search),
             (&["poll", "vote"], Self::Poll),
@@ -169,6 +172,7 @@ impl Trick {
             (&["notes"], Self::ListNotes),
             (&["note", "remember", "buy"], Self::AddNote),
             (&["react", "reaction", "like"], Self::React),
+            (&["choose", "choice"], Self::Choose),
             (&["photo", "picture"], Self::Photo),
             (&["file", "document"], Self::File),
             (&["dice", "die", "roll"], Self::Dice),
@@ -292,6 +296,7 @@ fn conclusion(results: &[(&str, String)]) -> String {
         "sendPhoto" => "There you are: a picture by address, so Telegram fetches it itself.".to_owned(),
         "sendDocument" => "There is the file, written just now.".to_owned(),
         "sendDice" => rolled(&result),
+        "action" => chosen(&result),
         "add_note" => "Noted. Say `notes` to hear everything I keep for you.".to_owned(),
         "list_notes" => notes(&result),
         "schedule_task" => schedule::set(&result),
@@ -301,10 +306,22 @@ fn conclusion(results: &[(&str, String)]) -> String {
     }
 }
 
+/// The question of which service it shall be.
+fn service() -> Value {
+    let payload =
+        json!({"question": "Which service shall it be?", "options": ["Cut", "Shave", "Wig"], "free": true});
+    json!({"type": "elicit", "payload": payload})
+}
+
+fn chosen(result: &Value) -> String {
+    let answer = result["answer"].as_str().unwrap_or("nothing");
+    format!("You chose **{answer}**. I waited for that, and would have waited over a restart too.")
+}
+
 fn rolled(result: &Value) -> String {
     let value = result.pointer("/result/dice/value").and_then(Value::as_i64).unwrap_or_default();
     format!(
-        "It shows {value}. No prompt of mine holds that method: I searched for it, and may use it until this turn ends."
+        "It shows {value}. No prompt of mine holds that method: I searched for it, and may use it until `/new`."
     )
 }
 
@@ -399,6 +416,7 @@ mod tests {
             ("what are my notes?", Trick::ListNotes),
             ("remember that I like tea", Trick::AddNote),
             ("please buy milk", Trick::AddNote),
+            ("let me choose", Trick::Choose),
             ("a photo, please", Trick::Photo),
             ("write me a file", Trick::File),
             ("roll a die", Trick::Dice),
