@@ -143,8 +143,8 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     claim::offer(settings, &parts, &clock, &groups.back);
     let commands = parts.commands.clone();
     groups.back.spawn("register", async move { commands.publish().await });
-    let expiring =
-        parts.parked.clone().expire(parts.courier.clone(), parts.locales.clone(), groups.front.clone());
+    let mailboxes = parts.router.mailboxes.clone();
+    let expiring = parts.parked.clone().expire(mailboxes, parts.locales.clone(), groups.front.clone());
     groups.front.spawn("parked", expiring);
     groups.front.spawn("scheduler", scheduler.run());
     groups.front.spawn("poller", poller.run());

@@ -112,6 +112,7 @@ pub(super) async fn build(
         sender: base.sender.clone(),
         live: base.live.clone(),
         locales: base.locales.clone(),
+        parked: base.parked.clone(),
         tasks: base.store.clone(),
         settings: base.store.clone(),
         default_zone: settings.timezone,

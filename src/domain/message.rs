@@ -17,6 +17,14 @@ pub struct Speaker {
     pub username: Option<String>,
 }
 
+impl Speaker {
+    /// Whether it is an account of its own: a channel or a group that speaks cannot be told from others who speak in its name.
+    #[must_use]
+    pub fn is_person(&self) -> bool {
+        self.user.telegram_id().is_none_or(|id| id > 0)
+    }
+}
+
 /// What a person sent, or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inbound {

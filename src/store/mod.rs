@@ -162,15 +162,15 @@ pub trait ConversationStore: Debug + Send + Sync {
 pub trait ParkedStore: Debug + Send + Sync {
     /// All of them, also those that were answered and have not gone on yet.
     async fn parked_turns(&self) -> Result<Vec<ParkedTurn>>;
-    /// Records the answer and settles its update, in one durable write. `false`, and nothing is written, if the turn does not
-    /// wait any more or was answered before.
-    async fn answer_parked(&self, run: RunId, part: &Inbound) -> Result<bool>;
+    /// Records the answer and settles its update, in one durable write; gives the conversation in which the turn goes on.
+    /// `None`, and nothing is written, if the turn does not wait any more or was answered before.
+    async fn answer_parked(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>>;
     /// Goes on with a turn that was answered, durably: its messages move to the end of its session, the answer follows as the
     /// result of its call, and it is on record in its conversation. Gives its record and its question. `None` if it does not
     /// wait any more or has no answer.
     async fn unpark(&self, run: RunId, now: DateTime<Utc>) -> Result<Option<(ActiveTurn, Vec<Message>)>>;
     /// Ends the waiting of a turn that nobody goes on with, durably, and puts words on that on their way; `false` if it does
-    /// not wait any more.
+    /// not wait any more or has its answer.
     async fn give_up_parked(&self, run: RunId, words: Option<PendingDelivery>) -> Result<bool>;
 }
 

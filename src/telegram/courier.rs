@@ -20,6 +20,7 @@ use crate::domain::task::MAX_ANSWER_MESSAGES;
 use crate::ids::{MessageId, RunId};
 use crate::prompts::texts::{Locales, Texts};
 use crate::store::{SettingsStore, StoreError, TaskStore};
+use crate::turn::parked::Parked;
 
 /// The way out for answers.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct TelegramCourier {
     pub live: Arc<Live>,
     /// Words on buttons and cards.
     pub locales: Arc<Locales>,
+    /// Turns whose questions are sent, and wait for an answer.
+    pub parked: Parked,
     /// What cards show.
     pub tasks: Arc<dyn TaskStore>,
     /// Where chats are.
@@ -85,6 +88,7 @@ impl Courier for TelegramCourier {
             let slot = Slot { live: &mut live, at };
             match self.send(&delivery, message, slot, Attempt { tries: &mut tries, stop }).await {
                 Ok(id) => {
+                    self.parked.shown(delivery.run, id);
                     self.confirm(&delivery, id).await;
                     sent = at + 1;
                 }

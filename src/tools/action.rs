@@ -44,12 +44,15 @@ struct Elicit {
     /// Buttons.
     #[serde(default)]
     options: Vec<String>,
-    /// With options: free words answer too.
+    /// Words answer too.
     #[serde(default)]
     free: bool,
-    /// Given up after so long; 1440 if left out.
-    #[serde(default)]
-    minutes: Option<u32>,
+    #[serde(default = "a_day")]
+    minutes: u32,
+}
+
+const fn a_day() -> u32 {
+    DEFAULT_MIN
 }
 
 /// `action` with the type `elicit`.
@@ -88,7 +91,7 @@ impl Elicit {
         if options.len() > MAX_OPTIONS {
             return Err(format!("there are {} options; {MAX_OPTIONS} are the most", options.len()));
         }
-        let expires_after_min = self.minutes.unwrap_or(DEFAULT_MIN);
+        let expires_after_min = self.minutes;
         if !(1..=MAX_MIN).contains(&expires_after_min) {
             return Err(format!("minutes is {expires_after_min}; it takes 1 to {MAX_MIN}"));
         }
@@ -108,6 +111,7 @@ mod tests {
         minutes: Option<u32>,
     ) -> Result<PersonQuestion, String> {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
+        let minutes = minutes.unwrap_or_else(a_day);
         Elicit { question: question.to_owned(), options, free, minutes }.read()
     }
 

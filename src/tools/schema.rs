@@ -9,8 +9,7 @@ pub(super) fn of<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
     if let Some(root) = schema.as_object_mut() {
-        // What is not listed is refused when it comes, which need not be said before.
-        for key in ["$schema", "title", "description", "additionalProperties"] {
+        for key in ["$schema", "title", "description"] {
             root.remove(key);
         }
         root.entry("properties").or_insert_with(|| json!({}));
@@ -23,6 +22,20 @@ pub(super) fn of<A: JsonSchema>() -> Value {
 fn shorten(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
+            // What is not listed, or is of another size, is refused when it comes, which need not be said before.
+            for key in ["additionalProperties", "format"] {
+                if fields.get(key).is_some_and(|value| value.is_boolean() || value.is_string()) {
+                    fields.remove(key);
+                }
+            }
+            if fields.get("minimum") == Some(&Value::from(0)) {
+                fields.remove("minimum");
+            }
+            let is_empty =
+                |value: &Value| value.as_array().is_some_and(Vec::is_empty) || *value == Value::Bool(false);
+            if fields.get("default").is_some_and(is_empty) {
+                fields.remove("default");
+            }
             if fields.get("default") == Some(&Value::Null) {
                 fields.remove("default");
             }

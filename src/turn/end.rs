@@ -65,9 +65,9 @@ impl Ender {
             self.reporter.report(&error, "an answer could not be stored");
             self.hold(question).await;
         } else {
-            if finish.end.parked.is_some() {
+            if let Some(parked) = finish.end.parked {
                 // Before the question is seen: an answer may come at once.
-                self.reload_parked().await;
+                self.parked.add(*parked).await;
             }
             self.deliver(turn, finish.end.delivery, cancel).await;
             for card in finish.end.cards {

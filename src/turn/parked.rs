@@ -2,17 +2,18 @@
 //! one; what is stored is the truth, and this a copy of it, so that no message waits for a look at the disk.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 
+use super::queue::{Job, Mailboxes};
 use crate::clock::Clock;
-use crate::delivery::Courier;
-use crate::domain::conversation::{Conversation, Message};
+use crate::domain::conversation::{Conversation, EntryKey, Message};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
-use crate::ids::{RunId, UserId};
+use crate::ids::{MessageId, RunId, UserId};
 use crate::prompts::texts::{Locales, fill};
 use crate::shutdown::Tasks;
 use crate::store::{ConversationStore, ParkedStore, StoreError};
@@ -20,12 +21,16 @@ use crate::text::one_line;
 
 /// So many turns of a conversation wait at most.
 pub const MAX_PARKED: usize = 5;
+/// So many of them wait for one person.
+pub const MAX_PARKED_OF_PERSON: usize = 3;
 /// Words on a question that was given up name its first characters.
 const NAMED_CHARS: usize = 80;
 /// While the store fails it is asked again after this time.
-const RETRY: std::time::Duration = std::time::Duration::from_secs(30);
+const RETRY: Duration = Duration::from_secs(30);
+/// After a start, answers that were sent while the bot was down come in before anything is given up.
+const START_PAUSE: Duration = Duration::from_secs(5);
 /// It is never slept longer, since the machine's clock may be set.
-const MAX_SLEEP: std::time::Duration = std::time::Duration::from_secs(60);
+const MAX_SLEEP: Duration = Duration::from_secs(60);
 
 /// Turns that wait for a person. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -36,17 +41,34 @@ struct Inner {
     store: Arc<dyn ParkedStore>,
     conversations: Arc<dyn ConversationStore>,
     clock: Clock,
-    /// The oldest first.
-    waiting: Mutex<Vec<ParkedTurn>>,
+    waiting: Mutex<Vec<Waiting>>,
+    /// Held while the copy is read anew, so that none added meanwhile is lost.
+    reading: tokio::sync::Mutex<()>,
     changed: Notify,
+}
+
+/// A turn that waits.
+#[derive(Debug, Clone)]
+struct Waiting {
+    parked: ParkedTurn,
+    /// The messages that show its question.
+    shown: Vec<MessageId>,
+    /// Where the stored message stands that says which these are; none where it was put away since the start.
+    stored: Option<EntryKey>,
+}
+
+impl Waiting {
+    const fn run(&self) -> RunId {
+        self.parked.turn.id
+    }
 }
 
 impl Parked {
     /// What this store holds, once [`Self::reload`] has read it.
     #[must_use]
     pub fn new(store: Arc<dyn ParkedStore>, conversations: Arc<dyn ConversationStore>, clock: Clock) -> Self {
-        let (waiting, changed) = (Mutex::default(), Notify::new());
-        Self(Arc::new(Inner { store, conversations, clock, waiting, changed }))
+        let (waiting, reading, changed) = Default::default();
+        Self(Arc::new(Inner { store, conversations, clock, waiting, reading, changed }))
     }
 
     /// Reads anew what waits; gives the turns that were answered and have not gone on yet.
@@ -54,57 +76,98 @@ impl Parked {
     /// # Errors
     /// When the store fails.
     pub async fn reload(&self) -> Result<Vec<ParkedTurn>, StoreError> {
-        let mut all = self.0.store.parked_turns().await?;
-        all.sort_by_key(|parked| (parked.expires_at, parked.turn.id));
-        let (answered, waiting) = all.into_iter().partition(|parked| parked.answer.is_some());
-        *self.waiting() = waiting;
+        let _reading = self.0.reading.lock().await;
+        let all = self.0.store.parked_turns().await?;
+        let (answered, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|parked| parked.answer.is_some());
+        let mut waiting = self.waiting();
+        let known = std::mem::take(&mut *waiting);
+        *waiting = open
+            .into_iter()
+            .map(|parked| {
+                let shown = known.iter().find(|one| one.run() == parked.turn.id);
+                let shown = shown.map(|one| one.shown.clone()).unwrap_or_default();
+                Waiting { stored: Some(parked.question_key()), shown, parked }
+            })
+            .collect();
+        drop(waiting);
         self.0.changed.notify_one();
         Ok(answered)
     }
 
-    /// Whether a further turn of this conversation may wait.
-    #[must_use]
-    pub fn has_room(&self, conversation: Conversation) -> bool {
-        let is_here = |parked: &&ParkedTurn| parked.turn.conversation == conversation;
-        self.waiting().iter().filter(is_here).count() < MAX_PARKED
+    /// Learns of a turn that has been put away, before its question is sent.
+    pub(super) async fn add(&self, parked: ParkedTurn) {
+        let _reading = self.0.reading.lock().await;
+        let mut waiting = self.waiting();
+        waiting.retain(|one| one.run() != parked.turn.id);
+        waiting.push(Waiting { parked, shown: Vec::new(), stored: None });
+        drop(waiting);
+        self.0.changed.notify_one();
     }
 
-    /// The turn that a message answers: in a private chat the newest that takes free words, in a group the one whose question
-    /// the message replies to. Only the person asked may answer.
+    /// Learns which message shows a part of the question of a turn; nothing happens where that does not wait.
+    pub fn shown(&self, run: RunId, message: MessageId) {
+        if let Some(one) = self.waiting().iter_mut().find(|one| one.run() == run) {
+            one.shown.push(message);
+        }
+    }
+
+    /// Whether a further turn of this conversation may wait for this person.
+    #[must_use]
+    pub fn has_room(&self, conversation: Conversation, user: &UserId) -> bool {
+        let waiting = self.waiting();
+        let here = waiting.iter().filter(|one| one.parked.turn.conversation == conversation);
+        let of_person = here.clone().filter(|one| one.parked.asked == *user).count();
+        here.count() < MAX_PARKED && of_person < MAX_PARKED_OF_PERSON
+    }
+
+    /// The turn that a message answers: in a private chat the one that asked last for free words, by a message before this one;
+    /// in a group the one whose question the message replies to. Only the person asked may answer. What has further parts, or
+    /// is not the person's own words, is no answer.
     pub async fn answered_by(&self, part: &Inbound) -> Option<RunId> {
-        if part.text.trim().is_empty() || !part.attachments.is_empty() || part.forwarded_from.is_some() {
+        let is_plain = part.attachments.is_empty() && part.forwarded_from.is_none() && part.joins.is_none();
+        if part.text.trim().is_empty() || !is_plain {
             return None;
         }
         let conversation = part.place.conversation();
-        let asks = |parked: &&ParkedTurn| {
+        let asks = |one: &&Waiting| {
+            let parked = &one.parked;
             let is_asked = parked.turn.conversation == conversation && parked.asked == part.speaker.user;
             is_asked && parked.question.is_free
         };
-        let open: Vec<ParkedTurn> = self.waiting().iter().rev().filter(asks).cloned().collect();
-        if !part.place.is_group() {
-            return open.into_iter().max_by_key(|parked| parked.turn.id).map(|parked| parked.turn.id);
-        }
-        let replied = part.quotes.as_ref()?.message?;
-        for parked in open {
-            let question = self.0.conversations.entry(part.place.chat, parked.question_key()).await;
-            match question {
-                Ok(Some(Message { telegram, .. })) if telegram.contains(&replied) => {
-                    return Some(parked.turn.id);
-                }
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::error!(%error, label = error.label(), "whether a reply answers a question could not be looked up");
-                }
+        let mut open: Vec<Waiting> = self.waiting().iter().filter(asks).cloned().collect();
+        open.sort_by_key(|one| std::cmp::Reverse((one.parked.parked_at, one.run())));
+        let replied = part.quotes.as_ref().and_then(|quoted| quoted.message);
+        for one in open {
+            let shown = self.shown_in(&one).await;
+            let answers = match part.place.is_group() {
+                true => replied.is_some_and(|replied| shown.contains(&replied)),
+                false => shown.first().is_some_and(|first| *first < part.message),
+            };
+            if answers {
+                return Some(one.run());
             }
         }
         None
+    }
+
+    /// The messages that show a question.
+    async fn shown_in(&self, one: &Waiting) -> Vec<MessageId> {
+        let Some(key) = one.stored.filter(|_| one.shown.is_empty()) else { return one.shown.clone() };
+        match self.0.conversations.entry(one.parked.place.chat, key).await {
+            Ok(Some(Message { telegram, .. })) => telegram,
+            Ok(None) => Vec::new(),
+            Err(error) => {
+                tracing::error!(%error, label = error.label(), "whether a message answers a question could not be looked up");
+                Vec::new()
+            }
+        }
     }
 
     /// The answer that a button stands for, if its question waits for this person; `None` if it does not wait any more.
     #[must_use]
     pub fn choice(&self, run: RunId, option: usize, user: &UserId) -> Option<Choice> {
         let waiting = self.waiting();
-        let parked = waiting.iter().find(|parked| parked.turn.id == run)?;
+        let parked = &waiting.iter().find(|one| one.run() == run)?.parked;
         if parked.asked != *user {
             return Some(Choice::NotAsked);
         }
@@ -112,14 +175,14 @@ impl Parked {
         Some(Choice::Answer { question: parked.question.text.clone(), answer })
     }
 
-    /// Stores an answer; `false` if the turn does not wait for one any more.
+    /// Stores an answer; gives the conversation in which the turn goes on, `None` if it does not wait for one any more.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<bool, StoreError> {
-        let is_first = self.0.store.answer_parked(run, part).await?;
+    pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
+        let conversation = self.0.store.answer_parked(run, part).await?;
         self.forget(run);
-        Ok(is_first)
+        Ok(conversation)
     }
 
     /// Goes on with a turn that was answered; gives its record and its question.
@@ -139,43 +202,34 @@ impl Parked {
     /// # Errors
     /// When the store fails.
     pub async fn stop(&self, conversation: Conversation) -> Result<bool, StoreError> {
-        let of_here = |parked: &&ParkedTurn| parked.turn.conversation == conversation;
-        let newest = self.waiting().iter().filter(of_here).map(|parked| parked.turn.id).max();
-        let Some(run) = newest else { return Ok(false) };
-        self.give_up(run, None).await
+        let newest = {
+            let waiting = self.waiting();
+            let here = waiting.iter().filter(|one| one.parked.turn.conversation == conversation);
+            here.max_by_key(|one| (one.parked.parked_at, one.run())).map(Waiting::run)
+        };
+        match newest {
+            Some(run) => self.give_up(run, None).await,
+            None => Ok(false),
+        }
     }
 
-    pub(super) async fn give_up(
-        &self,
-        run: RunId,
-        words: Option<PendingDelivery>,
-    ) -> Result<bool, StoreError> {
+    async fn give_up(&self, run: RunId, words: Option<PendingDelivery>) -> Result<bool, StoreError> {
         let given_up = self.0.store.give_up_parked(run, words).await?;
         self.forget(run);
         Ok(given_up)
     }
 
     /// Gives up what has waited too long, with a word to the person, until the bot stops.
-    pub async fn expire(self, courier: Arc<dyn Courier>, locales: Arc<Locales>, tasks: Tasks) {
+    pub async fn expire(self, mailboxes: Mailboxes, locales: Arc<Locales>, tasks: Tasks) {
+        tokio::select! {
+            () = tasks.stopping() => return,
+            () = tokio::time::sleep(START_PAUSE) => {}
+        }
         loop {
-            let now = self.0.clock.now();
-            let first = self.waiting().first().map(|parked| (parked.expires_at, parked.clone()));
-            let sleep = match first {
-                None => None,
-                Some((at, parked)) if at <= now => {
-                    match self.expire_one(&parked, &*courier, &locales).await {
-                        Ok(()) => continue,
-                        Err(error) => {
-                            tracing::error!(%error, label = error.label(), "a question could not be given up");
-                            Some(RETRY)
-                        }
-                    }
-                }
-                Some((at, _)) => Some((at - now).to_std().unwrap_or_default().min(MAX_SLEEP)),
-            };
+            let pause = self.expire_due(&mailboxes, &locales).await;
             let slept = async {
-                match sleep {
-                    Some(sleep) => tokio::time::sleep(sleep).await,
+                match pause {
+                    Some(pause) => tokio::time::sleep(pause).await,
                     None => std::future::pending().await,
                 }
             };
@@ -187,36 +241,45 @@ impl Parked {
         }
     }
 
+    /// Gives up what is due; gives how long nothing more is.
+    async fn expire_due(&self, mailboxes: &Mailboxes, locales: &Locales) -> Option<Duration> {
+        loop {
+            let first = self.waiting().iter().min_by_key(|one| one.parked.expires_at).cloned()?.parked;
+            let now = self.0.clock.now();
+            if first.expires_at > now {
+                return Some((first.expires_at - now).to_std().unwrap_or_default().min(MAX_SLEEP));
+            }
+            if let Err(error) = self.expire_one(&first, mailboxes, locales).await {
+                tracing::error!(%error, label = error.label(), "a question could not be given up");
+                return Some(RETRY);
+            }
+        }
+    }
+
     async fn expire_one(
         &self,
         parked: &ParkedTurn,
-        courier: &dyn Courier,
+        mailboxes: &Mailboxes,
         locales: &Locales,
     ) -> Result<(), StoreError> {
         tracing::info!(run = %parked.turn.id, "a question was not answered in time");
         let texts = locales.of(parked.language.as_deref());
         let question = one_line(&parked.question.text, NAMED_CHARS);
-        let words = PendingDelivery {
-            language: parked.language.clone(),
-            ..PendingDelivery::new(
-                parked.turn.id,
-                parked.place.clone(),
-                fill(&texts.question_expired, &[("question", &question)]),
-                self.0.clock.now(),
-            )
-        };
+        let words = fill(&texts.question_expired, &[("question", &question)]);
+        let words = PendingDelivery::new(parked.turn.id, parked.place.clone(), words, self.0.clock.now());
+        let words = PendingDelivery { language: parked.language.clone(), ..words };
         if self.give_up(parked.turn.id, Some(words.clone())).await? {
-            courier.deliver(words, &tokio_util::sync::CancellationToken::new()).await;
+            mailboxes.post(parked.turn.conversation, Job::Deliver(words));
         }
         Ok(())
     }
 
     fn forget(&self, run: RunId) {
-        self.waiting().retain(|parked| parked.turn.id != run);
+        self.waiting().retain(|one| one.run() != run);
         self.0.changed.notify_one();
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<ParkedTurn>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
         // A lock whose holder panicked still guards whole turns: every change is one call.
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

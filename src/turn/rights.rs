@@ -102,7 +102,9 @@ impl Rights {
         turn: &ActiveTurn,
         stored: Vec<Message>,
     ) -> Result<Option<Question>, StoreError> {
-        let Some(part) = turn.resumed_by.as_deref() else { return Ok(None) };
+        let Some(part) = turn.resumed_by.as_deref().filter(|_| !stored.is_empty()) else {
+            return Ok(None);
+        };
         let list = self.settings.access().await?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => Some(Question::new(part.clone(), standing).again(stored)),

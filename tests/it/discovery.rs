@@ -10,6 +10,7 @@ use crate::support::{ANN, BOB, World};
 
 /// What every first request of a turn offers.
 const AT_HAND: [&str; 17] = [
+    "action",
     "add_note",
     "cancel_task",
     "deleteMessage",
@@ -20,7 +21,6 @@ const AT_HAND: [&str; 17] = [
     "remove_note",
     "schedule_task",
     "sendDocument",
-    "sendLocation",
     "sendMessage",
     "sendPhoto",
     "sendPoll",

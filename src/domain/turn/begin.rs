@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 
 use super::active::{ActiveTurn, LeftTurn, Standing};
 use super::changes::{Change, ChangeSet, Transition};
-use super::park::{ParkedTurn, give_up_from};
+use super::parked::ParkedTurn;
 use super::tail::SessionTail;
-use crate::domain::conversation::{Message, Role, Session};
+use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::task::{Claim, Cost, Ended, Reason, State, Task, TaskChange};
@@ -157,5 +157,16 @@ pub(super) fn give_way(left: &LeftTurn, next: &ActiveTurn) -> ChangeSet {
     changes.add_step(left.task.as_ref().and_then(|task| task.step(settle, next.started_at)));
     let done = left.turn.updates.iter().copied().filter(|update| !next.updates.contains(update));
     changes.add(Change::Settle(done.collect()));
+    changes
+}
+
+/// What becomes of parked turns whose question is tried again from its beginning, or whose session ends: they are given up.
+fn give_up_from(parked: &[ParkedTurn], from: EntryKey) -> ChangeSet {
+    let mut changes = ChangeSet::default();
+    let is_gone =
+        |parked: &&ParkedTurn| parked.turn.session == from.session && parked.turn.first_index >= from.index;
+    for parked in parked.iter().filter(is_gone) {
+        changes.add(Change::RemoveParked(parked.turn.id));
+    }
     changes
 }

@@ -7,7 +7,7 @@ use crate::domain::tool::ToolCall;
 use crate::ids::{DeliveryId, RunId, UpdateId};
 
 use super::active::ActiveTurn;
-use super::park::ParkedTurn;
+use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 
 /// One thing that is to be different in the store.

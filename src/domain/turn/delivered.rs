@@ -23,6 +23,10 @@ pub struct StoredDelivery {
 pub fn end_delivery(stored: StoredDelivery, end: DeliveryEnd, now: DateTime<Utc>) -> ChangeSet {
     let StoredDelivery { delivery, answer, task } = stored;
     let mut changes = ChangeSet::default();
+    if delivery.entry.is_some() && end != DeliveryEnd::Whole {
+        // Nobody answers a question that was not shown.
+        changes.add(Change::RemoveParked(delivery.run));
+    }
     let settle = TaskChange::Settle(delivery.run, run_end(&delivery, end));
     changes.add_step(task.and_then(|task| task.step(settle, now)));
     changes.add(Change::RemoveDelivery(delivery.id));

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::active::ActiveTurn;
 use super::changes::{Change, ChangeSet};
-use super::park::ParkedTurn;
+use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::delivery::PendingDelivery;
@@ -71,9 +71,14 @@ pub fn end(turn: &ActiveTurn, stored: StoredTurn, with: EndsWith, mut end: TurnE
         end.messages.clear();
         changes.append(take_back(turn, &stored.tail));
     }
-    if let Some(parked) = end.parked {
-        let asked_at = stored.tail.next_index;
-        changes.add(Change::PutParked(Box::new(ParkedTurn { asked_at, ..*parked })));
+    if let Some(mut parked) = end.parked {
+        parked.asked_at = stored.tail.next_index;
+        // Its chat may have got another id while it ran.
+        if let Some(session) = &stored.tail.record {
+            parked.turn.conversation = session.conversation;
+            parked.place.chat = session.conversation.chat;
+        }
+        changes.add(Change::PutParked(parked));
     }
     changes.append(stored.tail.append(&mut end.messages));
     if let Some(delivery) = end.delivery {

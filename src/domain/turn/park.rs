@@ -1,73 +1,31 @@
 //! A turn that waits for a person: how it is put away with its question, answered, gone on with, and given up.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 
 use super::active::{ActiveTurn, Standing};
 use super::begin::{Begun, give_way};
 use super::changes::{Change, ChangeSet, Transition};
+use super::parked::ParkedTurn;
 use super::tail::SessionTail;
-use crate::domain::chat::Place;
-use crate::domain::conversation::{EntryKey, Message, Role, ToolMeta};
+use crate::domain::conversation::{Conversation, Message, Role, ToolMeta};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::tool::{Call, Carried, ToolCall, ToolStatus};
-use crate::ids::{EntryId, UserId};
+use crate::ids::EntryId;
 
-/// A question to a person, for which a turn waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PersonQuestion {
-    /// The words, in Markdown.
-    pub text: String,
-    /// Answers to choose from, a button each.
-    pub options: Vec<String>,
-    /// Whether it may be answered in free words.
-    pub is_free: bool,
-    /// It is given up after so many minutes.
-    pub expires_after_min: u32,
-}
-
-/// A turn that waits for a person. It is on record by its id, and no turn of its conversation waits for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ParkedTurn {
-    /// The turn, with what its machine goes on with.
-    pub turn: ActiveTurn,
-    /// The index of the message that holds the question. Those of the turn stand before it, from the turn's first on.
-    pub asked_at: u32,
-    /// The call that the answer is the result of.
-    pub call: Call,
-    /// What is asked.
-    pub question: PersonQuestion,
-    /// Who is asked: nobody else may answer.
-    pub asked: UserId,
-    /// Where.
-    pub place: Place,
-    /// The IETF tag of the language that their client speaks.
-    pub language: Option<String>,
-    /// When it is given up.
-    pub expires_at: DateTime<Utc>,
-    /// The message or press that answers, with the answer as its text; the turn goes on as soon as its queue lets it.
-    #[serde(default)]
-    pub answer: Option<Box<Inbound>>,
-}
-
-impl ParkedTurn {
-    /// The key of the stored message that holds the question.
-    #[must_use]
-    pub const fn question_key(&self) -> EntryKey {
-        EntryKey { session: self.turn.session, index: self.asked_at }
-    }
-}
-
-/// Records the answer to a parked turn and settles its update. `false` if it was answered before: the first answer counts.
-pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<bool> {
+/// Records the answer to a parked turn and settles its update; gives the conversation in which the turn goes on. `None` if it
+/// was answered before: the first answer counts.
+pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<Conversation>> {
     if parked.answer.is_some() {
-        return Transition::unchanged(false);
+        return Transition::unchanged(None);
     }
     let mut changes = ChangeSet::default();
     changes.add(Change::Settle(vec![part.update]));
+    // A press may come without its topic, or from what the chat was before.
+    let (place, conversation) = (parked.place.clone(), parked.turn.conversation);
+    let part = Inbound { place, ..part };
     changes.add(Change::PutParked(Box::new(ParkedTurn { answer: Some(Box::new(part)), ..parked })));
-    Transition { output: true, changes }
+    Transition { output: Some(conversation), changes }
 }
 
 /// What is stored of a parked turn that is gone on with.
@@ -124,23 +82,16 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
     Transition { output: Some(Begun { turn, question, gave_way }), changes }
 }
 
-/// Gives a parked turn up. What it said and did stays; words on that go to the chat, if there are some.
+/// Gives a parked turn up, unless it has its answer. What it said and did stays; words on that go to the chat, if there are
+/// some.
 pub fn give_up(parked: &ParkedTurn, words: Option<PendingDelivery>) -> ChangeSet {
     let mut changes = ChangeSet::default();
+    if parked.answer.is_some() {
+        return changes;
+    }
     changes.add(Change::RemoveParked(parked.turn.id));
     if let Some(words) = words {
         changes.add_delivery(words, None);
-    }
-    changes
-}
-
-/// What becomes of parked turns whose question is tried again from its beginning, or whose session ends: they are given up.
-pub(super) fn give_up_from(parked: &[ParkedTurn], from: EntryKey) -> ChangeSet {
-    let mut changes = ChangeSet::default();
-    let is_gone =
-        |parked: &&ParkedTurn| parked.turn.session == from.session && parked.turn.first_index >= from.index;
-    for parked in parked.iter().filter(is_gone) {
-        changes.append(give_up(parked, None));
     }
     changes
 }

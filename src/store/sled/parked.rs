@@ -20,10 +20,10 @@ impl ParkedStore for SledStore {
         self.read("read the turns that wait", |tables| tables.parked.list(&[])).await
     }
 
-    async fn answer_parked(&self, run: RunId, part: &Inbound) -> Result<bool> {
+    async fn answer_parked(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>> {
         let (bot, part) = (self.bot(), part.clone());
         self.change_durably("store an answer", move |tables, changes| {
-            let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(false) };
+            let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
             write::transition(tables, changes, bot, turn::answer(parked, part))
         })
         .await
@@ -51,7 +51,7 @@ impl ParkedStore for SledStore {
         self.change_durably("give a turn up", move |tables, changes| {
             let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(false) };
             write::write(tables, changes, bot, turn::give_up(&parked, words))?;
-            Ok(true)
+            Ok(parked.answer.is_none())
         })
         .await
     }
@@ -92,12 +92,13 @@ pub(super) fn give_up_all(
     Ok(())
 }
 
-/// Gives a chat's turns that wait to the id it has from now on: there they are answered.
+/// Gives a chat's turns that wait to the id it has from now on.
 pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {
     for mut parked in tables.parked.list(&[])? {
         if parked.turn.conversation.chat == from {
             parked.turn.conversation.chat = to;
             parked.place.chat = to;
+            parked.answer.iter_mut().for_each(|answer| answer.place.chat = to);
             changes.put(&tables.parked, key::id(parked.turn.id), &parked)?;
         }
     }

@@ -1,5 +1,5 @@
-//! `/stop`: ends the turn of a conversation, or the one there that waits for a person; and the buttons under the questions of
-//! such turns. It works for everybody, also where there is no room.
+//! `/stop`: ends the turn of a conversation, which works also where there is no room; where none runs, it gives up the one that
+//! waits for a person there. And the buttons under the questions of such turns.
 
 use async_trait::async_trait;
 
@@ -72,16 +72,14 @@ impl Command for Stop {
         let Choice::Answer { question, answer } = chosen else {
             return Ok(Pressed::toast(&self.cards.texts(asker).question_not_asked));
         };
-        let part = press.ask(&answer, self.cards.now()).parts.into_iter().next();
-        let is_first = match part {
-            Some(part) => self.parked.answer(turn, &part).await?,
-            None => false,
-        };
-        if !is_first {
+        let Some(part) = press.ask(&answer, self.cards.now()).parts.into_iter().next() else {
             return Err(Gone.into());
-        }
+        };
+        let Some(conversation) = self.parked.answer(turn, &part).await? else {
+            return Err(Gone.into());
+        };
         // It is stored: no bound on what waits may turn it away any more.
-        self.mailboxes.post(asker.place.conversation(), Job::GoOn(turn));
+        self.mailboxes.post(conversation, Job::GoOn(turn));
         Ok(Pressed::card(Card::text(format!("{question}\n\n✓ {answer}"))))
     }
 }

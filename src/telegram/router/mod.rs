@@ -287,9 +287,9 @@ impl Router {
     ) -> Result<Fate, StoreError> {
         // What was asked of somebody is not refused for want of room, nor by a setting.
         if let Some(run) = self.parked.answered_by(&part).await
-            && self.parked.answer(run, &part).await?
+            && let Some(conversation) = self.parked.answer(run, &part).await?
         {
-            self.mailboxes.post(part.place.conversation(), Job::GoOn(run));
+            self.mailboxes.post(conversation, Job::GoOn(run));
             return Ok(Fate::Settled);
         }
         let config = match self.settings.chat_config(part.place.chat).await {

@@ -63,7 +63,13 @@ impl Executor {
             let done = match run.next() {
                 Step::CallModel { with_tools } => self.call_model(run, with_tools, setup).await,
                 Step::CallTools(planned) => self.call_tools(run, planned, setup).await,
-                Step::Ask { call, question } => return Self::parked(&run, call, question),
+                Step::Ask { call, question } => {
+                    // From here on it neither begins again nor takes an edit in.
+                    if !setup.control.commit() {
+                        return self.halted(Halt::Cancelled(run.answer(Pass::default())), setup).await;
+                    }
+                    return Self::parked(&run, call, question);
+                }
                 Step::Done(answer) => return Outcome::of(*answer, question),
             };
             run = match done {
@@ -115,7 +121,7 @@ impl Executor {
                     Step::Done(_) | Step::Ask { .. } => {}
                     Step::CallTools(_) => {
                         self.publish_end_of_pass(setup);
-                        self.record(&run, said, setup).await?;
+                        self.record(&run, Some(said), setup).await?;
                     }
                     // Nothing is stored of an answer that is written anew.
                     Step::CallModel { .. } => {
@@ -205,19 +211,17 @@ impl Executor {
         self.caller.bus.publish(setup.turn.id, kind);
     }
 
-    /// What a pass that goes on to call tools has said, as a message, if it said something.
-    fn said(&self, pass: &Pass, setup: &Setup) -> Option<Message> {
-        if pass.text.is_empty() && pass.private.is_empty() && pass.sources.is_empty() {
-            return None;
-        }
-        Some(Message {
+    /// What a pass that goes on to call tools has said, as a message; one without words too, so that a restart tells its calls
+    /// from those of the pass before.
+    fn said(&self, pass: &Pass, setup: &Setup) -> Message {
+        Message {
             model_id: Some(pass.model.as_ref().unwrap_or(&setup.model).to_string()),
             token_usage: pass.usage,
             nano_usd: pass.nano_usd,
             private: pass.private.clone(),
             sources: pass.sources.clone(),
             ..Message::new(setup.turn.session, Role::Assistant, pass.text.clone(), self.reporter.now())
-        })
+        }
     }
 
     /// Records a pass that goes on, in one write with the calls that are about to be made. A turn that was told to end makes
@@ -263,7 +267,8 @@ impl Executor {
             self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
         }
         let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
-        let can_ask = setup.context.can_ask && self.parked.has_room(setup.turn.conversation);
+        let asked = &setup.context.speaker.user;
+        let can_ask = setup.context.can_ask && self.parked.has_room(setup.turn.conversation, asked);
         let addresses = run.addresses().clone();
         let context = ToolContext { addresses, can_ask, ..setup.context.clone() };
         let results = tokio::select! {

@@ -92,6 +92,7 @@ fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
         asked: facts.question.asker().unwrap_or(&first.speaker).user.clone(),
         place: first.place.clone(),
         language: first.language.clone(),
+        parked_at: facts.now,
         expires_at: facts.now + TimeDelta::minutes(question.expires_after_min.into()),
         answer: None,
     };

@@ -98,7 +98,8 @@ impl Preparer {
         let done = done.into_iter().chain(words).map(carried);
         let carried = std::iter::once(found_in(&history)).chain(done).collect();
         let earlier = history.iter().rev().flat_map(Message::words_of_people);
-        let now = question.parts.iter().rev().chain(overheard.iter().rev());
+        let answer = turn.resumed_by.as_deref().into_iter();
+        let now = answer.chain(question.parts.iter().rev()).chain(overheard.iter().rev());
         let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
         let of_task = question.task.iter().flat_map(|task| &task.addresses);
         of_task.for_each(|address| written.add_found(address));

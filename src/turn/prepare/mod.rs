@@ -22,7 +22,7 @@ use super::run::{Answer, Run};
 use super::taken_up::TakenUp;
 use super::window::BotName;
 use crate::domain::generation::Generation;
-use crate::domain::message::Inbound;
+use crate::domain::message::{Inbound, Speaker};
 use crate::domain::model::ModelName;
 use crate::domain::task::MAX_RUN_MESSAGES;
 use crate::domain::tool::{ToolCall, ToolStatus};
@@ -148,7 +148,7 @@ impl Preparer {
                 model: model.clone(),
                 addresses: Addresses::default(),
                 now: self.reporter.now(),
-                can_ask: question.task.is_none(),
+                can_ask: question.task.is_none() && question.asker().is_some_and(Speaker::is_person),
                 sends: self.allowance(turn, question).await.map_err(failed)?,
             },
             model,

@@ -109,6 +109,8 @@ impl Run {
         if let Some(TakenBack { pass, at }) = &state.taken_back {
             let at = (self.begins + at).min(self.items.len());
             self.items.splice(at..at, taken_back(pass));
+            find(&mut self.addresses, &pass.sources);
+            add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
         }
         if let Phase::Calling { planned, results } = &state.phase {
             let calls = planned.iter().map(|planned| planned.call.clone()).collect();
