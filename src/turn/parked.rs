@@ -7,14 +7,14 @@ use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
-use crate::delivery::Courier;
+use crate::delivery::Delivery;
 use crate::domain::conversation::{Conversation, Message};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::ids::{RunId, UserId};
 use crate::prompts::texts::{Locales, fill};
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{ConversationStore, ParkedStore, StoreError};
 use crate::text::one_line;
 
@@ -156,14 +156,14 @@ impl Parked {
     }
 
     /// Gives up what has waited too long, with a word to the person, until the bot stops.
-    pub async fn expire(self, courier: Arc<dyn Courier>, locales: Arc<Locales>, tasks: Tasks) {
+    pub async fn expire(self, delivery: Arc<dyn Delivery>, locales: Arc<Locales>, tasks: TaskTracker) {
         loop {
             let now = self.0.clock.now();
             let first = self.waiting().first().map(|parked| (parked.expires_at, parked.clone()));
             let sleep = match first {
                 None => None,
                 Some((at, parked)) if at <= now => {
-                    match self.expire_one(&parked, &*courier, &locales).await {
+                    match self.expire_one(&parked, &*delivery, &locales).await {
                         Ok(()) => continue,
                         Err(error) => {
                             tracing::error!(%error, label = error.label(), "a question could not be given up");
@@ -190,7 +190,7 @@ impl Parked {
     async fn expire_one(
         &self,
         parked: &ParkedTurn,
-        courier: &dyn Courier,
+        delivery: &dyn Delivery,
         locales: &Locales,
     ) -> Result<(), StoreError> {
         tracing::info!(run = %parked.turn.id, "a question was not answered in time");
@@ -206,7 +206,7 @@ impl Parked {
             )
         };
         if self.give_up(parked.turn.id, Some(words.clone())).await? {
-            courier.deliver(words, &tokio_util::sync::CancellationToken::new()).await;
+            delivery.deliver(words, &tokio_util::sync::CancellationToken::new()).await;
         }
         Ok(())
     }
