@@ -11,7 +11,7 @@ use crate::domain::chat::Place;
 use crate::domain::conversation::{EntryKey, Message, Role, ToolMeta};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
-use crate::domain::tool::{Call, Carried, ToolCall, ToolStatus};
+use crate::domain::tool::{Call, SideEffects, ToolCall, ToolStatus};
 use crate::ids::{EntryId, UserId};
 
 /// A question to a person, for which a turn waits.
@@ -150,7 +150,7 @@ fn result(turn: &ActiveTurn, call: &Call, output: &str, now: DateTime<Utc>) -> M
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),
         tool_arguments: call.arguments.clone(),
-        carried: Carried::default(),
+        side_effects: SideEffects::default(),
     };
     Message { tool: Some(tool), ..Message::new(turn.session, Role::Tool, output.to_owned(), now) }
 }
