@@ -46,7 +46,7 @@ pub enum TurnEventKind {
         /// The argument that says most, for a status line.
         hint: Option<String>,
     },
-    /// `tool:complete`.
+    /// `tool:complete`. A call has ended, in whatever way.
     ToolEnded {
         /// The tool's name.
         name: String,

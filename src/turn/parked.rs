@@ -36,7 +36,7 @@ struct Inner {
     store: Arc<dyn ParkedStore>,
     conversations: Arc<dyn ConversationStore>,
     clock: Clock,
-    /// The oldest first.
+    /// The turns that wait, oldest first.
     waiting: Mutex<Vec<ParkedTurn>>,
     changed: Notify,
 }
@@ -227,11 +227,11 @@ impl Parked {
 pub enum Choice {
     /// An answer, by the person asked.
     Answer {
-        /// What was asked.
+        /// The text of the question.
         question: String,
-        /// The words on the button.
+        /// The text on the button that was pressed.
         answer: String,
     },
-    /// Somebody else's press.
+    /// The person who pressed is not the one who was asked.
     NotAsked,
 }

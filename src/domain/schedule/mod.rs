@@ -39,7 +39,7 @@ const GAP_SPAN: TimeDelta = TimeDelta::days(400);
 const ONCE_GRACE: TimeDelta = TimeDelta::hours(24);
 /// The least a missed run of a cron may be late.
 const MIN_GRACE: TimeDelta = TimeDelta::minutes(2);
-/// The most.
+/// The longest time after a due time within which a run still counts as on time.
 const MAX_GRACE: TimeDelta = TimeDelta::hours(6);
 const DAY_MINUTES: i64 = 24 * 60;
 
@@ -51,9 +51,9 @@ const DAY_MINUTES: i64 = 24 * 60;
 pub enum Schedule {
     /// Again and again, by the clock of a zone.
     Cron(Cron),
-    /// A single time.
+    /// Runs once, at a given time.
     Once {
-        /// When.
+        /// The time, UTC.
         at: DateTime<Utc>,
         /// It was told as a local time, and moves with the zone.
         wall: bool,

@@ -17,7 +17,7 @@ use crate::ids::{EntryId, UserId};
 /// A question to a person, for which a turn waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonQuestion {
-    /// The words, in Markdown.
+    /// The text of the question, in Markdown.
     pub text: String,
     /// Answers to choose from, a button each.
     pub options: Vec<String>,
@@ -36,15 +36,15 @@ pub struct ParkedTurn {
     pub asked_at: u32,
     /// The call that the answer is the result of.
     pub call: Call,
-    /// What is asked.
+    /// The question to the person.
     pub question: PersonQuestion,
     /// Who is asked: nobody else may answer.
     pub asked: UserId,
-    /// Where.
+    /// The chat and topic of the question.
     pub place: Place,
     /// The IETF tag of the language that their client speaks.
     pub language: Option<String>,
-    /// When it is given up.
+    /// When the waiting ends without an answer, UTC.
     pub expires_at: DateTime<Utc>,
     /// The message or press that answers, with the answer as its text; the turn goes on as soon as its queue lets it.
     #[serde(default)]
@@ -73,11 +73,11 @@ pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<bool> {
 /// What is stored of a parked turn that is gone on with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredParked {
-    /// The turn.
+    /// The turn that waits.
     pub parked: ParkedTurn,
     /// Its messages, its question to the person among them, oldest first.
     pub messages: Vec<Message>,
-    /// The end of its session.
+    /// The end of its session: where new messages go.
     pub tail: SessionTail,
 }
 
