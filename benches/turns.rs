@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use figaro::shutdown::Tasks;
+use figaro::shutdown::TaskTracker;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 
 use support::{OWNER, listener, start_bot_with};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRST_WORDS: usize = 60;
 const CHATS: i64 = 50;
 const ROUNDS: usize = 20;
@@ -147,7 +147,7 @@ fn tell(chats: &Chats, chat: i64, heard: Heard) {
 /// Passes on when drafts with words and answers reach Telegram.
 fn listen(telegram: &OfflineTelegram, chats: Chats) {
     let mut events = telegram.subscribe();
-    Tasks::new().spawn("listen", async move {
+    TaskTracker::new().spawn("listen", async move {
         loop {
             let event = match events.recv().await {
                 Ok(event) => event,
@@ -172,7 +172,7 @@ fn number(value: &Value) -> i64 {
 }
 
 async fn next(hears: &mut mpsc::UnboundedReceiver<Heard>) -> Heard {
-    tokio::time::timeout(PATIENCE, hears.recv())
+    tokio::time::timeout(WAIT_TIMEOUT, hears.recv())
         .await
         .expect("something happens in time")
         .expect("it is open")

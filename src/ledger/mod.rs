@@ -16,11 +16,11 @@ use tokio::sync::Notify;
 use crate::clock::Clock;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Price, Reservation, Spending, Spent, Usage};
-use crate::policy::budget::{Caps, Day, MOST_OUTPUT, Ruling, Wanted, judge};
+use crate::policy::budget::{Caps, Day, MAX_OUTPUT, Ruling, Wanted, judge};
 use crate::provider::ProviderError;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{StoreError, UsageStore};
 
 pub use bill::Paid;
@@ -35,7 +35,7 @@ pub struct Ledger {
     caps: Caps,
     zone: Tz,
     clock: Clock,
-    tasks: Tasks,
+    tasks: TaskTracker,
     today: Mutex<Today>,
     booked: Notify,
 }
@@ -63,7 +63,7 @@ pub struct LedgerParts {
     /// The time.
     pub clock: Clock,
     /// What is booked when nobody waits for it.
-    pub tasks: Tasks,
+    pub tasks: TaskTracker,
 }
 
 /// Why a call was not made, or broke off.
@@ -190,7 +190,7 @@ impl Ledger {
     fn longest_answer(&self, order: &[ModelName]) -> u64 {
         let can = order.iter().filter_map(|model| self.models.capabilities(model));
         let bounds = can.filter_map(|can| u64::try_from(can.longest_answer()).ok());
-        bounds.fold(MOST_OUTPUT, u64::min)
+        bounds.fold(MAX_OUTPUT, u64::min)
     }
 
     /// Each part of the highest price that is known; `None` if none is. What a model of unknown price takes is bounded

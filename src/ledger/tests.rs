@@ -19,7 +19,7 @@ use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
 use crate::domain::usage::Payer;
 use crate::ids::{ChatId, ReservationId, UserId};
-use crate::policy::budget::MOST_ASKED_OUTPUT;
+use crate::policy::budget::MAX_ASKED_OUTPUT;
 use crate::provider::{Capabilities, Event, EventStream, Finish, Item, Provider, Request};
 use crate::text::estimate_tokens;
 
@@ -151,7 +151,7 @@ struct World {
     books: Arc<Books>,
     /// Minutes since the start.
     minutes: Arc<AtomicI64>,
-    tasks: Tasks,
+    tasks: TaskTracker,
 }
 
 fn tokens(cap: u64) -> Caps {
@@ -181,7 +181,7 @@ impl World {
         let models = Models::new(providers, name("fake:known"), vec![name("fake:unknown")]);
         let price =
             PriceSetting { name: "fake:known".into(), is_prefix: false, input: 1, cached: 1, output: 4 };
-        let (minutes, tasks) = (Arc::new(AtomicI64::new(0)), Tasks::new());
+        let (minutes, tasks) = (Arc::new(AtomicI64::new(0)), TaskTracker::new());
         let passed = minutes.clone();
         let parts = LedgerParts {
             models: Arc::new(models),
@@ -273,7 +273,7 @@ async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
     let request = Request { settings, ..Request::new("", "", vec![Item::user("0")]) };
     let call = world.ledger.call(&name("fake:known"), request, payer()).await.unwrap();
     let reserved = world.ledger.today().day.reserved;
-    assert_eq!(reserved.tokens, INPUT + MOST_ASKED_OUTPUT);
+    assert_eq!(reserved.tokens, INPUT + MAX_ASKED_OUTPUT);
     drop(call);
     world.settled().await;
 }

@@ -17,14 +17,14 @@ use super::child::{self, Lines, Recipe, Said};
 use super::client::{Answer, Connection, McpError};
 use super::locate::Candidate;
 use crate::secret::random_hex;
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 
 /// How long a child may take to say that it is ready.
 const READY: Duration = Duration::from_secs(10);
 /// How long a child may take to end once its standard input is closed.
 const LEAVE: Duration = Duration::from_secs(3);
 /// How long a call waits for a child that is being restarted.
-const PATIENCE: Duration = Duration::from_secs(10);
+const RESTART_TIMEOUT: Duration = Duration::from_secs(10);
 /// A child that lived so long was healthy: the next restart is at once again.
 const HEALTHY: Duration = Duration::from_secs(60);
 /// The pause before a restart doubles from the first to the second of these.
@@ -68,7 +68,7 @@ impl Mcp {
     pub async fn start(
         candidates: Vec<Candidate>,
         recipe: Recipe,
-        tasks: &Tasks,
+        tasks: &TaskTracker,
     ) -> Result<Self, StartError> {
         let (candidate, running) = first_of_this_build(candidates, &recipe).await?;
         let (sender, current) = watch::channel(Some(Arc::clone(&running.connection)));
@@ -101,7 +101,7 @@ impl Mcp {
     pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
         let mut current = self.current.clone();
         let unavailable = || McpError::Unavailable("it is being restarted".to_owned());
-        let connection = match timeout(PATIENCE, current.wait_for(Option::is_some)).await {
+        let connection = match timeout(RESTART_TIMEOUT, current.wait_for(Option::is_some)).await {
             Ok(Ok(connection)) => connection.clone().ok_or_else(unavailable)?,
             Ok(Err(_)) | Err(_) => return Err(unavailable()),
         };
@@ -120,7 +120,7 @@ struct Keeper {
     recipe: Recipe,
     sender: watch::Sender<Option<Arc<Connection>>>,
     mcp: Mcp,
-    tasks: Tasks,
+    tasks: TaskTracker,
 }
 
 impl Keeper {

@@ -11,7 +11,7 @@ use super::outcome::Outcome;
 use super::parked::Parked;
 use super::question::Question;
 use super::report::Reporter;
-use crate::delivery::{Courier, Owners};
+use crate::delivery::{Delivery, Owners};
 use crate::domain::chat::ConfigPatch;
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::tool::Effect;
@@ -23,28 +23,28 @@ use crate::prompts::texts::{Locales, Texts, fill};
 use crate::store::{ConversationStore, SettingsStore, StoreError, TaskStore};
 use crate::tools::Registry;
 
-/// Ends turns.
+/// Writes the end of a turn in one commit, then delivers its answer and cards. Called by the pipeline.
 #[derive(Debug, Clone)]
 pub struct Ender {
-    /// Where turns are on record.
+    /// The store of turns and messages.
     pub conversations: Arc<dyn ConversationStore>,
-    /// Scheduled prompts.
+    /// The store of scheduled tasks.
     pub tasks: Arc<dyn TaskStore>,
-    /// Settings of chats.
+    /// The store of the settings of chats.
     pub settings: Arc<dyn SettingsStore>,
-    /// Every tool there is.
+    /// The registry of all tools.
     pub tools: Arc<Registry>,
-    /// What was spent.
+    /// The record of what was spent, and the way to the models.
     pub ledger: Arc<Ledger>,
-    /// Texts for people.
+    /// The texts for people, by language.
     pub locales: Arc<Locales>,
     /// Turns that wait for a person.
     pub parked: Parked,
-    /// Who carries answers out.
-    pub courier: Arc<dyn Courier>,
+    /// Delivers answers to chats.
+    pub delivery: Arc<dyn Delivery>,
     /// The owners, for what only they can mend.
     pub owners: Arc<dyn Owners>,
-    /// Who is told of failures.
+    /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
@@ -71,7 +71,7 @@ impl Ender {
             }
             self.deliver(turn, finish.end.delivery, cancel).await;
             for card in finish.end.cards {
-                self.courier.deliver(card, &CancellationToken::new()).await;
+                self.delivery.deliver(card, &CancellationToken::new()).await;
             }
             if finish.is_declined {
                 self.decline(question, &facts.texts.trouble_internal).await;
@@ -109,7 +109,7 @@ impl Ender {
             question,
             texts: self.texts(question),
             now: self.reporter.now(),
-            has_shown: is_early && !is_task && self.courier.has_shown(turn.id).await,
+            has_shown: is_early && !is_task && self.delivery.has_shown(turn.id).await,
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
             cards: self.cards(turn, question, outcome).await,
         }
@@ -131,10 +131,10 @@ impl Ender {
         match delivery {
             // A stop that ended the turn does not stop what it left from being delivered.
             Some(delivery) if cancel.is_cancelled() => {
-                self.courier.deliver(delivery, &CancellationToken::new()).await;
+                self.delivery.deliver(delivery, &CancellationToken::new()).await;
             }
-            Some(delivery) => self.courier.deliver(delivery, cancel).await,
-            None => self.courier.withdraw(turn.id).await,
+            Some(delivery) => self.delivery.deliver(delivery, cancel).await,
+            None => self.delivery.withdraw(turn.id).await,
         }
     }
 
@@ -147,14 +147,14 @@ impl Ender {
         // Of a task, its creator is told.
         if let Some(part) = question.parts.first().filter(|_| question.task.is_none()) {
             let words = format!("⚠️ {words}");
-            self.courier.decline(&part.place, part.message, &words).await;
+            self.delivery.decline(&part.place, part.message, &words).await;
         }
     }
 
     /// Says that there is no question to try again.
     pub(super) async fn nothing_to_retry(&self, asked: &Question) {
         if let Some(first) = asked.parts.first() {
-            self.courier.decline(&first.place, first.message, &self.texts(asked).retry_nothing).await;
+            self.delivery.decline(&first.place, first.message, &self.texts(asked).retry_nothing).await;
         }
     }
 
@@ -206,8 +206,8 @@ impl Ender {
         })
     }
 
-    /// Whether a turn may have changed settings of its chat. Looked up and not carried along, so that no end of a turn
-    /// hides it. Where nobody can tell now, it may have: the courier looks again, and shows nothing where there is nothing.
+    /// Whether a turn may have changed settings of its chat. Looked up and not kept with it, so that no end of a turn
+    /// hides it. Where nobody can tell now, it may have: the delivery looks again, and shows nothing where there is nothing.
     async fn may_have_configured(&self, turn: &ActiveTurn) -> bool {
         match self.settings.config_change(turn.id).await {
             Ok(change) => change.is_some(),

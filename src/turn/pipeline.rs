@@ -25,26 +25,26 @@ use crate::domain::turn::{ActiveTurn, TurnEnd};
 use crate::ids::RunId;
 use crate::store::{ConversationStore, StoreError, TaskStore};
 
-/// Runs turns.
+/// Runs the jobs of the queues: passes a turn from preparation to its end.
 #[derive(Debug, Clone)]
 pub struct Turns {
-    /// Who may do what.
+    /// Checks what a person may do when their turn begins.
     pub rights: Rights,
-    /// Loads what a turn needs.
+    /// Loads what a turn needs and builds the window.
     pub preparer: Preparer,
-    /// Does what a turn decides.
+    /// Executes what a turn's machine decides.
     pub executor: Executor,
     /// Writes and says how a turn ended.
     pub ender: Ender,
     /// Turns that wait for a person.
     pub parked: Parked,
-    /// Where turns are on record.
+    /// The store of turns and messages.
     pub conversations: Arc<dyn ConversationStore>,
-    /// Scheduled prompts.
+    /// The store of scheduled tasks.
     pub tasks: Arc<dyn TaskStore>,
-    /// Who hears what happens.
+    /// Publishes the events of turns.
     pub bus: Bus,
-    /// Who is told of failures.
+    /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
@@ -58,7 +58,7 @@ impl Runner for Turns {
             Job::Resume(turn, question) => self.resume(turn, question, control).await,
             Job::Task(task) => self.run_task(*task, control).await,
             Job::Deliver(delivery) => {
-                self.ender.courier.deliver(delivery, &control.cancel).await;
+                self.ender.delivery.deliver(delivery, &control.cancel).await;
                 None
             }
         }
@@ -164,14 +164,14 @@ impl Turns {
     }
 
     async fn run_task(&self, task: Task, control: Control) -> Option<Job> {
-        let claim = task.claim?;
+        let lease = task.lease?;
         let place = task.place.clone();
         let begun = async {
-            if !self.rights.admits_task(&task, claim.run).await? {
+            if !self.rights.admits_task(&task, lease.run).await? {
                 return Ok(None);
             }
             let (conversation, now) = (place.conversation(), self.reporter.now());
-            match self.tasks.begin_task(task.id, claim.run, conversation, now).await? {
+            match self.tasks.begin_task(task.id, lease.run, conversation, now).await? {
                 Some((turn, task)) => {
                     let taken_up = take_up(&self.conversations, &turn).await?;
                     Ok(Some((turn, task, taken_up)))
@@ -180,15 +180,15 @@ impl Turns {
             }
         };
         match begun.await {
-            // It runs where it was claimed, also if the chat has got another id since.
+            // It runs where it was leased, also if the chat has got another id since.
             Ok(Some((turn, task, taken_up))) => {
-                let question = Question::of_task(Task { place, ..task }, claim.since);
+                let question = Question::of_task(Task { place, ..task }, lease.since);
                 self.work(turn, question, taken_up, control).await
             }
             // It is not wanted any more, or has its answer already.
             Ok(None) => None,
             Err(error) => {
-                // When the claim's lease has ended, the scheduler takes it up again.
+                // When the lease has ended, the scheduler takes it up again.
                 self.reporter.report(&error, "a task's turn could not begin");
                 None
             }

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::conversation::Message;
 use crate::domain::message::{Inbound, Join, Speaker};
 use crate::domain::model::ModelName;
-use crate::domain::task::{Claim, Task};
+use crate::domain::task::{Lease, Task};
 use crate::policy::access::Standing;
 
 /// A question has at most so many parts; what follows is a question of its own.
@@ -14,13 +14,13 @@ const MAX_PARTS: usize = 20;
 /// Messages that make one question, and what their writer may do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// At least one part.
+    /// The messages of the question, oldest first; at least one.
     pub parts: Vec<Inbound>,
     /// What may be done for it.
     pub standing: Standing,
     /// Who wants it tried again: then it is done in their name, not in its writer's.
     pub again_by: Option<Speaker>,
-    /// The task whose prompt it is, as it was when its run was claimed.
+    /// The task whose prompt it is, as it was when its run got the lease.
     pub task: Option<Box<Task>>,
     /// It has the last answer gone on with. Whose words that answers is looked up when the turn begins.
     pub goes_on: bool,
@@ -31,18 +31,18 @@ pub struct Question {
 pub struct Again {
     /// The message or press that says so, as a question of one part.
     pub asked: Question,
-    /// The model, for this once.
+    /// The model for this turn alone; `None` for the chat's.
     pub model: Option<ModelName>,
 }
 
 impl Question {
-    /// A question of one part.
+    /// A question of one message.
     #[must_use]
     pub fn new(part: Inbound, standing: Standing) -> Self {
         Self { parts: vec![part], standing, again_by: None, task: None, goes_on: false }
     }
 
-    /// The prompt of a task, whose run was claimed at `since`.
+    /// The prompt of a task, whose run got its lease at `since`.
     #[must_use]
     pub fn of_task(task: Task, since: DateTime<Utc>) -> Self {
         let part = Inbound::of_task(&task, since);
@@ -51,8 +51,8 @@ impl Question {
 
     /// The run of a task that this is.
     #[must_use]
-    pub fn claim(&self) -> Option<&Claim> {
-        self.task.as_ref()?.claim.as_ref()
+    pub fn lease(&self) -> Option<&Lease> {
+        self.task.as_ref()?.lease.as_ref()
     }
 
     /// Whether it was asked in a group.
@@ -61,7 +61,7 @@ impl Question {
         self.parts.first().is_some_and(|part| part.place.is_group())
     }
 
-    /// Who asks.
+    /// The person who asks.
     #[must_use]
     pub fn asker(&self) -> Option<&Speaker> {
         self.again_by.as_ref().or(self.parts.first().map(|part| &part.speaker))

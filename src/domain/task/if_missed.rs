@@ -9,9 +9,9 @@ pub enum IfMissed {
     /// The last missed run is made once, unless it is too late for that; then it is reported as missed.
     #[default]
     RunOnce,
-    /// It is left out.
+    /// The run is skipped.
     Skip,
-    /// A person is asked.
+    /// A person is asked whether to make it up.
     Ask,
 }
 
@@ -29,7 +29,7 @@ impl IfMissed {
         }
     }
 
-    /// The one with this name.
+    /// The variant with this name; `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.name() == name)

@@ -42,7 +42,7 @@ pub(super) struct Tables {
     /// Tool calls by turn and order.
     pub(super) calls: Table<ToolCall>,
     /// Background by conversation and time.
-    pub(super) overheard: Table<Inbound>,
+    pub(super) background: Table<Inbound>,
     /// Replies on their way, by id.
     pub(super) deliveries: Table<Outgoing>,
     /// Messages of answers that are not whole yet, by turn and index.
@@ -76,7 +76,7 @@ pub(super) struct Tables {
     /// Tasks by the time somebody has to look after them.
     pub(super) tasks_by_wake: Table<()>,
     /// Tasks whose run is under way.
-    pub(super) claims: Table<()>,
+    pub(super) leases: Table<()>,
     /// How tasks ran, by task and order.
     pub(super) task_runs: Table<TaskRun>,
     /// Records that cannot be read, by table and key.
@@ -121,7 +121,7 @@ impl Tables {
             turns: Table::open(db, "runs", &quarantine)?,
             parked: Table::open(db, "parked", &quarantine)?,
             calls: Table::open(db, "calls", &quarantine)?,
-            overheard: Table::open(db, "overheard", &quarantine)?,
+            background: Table::open(db, "overheard", &quarantine)?,
             deliveries: Table::open(db, "deliveries", &quarantine)?,
             live: Table::open(db, "live", &quarantine)?,
             own: Table::open(db, "own", &quarantine)?,
@@ -138,7 +138,7 @@ impl Tables {
             tasks_of_chat: Table::open(db, "tasks_of_chat", &quarantine)?,
             tasks_of_user: Table::open(db, "tasks_of_user", &quarantine)?,
             tasks_by_wake: Table::open(db, "tasks_by_wake", &quarantine)?,
-            claims: Table::open(db, "claims", &quarantine)?,
+            leases: Table::open(db, "claims", &quarantine)?,
             task_runs: Table::open(db, "task_runs", &quarantine)?,
             quarantine,
         })

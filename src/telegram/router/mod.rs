@@ -1,5 +1,5 @@
 //! Where an update goes: dropped with a reason, kept as background, acted on at once, or put into its conversation's
-//! lane. Called by the poller for each new update, in order, and by recovery for those a restart left open.
+//! queue. Called by the poller for each new update, in order, and by recovery for those a restart left open.
 
 mod admit;
 mod fate;
@@ -25,7 +25,7 @@ use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::prompts::texts::fill;
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError, UnreadableUpdate};
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
@@ -33,7 +33,7 @@ use crate::turn::queue::{Job, Mailboxes, Posted};
 use crate::turn::rights::Rights;
 
 /// So many unaddressed messages of a group are kept as background.
-const KEEP_OVERHEARD: usize = 100;
+const KEEP_BACKGROUND: usize = 100;
 
 /// Routes updates.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct Router {
     pub conversations: Arc<dyn ConversationStore>,
     /// Access and chats' settings.
     pub settings: Arc<dyn SettingsStore>,
-    /// The lanes.
+    /// The queues.
     pub mailboxes: Mailboxes,
     /// Turns that wait for a person.
     pub parked: Parked,
@@ -67,7 +67,7 @@ pub struct Router {
     /// The time.
     pub clock: Clock,
     /// Answers to commands are sent beside the next update.
-    pub tasks: Tasks,
+    pub tasks: TaskTracker,
 }
 
 /// A command that somebody may give.
@@ -220,18 +220,18 @@ impl Router {
         let list = self.settings.access().await?;
         if let Some(line) = command.as_ref().filter(|_| !part.place.is_group())
             && !list.invites.is_empty()
-            && self.claim(id, &part, line).await?
+            && self.accept_owner_invite(id, &part, line).await?
         {
             return Ok(Fate::Pending);
         }
         let standing = match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
-            Verdict::Stranger => return self.stranger(id, part, arrival).await,
+            Verdict::Stranger => return self.refuse_unknown(id, part, arrival).await,
         };
         match command {
             Some(line) => self.command(Given { id, part, standing, line }, arrival).await,
-            None if is_others && part.place.is_group() => self.overhear(&part).await,
+            None if is_others && part.place.is_group() => self.add_background(&part).await,
             None => self.talk(part, standing, arrival).await,
         }
     }
@@ -308,14 +308,14 @@ impl Router {
         };
         let continues = self.mailboxes.continues(&part);
         if !(is_meant || continues) {
-            return self.overhear(&part).await;
+            return self.add_background(&part).await;
         }
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
             Err(refusal) => {
                 self.refuse(&part, refusal);
                 return match part.place.is_group() {
-                    true => self.overhear(&part).await,
+                    true => self.add_background(&part).await,
                     false => Ok(Fate::Dropped("no_room")),
                 };
             }
@@ -341,14 +341,14 @@ impl Router {
         }
     }
 
-    async fn overhear(&self, part: &Inbound) -> Result<Fate, StoreError> {
-        self.conversations.overhear(part.place.conversation(), part, KEEP_OVERHEARD).await?;
+    async fn add_background(&self, part: &Inbound) -> Result<Fate, StoreError> {
+        self.conversations.add_background(part.place.conversation(), part, KEEP_BACKGROUND).await?;
         Ok(Fate::Settled)
     }
 
     /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the
     /// settings name the owners.
-    async fn claim(
+    async fn accept_owner_invite(
         self: &Arc<Self>,
         id: UpdateId,
         part: &Inbound,
@@ -366,7 +366,7 @@ impl Router {
         tracing::info!(user = %part.speaker.user, "the bot has an owner now");
         let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
         let asker = Asker::new(&part, Standing::Owner);
-        self.tasks.spawn("claim", async move {
+        self.tasks.spawn("owner_invite", async move {
             if let Outcome::Card(card) = this.commands.run(&line, &part, &asker).await {
                 let title = Some(this.commands.cards.texts(&asker).claimed.clone());
                 this.show(id, &asker, Card { title, ..card }).await;
