@@ -25,8 +25,8 @@ const BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const CHAT_BURST: NonZeroU32 = NonZeroU32::new(3).unwrap();
 const GROUP_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
 /// What may be left out takes no more of a group's minute than this, so that answers always find room.
-const STROKES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(15).unwrap();
-const STROKES_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
+const PREVIEWS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(15).unwrap();
+const PREVIEWS_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
 /// Notices take no more than this of the thirty a second, one at a time.
 const NOTICES_PER_SECOND: NonZeroU32 = NonZeroU32::new(10).unwrap();
 /// So many notices wait at most; further ones are dropped.
@@ -65,7 +65,7 @@ pub struct Gate {
     notice_room: Arc<Semaphore>,
     chats: DefaultKeyedRateLimiter<ChatId>,
     groups: DefaultKeyedRateLimiter<ChatId>,
-    strokes: DefaultKeyedRateLimiter<ChatId>,
+    previews: DefaultKeyedRateLimiter<ChatId>,
     closed: Mutex<HashMap<ChatId, Instant>>,
     passes: AtomicU32,
 }
@@ -76,7 +76,7 @@ struct Quotas {
     notices: Quota,
     chat: Quota,
     group: Quota,
-    strokes: Quota,
+    previews: Quota,
 }
 
 /// An answer that waits, or has its turn; it no longer does when dropped.
@@ -102,7 +102,7 @@ impl Default for Gate {
             notices: Quota::per_second(NOTICES_PER_SECOND).allow_burst(NonZeroU32::MIN),
             chat: Quota::per_second(NonZeroU32::MIN).allow_burst(CHAT_BURST),
             group: Quota::per_minute(GROUP_PER_MINUTE),
-            strokes: Quota::per_minute(STROKES_PER_MINUTE).allow_burst(STROKES_BURST),
+            previews: Quota::per_minute(PREVIEWS_PER_MINUTE).allow_burst(PREVIEWS_BURST),
         })
     }
 }
@@ -112,7 +112,7 @@ impl Gate {
     #[must_use]
     pub fn unpaced() -> Self {
         let all = Quota::per_second(NonZeroU32::MAX);
-        Self::with(&Quotas { all, notices: all, chat: all, group: all, strokes: all })
+        Self::with(&Quotas { all, notices: all, chat: all, group: all, previews: all })
     }
 
     fn with(quotas: &Quotas) -> Self {
@@ -125,7 +125,7 @@ impl Gate {
             notice_room: Arc::new(Semaphore::new(MAX_NOTICES)),
             chats: RateLimiter::keyed(quotas.chat),
             groups: RateLimiter::keyed(quotas.group),
-            strokes: RateLimiter::keyed(quotas.strokes),
+            previews: RateLimiter::keyed(quotas.previews),
             closed: Mutex::default(),
             passes: AtomicU32::new(0),
         }
@@ -188,7 +188,7 @@ impl Gate {
         let has_room = |limiter: &DefaultKeyedRateLimiter<ChatId>| limiter.check_key(&chat).is_ok();
         // What is bounded most closely first: each look takes a share where there is one.
         self.closed_until(chat).is_none()
-            && (!chat.is_group() || has_room(&self.strokes))
+            && (!chat.is_group() || has_room(&self.previews))
             && has_room(&self.chats)
             && (!chat.is_group() || has_room(&self.groups))
             && self.has_room_beside_answers()
@@ -216,7 +216,7 @@ impl Gate {
         if self.passes.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
             self.chats.retain_recent();
             self.groups.retain_recent();
-            self.strokes.retain_recent();
+            self.previews.retain_recent();
             if let Ok(mut closed) = self.closed.lock() {
                 closed.retain(|_, opens| *opens > Instant::now());
             }
@@ -256,8 +256,8 @@ mod tests {
             (0..40).filter(|_| limiter.check_key(&chat).is_ok()).count()
         };
         assert_eq!((0..40).filter(|_| gate.try_message(group)).count(), 3, "a chat's burst");
-        assert_eq!((left(&gate.strokes, group), left(&gate.groups, group)), (0, 17));
-        left(&gate.strokes, other);
+        assert_eq!((left(&gate.previews, group), left(&gate.groups, group)), (0, 17));
+        left(&gate.previews, other);
         assert!(!gate.try_message(other));
         assert_eq!(left(&gate.groups, other), 20);
         assert!(gate.try_message(ChatId(1)));

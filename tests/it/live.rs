@@ -106,24 +106,24 @@ async fn it_grows_in_its_topic_and_becomes_the_answer() {
     assert!(bold.iter().all(|entity| entity["type"] == "bold" && number(&entity["length"]) >= 6));
     assert_eq!((bold.len(), &bold[0]["offset"]), (13, &json!(plain(&words(9)).len() + 1)));
 
-    check_strokes(&world, &last);
+    check_updates(&world, &last);
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 
 /// What made this message of a chat: sent once, changed at the pace of groups and only for news, without raw markers.
-fn check_strokes(world: &World, last: &Value) {
+fn check_updates(world: &World, last: &Value) {
     let forum = number(&last["chat"]["id"]);
-    let mut strokes = calls(world, "sendMessage", forum);
-    assert_eq!(strokes.len(), 1);
-    strokes.extend(calls(world, "editMessageText", forum));
-    assert!(strokes.len() >= 4, "{} strokes", strokes.len());
-    assert!(strokes.windows(2).all(|pair| shown(&pair[0]) != shown(&pair[1])), "nothing is sent again");
-    assert!(strokes.iter().all(|call| call.ok && !shown(call).0.contains('*')));
-    assert!(strokes[1..].iter().all(|call| call.args["message_id"] == last["message_id"]));
-    let drawn = &strokes[..strokes.len() - 1];
-    assert!(gaps(drawn).iter().all(|gap| *gap >= 4000), "{:?}", gaps(drawn));
+    let mut updates = calls(world, "sendMessage", forum);
+    assert_eq!(updates.len(), 1);
+    updates.extend(calls(world, "editMessageText", forum));
+    assert!(updates.len() >= 4, "{} updates", updates.len());
+    assert!(updates.windows(2).all(|pair| shown(&pair[0]) != shown(&pair[1])), "nothing is sent again");
+    assert!(updates.iter().all(|call| call.ok && !shown(call).0.contains('*')));
+    assert!(updates[1..].iter().all(|call| call.args["message_id"] == last["message_id"]));
+    let edits = &updates[..updates.len() - 1];
+    assert!(gaps(edits).iter().all(|gap| *gap >= 4000), "{:?}", gaps(edits));
     let typing = calls(world, "sendChatAction", forum);
-    assert!(typing[0].at < strokes[0].at && typing.iter().all(|call| call.at <= strokes[0].at));
+    assert!(typing[0].at < updates[0].at && typing.iter().all(|call| call.at <= updates[0].at));
 }
 
 async fn a_short_answer_comes_whole() {
@@ -330,7 +330,7 @@ async fn an_end_leaves_no_part_of_an_answer_behind() {
 }
 
 #[tokio::test]
-async fn a_draft_is_drawn_for_news_alone_and_slower_when_telegram_asks_to_wait() {
+async fn a_draft_is_updated_for_news_alone_and_slower_when_telegram_asks_to_wait() {
     let cases = [None, Some(Failure::RetryAfter(2))].map(async |failure| {
         let world = World::paced().await;
         if let Some(failure) = failure.clone() {
@@ -344,9 +344,12 @@ async fn a_draft_is_drawn_for_news_alone_and_slower_when_telegram_asks_to_wait()
         assert!(text(&answer).starts_with(&plain(&words(38))), "{answer}");
         stop(bot).await;
         let drafts = calls(&world, "sendMessageDraft", ANN);
-        let drawn: Vec<_> = drafts.iter().filter(|call| call.ok).map(shown).collect();
-        assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]), "{drawn:?}");
-        assert!(drawn.len() >= 3 && drawn.iter().all(|(text, _)| !text.contains('*')), "{drawn:?}");
+        let shown_states: Vec<_> = drafts.iter().filter(|call| call.ok).map(shown).collect();
+        assert!(shown_states.windows(2).all(|pair| pair[0] != pair[1]), "{shown_states:?}");
+        assert!(
+            shown_states.len() >= 3 && shown_states.iter().all(|(text, _)| !text.contains('*')),
+            "{shown_states:?}"
+        );
         // The first words come as soon as they are there; only Telegram can keep them waiting.
         let (gap, slowest) = if failure.is_some() { (0, 2000) } else { (1, 350) };
         assert!(gaps(&drafts)[gap] >= slowest, "{:?}", gaps(&drafts));

@@ -1,4 +1,4 @@
-//! Draws a turn in a private chat: each part of the answer is sent as a message once it is full, and a draft shows the
+//! Shows a turn in a private chat: each part of the answer is sent as a message once it is full, and a draft shows the
 //! rest. It grows from the first moment and fades under the answer.
 
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::drawing::{Drawing, Stroke};
 use super::pace::Pace;
-use super::picture::newest_part;
-use super::sketch::{Sketch, Version};
+use super::preview::{Preview, Update};
+use super::render::newest_part;
 use super::standing::Standing;
+use super::state::{PreviewState, Version};
 use crate::domain::delivery::Author;
 use crate::ids::RunId;
 use crate::outbound::Urgency;
@@ -18,32 +18,32 @@ use crate::telegram::api::SendMessageDraft;
 use crate::telegram::markup::{Formatted, Piece};
 use crate::telegram::send::{Outgoing, Sender};
 
-/// A draft is drawn at most so often.
+/// The usual time between two updates of a draft.
 const USUAL: Duration = Duration::from_millis(350);
-/// An unchanged draft is drawn again before it fades, which it does after 30 s.
+/// An unchanged draft is sent again after this time: Telegram shows it for 30 s.
 const KEEP: Duration = Duration::from_secs(20);
 
 /// A draft, and the messages before it.
 struct Drafting<'a> {
-    drawing: &'a Drawing,
+    preview: &'a Preview,
     sender: &'a Sender,
     pace: Pace,
     standing: Standing<'a>,
-    sketch: Sketch,
+    state: PreviewState,
     /// What the draft is known to show, and since when.
     shown: Option<(Formatted, Instant)>,
     /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
     rendered: Option<(Version, Formatted)>,
 }
 
-/// Draws until the turn has ended.
-pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
+/// Shows the turn until it has ended.
+pub(super) async fn show(preview: &Preview, sender: &Sender) {
     let mut drafting = Drafting {
-        drawing,
+        preview,
         sender,
         pace: Pace::new(USUAL, Instant::now()),
-        standing: Standing::of(drawing, sender).await,
-        sketch: Sketch::new(),
+        standing: Standing::of(preview, sender).await,
+        state: PreviewState::new(),
         shown: None,
         rendered: None,
     };
@@ -51,50 +51,50 @@ pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
 }
 
 impl Drafting<'_> {
-    /// Waits until it is time and draws what is new; `false` when there is nothing more to draw.
+    /// Waits until it is time and shows what is new. `false` when there is nothing more to show.
     async fn step(&mut self) -> bool {
         match &self.shown {
             // Only "thinking" is there: the first words need not wait for their turn.
-            Some((last, _)) if last.text.is_empty() => self.drawing.words_by(self.pace.ready()).await,
-            _ => self.drawing.ended_by(self.pace.ready()).await,
+            Some((last, _)) if last.text.is_empty() => self.preview.words_by(self.pace.ready()).await,
+            _ => self.preview.ended_by(self.pace.ready()).await,
         }
-        if !self.drawing.update(&mut self.sketch) {
+        if !self.preview.update(&mut self.state) {
             return false;
         }
         match self.send_parts().await {
-            Stroke::Drawn => {}
-            Stroke::NotNow(wait) => {
+            Update::Shown => {}
+            Update::Later(wait) => {
                 self.put_off(wait).await;
                 return true;
             }
-            Stroke::Refused => self.sketch.give_up(),
+            Update::Refused => self.state.give_up(),
         }
-        self.draw_rest().await;
+        self.show_rest().await;
         true
     }
 
-    async fn draw_rest(&mut self) {
-        let version = self.sketch.version();
-        let picture = match self.rendered.take() {
-            Some((same, picture)) if same == version => picture,
-            _ => newest_part(&self.sketch),
+    async fn show_rest(&mut self) {
+        let version = self.state.version();
+        let content = match self.rendered.take() {
+            Some((same, content)) if same == version => content,
+            _ => newest_part(&self.state),
         };
-        self.rendered = Some((version, picture.clone()));
+        self.rendered = Some((version, content.clone()));
         if let Some((last, at)) = &self.shown
-            && *last == picture
+            && *last == content
             && at.elapsed() < KEEP
         {
-            self.drawing.changed_by(Some(*at + KEEP)).await;
+            self.preview.changed_by(Some(*at + KEEP)).await;
             self.pace.looked(Instant::now());
             return;
         }
-        match self.put(&picture).await {
-            Stroke::NotNow(wait) => self.put_off(wait).await,
-            // What was refused is not drawn again until it has changed.
-            Stroke::Drawn | Stroke::Refused => {
+        match self.put(&content).await {
+            Update::Later(wait) => self.put_off(wait).await,
+            // What was refused is not sent again until it has changed.
+            Update::Shown | Update::Refused => {
                 let now = Instant::now();
-                self.pace.drawn(now);
-                self.shown = Some((picture, now));
+                self.pace.updated(now);
+                self.shown = Some((content, now));
             }
         }
     }
@@ -102,49 +102,49 @@ impl Drafting<'_> {
     async fn put_off(&mut self, wait: Duration) {
         self.pace.pushed_back(Instant::now(), wait);
         // The pause that Telegram asked for holds for the first words too.
-        self.drawing.ended_by(self.pace.ready()).await;
+        self.preview.ended_by(self.pace.ready()).await;
     }
 
     /// Sends the parts that are full. With each Telegram takes the draft away, which then shows what is behind it.
-    async fn send_parts(&mut self) -> Stroke {
-        while !self.sketch.has_given_up {
-            let Some((index, piece)) = self.sketch.full_part() else { break };
+    async fn send_parts(&mut self) -> Update {
+        while !self.state.has_given_up {
+            let Some((index, piece)) = self.state.full_part() else { break };
             let part = part(piece.clone());
             if !self.standing.shows(index, &part) {
                 match self.send(index, &part).await {
-                    Stroke::Drawn => self.shown = None,
+                    Update::Shown => self.shown = None,
                     other => return other,
                 }
             }
-            self.sketch.part_sent();
+            self.state.part_sent();
         }
-        Stroke::Drawn
+        Update::Shown
     }
 
     /// A part is no less urgent than the answer it belongs to.
-    async fn send(&mut self, index: usize, part: &Outgoing) -> Stroke {
-        let chat = self.drawing.place.chat;
+    async fn send(&mut self, index: usize, part: &Outgoing) -> Update {
+        let chat = self.preview.place.chat;
         tokio::select! {
-            () = self.drawing.ended() => return Stroke::NotNow(Duration::ZERO),
+            () = self.preview.ended() => return Update::Later(Duration::ZERO),
             () = self.sender.gate.pass(chat, Urgency::Answer) => {}
         }
-        let _pen = self.drawing.pen.lock().await;
-        if self.drawing.look(|state| state.ended || state.pass != self.sketch.pass()) {
-            return Stroke::NotNow(Duration::ZERO);
+        let _message_call = self.preview.message_call.lock().await;
+        if self.preview.look(|incoming| incoming.ended || incoming.pass != self.state.pass()) {
+            return Update::Later(Duration::ZERO);
         }
-        let stroke = self.standing.show(index, part, true).await;
-        if let Stroke::NotNow(wait) = stroke {
+        let update = self.standing.show(index, part, true).await;
+        if let Update::Later(wait) = update {
             self.sender.gate.close(chat, wait);
         }
-        stroke
+        update
     }
 
-    async fn put(&self, picture: &Formatted) -> Stroke {
-        let _brush = self.drawing.brush.lock().await;
-        if self.drawing.has_ended() || !self.sender.gate.try_pass(self.drawing.place.chat) {
-            return Stroke::NotNow(Duration::ZERO);
+    async fn put(&self, content: &Formatted) -> Update {
+        let _transient_call = self.preview.transient_call.lock().await;
+        if self.preview.has_ended() || !self.sender.gate.try_pass(self.preview.place.chat) {
+            return Update::Later(Duration::ZERO);
         }
-        Stroke::of(self.sender.api.call(SendMessageDraft(body(self.drawing, picture))).await)
+        Update::of(self.sender.api.call(SendMessageDraft(body(self.preview, content))).await)
     }
 }
 
@@ -156,12 +156,12 @@ fn part(piece: Piece) -> Outgoing {
     Outgoing { content, file, author: Author::Model, ..Outgoing::default() }
 }
 
-fn body(drawing: &Drawing, picture: &Formatted) -> Value {
+fn body(preview: &Preview, content: &Formatted) -> Value {
     let mut body = json!({
-        "chat_id": drawing.place.chat, "draft_id": draft_id(drawing.run), "text": picture.text,
-        "entities": picture.entities, "can_stop": true,
+        "chat_id": preview.place.chat, "draft_id": draft_id(preview.run), "text": content.text,
+        "entities": content.entities, "can_stop": true,
     });
-    if let Some(topic) = drawing.place.topic {
+    if let Some(topic) = preview.place.topic {
         body["message_thread_id"] = json!(topic);
     }
     body

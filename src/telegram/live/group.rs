@@ -1,16 +1,16 @@
-//! Draws a turn in a group or channel: "typing", then one message that quotes the question and grows by edits. The
-//! courier makes the answer of it.
+//! Shows a turn in a group or channel: "typing", then one message that quotes the question and grows by edits. The
+//! delivery turns it into the answer.
 
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::drawing::{Drawing, State, Stroke};
 use super::pace::Pace;
-use super::picture::first_part;
-use super::sketch::{Sketch, Version};
+use super::preview::{Incoming, Preview, Update};
+use super::render::first_part;
 use super::standing::Standing;
+use super::state::{PreviewState, Version};
 use crate::telegram::api::SendChatAction;
 use crate::telegram::markup::Formatted;
 use crate::telegram::send::{Outgoing, Sender};
@@ -24,11 +24,11 @@ const TYPING_KEEP: Duration = Duration::from_millis(4500);
 
 /// A message that grows, or may come to.
 struct Growing<'a> {
-    drawing: &'a Drawing,
+    preview: &'a Preview,
     sender: &'a Sender,
     pace: Pace,
     standing: Standing<'a>,
-    sketch: Sketch,
+    state: PreviewState,
     /// What the message is known to show.
     shown: Option<Formatted>,
     /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
@@ -37,16 +37,16 @@ struct Growing<'a> {
     typing: Instant,
 }
 
-/// Draws until the turn has ended. A turn that goes on after a restart goes on in the message it had.
-pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
-    let standing = Standing::of(drawing, sender).await;
+/// Shows the turn until it has ended. A turn that goes on after a restart goes on in the message it had.
+pub(super) async fn show(preview: &Preview, sender: &Sender) {
+    let standing = Standing::of(preview, sender).await;
     let now = Instant::now();
     let mut growing = Growing {
-        drawing,
+        preview,
         sender,
         pace: Pace::new(USUAL, now),
         standing,
-        sketch: Sketch::new(),
+        state: PreviewState::new(),
         shown: None,
         rendered: None,
         typing: now,
@@ -55,89 +55,89 @@ pub(super) async fn draw(drawing: &Drawing, sender: &Sender) {
 }
 
 impl Growing<'_> {
-    /// Does what is due, or waits for it; `false` when there is nothing more to draw.
+    /// Does what is due, or waits for it; `false` when there is nothing more to show.
     async fn step(&mut self) -> bool {
         let now = Instant::now();
-        if self.drawing.has_ended() {
+        if self.preview.has_ended() {
             return false;
         }
-        let due = self.drawing.look(|state| self.due(state));
+        let due = self.preview.look(|incoming| self.due(incoming));
         let typing = self.standing.is_empty().then_some(self.typing);
         if due.is_some_and(|due| due <= now) {
             return self.grow(typing).await;
         }
         if typing.is_some_and(|typing| typing <= now) {
             let wait = match self.show_typing().await {
-                Stroke::NotNow(wait) => wait,
-                Stroke::Drawn | Stroke::Refused => Duration::ZERO,
+                Update::Later(wait) => wait,
+                Update::Shown | Update::Refused => Duration::ZERO,
             };
             self.typing = Instant::now() + TYPING_KEEP.max(wait);
             return true;
         }
-        self.drawing.changed_by(due.into_iter().chain(typing).min()).await;
+        self.preview.changed_by(due.into_iter().chain(typing).min()).await;
         true
     }
 
-    /// When the next stroke is due, if there may be something to draw. A status alone begins no message.
-    fn due(&self, state: &State) -> Option<Instant> {
-        match state.since {
+    /// When the next update is due, if there may be something to show. A status alone begins no message.
+    fn due(&self, incoming: &Incoming) -> Option<Instant> {
+        match incoming.since {
             Some(since) => Some(self.pace.ready().max(since + SHOW_AFTER)),
-            None => (!self.standing.is_empty() && state.status.is_some()).then_some(self.pace.ready()),
+            None => (!self.standing.is_empty() && incoming.status.is_some()).then_some(self.pace.ready()),
         }
     }
 
     async fn grow(&mut self, typing: Option<Instant>) -> bool {
-        if !self.drawing.update(&mut self.sketch) {
+        if !self.preview.update(&mut self.state) {
             return false;
         }
-        let version = self.sketch.version();
-        let picture = match self.rendered.take() {
-            Some((same, picture)) if same == version => picture,
-            _ => first_part(&self.sketch),
+        let version = self.state.version();
+        let content = match self.rendered.take() {
+            Some((same, content)) if same == version => content,
+            _ => first_part(&self.state),
         };
-        self.rendered = Some((version, picture.clone()));
-        if picture.text.is_empty() || self.shown.as_ref() == Some(&picture) {
-            self.drawing.changed_by(typing).await;
+        self.rendered = Some((version, content.clone()));
+        if content.text.is_empty() || self.shown.as_ref() == Some(&content) {
+            self.preview.changed_by(typing).await;
             self.pace.looked(Instant::now());
             return true;
         }
-        let stroke = self.put(&picture).await;
+        let update = self.put(&content).await;
         let now = Instant::now();
-        match stroke {
-            Stroke::Drawn => {
-                self.pace.drawn(now);
-                self.shown = Some(picture);
+        match update {
+            Update::Shown => {
+                self.pace.updated(now);
+                self.shown = Some(content);
             }
-            Stroke::NotNow(wait) => self.pace.pushed_back(now, wait),
+            Update::Later(wait) => self.pace.pushed_back(now, wait),
             // Someone has deleted it, or the bot may not write here: the courier will see what is to be done.
-            Stroke::Refused => {
-                self.drawing.ended().await;
+            Update::Refused => {
+                self.preview.ended().await;
                 return false;
             }
         }
         true
     }
 
-    async fn put(&mut self, picture: &Formatted) -> Stroke {
-        let _pen = self.drawing.pen.lock().await;
-        if self.drawing.has_ended() || !self.sender.gate.try_message(self.drawing.place.chat) {
-            return Stroke::NotNow(Duration::ZERO);
+    async fn put(&mut self, content: &Formatted) -> Update {
+        let _message_call = self.preview.message_call.lock().await;
+        if self.preview.has_ended() || !self.sender.gate.try_message(self.preview.place.chat) {
+            return Update::Later(Duration::ZERO);
         }
-        let reply_to = Some(self.drawing.message);
-        let content = Outgoing { content: picture.clone(), reply_to, ..Outgoing::default() };
+        let reply_to = Some(self.preview.message);
+        let content = Outgoing { content: content.clone(), reply_to, ..Outgoing::default() };
         self.standing.show(0, &content, false).await
     }
 
-    async fn show_typing(&self) -> Stroke {
-        let _brush = self.drawing.brush.lock().await;
-        let place = &self.drawing.place;
-        if self.drawing.has_ended() || !self.sender.gate.try_pass(place.chat) {
-            return Stroke::NotNow(Duration::ZERO);
+    async fn show_typing(&self) -> Update {
+        let _transient_call = self.preview.transient_call.lock().await;
+        let place = &self.preview.place;
+        if self.preview.has_ended() || !self.sender.gate.try_pass(place.chat) {
+            return Update::Later(Duration::ZERO);
         }
         let mut body = json!({"chat_id": place.chat, "action": "typing"});
         if let Some(topic) = place.topic {
             body["message_thread_id"] = json!(topic);
         }
-        Stroke::of(self.sender.api.call(SendChatAction(body)).await)
+        Update::of(self.sender.api.call(SendChatAction(body)).await)
     }
 }

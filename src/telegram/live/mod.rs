@@ -1,14 +1,14 @@
-//! Shows a turn while it works: in a private chat each full part of the answer as a message and the rest as a growing
-//! draft (`draft`), in a group "typing" and a growing message (`group`). It hears the run's events and draws at its own
-//! pace; only the newest state is ever drawn.
+//! Shows a preview of a turn while it works: in a private chat each full part of the answer as a message and the rest as a
+//! growing draft (`draft`), in a group "typing" and a growing message (`group`). It hears the events of the turn and
+//! updates at its own pace; only the newest state is shown.
 
 mod draft;
-mod drawing;
 mod group;
 mod pace;
-mod picture;
-mod sketch;
+mod preview;
+mod render;
 mod standing;
+mod state;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -17,8 +17,8 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::drawing::{Drawing, lock};
-pub(super) use self::sketch::MESSAGE_UNITS;
+use self::preview::{Preview, lock};
+pub(super) use self::state::MESSAGE_UNITS;
 use super::send::Sender;
 use super::tries::pauses;
 use crate::delivery::{Listener, TurnEvent, TurnEventKind};
@@ -28,47 +28,47 @@ use crate::ids::RunId;
 use crate::prompts::texts::{Locales, fill};
 use crate::shutdown::Tasks;
 
-/// So long an answer waits for a call that is under way and leaves nothing behind.
-const LAST_STROKE: Duration = Duration::from_secs(2);
+/// An answer waits at most so long for a preview call whose effect fades.
+const TRANSIENT_CALL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Draws what is in progress.
+/// Shows previews of the turns in progress.
 #[derive(Debug)]
 pub struct Live {
     sender: Sender,
     tasks: Tasks,
     locales: Arc<Locales>,
-    drawings: Arc<Mutex<HashMap<RunId, Arc<Drawing>>>>,
+    previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
 }
 
-/// Takes a drawing off the list when it ends, by a panic too.
+/// Takes a preview off the list when its task ends, by a panic too.
 struct Listed {
-    drawings: Arc<Mutex<HashMap<RunId, Arc<Drawing>>>>,
+    previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
     run: RunId,
 }
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        lock(&self.drawings).remove(&self.run);
+        lock(&self.previews).remove(&self.run);
     }
 }
 
 impl Live {
-    /// Draws as this sender, at its gate's leave; status lines come in the language of whoever asked.
+    /// Sends through this sender, within its rate limits. Status lines come in the language of whoever asked.
     #[must_use]
     pub fn new(sender: Sender, tasks: Tasks, locales: Arc<Locales>) -> Self {
-        Self { sender, tasks, locales, drawings: Arc::default() }
+        Self { sender, tasks, locales, previews: Arc::default() }
     }
 
-    /// Ends a turn's drawing, waits until no call of it is under way, and gives the messages it leaves, also after a
+    /// Ends a turn's preview, waits until none of its calls is under way, and gives the messages it leaves, also after a
     /// restart. A draft that takes longer than a little stands under the answer until it fades; a call that sends or
     /// changes a message is waited for as long as it takes, else it might put the answer back to a part of it. `None` if the
     /// bot stops before the store says which they are.
     pub async fn settle(&self, run: RunId) -> Option<Vec<LiveMessage>> {
-        let drawing = lock(&self.drawings).get(&run).cloned();
-        if let Some(drawing) = drawing {
-            drawing.end();
-            drop(timeout(LAST_STROKE, drawing.brush.lock()).await);
-            drop(drawing.pen.lock().await);
+        let preview = lock(&self.previews).get(&run).cloned();
+        if let Some(preview) = preview {
+            preview.end();
+            drop(timeout(TRANSIENT_CALL_TIMEOUT, preview.transient_call.lock()).await);
+            drop(preview.message_call.lock().await);
         }
         let mut pauses = pauses();
         loop {
@@ -83,15 +83,15 @@ impl Live {
         }
     }
 
-    fn begin(&self, drawing: Drawing) {
-        let (run, drawing) = (drawing.run, Arc::new(drawing));
-        lock(&self.drawings).insert(run, Arc::clone(&drawing));
-        let (sender, drawings) = (self.sender.clone(), Arc::clone(&self.drawings));
+    fn begin(&self, preview: Preview) {
+        let (run, preview) = (preview.run, Arc::new(preview));
+        lock(&self.previews).insert(run, Arc::clone(&preview));
+        let (sender, previews) = (self.sender.clone(), Arc::clone(&self.previews));
         self.tasks.spawn("live", async move {
-            let _listed = Listed { drawings, run };
-            match drawing.place.is_group() {
-                true => group::draw(&drawing, &sender).await,
-                false => draft::draw(&drawing, &sender).await,
+            let _listed = Listed { previews, run };
+            match preview.place.is_group() {
+                true => group::show(&preview, &sender).await,
+                false => draft::show(&preview, &sender).await,
             }
         });
     }
@@ -106,31 +106,31 @@ impl Listener for Live {
     fn hear(&self, event: &TurnEvent) {
         if let TurnEventKind::Started { place, message, language } = &event.kind {
             if let Some(message) = message {
-                self.begin(Drawing::new(event.run, place.clone(), *message, language.clone()));
+                self.begin(Preview::new(event.run, place.clone(), *message, language.clone()));
             }
             return;
         }
-        let Some(drawing) = lock(&self.drawings).get(&event.run).cloned() else {
+        let Some(preview) = lock(&self.previews).get(&event.run).cloned() else {
             return;
         };
         match &event.kind {
             TurnEventKind::Started { .. } => {}
-            TurnEventKind::Delta(text) => drawing.change(|state| {
-                state.status = None;
-                state.heard.push_str(text);
-                state.since = state.since.or_else(|| Some(Instant::now()));
+            TurnEventKind::Delta(text) => preview.change(|incoming| {
+                incoming.status = None;
+                incoming.text.push_str(text);
+                incoming.since = incoming.since.or_else(|| Some(Instant::now()));
             }),
-            TurnEventKind::PassEnded => drawing.change(|state| {
-                state.pass += 1;
-                state.heard.clear();
-                state.since = None;
+            TurnEventKind::PassEnded => preview.change(|incoming| {
+                incoming.pass += 1;
+                incoming.text.clear();
+                incoming.since = None;
             }),
             TurnEventKind::ToolStarted { name: _, status, hint } => {
-                let status = self.status(drawing.language.as_deref(), *status, hint.as_deref());
-                drawing.change(|state| state.status = status);
+                let status = self.status(preview.language.as_deref(), *status, hint.as_deref());
+                preview.change(|incoming| incoming.status = status);
             }
             TurnEventKind::ToolEnded { .. } => {}
-            TurnEventKind::Ended => drawing.end(),
+            TurnEventKind::Ended => preview.end(),
         }
     }
 }

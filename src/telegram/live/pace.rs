@@ -1,5 +1,5 @@
-//! When the next stroke may go out: at a usual pace, slower for a while after Telegram has pushed back. Pure; both ways
-//! of drawing ask it.
+//! When the next update may go out: at a usual pace, slower for a while after Telegram has pushed back. Pure; both ways
+//! of showing a turn ask it.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// What has not changed visibly is looked at again after this.
 const LOOK: Duration = Duration::from_millis(350);
 
-/// The pace of one drawing.
+/// The pace of one preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pace {
     usual: Duration,
@@ -19,18 +19,18 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Strokes this far apart; the first may go out now.
+    /// Updates this far apart; the first may go out now.
     pub(super) const fn new(usual: Duration, now: Instant) -> Self {
         Self { usual, pause: usual, ready: now }
     }
 
-    /// When the next stroke may go out.
+    /// When the next update may go out.
     pub(super) const fn ready(&self) -> Instant {
         self.ready
     }
 
-    /// A stroke was drawn: the next one comes after the pause, which returns to the usual one by a quarter at a time.
-    pub(super) fn drawn(&mut self, now: Instant) {
+    /// An update was shown: the next one comes after the pause, which returns to the usual one by a quarter at a time.
+    pub(super) fn updated(&mut self, now: Instant) {
         self.ready = now + self.pause;
         self.pause = self.usual.max(self.pause * 3 / 4);
     }
@@ -41,7 +41,7 @@ impl Pace {
         self.ready = now + self.pause.max(wait);
     }
 
-    /// There was nothing new to draw.
+    /// There was nothing new to show.
     pub(super) fn looked(&mut self, now: Instant) {
         self.ready = self.ready.max(now + LOOK);
     }
@@ -55,21 +55,21 @@ mod tests {
 
     const USUAL: Duration = Duration::from_secs(4);
 
-    /// Milliseconds until the next stroke may go out, after each of these: `None` for one that was drawn, else the wait
+    /// Milliseconds until the next update may go out, after each of these: `None` for one that was shown, else the wait
     /// in seconds that Telegram asked for.
-    fn pauses(strokes: &[Option<u64>]) -> Vec<u128> {
+    fn pauses(updates: &[Option<u64>]) -> Vec<u128> {
         let mut now = Instant::now();
         let mut pace = Pace::new(USUAL, now);
-        let after = |stroke: &Option<u64>| {
-            match stroke {
-                None => pace.drawn(now),
+        let after = |update: &Option<u64>| {
+            match update {
+                None => pace.updated(now),
                 Some(wait) => pace.pushed_back(now, Duration::from_secs(*wait)),
             }
             let pause = pace.ready() - now;
             now = pace.ready();
             pause.as_millis()
         };
-        strokes.iter().map(after).collect()
+        updates.iter().map(after).collect()
     }
 
     #[test]
@@ -90,17 +90,17 @@ mod tests {
         let mut pace = Pace::new(USUAL, now);
         pace.looked(now);
         assert_eq!(pace.ready(), now + LOOK);
-        pace.drawn(now);
+        pace.updated(now);
         pace.looked(now);
         assert_eq!(pace.ready(), now + USUAL);
     }
 
     proptest! {
         #[test]
-        fn no_pause_is_shorter_than_usual_or_longer_than_it_must_be(strokes: Vec<Option<u8>>) {
-            let strokes: Vec<Option<u64>> = strokes.into_iter().map(|wait| wait.map(u64::from)).collect();
-            for (pause, stroke) in pauses(&strokes).into_iter().zip(&strokes) {
-                let asked = u128::from(stroke.unwrap_or_default()) * 1000;
+        fn no_pause_is_shorter_than_usual_or_longer_than_it_must_be(updates: Vec<Option<u8>>) {
+            let updates: Vec<Option<u64>> = updates.into_iter().map(|wait| wait.map(u64::from)).collect();
+            for (pause, update) in pauses(&updates).into_iter().zip(&updates) {
+                let asked = u128::from(update.unwrap_or_default()) * 1000;
                 prop_assert!(pause >= asked.max(4000) && pause <= asked.max(60_000));
             }
         }

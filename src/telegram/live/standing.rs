@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::drawing::{Drawing, Stroke};
+use super::preview::{Preview, Update};
 use crate::domain::delivery::LiveMessage;
 use crate::outbound::Urgency;
 use crate::telegram::amend::edit_body;
@@ -13,19 +13,19 @@ use crate::telegram::send::{Outgoing, Sender, body, is_unchanged, sent_id};
 
 /// The messages of one turn, by index.
 pub(super) struct Standing<'a> {
-    drawing: &'a Drawing,
+    preview: &'a Preview,
     sender: &'a Sender,
     live: Vec<LiveMessage>,
 }
 
 impl<'a> Standing<'a> {
     /// Those there are: a turn that goes on after a restart goes on in the messages it had.
-    pub(super) async fn of(drawing: &'a Drawing, sender: &'a Sender) -> Self {
-        let live = sender.outbox.live_of(drawing.run).await.unwrap_or_else(|error| {
-            tracing::error!(%error, run = %drawing.run, "what was shown of an answer could not be looked up");
+    pub(super) async fn of(preview: &'a Preview, sender: &'a Sender) -> Self {
+        let live = sender.outbox.live_of(preview.run).await.unwrap_or_else(|error| {
+            tracing::error!(%error, run = %preview.run, "what was shown of an answer could not be looked up");
             Vec::new()
         });
-        Self { drawing, sender, live }
+        Self { preview, sender, live }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -43,7 +43,7 @@ impl<'a> Standing<'a> {
 
     /// Has the message with this index, which may be the one behind the last, show this. `is_final`: it is a full part,
     /// not one that grows.
-    pub(super) async fn show(&mut self, index: usize, content: &Outgoing, is_final: bool) -> Stroke {
+    pub(super) async fn show(&mut self, index: usize, content: &Outgoing, is_final: bool) -> Update {
         let shown = is_final.then(|| content.fingerprint());
         match self.at(index) {
             Some(live) => self.change(live, content, shown).await,
@@ -51,54 +51,54 @@ impl<'a> Standing<'a> {
         }
     }
 
-    async fn change(&mut self, live: LiveMessage, content: &Outgoing, shown: Option<u64>) -> Stroke {
+    async fn change(&mut self, live: LiveMessage, content: &Outgoing, shown: Option<u64>) -> Update {
         if content.file.is_some() {
-            return Stroke::Refused;
+            return Update::Refused;
         }
         // Until Telegram has confirmed it, nobody knows which of both it shows.
         let unknown = LiveMessage { shown: None, ..live };
         if live.shown.is_some() && !self.record(unknown).await {
-            return Stroke::Refused;
+            return Update::Refused;
         }
-        let stroke =
+        let update =
             match self.sender.api.call(EditMessageText(Value::Object(edit_body(live, content)))).await {
-                Err(ApiError::Refused(words)) if is_unchanged(&words) => Stroke::Drawn,
-                result => Stroke::of(result),
+                Err(ApiError::Refused(words)) if is_unchanged(&words) => Update::Shown,
+                result => Update::of(result),
             };
-        if matches!(stroke, Stroke::Drawn)
+        if matches!(update, Update::Shown)
             && shown.is_some()
             && !self.record(LiveMessage { shown, ..live }).await
         {
-            return Stroke::Refused;
+            return Update::Refused;
         }
-        stroke
+        update
     }
 
     /// Sends the message and records it before anything else happens; one that cannot be recorded is deleted at once. If
     /// the process dies between Telegram's confirmation and the record, or the confirmation is lost, nobody knows of the
     /// message: then at most this one stays beside the answer, as with any delivery.
-    async fn begin(&mut self, index: usize, content: &Outgoing, shown: Option<u64>) -> Stroke {
-        let place = &self.drawing.place;
+    async fn begin(&mut self, index: usize, content: &Outgoing, shown: Option<u64>) -> Update {
+        let place = &self.preview.place;
         let sent = match self.sender.call(content.file.as_ref(), &body(place, content)).await {
             // Another try might leave a second one.
             Err(ApiError::Unclear(words)) => {
                 tracing::warn!(chat = %place.chat, words, "a part of an answer may stand in the chat for good");
-                return Stroke::Refused;
+                return Update::Refused;
             }
-            Err(error) => return Stroke::of(Err(error)),
+            Err(error) => return Update::of(Err(error)),
             Ok(sent) => sent,
         };
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let live =
-            LiveMessage { run: self.drawing.run, index, chat: place.chat, message: sent_id(&sent), shown };
+            LiveMessage { run: self.preview.run, index, chat: place.chat, message: sent_id(&sent), shown };
         if self.record(live).await {
-            return Stroke::Drawn;
+            return Update::Shown;
         }
         let body = json!({"chat_id": live.chat, "message_id": live.message});
         if let Err(error) = self.sender.once(live.chat, DeleteMessage(body), Urgency::Answer).await {
             tracing::error!(?error, run = %live.run, "a part of an answer that is not on record stays");
         }
-        Stroke::Refused
+        Update::Refused
     }
 
     async fn record(&mut self, live: LiveMessage) -> bool {

@@ -8,9 +8,9 @@ use crate::text::may_be_json;
 /// The most UTF-16 units of a message, and of a draft.
 pub(in crate::telegram) const MESSAGE_UNITS: usize = 4096;
 
-/// What there is to show.
+/// The state of a preview: what there is to show.
 #[derive(Debug)]
-pub(super) struct Sketch {
+pub(super) struct PreviewState {
     pass: u64,
     pub(super) parts: Parts,
     /// Full parts that have not been sent.
@@ -23,7 +23,7 @@ pub(super) struct Sketch {
     pub(super) has_given_up: bool,
 }
 
-/// What a picture of a sketch depends on.
+/// What the rendered preview depends on: states of the same version render the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Version {
     pass: u64,
@@ -34,7 +34,7 @@ pub(super) struct Version {
     status: Option<String>,
 }
 
-impl Sketch {
+impl PreviewState {
     pub(super) fn new() -> Self {
         Self::of_pass(0)
     }
@@ -44,8 +44,8 @@ impl Sketch {
         Self { pass, parts, ready: VecDeque::new(), sent: 0, status: None, has_given_up: false }
     }
 
-    /// Takes note of more text of a pass. Another pass begins with nothing.
-    pub(super) fn hear(&mut self, pass: u64, text: &str, status: Option<String>) {
+    /// Adds text of a pass. Another pass begins with nothing.
+    pub(super) fn push(&mut self, pass: u64, text: &str, status: Option<String>) {
         if self.pass != pass {
             *self = Self::of_pass(pass);
         }
@@ -77,7 +77,6 @@ impl Sketch {
         self.pass
     }
 
-    /// Sketches of the same version look the same.
     pub(super) fn version(&self) -> Version {
         let (length, has_given_up) = (self.parts.markdown().len(), self.has_given_up);
         let (is_waiting, status) = (!self.ready.is_empty(), self.status.clone());

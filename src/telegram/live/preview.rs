@@ -1,4 +1,4 @@
-//! One turn's picture: what it has come to, and the wait for more. Filled by [`super::Live`], drawn by
+//! The preview of one turn: the text and status that have not been shown yet, and the wait for more. [`super::Live`] writes it; it is sent by
 //! [`mod@super::draft`] and [`mod@super::group`].
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,74 +8,79 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use super::sketch::Sketch;
+use super::state::PreviewState;
 use crate::domain::chat::Place;
 use crate::ids::{MessageId, RunId};
 use crate::telegram::error::ApiError;
 
-/// One turn's picture.
+/// The preview of one turn. The listener writes to it, one task sends it.
 #[derive(Debug)]
-pub(super) struct Drawing {
+pub(super) struct Preview {
     pub(super) run: RunId,
     pub(super) place: Place,
     /// The message the turn answers.
     pub(super) message: MessageId,
     pub(super) language: Option<String>,
-    pub(super) state: Mutex<State>,
+    pub(super) incoming: Mutex<Incoming>,
     pub(super) changed: Notify,
-    /// Held while a call is under way whose effect fades: a draft or "typing" should not come behind the answer.
-    pub(super) brush: tokio::sync::Mutex<()>,
-    /// Held while a call is under way whose effect stays: the answer must know of it and come behind it.
-    pub(super) pen: tokio::sync::Mutex<()>,
+    /// Held during a call whose effect fades (a draft, "typing"): it should not arrive after the answer.
+    pub(super) transient_call: tokio::sync::Mutex<()>,
+    /// Held during a call that sends or edits a message: the answer must know of that message and come after it.
+    pub(super) message_call: tokio::sync::Mutex<()>,
 }
 
+/// What the turn has given since the preview was last brought up to date.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct Incoming {
     /// The number of the pass in progress.
     pub(super) pass: u64,
-    /// Its text since the last look.
-    pub(super) heard: String,
+    /// Its text since then.
+    pub(super) text: String,
     /// Since when it has had text.
     pub(super) since: Option<Instant>,
     pub(super) status: Option<String>,
     pub(super) ended: bool,
 }
 
-/// What came of drawing once. A push-back slows the drawing alone, not the answer.
-pub(super) enum Stroke {
-    Drawn,
-    NotNow(Duration),
+/// The outcome of one call for the preview.
+pub(super) enum Update {
+    /// Telegram has taken it.
+    Shown,
+    /// Not now; Telegram asked to wait at least so long (zero if it named no wait). This slows the preview alone, not the
+    /// answer.
+    Later(Duration),
+    /// Telegram does not take it, or it cannot be known; the same is not tried again.
     Refused,
 }
 
-impl Drawing {
+impl Preview {
     pub(super) fn new(run: RunId, place: Place, message: MessageId, language: Option<String>) -> Self {
-        let (state, changed, brush, pen) = Default::default();
-        Self { run, place, message, language, state, changed, brush, pen }
+        let (incoming, changed, transient_call, message_call) = Default::default();
+        Self { run, place, message, language, incoming, changed, transient_call, message_call }
     }
 
-    pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut lock(&self.state));
+    pub(super) fn change(&self, change: impl FnOnce(&mut Incoming)) {
+        change(&mut lock(&self.incoming));
         self.changed.notify_one();
     }
 
     pub(super) fn end(&self) {
-        self.change(|state| state.ended = true);
+        self.change(|incoming| incoming.ended = true);
     }
 
-    pub(super) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
-        look(&lock(&self.state))
+    pub(super) fn look<T>(&self, look: impl FnOnce(&Incoming) -> T) -> T {
+        look(&lock(&self.incoming))
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.look(|state| state.ended)
+        self.look(|incoming| incoming.ended)
     }
 
-    /// Brings a sketch up to date; `false` once the turn has ended.
-    pub(super) fn update(&self, sketch: &mut Sketch) -> bool {
-        let mut state = lock(&self.state);
-        sketch.hear(state.pass, &std::mem::take(&mut state.heard), state.status.clone());
-        !state.ended
+    /// Moves the new text and status into the state. `false` once the turn has ended.
+    pub(super) fn update(&self, state: &mut PreviewState) -> bool {
+        let mut incoming = lock(&self.incoming);
+        state.push(incoming.pass, &std::mem::take(&mut incoming.text), incoming.status.clone());
+        !incoming.ended
     }
 
     /// Waits for a change since the last wait, at most until then.
@@ -89,7 +94,7 @@ impl Drawing {
     /// Waits for the first words of a pass or for the end, at most until then.
     pub(super) async fn words_by(&self, deadline: Instant) {
         let words = async {
-            while !self.look(|state| state.ended || state.since.is_some()) {
+            while !self.look(|incoming| incoming.ended || incoming.since.is_some()) {
                 self.changed.notified().await;
             }
         };
@@ -108,15 +113,15 @@ impl Drawing {
     }
 }
 
-impl Stroke {
+impl Update {
     pub(super) fn of(result: Result<Value, ApiError>) -> Self {
-        let Err(error) = result else { return Self::Drawn };
-        tracing::debug!(%error, "what is in progress could not be drawn");
+        let Err(error) = result else { return Self::Shown };
+        tracing::debug!(%error, "a preview could not be shown");
         match error {
-            ApiError::RetryAfter(wait) => Self::NotNow(wait),
+            ApiError::RetryAfter(wait) => Self::Later(wait),
             ApiError::Refused(_) | ApiError::Migrated(_) => Self::Refused,
             ApiError::Unauthorized | ApiError::Conflict | ApiError::Unreachable(_) | ApiError::Unclear(_) => {
-                Self::NotNow(Duration::ZERO)
+                Self::Later(Duration::ZERO)
             }
         }
     }

@@ -1,42 +1,42 @@
-//! What a drawing shows of a turn: the text behind the parts that were sent, with the status line under it, in one
+//! What a preview shows of a turn: the text behind the parts that were sent, with the status line under it, in one
 //! message. Pure.
 
-use super::sketch::{MESSAGE_UNITS, Sketch};
+use super::state::{MESSAGE_UNITS, PreviewState};
 use crate::telegram::markup::{Formatted, MORE, Piece, split, window};
 use crate::text::utf16_len;
 
 /// Stands where the beginning of a block is left out.
 const LESS: &str = "… ";
 
-/// So many bytes of Markdown are looked at: drawing a long text once takes the same time at its end as at its beginning.
+/// So many bytes of Markdown are rendered: one update of a long text takes the same time at its end as at its beginning.
 const KEPT: usize = 32 * 1024;
 
 /// So much of a long text may be hidden behind its beginning, in UTF-16 units: a paragraph that is soon whole.
 const HIDDEN: usize = 512;
 
 /// Of a long text the first message, which it will be in the end too.
-pub(super) fn first_part(sketch: &Sketch) -> Formatted {
-    let (text, goes_on) = sketch.parts.left(KEPT);
-    beginning(sketch, text, goes_on)
+pub(super) fn first_part(state: &PreviewState) -> Formatted {
+    let (text, goes_on) = state.parts.left(KEPT);
+    beginning(state, text, goes_on)
 }
 
 /// What a draft shows behind the parts that were sent, without links, since it has no switch for previews. Of a block that
 /// is longer than a message it is the end, which is being written.
-pub(super) fn newest_part(sketch: &Sketch) -> Formatted {
-    let is_waiting = !sketch.has_given_up;
-    if let Some(Piece::Text(text)) = sketch.ready.front().filter(|_| is_waiting) {
-        return beginning(sketch, text.clone().without_links(), true);
+pub(super) fn newest_part(state: &PreviewState) -> Formatted {
+    let is_waiting = !state.has_given_up;
+    if let Some(Piece::Text(text)) = state.ready.front().filter(|_| is_waiting) {
+        return beginning(state, text.clone().without_links(), true);
     }
-    let (rest, is_whole) = sketch.parts.end(KEPT);
-    let unsent = sketch.ready.iter().filter_map(|piece| match piece {
+    let (rest, is_whole) = state.parts.end(KEPT);
+    let unsent = state.ready.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.clone()),
         Piece::File(_) | Piece::Whole(..) => None,
     });
     let text = unsent.chain([rest]).reduce(Formatted::followed_by).unwrap_or_default().without_links();
-    let line = status_line(sketch, &text);
+    let line = status_line(state, &text);
     let room = MESSAGE_UNITS - utf16_len(&line);
     if is_whole && utf16_len(&text.text) <= room + HIDDEN {
-        return beginning(sketch, text, false);
+        return beginning(state, text, false);
     }
     let begin = Formatted { text: LESS.to_owned(), entities: Vec::new() };
     let mut end = begin.with(window(text, room - utf16_len(LESS)));
@@ -45,8 +45,8 @@ pub(super) fn newest_part(sketch: &Sketch) -> Formatted {
 }
 
 /// The first message of a text, the status under it.
-fn beginning(sketch: &Sketch, text: Formatted, goes_on: bool) -> Formatted {
-    let line = status_line(sketch, &text);
+fn beginning(state: &PreviewState, text: Formatted, goes_on: bool) -> Formatted {
+    let line = status_line(state, &text);
     let mut parts = split(text, MESSAGE_UNITS - utf16_len(MORE) - utf16_len(&line)).into_iter();
     let mut first = parts.next().unwrap_or_default();
     if parts.next().is_some() || goes_on {
@@ -57,9 +57,9 @@ fn beginning(sketch: &Sketch, text: Formatted, goes_on: bool) -> Formatted {
 }
 
 /// The status as it is: it stands outside of any code that the text has left open.
-fn status_line(sketch: &Sketch, above: &Formatted) -> String {
+fn status_line(state: &PreviewState, above: &Formatted) -> String {
     let gap = if above.text.is_empty() { "" } else { "\n\n" };
-    sketch.status.as_ref().map_or_else(String::new, |status| format!("{gap}{status}"))
+    state.status.as_ref().map_or_else(String::new, |status| format!("{gap}{status}"))
 }
 
 #[cfg(test)]
@@ -69,14 +69,14 @@ mod tests {
     use super::*;
     use crate::telegram::markup::render;
 
-    fn sketch(text: &str, status: Option<&str>) -> Sketch {
-        let mut sketch = Sketch::new();
-        sketch.hear(0, text, status.map(str::to_owned));
-        sketch
+    fn state_of(text: &str, status: Option<&str>) -> PreviewState {
+        let mut state = PreviewState::new();
+        state.push(0, text, status.map(str::to_owned));
+        state
     }
 
     fn first(text: &str, status: Option<&str>) -> Formatted {
-        first_part(&sketch(text, status))
+        first_part(&state_of(text, status))
     }
 
     #[test]
@@ -108,21 +108,21 @@ mod tests {
     #[test]
     fn behind_the_parts_that_were_sent_the_rest_shows() {
         let paragraph = |n: usize| format!("Paragraph {n} **of** {}end.\n\n", "many words ".repeat(26));
-        let mut sketch = sketch(&(1..=20).map(paragraph).collect::<String>(), None);
-        let (index, piece) = sketch.full_part().expect("a full part");
+        let mut state = state_of(&(1..=20).map(paragraph).collect::<String>(), None);
+        let (index, piece) = state.full_part().expect("a full part");
         let (at, Piece::Text(part)) = (index, piece.clone()) else { panic!("no text") };
-        let waiting = newest_part(&sketch);
+        let waiting = newest_part(&state);
         let shown = waiting.text.trim_end_matches(MORE);
         assert!(at == 0 && part.text.starts_with(shown) && waiting.text.ends_with(MORE), "it waits");
-        let before = sketch.version();
-        sketch.part_sent();
-        assert!(sketch.version() != before && sketch.sent == 1);
-        let rest = newest_part(&sketch);
+        let before = state.version();
+        state.part_sent();
+        assert!(state.version() != before && state.sent == 1);
+        let rest = newest_part(&state);
         let last = part.text.matches("Paragraph").count();
         assert!(rest.text.starts_with(&format!("Paragraph {} of many words", last + 1)), "{rest:?}");
         assert!(rest.text.ends_with("words end."), "{rest:?}");
-        sketch.hear(1, "Anew", None);
-        assert_eq!((newest_part(&sketch).text.as_str(), sketch.sent), ("Anew", 0));
+        state.push(1, "Anew", None);
+        assert_eq!((newest_part(&state).text.as_str(), state.sent), ("Anew", 0));
     }
 
     #[test]
@@ -133,30 +133,30 @@ mod tests {
         for (block, name) in
             [(format!("```rust\n{code}"), "code"), (table, "table"), (paragraph, "paragraph")]
         {
-            let mut sketch = sketch("", None);
+            let mut state = state_of("", None);
             let (mut last, mut seen) = (String::new(), 0);
             for (at, line) in block.split_inclusive([' ', '\n']).enumerate() {
-                sketch.hear(0, line, None);
+                state.push(0, line, None);
                 if at % 401 != 400 {
                     continue;
                 }
-                assert!(sketch.full_part().is_none());
-                let picture = newest_part(&sketch);
-                assert!(utf16_len(&picture.text) <= MESSAGE_UNITS, "{name}");
-                if sketch.parts.markdown().len() > 3 * MESSAGE_UNITS {
-                    assert!(picture.text.starts_with(LESS) && picture.text != last, "{name} stands still");
-                    assert!(utf16_len(&picture.text) > MESSAGE_UNITS / 2, "{name}: {}", picture.text.len());
+                assert!(state.full_part().is_none());
+                let content = newest_part(&state);
+                assert!(utf16_len(&content.text) <= MESSAGE_UNITS, "{name}");
+                if state.parts.markdown().len() > 3 * MESSAGE_UNITS {
+                    assert!(content.text.starts_with(LESS) && content.text != last, "{name} stands still");
+                    assert!(utf16_len(&content.text) > MESSAGE_UNITS / 2, "{name}: {}", content.text.len());
                     assert!(
-                        name == "paragraph" || picture.entities.len() == 1,
+                        name == "paragraph" || content.entities.len() == 1,
                         "{name}: {:?}",
-                        picture.entities
+                        content.entities
                     );
                     seen += 1;
                 }
-                last = picture.text;
+                last = content.text;
             }
             assert!(seen > 10, "{name}");
-            assert!(first_part(&sketch).text.ends_with(MORE), "a group shows the beginning");
+            assert!(first_part(&state).text.ends_with(MORE), "a group shows the beginning");
         }
     }
 
@@ -164,23 +164,23 @@ mod tests {
     fn what_could_not_be_sent_shows_before_the_rest() {
         let text =
             |from: usize, to: usize| (from..to).map(|n| format!("Word {n} of many.\n\n")).collect::<String>();
-        let mut sketch = sketch(&text(0, 260), None);
-        assert!(sketch.full_part().is_some());
-        sketch.give_up();
-        sketch.hear(0, &text(260, 600), None);
-        let shown = newest_part(&sketch).text;
+        let mut state = state_of(&text(0, 260), None);
+        assert!(state.full_part().is_some());
+        state.give_up();
+        state.push(0, &text(260, 600), None);
+        let shown = newest_part(&state).text;
         assert!(shown.starts_with(LESS) && shown.ends_with("Word 599 of many."), "{shown}");
         let numbers: Vec<usize> = shown.split(' ').filter_map(|word| word.parse().ok()).collect();
         assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]) && numbers.len() > 150, "{numbers:?}");
-        sketch.hear(1, "Anew", None);
-        assert!(!sketch.has_given_up, "another pass may be sent");
+        state.push(1, "Anew", None);
+        assert!(!state.has_given_up, "another pass may be sent");
     }
 
     #[test]
     fn what_may_become_code_waits() {
         let list = format!("[\n\n{}", "1,\n\n".repeat(2_000));
-        assert!(sketch(&list, None).full_part().is_none());
-        assert!(sketch(&format!("{list} and words"), None).full_part().is_some());
+        assert!(state_of(&list, None).full_part().is_none());
+        assert!(state_of(&format!("{list} and words"), None).full_part().is_some());
     }
 
     proptest! {
@@ -194,8 +194,8 @@ mod tests {
                 _ => format!("{word} "),
             });
             let text: String = whole.collect();
-            let sketch = sketch(&text[..cut.index(text.len())], Some("🔎 looking"));
-            for shown in [first_part(&sketch), newest_part(&sketch)] {
+            let state = state_of(&text[..cut.index(text.len())], Some("🔎 looking"));
+            for shown in [first_part(&state), newest_part(&state)] {
                 prop_assert!(utf16_len(&shown.text) <= MESSAGE_UNITS && shown.entities.len() <= 300);
                 prop_assert!(!shown.text.contains(['*', '`', '[', ']', '(']), "{}", shown.text);
             }
