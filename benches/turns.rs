@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use figaro::shutdown::Tasks;
+use figaro::shutdown::TaskTracker;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
@@ -147,7 +147,7 @@ fn tell(chats: &Chats, chat: i64, heard: Heard) {
 /// Passes on when drafts with words and answers reach Telegram.
 fn listen(telegram: &OfflineTelegram, chats: Chats) {
     let mut events = telegram.subscribe();
-    Tasks::new().spawn("listen", async move {
+    TaskTracker::new().spawn("listen", async move {
         loop {
             let event = match events.recv().await {
                 Ok(event) => event,

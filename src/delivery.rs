@@ -1,5 +1,5 @@
-//! The port between a run and the outside: what a run tells while it works, and how its answer leaves. Runs publish;
-//! Telegram draws; whoever else wants to know listens too.
+//! The ports between a turn and the outside: the events it publishes while it works, and the delivery of its answer.
+//! `turn` uses both; `telegram` shows the events and delivers.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use crate::domain::delivery::PendingDelivery;
 use crate::domain::tool::{StatusKey, ToolStatus};
 use crate::ids::{MessageId, RunId};
 
-/// Something that happened in a run.
+/// An event of a turn.
 #[derive(Debug, Clone)]
 pub struct TurnEvent {
-    /// The run.
+    /// The turn.
     pub run: RunId,
-    /// What happened.
+    /// What happened, with its facts.
     pub kind: TurnEventKind,
 }
 
-/// What can happen in a run, in the order it happens.
+/// What can happen in a turn, in the order in which it happens.
 #[derive(Debug, Clone)]
 pub enum TurnEventKind {
-    /// It begins.
+    /// The turn begins.
     Started {
-        /// Where.
+        /// The chat and topic it answers in.
         place: Place,
-        /// The message it answers; none if nobody waits for it, as for a task: then nobody watches it grow, either.
+        /// The message it answers. `None` for a task's run: nobody waits for it, so no preview is shown.
         message: Option<MessageId>,
         /// The IETF tag of the language that the person's client speaks.
         language: Option<String>,
@@ -37,31 +37,31 @@ pub enum TurnEventKind {
     Delta(String),
     /// The pass ended with calls, or is written anew: its text so far was no answer.
     PassEnded,
-    /// `tool:start`. Not told of a call for which there is no tool.
+    /// `tool:start`. A call of an unknown tool publishes nothing.
     ToolStarted {
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// The text that a chat shows meanwhile.
+        /// The key of the text that a chat shows meanwhile.
         status: StatusKey,
         /// The argument that says most, for a status line.
         hint: Option<String>,
     },
     /// `tool:complete`.
     ToolEnded {
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// How it ended.
+        /// How the call ended.
         status: ToolStatus,
-        /// How long it took.
+        /// How long the call took, in milliseconds.
         duration_ms: u64,
     },
-    /// `stream:complete`: it is over; what it has to say follows by the courier.
+    /// `stream:complete`: the turn is over. Its answer follows by [`Delivery`].
     Ended,
 }
 
-/// Hears events, one after the other. It is called in the run's own path, so it takes note and returns at once.
+/// Receives the events of all turns, one after the other. It is called within the turn, so it must return at once.
 pub trait Listener: Debug + Send + Sync {
-    /// Takes note of an event.
+    /// Takes one event; long work belongs into a task of its own.
     fn hear(&self, event: &TurnEvent);
 }
 
@@ -70,29 +70,29 @@ pub trait Listener: Debug + Send + Sync {
 pub struct Bus(Arc<[Arc<dyn Listener>]>);
 
 impl Bus {
-    /// A bus with these listeners.
+    /// A bus that passes each event to these listeners, in this order.
     #[must_use]
     pub fn new(listeners: Vec<Arc<dyn Listener>>) -> Self {
         Self(listeners.into())
     }
 
-    /// Tells everyone.
+    /// Passes an event of a turn to every listener; returns when all have taken it.
     pub fn publish(&self, run: RunId, kind: TurnEventKind) {
         let event = TurnEvent { run, kind };
         self.0.iter().for_each(|listener| listener.hear(&event));
     }
 }
 
-/// The bot's owners, for what only they can mend.
+/// Writes to the bot's owners about faults that only they can repair.
 #[async_trait]
 pub trait Owners: Debug + Send + Sync {
-    /// Writes to each of them in private. A failure to do so is only logged.
+    /// Sends this text to each owner in private. A failure to do so is only logged.
     async fn tell(&self, words: &str);
 }
 
-/// Carries answers out.
+/// Delivers answers to a chat. Telegram implements it; turns, parking and recovery call it.
 #[async_trait]
-pub trait Courier: Debug + Send + Sync {
+pub trait Delivery: Debug + Send + Sync {
     /// Delivers a reply and records each confirmed part; returns when it is delivered, hopeless, or the bot stops.
     /// What was not delivered by then stays in the outbox for the next start. A person's stop, which cancels the
     /// token, ends it for good after the part under way.

@@ -1,8 +1,8 @@
-//! The one gate to Telegram: everything that leaves for a chat passes here first, Figaro's own messages and the model's
-//! calls alike, because both spend the same allowance.
+//! The rate limiter before Telegram. Everything that is sent to a chat waits here first, Figaro's own messages and the
+//! model's calls alike, because Telegram counts both against the same limits.
 //!
 //! Telegram's limits (Bot FAQ): about 30 messages a second in all, one a second in a chat with short bursts, and 20 a
-//! minute in a group. A 429 answer with `retry_after` closes the gate for that chat until then.
+//! minute in a group. A 429 answer with `retry_after` pauses that chat until then.
 //!
 //! Where more waits than may leave, answers leave in the order they came, cards for owners beside them, and notices
 //! only while no answer waits.
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
+use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -52,9 +52,9 @@ pub enum Urgency {
 #[derive(Debug)]
 pub struct NoticeRoom(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
-/// Lets messages through at the pace Telegram takes.
+/// Holds messages back to the rates that Telegram takes: in all, by chat and by group.
 #[derive(Debug)]
-pub struct Gate {
+pub struct RateLimiter {
     all: DefaultDirectRateLimiter,
     /// Held by the answer whose turn it is: the lock is fair, the limiter is not.
     answers: tokio::sync::Mutex<()>,
@@ -66,8 +66,8 @@ pub struct Gate {
     chats: DefaultKeyedRateLimiter<ChatId>,
     groups: DefaultKeyedRateLimiter<ChatId>,
     previews: DefaultKeyedRateLimiter<ChatId>,
-    closed: Mutex<HashMap<ChatId, Instant>>,
-    passes: AtomicU32,
+    paused: Mutex<HashMap<ChatId, Instant>>,
+    acquired: AtomicU32,
 }
 
 /// The pace of each kind.
@@ -95,7 +95,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-impl Default for Gate {
+impl Default for RateLimiter {
     fn default() -> Self {
         Self::with(&Quotas {
             all: Quota::per_second(PER_SECOND).allow_burst(BURST),
@@ -107,8 +107,8 @@ impl Default for Gate {
     }
 }
 
-impl Gate {
-    /// A gate that keeps no pace of its own, for a Bot API server that sets no limits; a 429 still closes it.
+impl RateLimiter {
+    /// A limiter without rates of its own, for a Bot API server that sets no limits. A 429 answer still pauses a chat.
     #[must_use]
     pub fn unpaced() -> Self {
         let all = Quota::per_second(NonZeroU32::MAX);
@@ -117,23 +117,23 @@ impl Gate {
 
     fn with(quotas: &Quotas) -> Self {
         Self {
-            all: RateLimiter::direct(quotas.all),
+            all: governor::RateLimiter::direct(quotas.all),
             answers: tokio::sync::Mutex::default(),
             waiting: AtomicUsize::new(0),
-            notices: RateLimiter::direct(quotas.notices),
+            notices: governor::RateLimiter::direct(quotas.notices),
             notice_turn: tokio::sync::Mutex::default(),
             notice_room: Arc::new(Semaphore::new(MAX_NOTICES)),
-            chats: RateLimiter::keyed(quotas.chat),
-            groups: RateLimiter::keyed(quotas.group),
-            previews: RateLimiter::keyed(quotas.previews),
-            closed: Mutex::default(),
-            passes: AtomicU32::new(0),
+            chats: governor::RateLimiter::keyed(quotas.chat),
+            groups: governor::RateLimiter::keyed(quotas.group),
+            previews: governor::RateLimiter::keyed(quotas.previews),
+            paused: Mutex::default(),
+            acquired: AtomicU32::new(0),
         }
     }
 
-    /// Waits until a message may leave for this chat.
-    pub async fn pass(&self, chat: ChatId, urgency: Urgency) {
-        self.pass_together(chat, 1, urgency).await;
+    /// Waits until one message of this urgency may be sent to this chat, and counts it.
+    pub async fn acquire(&self, chat: ChatId, urgency: Urgency) {
+        self.acquire_many(chat, 1, urgency).await;
     }
 
     /// Room for a notice that is about to be sent; `None` while so many wait that this one is to be dropped.
@@ -144,7 +144,7 @@ impl Gate {
 
     /// Waits until several messages may leave together, such as an album: a group counts them one by one. More than a
     /// group takes in a minute count as that many.
-    pub async fn pass_together(&self, chat: ChatId, messages: usize, urgency: Urgency) {
+    pub async fn acquire_many(&self, chat: ChatId, messages: usize, urgency: Urgency) {
         self.sweep();
         self.chats.until_key_ready(&chat).await;
         if chat.is_group() {
@@ -157,9 +157,9 @@ impl Gate {
             Urgency::Answer => self.answer_turn().await,
             Urgency::Notice => self.notice_turn().await,
         }
-        // Checked last: it may have been closed while this waited.
-        while let Some(opens) = self.closed_until(chat) {
-            tokio::time::sleep_until(opens).await;
+        // Checked last: the chat may have been paused while this waited.
+        while let Some(until) = self.paused_until(chat) {
+            tokio::time::sleep_until(until).await;
         }
     }
 
@@ -177,17 +177,18 @@ impl Gate {
         }
     }
 
-    /// Whether something that may be left out, such as a draft or a chat action, may leave now.
-    pub fn try_pass(&self, chat: ChatId) -> bool {
-        self.closed_until(chat).is_none() && self.has_room_beside_answers()
+    /// Whether a call that may be left out and is no message (a draft, a chat action) may be made now. Never waits; `true`
+    /// counts it.
+    pub fn try_acquire(&self, chat: ChatId) -> bool {
+        self.paused_until(chat).is_none() && self.has_room_beside_answers()
     }
 
-    /// Whether a message, or a change of one, that may be left out may leave now. It counts as a message.
-    pub fn try_message(&self, chat: ChatId) -> bool {
+    /// Whether a message or an edit that may be left out may be sent now. Never waits; `true` counts it as a message.
+    pub fn try_acquire_message(&self, chat: ChatId) -> bool {
         self.sweep();
         let has_room = |limiter: &DefaultKeyedRateLimiter<ChatId>| limiter.check_key(&chat).is_ok();
         // What is bounded most closely first: each look takes a share where there is one.
-        self.closed_until(chat).is_none()
+        self.paused_until(chat).is_none()
             && (!chat.is_group() || has_room(&self.previews))
             && has_room(&self.chats)
             && (!chat.is_group() || has_room(&self.groups))
@@ -199,26 +200,26 @@ impl Gate {
         self.waiting.load(Ordering::SeqCst) == 0 && self.all.check().is_ok()
     }
 
-    /// Telegram asked to wait: nothing leaves for this chat until then.
-    pub fn close(&self, chat: ChatId, retry_after: Duration) {
-        let opens = Instant::now() + retry_after;
-        if let Ok(mut closed) = self.closed.lock() {
-            let until = closed.entry(chat).or_insert(opens);
-            *until = opens.max(*until);
+    /// Telegram asked to wait: nothing is sent to this chat for this long. A pause that ends later stays.
+    pub fn pause(&self, chat: ChatId, retry_after: Duration) {
+        let until = Instant::now() + retry_after;
+        if let Ok(mut paused) = self.paused.lock() {
+            let paused_until = paused.entry(chat).or_insert(until);
+            *paused_until = until.max(*paused_until);
         }
     }
 
-    fn closed_until(&self, chat: ChatId) -> Option<Instant> {
-        self.closed.lock().ok()?.get(&chat).copied().filter(|opens| *opens > Instant::now())
+    fn paused_until(&self, chat: ChatId) -> Option<Instant> {
+        self.paused.lock().ok()?.get(&chat).copied().filter(|until| *until > Instant::now())
     }
 
     fn sweep(&self) {
-        if self.passes.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+        if self.acquired.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
             self.chats.retain_recent();
             self.groups.retain_recent();
             self.previews.retain_recent();
-            if let Ok(mut closed) = self.closed.lock() {
-                closed.retain(|_, opens| *opens > Instant::now());
+            if let Ok(mut paused) = self.paused.lock() {
+                paused.retain(|_, until| *until > Instant::now());
             }
         }
     }
@@ -230,64 +231,64 @@ mod tests {
 
     #[tokio::test]
     async fn a_closed_chat_opens_again_and_others_go_on() {
-        let gate = Gate::default();
+        let limiter = RateLimiter::default();
         let (busy, other) = (ChatId(1), ChatId(2));
-        gate.close(busy, Duration::from_millis(80));
-        assert!(!gate.try_pass(busy));
-        assert!(gate.try_pass(other));
-        gate.pass(busy, Urgency::Answer).await;
-        assert!(gate.try_pass(busy));
+        limiter.pause(busy, Duration::from_millis(80));
+        assert!(!limiter.try_acquire(busy));
+        assert!(limiter.try_acquire(other));
+        limiter.acquire(busy, Urgency::Answer).await;
+        assert!(limiter.try_acquire(busy));
     }
 
     #[tokio::test]
     async fn an_album_takes_as_much_of_a_groups_minute_as_it_has_pictures() {
-        let gate = Gate::default();
-        gate.pass_together(ChatId(-1), 15, Urgency::Answer).await;
-        gate.pass_together(ChatId(1), 15, Urgency::Answer).await;
-        let left = (0..40).filter(|_| gate.groups.check_key(&ChatId(-1)).is_ok()).count();
+        let limiter = RateLimiter::default();
+        limiter.acquire_many(ChatId(-1), 15, Urgency::Answer).await;
+        limiter.acquire_many(ChatId(1), 15, Urgency::Answer).await;
+        let left = (0..40).filter(|_| limiter.groups.check_key(&ChatId(-1)).is_ok()).count();
         assert_eq!(left, 5);
     }
 
     #[tokio::test]
     async fn what_may_be_left_out_leaves_a_group_room_for_answers() {
-        let gate = Gate::default();
+        let limiter = RateLimiter::default();
         let (group, other) = (ChatId(-1), ChatId(-2));
         let left = |limiter: &DefaultKeyedRateLimiter<ChatId>, chat: ChatId| {
             (0..40).filter(|_| limiter.check_key(&chat).is_ok()).count()
         };
-        assert_eq!((0..40).filter(|_| gate.try_message(group)).count(), 3, "a chat's burst");
-        assert_eq!((left(&gate.previews, group), left(&gate.groups, group)), (0, 17));
-        left(&gate.previews, other);
-        assert!(!gate.try_message(other));
-        assert_eq!(left(&gate.groups, other), 20);
-        assert!(gate.try_message(ChatId(1)));
-        gate.close(ChatId(1), Duration::from_secs(9));
-        assert!(!gate.try_message(ChatId(1)));
+        assert_eq!((0..40).filter(|_| limiter.try_acquire_message(group)).count(), 3, "a chat's burst");
+        assert_eq!((left(&limiter.previews, group), left(&limiter.groups, group)), (0, 17));
+        left(&limiter.previews, other);
+        assert!(!limiter.try_acquire_message(other));
+        assert_eq!(left(&limiter.groups, other), 20);
+        assert!(limiter.try_acquire_message(ChatId(1)));
+        limiter.pause(ChatId(1), Duration::from_secs(9));
+        assert!(!limiter.try_acquire_message(ChatId(1)));
     }
 
     #[tokio::test]
     async fn a_group_gets_twenty_a_minute_and_a_chat_one_a_second() {
-        let gate = Gate::default();
+        let limiter = RateLimiter::default();
         let burst = |chat: ChatId, limiter: &DefaultKeyedRateLimiter<ChatId>| {
             (0..40).filter(|_| limiter.check_key(&chat).is_ok()).count()
         };
-        assert_eq!(burst(ChatId(-1), &gate.groups), 20);
-        assert_eq!(burst(ChatId(1), &gate.chats), 3);
+        assert_eq!(burst(ChatId(-1), &limiter.groups), 20);
+        assert_eq!(burst(ChatId(1), &limiter.chats), 3);
     }
 
     #[tokio::test]
     async fn answers_leave_in_their_order_before_notices_and_owners_do_not_wait_behind_them() {
-        let gate = Arc::new(Gate::default());
+        let limiter = Arc::new(RateLimiter::default());
         let left = Arc::new(Mutex::new(Vec::new()));
         let mut leaving = tokio::task::JoinSet::new();
         // The first ten of each kind would find the burst.
-        while gate.all.check().is_ok() {}
+        while limiter.all.check().is_ok() {}
         let kinds = [(Urgency::Notice, 1..20), (Urgency::Answer, 100..130), (Urgency::First, 200..201)];
         for (urgency, chats) in kinds {
             for chat in chats {
-                let (gate, left) = (Arc::clone(&gate), Arc::clone(&left));
+                let (limiter, left) = (Arc::clone(&limiter), Arc::clone(&left));
                 leaving.spawn(async move {
-                    gate.pass(ChatId(chat), urgency).await;
+                    limiter.acquire(ChatId(chat), urgency).await;
                     left.lock().unwrap().push(chat);
                 });
             }
@@ -309,26 +310,26 @@ mod tests {
 
     #[tokio::test]
     async fn drafts_give_way_to_answers_that_wait() {
-        let gate = Gate::default();
-        assert!(gate.try_pass(ChatId(1)) && gate.try_message(ChatId(1)));
-        let waiting = Waiting::new(&gate.waiting);
-        assert!(!gate.try_pass(ChatId(1)) && !gate.try_message(ChatId(2)));
+        let limiter = RateLimiter::default();
+        assert!(limiter.try_acquire(ChatId(1)) && limiter.try_acquire_message(ChatId(1)));
+        let waiting = Waiting::new(&limiter.waiting);
+        assert!(!limiter.try_acquire(ChatId(1)) && !limiter.try_acquire_message(ChatId(2)));
         drop(waiting);
-        assert!(gate.try_pass(ChatId(1)) && gate.try_message(ChatId(3)));
+        assert!(limiter.try_acquire(ChatId(1)) && limiter.try_acquire_message(ChatId(3)));
     }
 
     #[tokio::test]
     async fn notices_beyond_the_bound_have_no_room_until_one_has_left() {
-        let gate = Gate::default();
-        let mut room: Vec<NoticeRoom> = std::iter::from_fn(|| gate.notice_room()).collect();
+        let limiter = RateLimiter::default();
+        let mut room: Vec<NoticeRoom> = std::iter::from_fn(|| limiter.notice_room()).collect();
         assert_eq!(room.len(), MAX_NOTICES);
         room.pop();
-        assert!(gate.notice_room().is_some());
+        assert!(limiter.notice_room().is_some());
     }
 
     #[tokio::test]
     async fn no_second_takes_much_more_than_telegram_allows() {
-        let gate = Gate::default();
-        assert_eq!((0..100).filter(|_| gate.all.check().is_ok()).count(), 10);
+        let limiter = RateLimiter::default();
+        assert_eq!((0..100).filter(|_| limiter.all.check().is_ok()).count(), 10);
     }
 }

@@ -1,20 +1,20 @@
-//! Tracked tasks and one request to stop: every spawned task carries its span and ends when asked.
+//! Spawned futures and one request to stop them. Each carries its tracing span and ends when asked. Called wherever
+//! something runs in the background.
 
 use std::future::Future;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-/// Spawns tasks and ends them together. Cheap to clone.
+/// Spawns futures, keeps track of them and ends them together. Cheap to clone; clones share the same set.
 #[derive(Debug, Clone, Default)]
-pub struct Tasks {
+pub struct TaskTracker {
     stop: CancellationToken,
-    tracker: TaskTracker,
+    spawned: tokio_util::task::TaskTracker,
 }
 
-impl Tasks {
+impl TaskTracker {
     /// No task yet, no stop requested.
     #[must_use]
     pub fn new() -> Self {
@@ -25,7 +25,7 @@ impl Tasks {
     #[expect(clippy::disallowed_methods, reason = "the one place that spawns")]
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
         let span = tracing::info_span!(parent: tracing::Span::current(), "task", name);
-        drop(tokio::spawn(self.tracker.track_future(task).instrument(span)));
+        drop(tokio::spawn(self.spawned.track_future(task).instrument(span)));
     }
 
     /// Resolves once a stop was requested.
@@ -51,8 +51,8 @@ impl Tasks {
     }
 
     /// Waits for all tasks, at most this long; `false` if some are still running.
-    pub async fn finish(&self, patience: Duration) -> bool {
-        self.tracker.close();
-        tokio::time::timeout(patience, self.tracker.wait()).await.is_ok()
+    pub async fn finish(&self, timeout: Duration) -> bool {
+        self.spawned.close();
+        tokio::time::timeout(timeout, self.spawned.wait()).await.is_ok()
     }
 }

@@ -2,10 +2,10 @@
 
 use futures::StreamExt;
 
-use super::claim;
 use super::failure::Refusal;
 use super::identity::who_am_i;
 use super::models;
+use super::owner_invite;
 use super::parts::http_client;
 use super::terminal::say;
 use crate::clock::Clock;
@@ -138,7 +138,7 @@ async fn store(settings: &Settings, username: Option<&str>) -> Result<String, St
     };
     let health = store.health().await.map_err(|error| error.to_string())?;
     if let Some(username) = username {
-        let link = claim::link(&settings.access, &store, &Clock::system(), username).await;
+        let link = owner_invite::link(&settings.access, &store, &Clock::system(), username).await;
         if let Some(link) = link.map_err(|error| error.to_string())? {
             say(&format!("! {link}"));
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 
 /// How long running turns may go on after a stop was requested: less than the ten seconds that Docker waits.
 pub(super) const PATIENCE: Duration = Duration::from_secs(8);
@@ -11,11 +11,11 @@ pub(super) const LAST_CALL: Duration = Duration::from_secs(4);
 /// How long they may take at a second request to stop: enough to write down where they are.
 pub(super) const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// Tasks in two groups: those that take in and answer, and those that the former need until they have ended.
+/// Spawned tasks in two groups: those that take in and answer, and those that the former need until they have ended.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Groups {
-    pub(super) front: Tasks,
-    pub(super) back: Tasks,
+    pub(super) front: TaskTracker,
+    pub(super) back: TaskTracker,
 }
 
 impl Groups {

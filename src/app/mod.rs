@@ -3,13 +3,13 @@
 
 mod additions;
 mod check;
-mod claim;
 mod commands;
 mod demo;
 mod failure;
 mod groups;
 mod identity;
 mod models;
+mod owner_invite;
 mod parts;
 mod pause;
 mod stop;
@@ -136,11 +136,11 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     let clock = Clock::system();
     let (parts, (scheduler, poller)) = parts::build(settings, groups, &clock, additions).await?;
     let store = &*parts.store;
-    claim::void(&settings.access, store).await.map_err(|error| Refusal(error.to_string()))?;
+    owner_invite::void(&settings.access, store).await.map_err(|error| Refusal(error.to_string()))?;
     let left =
-        Left { inbox: store, conversations: store, tasks: store, outbox: store, courier: &parts.courier };
+        Left { inbox: store, conversations: store, tasks: store, outbox: store, delivery: &parts.delivery };
     recover(&parts.router, left).await.map_err(|error| Refusal(error.to_string()))?;
-    claim::offer(settings, &parts, &clock, &groups.back);
+    owner_invite::offer(settings, &parts, &clock, &groups.back);
     let commands = parts.commands.clone();
     groups.back.spawn("register", async move { commands.publish().await });
     let mailboxes = parts.router.mailboxes.clone();

@@ -17,12 +17,12 @@ use super::identity::who_am_i;
 use super::models::models;
 use crate::clock::Clock;
 use crate::config::Settings;
-use crate::delivery::{Bus, Courier, Owners};
+use crate::delivery::{Bus, Delivery, Owners};
 use crate::ledger::{Ledger, LedgerParts};
 use crate::mcp::child::Recipe;
 use crate::mcp::locate::candidates;
 use crate::mcp::supervisor::Mcp;
-use crate::outbound::Gate;
+use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
 use crate::prompts::Prompts;
@@ -35,7 +35,7 @@ use crate::store::sled::SledStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{Cards, CommandTable, Handles, RestingTasks, Zones};
-use crate::telegram::courier::TelegramCourier;
+use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
 use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
@@ -72,7 +72,7 @@ pub(super) struct Parts {
     pub(super) store: Arc<SledStore>,
     pub(super) router: Arc<Router>,
     pub(super) commands: Arc<CommandTable>,
-    pub(super) courier: Arc<dyn Courier>,
+    pub(super) delivery: Arc<dyn Delivery>,
     pub(super) owners: Arc<dyn Owners>,
     pub(super) locales: Arc<Locales>,
     pub(super) parked: Parked,
@@ -108,7 +108,7 @@ pub(super) async fn build(
     let base = base(settings, groups, clock).await?;
     let models = models(&settings.model, &base.http).with_outside_search(settings.tavily.key.is_some());
     let ledger = ledger(&base, models).await?;
-    let courier: Arc<dyn Courier> = Arc::new(TelegramCourier {
+    let delivery: Arc<dyn Delivery> = Arc::new(TelegramDelivery {
         sender: base.sender.clone(),
         live: base.live.clone(),
         locales: base.locales.clone(),
@@ -122,7 +122,7 @@ pub(super) async fn build(
         access: settings.access.clone(),
         settings: base.store.clone(),
     });
-    let turns = Arc::new(turns(&base, ledger.clone(), courier.clone(), owners.clone()));
+    let turns = Arc::new(turns(&base, ledger.clone(), delivery.clone(), owners.clone()));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let handles = handles(&base, ledger.clone(), &mailboxes);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
@@ -154,7 +154,7 @@ pub(super) async fn build(
     };
     let (store, locales, parked) = (base.store, base.locales, base.parked);
     let model = ledger.models.default_model().to_string();
-    Ok((Parts { store, router, commands, courier, owners, locales, parked, model }, (scheduler, poller)))
+    Ok((Parts { store, router, commands, delivery, owners, locales, parked, model }, (scheduler, poller)))
 }
 
 fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
@@ -179,10 +179,11 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let api = Api::new(&settings.telegram).map_err(refuse)?;
     let http = http_client(&settings.model.proxies)?;
     let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
-    let gate = Arc::new(if settings.limits.paced { Gate::default() } else { Gate::unpaced() });
+    let limiter =
+        Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, settings_store, tasks) = (store.clone(), store.clone(), groups.front.clone());
-    let sender = Sender { api, gate, outbox, settings: settings_store, clock: clock.clone(), tasks };
+    let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), tasks };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
     let vitals = Arc::new(Vitals::new(clock.now()));
     let parked = Parked::new(store.clone(), store.clone(), clock.clone());
@@ -248,7 +249,12 @@ async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal>
     Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| Refusal(error.to_string()))
 }
 
-fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>, owners: Arc<dyn Owners>) -> Turns {
+fn turns(
+    base: &Base<'_>,
+    ledger: Arc<Ledger>,
+    delivery: Arc<dyn Delivery>,
+    owners: Arc<dyn Owners>,
+) -> Turns {
     let bus = Bus::new(vec![base.live.clone()]);
     let tools = Arc::new(registry(base, &ledger));
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
@@ -262,7 +268,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, courier: Arc<dyn Courier>, owners
         ledger: ledger.clone(),
         locales: base.locales.clone(),
         parked: base.parked.clone(),
-        courier,
+        delivery,
         owners,
         reporter: reporter.clone(),
     };
@@ -333,7 +339,7 @@ fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let telegram = TelegramTools {
         catalog: Arc::new(Catalog::new(&Choice::default())),
         mcp: base.mcp.clone(),
-        gate: base.sender.gate.clone(),
+        limiter: base.sender.limiter.clone(),
         outbox: base.store.clone(),
     };
     let mut table = ToolTable::default();

@@ -24,7 +24,7 @@ pub struct Conversation {
 }
 
 impl Place {
-    /// The lane this place belongs to.
+    /// The queue this place belongs to.
     #[must_use]
     pub const fn conversation(&self) -> Conversation {
         Conversation { chat: self.chat, topic: self.topic }

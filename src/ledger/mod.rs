@@ -20,7 +20,7 @@ use crate::policy::budget::{Caps, Day, MOST_OUTPUT, Ruling, Wanted, judge};
 use crate::provider::ProviderError;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{StoreError, UsageStore};
 
 pub use bill::Paid;
@@ -35,7 +35,7 @@ pub struct Ledger {
     caps: Caps,
     zone: Tz,
     clock: Clock,
-    tasks: Tasks,
+    tasks: TaskTracker,
     today: Mutex<Today>,
     booked: Notify,
 }
@@ -63,7 +63,7 @@ pub struct LedgerParts {
     /// The time.
     pub clock: Clock,
     /// What is booked when nobody waits for it.
-    pub tasks: Tasks,
+    pub tasks: TaskTracker,
 }
 
 /// Why a call was not made, or broke off.

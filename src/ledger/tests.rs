@@ -151,7 +151,7 @@ struct World {
     books: Arc<Books>,
     /// Minutes since the start.
     minutes: Arc<AtomicI64>,
-    tasks: Tasks,
+    tasks: TaskTracker,
 }
 
 fn tokens(cap: u64) -> Caps {
@@ -181,7 +181,7 @@ impl World {
         let models = Models::new(providers, name("fake:known"), vec![name("fake:unknown")]);
         let price =
             PriceSetting { name: "fake:known".into(), is_prefix: false, input: 1, cached: 1, output: 4 };
-        let (minutes, tasks) = (Arc::new(AtomicI64::new(0)), Tasks::new());
+        let (minutes, tasks) = (Arc::new(AtomicI64::new(0)), TaskTracker::new());
         let passed = minutes.clone();
         let parts = LedgerParts {
             models: Arc::new(models),

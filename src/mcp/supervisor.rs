@@ -17,7 +17,7 @@ use super::child::{self, Lines, Recipe, Said};
 use super::client::{Answer, Connection, McpError};
 use super::locate::Candidate;
 use crate::secret::random_hex;
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 
 /// How long a child may take to say that it is ready.
 const READY: Duration = Duration::from_secs(10);
@@ -68,7 +68,7 @@ impl Mcp {
     pub async fn start(
         candidates: Vec<Candidate>,
         recipe: Recipe,
-        tasks: &Tasks,
+        tasks: &TaskTracker,
     ) -> Result<Self, StartError> {
         let (candidate, running) = first_of_this_build(candidates, &recipe).await?;
         let (sender, current) = watch::channel(Some(Arc::clone(&running.connection)));
@@ -120,7 +120,7 @@ struct Keeper {
     recipe: Recipe,
     sender: watch::Sender<Option<Arc<Connection>>>,
     mcp: Mcp,
-    tasks: Tasks,
+    tasks: TaskTracker,
 }
 
 impl Keeper {

@@ -1,4 +1,4 @@
-//! Looks after tasks: claims those that are due and puts them into their lanes, tells people what they are to know, and
+//! Looks after tasks: leases those that are due and puts them into their queues, tells people what they are to know, and
 //! takes up what a crash left. It sleeps until the store's next task, so that any number of them costs nothing at rest.
 
 mod notice;
@@ -20,16 +20,16 @@ use crate::domain::access::AccessList;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::task::{
-    Claim, Cost, Ended, MOST_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, Tell, Wake,
+    Cost, Ended, Lease, MOST_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, Tell, Wake,
 };
 use crate::ids::{RunId, TaskId};
 use crate::policy::access::{Verdict, judge};
 use crate::prompts::texts::Locales;
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{ConversationStore, Result, SettingsStore, StoreError, TaskStore};
 use crate::turn::queue::{Job, Mailboxes};
 
-/// So many tasks run at the same time; the other lanes are for people.
+/// So many tasks run at the same time; the other queues are for people.
 pub const MOST_RUNNING: usize = 16;
 /// So many are looked at together.
 const BATCH: usize = 256;
@@ -51,7 +51,7 @@ pub struct Scheduler {
     pub settings: Arc<dyn SettingsStore>,
     /// Turns that have begun.
     pub conversations: Arc<dyn ConversationStore>,
-    /// The lanes that tasks run in.
+    /// The queues that tasks run in.
     pub mailboxes: Mailboxes,
     /// Words.
     pub locales: Arc<Locales>,
@@ -60,13 +60,13 @@ pub struct Scheduler {
     /// The time.
     pub clock: Clock,
     /// It ends when these stop.
-    pub tasks: Tasks,
+    pub tasks: TaskTracker,
 }
 
 /// A run that nobody works on any more.
 #[derive(Debug, Clone, Copy)]
 struct LeftRun {
-    claim: Claim,
+    lease: Lease,
     /// Whether it begins late; `None` if it is too late for it.
     late: Option<bool>,
     /// It had begun, so that it is gone on with.
@@ -74,7 +74,7 @@ struct LeftRun {
 }
 
 impl Scheduler {
-    /// Looks after tasks until the bot stops. What the last stop left undelivered or unended must be back in its lane.
+    /// Looks after tasks until the bot stops. What the last stop left undelivered or unended must be back in its queue.
     pub async fn run(self) {
         let news = self.store.task_news();
         let mut hands = Hands::new(&self.clock);
@@ -163,18 +163,18 @@ impl Scheduler {
         }
     }
 
-    /// What is under way. A run that has gone from its lane without an end is taken up again on the way, once its lease
+    /// What is under way. A run that has gone from its queue without an end is taken up again on the way, once its lease
     /// has ended.
     async fn under_way(&self, now: DateTime<Utc>) -> Result<Vec<Task>> {
-        let claimed = self.store.claimed_tasks().await?;
-        for task in &claimed {
-            let is_lost = |claim: &Claim| claim.lease_until <= now && !self.mailboxes.holds(claim.run);
-            if let Some(claim) = task.claim.filter(is_lost) {
-                let left = LeftRun { claim, late: Some(claim.late), has_begun: true };
+        let leased = self.store.leased_tasks().await?;
+        for task in &leased {
+            let is_lost = |lease: &Lease| lease.until <= now && !self.mailboxes.holds(lease.run);
+            if let Some(lease) = task.lease.filter(is_lost) {
+                let left = LeftRun { lease, late: Some(lease.late), has_begun: true };
                 self.take_up(task, left, now).await?;
             }
         }
-        Ok(claimed)
+        Ok(leased)
     }
 
     /// Takes up the runs that the last stop left, as far as it is not too late for them. Nobody else works on them: the
@@ -182,36 +182,36 @@ impl Scheduler {
     async fn take_up_all(&self, now: DateTime<Utc>) -> Result<()> {
         let begun: HashSet<RunId> =
             self.conversations.active_runs().await?.into_iter().map(|run| run.id).collect();
-        for task in self.store.claimed_tasks().await? {
-            let Some(claim) = task.claim.filter(|claim| !self.mailboxes.holds(claim.run)) else { continue };
-            let has_begun = begun.contains(&claim.run);
-            let late = task.after_absence(claim.due, now, claim.by_hand || has_begun);
-            self.take_up(&task, LeftRun { claim, late, has_begun }, now).await?;
+        for task in self.store.leased_tasks().await? {
+            let Some(lease) = task.lease.filter(|lease| !self.mailboxes.holds(lease.run)) else { continue };
+            let has_begun = begun.contains(&lease.run);
+            let late = task.after_absence(lease.due, now, lease.by_hand || has_begun);
+            self.take_up(&task, LeftRun { lease, late, has_begun }, now).await?;
         }
         Ok(())
     }
 
-    /// Puts a run that nobody works on back into its lane, marked as late or not; without that, it is too late for it. A
+    /// Puts a run that nobody works on back into its queue, marked as late or not; without that, it is too late for it. A
     /// run that was lost too often after it had begun has failed, and so has one whose answer is neither delivered nor
     /// waits for that.
     async fn take_up(
         &self,
         task: &Task,
-        LeftRun { claim, late, has_begun }: LeftRun,
+        LeftRun { lease, late, has_begun }: LeftRun,
         now: DateTime<Utc>,
     ) -> Result<()> {
-        tracing::warn!(task = %task.id, run = %claim.run, before = claim.taken_up, "a task's run was left");
-        let is_hopeless = claim.answered.is_some() || claim.taken_up >= MOST_TAKEN_UP;
+        tracing::warn!(task = %task.id, run = %lease.run, before = lease.taken_up, "a task's run was left");
+        let is_hopeless = lease.answered.is_some() || lease.taken_up >= MOST_TAKEN_UP;
         let change = match late {
             _ if is_hopeless => {
                 let ended = Ended::Failed { error: Reason::Internal, again: false, cost: Cost::default() };
-                TaskChange::Settle(claim.run, ended)
+                TaskChange::Settle(lease.run, ended)
             }
-            None => TaskChange::Settle(claim.run, Ended::Overdue),
-            Some(late) => TaskChange::TakeUp { run: claim.run, late, begun: has_begun },
+            None => TaskChange::Settle(lease.run, Ended::Overdue),
+            Some(late) => TaskChange::TakeUp { run: lease.run, late, begun: has_begun },
         };
         let changed = self.change(task.id, change, now).await?;
-        if let Some(task) = changed.filter(|task| task.claim.is_some()) {
+        if let Some(task) = changed.filter(|task| task.lease.is_some()) {
             self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
         }
         Ok(())
@@ -227,7 +227,7 @@ impl Scheduler {
         Ok(did)
     }
 
-    /// Claims what is to run, as far as there is room, and leaves out what was missed.
+    /// Leases what is to run, as far as there is room, and leaves out what was missed.
     async fn begin(
         &self,
         due: &[Task],
@@ -236,7 +236,7 @@ impl Scheduler {
         awake: DateTime<Utc>,
     ) -> Result<bool> {
         let mut changes: Vec<(TaskId, TaskChange)> = Vec::new();
-        // One of a chat at a time: the next would only wait in its lane, in the place of somebody else's.
+        // One of a chat at a time: the next would only wait in its queue, in the place of somebody else's.
         let mut taken: HashSet<Conversation> =
             under_way.iter().map(|task| task.place.conversation()).collect();
         let mut room = MOST_RUNNING.saturating_sub(under_way.len());
@@ -249,7 +249,7 @@ impl Scheduler {
                 }
                 Wake::Run(due) if room > 0 && taken.insert(task.place.conversation()) => {
                     room -= 1;
-                    changes.push((task.id, TaskChange::Claim(RunId::new(), due)));
+                    changes.push((task.id, TaskChange::Lease(RunId::new(), due)));
                 }
                 Wake::Miss(at, missed) => changes.push((task.id, TaskChange::Miss(at, missed))),
                 Wake::Lapse => changes.push((task.id, TaskChange::Skip)),
@@ -260,7 +260,7 @@ impl Scheduler {
             return Ok(false);
         }
         let changed = self.store.change_tasks(changes, Vec::new(), now).await?;
-        for task in changed.into_iter().flatten().filter(|task| task.claim.is_some()) {
+        for task in changed.into_iter().flatten().filter(|task| task.lease.is_some()) {
             tracing::info!(task = %task.id, chat = %task.place.chat, "a task is due");
             self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
         }

@@ -55,13 +55,13 @@ impl Runner for Worker {
     async fn run(&self, job: Job, _control: Control) -> Option<Job> {
         match job {
             Job::Task(task) => {
-                let claim = task.claim.unwrap();
-                self.ran.lock().unwrap().push((claim.due, self.clock.now(), claim.late));
+                let lease = task.lease.unwrap();
+                self.ran.lock().unwrap().push((lease.due, self.clock.now(), lease.late));
                 if self.waits.load(Ordering::Relaxed) {
                     std::future::pending::<()>().await;
                 }
                 let (place, now) = (task.place.conversation(), self.clock.now());
-                self.store.begin_task(task.id, claim.run, place, now).await.unwrap().unwrap();
+                self.store.begin_task(task.id, lease.run, place, now).await.unwrap().unwrap();
                 if self.hangs.load(Ordering::Relaxed) {
                     std::future::pending::<()>().await;
                 }
@@ -76,7 +76,7 @@ impl Runner for Worker {
                     true => Ended::Failed { error: Reason::Busy, again: true, cost: Cost::default() },
                     false => Ended::Delivered(None),
                 };
-                let settle = vec![(task.id, TaskChange::Settle(claim.run, ended))];
+                let settle = vec![(task.id, TaskChange::Settle(lease.run, ended))];
                 self.store.change_tasks(settle, Vec::new(), self.clock.now()).await.unwrap();
             }
             Job::Deliver(delivery) => {
@@ -104,7 +104,7 @@ impl Owners for Told {
 struct Bench {
     _folder: tempfile::TempDir,
     worker: Arc<Worker>,
-    tasks: Tasks,
+    tasks: TaskTracker,
 }
 
 impl Bench {
@@ -122,11 +122,11 @@ impl Bench {
         let (ran, told) = (Mutex::default(), Mutex::default());
         let worker =
             Arc::new(Worker { store, clock, waits, hangs, fails, ran, told, wrong, owners: Arc::default() });
-        Self { _folder: folder, worker, tasks: Tasks::new() }
+        Self { _folder: folder, worker, tasks: TaskTracker::new() }
     }
 
     fn on(&mut self) {
-        self.tasks = Tasks::new();
+        self.tasks = TaskTracker::new();
         let scheduler = Scheduler {
             store: Arc::new(self.worker.store.clone()),
             access: AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist },
@@ -280,14 +280,14 @@ async fn a_failure_is_tried_again_and_then_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_claim_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_again_and_again() {
+async fn a_lease_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_again_and_again() {
     let mut bench = Bench::new().await;
     let id = bench.add(1, "0 9 * * *", IfMissed::RunOnce).await;
-    let claim = TaskChange::Claim(
+    let lease = TaskChange::Lease(
         RunId::new(),
         crate::domain::task::Due { at: start() + TimeDelta::hours(1), attempt: 1, late: false },
     );
-    bench.worker.store.change_tasks(vec![(id, claim)], Vec::new(), start()).await.unwrap();
+    bench.worker.store.change_tasks(vec![(id, lease)], Vec::new(), start()).await.unwrap();
     advance(MINUTE * 90).await;
     bench.worker.hangs.store(true, Ordering::Relaxed);
     let mut crashed = Vec::new();
@@ -364,8 +364,8 @@ async fn what_a_crash_left_is_not_run_when_it_is_too_late_for_it() {
     let mut ids = Vec::new();
     for (chat, if_missed) in [(1, IfMissed::RunOnce), (2, IfMissed::Skip), (3, IfMissed::Ask)] {
         let id = bench.add(chat, "0 9 * * *", if_missed).await;
-        let claim = TaskChange::Claim(RunId::new(), due(nine));
-        bench.worker.store.change_tasks(vec![(id, claim)], Vec::new(), start()).await.unwrap();
+        let lease = TaskChange::Lease(RunId::new(), due(nine));
+        bench.worker.store.change_tasks(vec![(id, lease)], Vec::new(), start()).await.unwrap();
         ids.push(id);
     }
     advance(MINUTE * 60 * 10).await;

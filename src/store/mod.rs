@@ -345,11 +345,11 @@ pub trait TaskStore: Debug + Send + Sync {
     /// When the first task after this time has to be looked after.
     async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>>;
     /// Tasks whose run is under way, as far as the store knows.
-    async fn claimed_tasks(&self) -> Result<Vec<Task>>;
-    /// Begins the turn of a claimed task in the current session of a conversation, the task's own unless its chat has got
+    async fn leased_tasks(&self) -> Result<Vec<Task>>;
+    /// Begins the turn of a leased task in the current session of a conversation, the task's own unless its chat has got
     /// another id meanwhile: its prompt is appended, and the turn recorded, in one write. Gives the task as it is now, too.
-    /// A turn that has begun for this claim is returned as it is; `None` if the claim is not there, or its answer is, or
-    /// if nobody wants the run any more: then the claim ends. A turn of another question gives way as in
+    /// A turn that has begun for this lease is returned as it is; `None` if the lease is not there, or its answer is, or
+    /// if nobody wants the run any more: then the lease ends. A turn of another question gives way as in
     /// [`ConversationStore::begin_turn`].
     async fn begin_task(
         &self,

@@ -1,4 +1,4 @@
-//! Makes parts of an answer of its live messages, or takes these back. The courier uses it.
+//! Makes parts of an answer of its live messages, or takes these back. The delivery uses it.
 //!
 //! Both calls may be made twice without harm, so unlike a message they are repeated until their outcome is known: after
 //! a crash the same edit finds nothing left to change, which is a success.
@@ -94,10 +94,10 @@ impl Sender {
     {
         let mut tries = Tries::unrecorded(self.clock.now());
         loop {
-            self.unless_stopping(self.gate.pass(chat, Urgency::Answer), stop).await?;
+            self.unless_stopping(self.limiter.acquire(chat, Urgency::Answer), stop).await?;
             match self.api.call(payload.clone()).await {
                 Ok(_) => return Ok(Ok(())),
-                Err(ApiError::RetryAfter(wait)) if !tries.is_over() => self.gate.close(chat, wait),
+                Err(ApiError::RetryAfter(wait)) if !tries.is_over() => self.limiter.pause(chat, wait),
                 Err(error @ (ApiError::Refused(_) | ApiError::Migrated(_))) => {
                     return Ok(Err(error.to_string()));
                 }

@@ -1,5 +1,5 @@
 //! Telegram: updates in ([`poller`], [`inbound`], [`router`]), commands and buttons at once ([`commands`]), what is
-//! in progress and answers out ([`live`], [`courier`]).
+//! in progress and answers out ([`live`], [`delivery`]).
 
 pub mod admins;
 pub mod amend;
@@ -7,8 +7,8 @@ pub mod api;
 pub mod batch;
 pub mod callback;
 pub mod commands;
-pub mod courier;
 pub mod cursor;
+pub mod delivery;
 pub mod error;
 pub mod files;
 pub mod inbound;

@@ -13,14 +13,14 @@ use crate::domain::chat::{ChatKind, Place};
 use crate::ids::ChatId;
 use crate::store::SettingsStore;
 
-/// Writes to owners by settings and by claim.
+/// Writes to owners named in the settings and by invite.
 #[derive(Debug, Clone)]
 pub struct TelegramOwners {
     /// Sends.
     pub sender: Sender,
     /// Owners by settings.
     pub access: AccessSettings,
-    /// Owners by claim.
+    /// Owners who used an invite.
     pub settings: Arc<dyn SettingsStore>,
 }
 
@@ -35,12 +35,12 @@ impl Owners for TelegramOwners {
 
 impl TelegramOwners {
     async fn write(&self, words: &str) {
-        let claimed = self.settings.access().await.map(|list| list.owners).unwrap_or_else(|error| {
-            tracing::error!(%error, label = error.label(), "owners by claim could not be looked up");
+        let invited = self.settings.access().await.map(|list| list.owners).unwrap_or_else(|error| {
+            tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
             Vec::new()
         });
         let mut owners: Vec<i64> =
-            self.access.owners.iter().chain(&claimed).filter_map(|user| user.telegram_id()).collect();
+            self.access.owners.iter().chain(&invited).filter_map(|user| user.telegram_id()).collect();
         owners.sort_unstable();
         owners.dedup();
         for owner in owners {

@@ -14,7 +14,7 @@ use super::error::ApiError;
 use super::router::Router;
 use super::tries;
 use crate::clock::Clock;
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{InboxStore, RawUpdate, StoreError, UnreadableUpdate};
 
 /// The kinds of update Figaro asks for; others it would only throw away.
@@ -39,7 +39,7 @@ pub struct Poller {
     /// The time.
     pub clock: Clock,
     /// It runs until these stop.
-    pub tasks: Tasks,
+    pub tasks: TaskTracker,
 }
 
 impl Poller {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::router::Router;
-use crate::delivery::Courier;
+use crate::delivery::Delivery;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::{Card, PendingDelivery};
@@ -29,7 +29,7 @@ pub struct Left<'a> {
     /// Answers and live messages.
     pub outbox: &'a dyn OutboxStore,
     /// Takes words back.
-    pub courier: &'a Arc<dyn Courier>,
+    pub delivery: &'a Arc<dyn Delivery>,
 }
 
 /// Puts everything unfinished back into the queue of its conversation.
@@ -63,7 +63,7 @@ pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
     let mut abandoned: Vec<RunId> =
         live.into_iter().map(|live| live.run).filter(|run| !taken_up.contains(run)).collect();
     abandoned.dedup();
-    withdraw(router, left.courier, abandoned);
+    withdraw(router, left.delivery, abandoned);
     let mut rest: Vec<RawUpdate> = open.into_values().collect();
     rest.sort_by_key(|update| update.id);
     for update in rest {
@@ -81,8 +81,8 @@ async fn resume(
 ) -> Result<bool> {
     // The scheduler goes on with it, if its task still waits for it.
     if let Some(task) = run.task {
-        match tasks.task(task).await?.and_then(|task| task.claim) {
-            Some(claim) if claim.run == run.id => return Ok(true),
+        match tasks.task(task).await?.and_then(|task| task.lease) {
+            Some(lease) if lease.run == run.id => return Ok(true),
             _ => conversations.end_turn(&run, TurnEnd::default()).await?,
         }
         return Ok(false);
@@ -127,12 +127,12 @@ async fn settings_card(router: &Router, run: &ActiveTurn) -> Result<Vec<PendingD
 }
 
 /// Takes the words of these turns back, while the bot begins to work.
-fn withdraw(router: &Router, courier: &Arc<dyn Courier>, runs: Vec<RunId>) {
-    let courier = Arc::clone(courier);
+fn withdraw(router: &Router, delivery: &Arc<dyn Delivery>, runs: Vec<RunId>) {
+    let delivery = Arc::clone(delivery);
     router.tasks.spawn("withdraw", async move {
         for run in runs {
             tracing::info!(%run, "taking back what a turn had shown that nobody goes on with");
-            courier.withdraw(run).await;
+            delivery.withdraw(run).await;
         }
     });
 }

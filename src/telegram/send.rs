@@ -1,5 +1,5 @@
-//! Sends one message: through the gate, again when Telegram asks to wait, simpler when it refuses a part of it.
-//! The courier and the commands use it.
+//! Sends one message: within the rate limits, again when Telegram asks to wait, simpler when it refuses a part of it.
+//! The delivery and the commands use it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +18,8 @@ use crate::clock::Clock;
 use crate::domain::chat::Place;
 use crate::domain::delivery::Author;
 use crate::ids::{ChatId, DeliveryId, MessageId};
-use crate::outbound::{Gate, Urgency};
-use crate::shutdown::Tasks;
+use crate::outbound::{RateLimiter, Urgency};
+use crate::shutdown::TaskTracker;
 use crate::store::{OutboxStore, SettingsStore};
 
 /// Shown on a message in a group that is not answered; one of the reactions every chat has.
@@ -33,7 +33,7 @@ pub struct Sender {
     /// The Bot API.
     pub api: Api,
     /// The pace.
-    pub gate: Arc<Gate>,
+    pub limiter: Arc<RateLimiter>,
     /// Where the bot's own messages are recorded.
     pub outbox: Arc<dyn OutboxStore>,
     /// Where a chat's new id is recorded.
@@ -41,7 +41,7 @@ pub struct Sender {
     /// The time.
     pub clock: Clock,
     /// Trying again ends when these stop.
-    pub tasks: Tasks,
+    pub tasks: TaskTracker,
 }
 
 /// A message to be sent.
@@ -124,7 +124,7 @@ impl Sender {
         let mut body = body(place, message);
         let mut chat = place.chat;
         loop {
-            self.unless_stopping(self.gate.pass(chat, message.urgency), stop).await?;
+            self.unless_stopping(self.limiter.acquire(chat, message.urgency), stop).await?;
             // A stop does not tear it off: it may have its effect, and the next start would repeat it.
             let error = match self.call(message.file.as_ref(), &body).await {
                 Ok(sent) => return self.record(chat, &sent, message.author).await,
@@ -132,7 +132,7 @@ impl Sender {
             };
             let pause = match &error {
                 ApiError::RetryAfter(wait) => {
-                    self.gate.close(chat, *wait);
+                    self.limiter.pause(chat, *wait);
                     tries.again().map(|_pause| Duration::ZERO)
                 }
                 ApiError::Migrated(new) => {
@@ -214,10 +214,10 @@ impl Sender {
     {
         let never = CancellationToken::new();
         for last in [false, true] {
-            self.unless_stopping(self.gate.pass(chat, urgency), &never).await?;
+            self.unless_stopping(self.limiter.acquire(chat, urgency), &never).await?;
             match self.api.call(payload.clone()).await {
                 Ok(done) => return Ok(done),
-                Err(ApiError::RetryAfter(wait)) if !last => self.gate.close(chat, wait),
+                Err(ApiError::RetryAfter(wait)) if !last => self.limiter.pause(chat, wait),
                 Err(error) => return Err(Unsent::Hopeless(error.to_string())),
             }
         }

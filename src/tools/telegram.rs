@@ -1,5 +1,5 @@
 //! The Bot API methods of the MCP server as tools, a few in every prompt and the others once they were found: policy
-//! before each call, the outbound gate before each send, the current chat filled in where the model left it out.
+//! before each call, the rate limiter before each send, the current chat filled in where the model left it out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::domain::tool::{Carried, Effect, StatusKey};
 use crate::ids::{ChatId, MessageId};
 use crate::mcp::client::{Answer, McpError};
 use crate::mcp::supervisor::Mcp;
-use crate::outbound::{Gate, Urgency};
+use crate::outbound::{RateLimiter, Urgency};
 use crate::policy::access::Standing;
 use crate::policy::tools::{Decision, TelegramCall, chat_number, decide, settle_previews, takes_approval};
 use crate::provider::ToolSpec;
@@ -50,7 +50,7 @@ pub struct TelegramTools {
     /// The server that makes the calls.
     pub mcp: Mcp,
     /// The pace they are made at.
-    pub gate: Arc<Gate>,
+    pub limiter: Arc<RateLimiter>,
     /// Which messages the model sent.
     pub outbox: Arc<dyn OutboxStore>,
 }
@@ -231,13 +231,13 @@ impl TelegramTool {
         }
     }
 
-    /// Makes the call at the gate's pace and gives its result; a short 429 is waited out once.
+    /// Makes the call within the rate limits and gives its result; a short 429 is waited out once.
     async fn send(&self, args: &Map<String, Value>, chat: ChatId) -> Result<Value, ToolError> {
         let is_paced = self.method.class != Class::Read;
         for last in [false, true] {
             if is_paced {
                 let together = if self.method.speaks() { messages(args) } else { 1 };
-                self.tools.gate.pass_together(chat, together, Urgency::Answer).await;
+                self.tools.limiter.acquire_many(chat, together, Urgency::Answer).await;
             }
             let answer = match self.tools.mcp.call(&self.spec.name, args.clone()).await {
                 Ok(answer) => answer,
@@ -247,7 +247,9 @@ impl TelegramTool {
                 }
             };
             match retry_after(&answer) {
-                Some(wait) if is_paced && !last && wait <= LONGEST_WAIT => self.tools.gate.close(chat, wait),
+                Some(wait) if is_paced && !last && wait <= LONGEST_WAIT => {
+                    self.tools.limiter.pause(chat, wait)
+                }
                 _ if answer.is_error => return Err(self.failure(&answer.content)),
                 _ => return Ok(answer.content.get("result").cloned().unwrap_or(answer.content)),
             }

@@ -1,4 +1,4 @@
-//! How a turn is told to end, and what it has to ask before it shows or does anything. The lanes hold one half, the turn
+//! How a turn is told to end, and what it has to ask before it shows or does anything. The queues hold one half, the turn
 //! the other.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

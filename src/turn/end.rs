@@ -11,7 +11,7 @@ use super::outcome::Outcome;
 use super::parked::Parked;
 use super::question::Question;
 use super::report::Reporter;
-use crate::delivery::{Courier, Owners};
+use crate::delivery::{Delivery, Owners};
 use crate::domain::chat::ConfigPatch;
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::tool::Effect;
@@ -41,7 +41,7 @@ pub struct Ender {
     /// Turns that wait for a person.
     pub parked: Parked,
     /// Who carries answers out.
-    pub courier: Arc<dyn Courier>,
+    pub delivery: Arc<dyn Delivery>,
     /// The owners, for what only they can mend.
     pub owners: Arc<dyn Owners>,
     /// Who is told of failures.
@@ -71,7 +71,7 @@ impl Ender {
             }
             self.deliver(turn, finish.end.delivery, cancel).await;
             for card in finish.end.cards {
-                self.courier.deliver(card, &CancellationToken::new()).await;
+                self.delivery.deliver(card, &CancellationToken::new()).await;
             }
             if finish.is_declined {
                 self.decline(question, &facts.texts.trouble_internal).await;
@@ -109,7 +109,7 @@ impl Ender {
             question,
             texts: self.texts(question),
             now: self.reporter.now(),
-            has_shown: is_early && !is_task && self.courier.has_shown(turn.id).await,
+            has_shown: is_early && !is_task && self.delivery.has_shown(turn.id).await,
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
             cards: self.cards(turn, question, outcome).await,
         }
@@ -131,10 +131,10 @@ impl Ender {
         match delivery {
             // A stop that ended the turn does not stop what it left from being delivered.
             Some(delivery) if cancel.is_cancelled() => {
-                self.courier.deliver(delivery, &CancellationToken::new()).await;
+                self.delivery.deliver(delivery, &CancellationToken::new()).await;
             }
-            Some(delivery) => self.courier.deliver(delivery, cancel).await,
-            None => self.courier.withdraw(turn.id).await,
+            Some(delivery) => self.delivery.deliver(delivery, cancel).await,
+            None => self.delivery.withdraw(turn.id).await,
         }
     }
 
@@ -147,14 +147,14 @@ impl Ender {
         // Of a task, its creator is told.
         if let Some(part) = question.parts.first().filter(|_| question.task.is_none()) {
             let words = format!("⚠️ {words}");
-            self.courier.decline(&part.place, part.message, &words).await;
+            self.delivery.decline(&part.place, part.message, &words).await;
         }
     }
 
     /// Says that there is no question to try again.
     pub(super) async fn nothing_to_retry(&self, asked: &Question) {
         if let Some(first) = asked.parts.first() {
-            self.courier.decline(&first.place, first.message, &self.texts(asked).retry_nothing).await;
+            self.delivery.decline(&first.place, first.message, &self.texts(asked).retry_nothing).await;
         }
     }
 
@@ -207,7 +207,7 @@ impl Ender {
     }
 
     /// Whether a turn may have changed settings of its chat. Looked up and not carried along, so that no end of a turn
-    /// hides it. Where nobody can tell now, it may have: the courier looks again, and shows nothing where there is nothing.
+    /// hides it. Where nobody can tell now, it may have: the delivery looks again, and shows nothing where there is nothing.
     async fn may_have_configured(&self, turn: &ActiveTurn) -> bool {
         match self.settings.config_change(turn.id).await {
             Ok(change) => change.is_some(),

@@ -15,7 +15,7 @@ use crate::domain::message::Inbound;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::ids::{MessageId, RunId, UserId};
 use crate::prompts::texts::{Locales, fill};
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{ConversationStore, ParkedStore, StoreError};
 use crate::text::one_line;
 
@@ -220,7 +220,7 @@ impl Parked {
     }
 
     /// Gives up what has waited too long, with a word to the person, until the bot stops.
-    pub async fn expire(self, mailboxes: Mailboxes, locales: Arc<Locales>, tasks: Tasks) {
+    pub async fn expire(self, mailboxes: Mailboxes, locales: Arc<Locales>, tasks: TaskTracker) {
         tokio::select! {
             () = tasks.stopping() => return,
             () = tokio::time::sleep(START_PAUSE) => {}

@@ -58,7 +58,7 @@ impl Runner for Turns {
             Job::Resume(turn, question) => self.resume(turn, question, control).await,
             Job::Task(task) => self.run_task(*task, control).await,
             Job::Deliver(delivery) => {
-                self.ender.courier.deliver(delivery, &control.cancel).await;
+                self.ender.delivery.deliver(delivery, &control.cancel).await;
                 None
             }
         }
@@ -164,14 +164,14 @@ impl Turns {
     }
 
     async fn run_task(&self, task: Task, control: Control) -> Option<Job> {
-        let claim = task.claim?;
+        let lease = task.lease?;
         let place = task.place.clone();
         let begun = async {
-            if !self.rights.admits_task(&task, claim.run).await? {
+            if !self.rights.admits_task(&task, lease.run).await? {
                 return Ok(None);
             }
             let (conversation, now) = (place.conversation(), self.reporter.now());
-            match self.tasks.begin_task(task.id, claim.run, conversation, now).await? {
+            match self.tasks.begin_task(task.id, lease.run, conversation, now).await? {
                 Some((turn, task)) => {
                     let taken_up = take_up(&self.conversations, &turn).await?;
                     Ok(Some((turn, task, taken_up)))
@@ -180,15 +180,15 @@ impl Turns {
             }
         };
         match begun.await {
-            // It runs where it was claimed, also if the chat has got another id since.
+            // It runs where it was leased, also if the chat has got another id since.
             Ok(Some((turn, task, taken_up))) => {
-                let question = Question::of_task(Task { place, ..task }, claim.since);
+                let question = Question::of_task(Task { place, ..task }, lease.since);
                 self.work(turn, question, taken_up, control).await
             }
             // It is not wanted any more, or has its answer already.
             Ok(None) => None,
             Err(error) => {
-                // When the claim's lease has ended, the scheduler takes it up again.
+                // When the lease has ended, the scheduler takes it up again.
                 self.reporter.report(&error, "a task's turn could not begin");
                 None
             }

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::conversation::Message;
 use crate::domain::message::{Inbound, Join, Speaker};
 use crate::domain::model::ModelName;
-use crate::domain::task::{Claim, Task};
+use crate::domain::task::{Lease, Task};
 use crate::policy::access::Standing;
 
 /// A question has at most so many parts; what follows is a question of its own.
@@ -20,7 +20,7 @@ pub struct Question {
     pub standing: Standing,
     /// Who wants it tried again: then it is done in their name, not in its writer's.
     pub again_by: Option<Speaker>,
-    /// The task whose prompt it is, as it was when its run was claimed.
+    /// The task whose prompt it is, as it was when its run got the lease.
     pub task: Option<Box<Task>>,
     /// It has the last answer gone on with. Whose words that answers is looked up when the turn begins.
     pub goes_on: bool,
@@ -42,7 +42,7 @@ impl Question {
         Self { parts: vec![part], standing, again_by: None, task: None, goes_on: false }
     }
 
-    /// The prompt of a task, whose run was claimed at `since`.
+    /// The prompt of a task, whose run got its lease at `since`.
     #[must_use]
     pub fn of_task(task: Task, since: DateTime<Utc>) -> Self {
         let part = Inbound::of_task(&task, since);
@@ -51,8 +51,8 @@ impl Question {
 
     /// The run of a task that this is.
     #[must_use]
-    pub fn claim(&self) -> Option<&Claim> {
-        self.task.as_ref()?.claim.as_ref()
+    pub fn lease(&self) -> Option<&Lease> {
+        self.task.as_ref()?.lease.as_ref()
     }
 
     /// Whether it was asked in a group.

@@ -1,4 +1,4 @@
-//! What a question may do, judged when its turn begins: much may have changed while it waited in its lane.
+//! What a question may do, judged when its turn begins: much may have changed while it waited in its queue.
 
 use std::sync::Arc;
 

@@ -258,8 +258,8 @@ fn bot_log_has_conflict(world: &World) -> bool {
     fs::read_to_string(world.folder.path().join("figaro.log")).unwrap().contains("another process")
 }
 
-/// The code of a claim link in a text.
-fn claim_code(text: &str) -> &str {
+/// The code of an owner invite in a text.
+fn invite_code(text: &str) -> &str {
     let (_, rest) =
         text.split_once("https://t.me/figaro_bot?start=").unwrap_or_else(|| panic!("no link: {text}"));
     rest.split_whitespace().next().unwrap()
@@ -275,7 +275,7 @@ async fn without_an_owner_the_check_shows_a_link_that_makes_one() {
     assert!(output.status.success(), "{said}{errors}");
     let bot = recipe.spawn();
     bot.ready().await;
-    world.telegram.say(BOB, BOB, &format!("/start {}", claim_code(&said))).unwrap();
+    world.telegram.say(BOB, BOB, &format!("/start {}", invite_code(&said))).unwrap();
     let answer = world.answers(BOB, 1).await[0]["text"].to_string();
     assert!(answer.contains("You own this bot now."), "{answer}");
     assert!(bot.stop().success());

@@ -135,7 +135,7 @@ async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled()
     for (task, error) in [(&done, None), (&failed, Some(Reason::Empty))] {
         let (at, run) = (task.next.unwrap(), RunId::new());
         let due = Due { at, attempt: 1, late: false };
-        world.change(task.id, TaskChange::Claim(run, due), at).await;
+        world.change(task.id, TaskChange::Lease(run, due), at).await;
         let ended = match error {
             Some(error) => Ended::Failed { error, again: false, cost: Cost::default() },
             None => Ended::Delivered(None),
@@ -462,7 +462,7 @@ async fn a_single_run_that_has_passed_is_put_off_from_now() {
     world.keep(&[&call]).await;
     let (at, run) = (call.next.unwrap(), RunId::new());
     let due = Due { at, attempt: 1, late: false };
-    world.change(call.id, TaskChange::Claim(run, due), at).await;
+    world.change(call.id, TaskChange::Lease(run, due), at).await;
     world.change(call.id, TaskChange::Settle(run, Ended::Delivered(None)), at).await;
     let bot = world.start().await;
     let card = world.opened(ANN, ANN, "Call mum").await;

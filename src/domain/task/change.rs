@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 use super::if_missed::IfMissed;
 use super::missed::{Due, Missed};
 use super::{
-    CLOSELY, Claim, Cost, Ended, LEASE, MOST_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State,
+    CLOSELY, Cost, Ended, LEASE, Lease, MOST_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State,
     Task, TaskRun, Tell,
 };
 use crate::domain::model::ModelName;
@@ -27,7 +27,7 @@ pub enum TaskChange {
     /// A person or the model changes it.
     Edit(TaskEdit),
     /// This turn takes a due time in hand.
-    Claim(RunId, Due),
+    Lease(RunId, Due),
     /// A person wants it run now, as this turn.
     RunNow(RunId),
     /// A due time was missed and is not run.
@@ -87,7 +87,7 @@ impl Task {
             TaskChange::Cancel => self.cancel(now)?,
             TaskChange::Revive => self.revive(now)?,
             TaskChange::Edit(edit) => self.edit(edit, now),
-            TaskChange::Claim(run, due) => self.claim(run, due, now)?,
+            TaskChange::Lease(run, due) => self.lease(run, due, now)?,
             TaskChange::RunNow(run) => self.run_now(run, now)?,
             TaskChange::Miss(due, missed) => return self.miss(due, missed, now),
             TaskChange::Skip => {
@@ -96,15 +96,15 @@ impl Task {
                 return Ok(self.remember(unrun(due, RunStatus::Skipped, now)));
             }
             TaskChange::TakeUp { run, late, begun } => {
-                let claim = self.mine(run)?;
-                claim.taken_up += u32::from(begun);
-                claim.late |= late;
-                claim.lease_until = now + LEASE;
+                let lease = self.mine(run)?;
+                lease.taken_up += u32::from(begun);
+                lease.late |= late;
+                lease.until = now + LEASE;
             }
             TaskChange::Answered(run, cost) => {
-                let claim = self.mine(run)?;
-                claim.answered = Some(cost);
-                claim.lease_until = now + LEASE;
+                let lease = self.mine(run)?;
+                lease.answered = Some(cost);
+                lease.until = now + LEASE;
             }
             TaskChange::Settle(run, ended) => return self.settle(run, ended, now),
             TaskChange::Told => drop(self.tell.take().ok_or(NotNow)?),
@@ -203,8 +203,8 @@ impl Task {
         if moved.next(zone, now).is_some() { moved } else { self.schedule.clone() }
     }
 
-    fn claim(&mut self, run: RunId, due: Due, now: DateTime<Utc>) -> Result<(), NotNow> {
-        if self.claim.is_some() || self.state != State::Active {
+    fn lease(&mut self, run: RunId, due: Due, now: DateTime<Utc>) -> Result<(), NotNow> {
+        if self.lease.is_some() || self.state != State::Active {
             return Err(NotNow);
         }
         let Due { at, attempt, late } = due;
@@ -215,18 +215,18 @@ impl Task {
                 Cost::default()
             }
         };
-        self.claim = Some(Claim { late, before, ..new_claim(run, at, attempt, now) });
+        self.lease = Some(Lease { late, before, ..new_lease(run, at, attempt, now) });
         Ok(())
     }
 
     fn run_now(&mut self, run: RunId, now: DateTime<Utc>) -> Result<(), NotNow> {
-        if self.claim.is_some() || matches!(self.state, State::Cancelled(_)) {
+        if self.lease.is_some() || matches!(self.state, State::Cancelled(_)) {
             return Err(NotNow);
         }
         let asked = self.asked.take();
         self.retry = None;
         let due = asked.unwrap_or(now);
-        self.claim = Some(Claim { by_hand: true, ..new_claim(run, due, 1, now) });
+        self.lease = Some(Lease { by_hand: true, ..new_lease(run, due, 1, now) });
         Ok(())
     }
 
@@ -236,7 +236,7 @@ impl Task {
         missed: Missed,
         now: DateTime<Utc>,
     ) -> Result<Option<TaskRun>, NotNow> {
-        if self.claim.is_some() || self.state != State::Active {
+        if self.lease.is_some() || self.state != State::Active {
             return Err(NotNow);
         }
         if self.retry.take_if(|retry| retry.due == due).is_none() {
@@ -266,17 +266,17 @@ impl Task {
     }
 
     fn settle(&mut self, run: RunId, ended: Ended, now: DateTime<Utc>) -> Result<Option<TaskRun>, NotNow> {
-        let claim = *self.mine(run)?;
-        self.claim = None;
+        let lease = *self.mine(run)?;
+        self.lease = None;
         let entry = TaskRun {
             run: Some(run),
-            due: claim.due,
-            started_at: claim.since,
+            due: lease.due,
+            started_at: lease.since,
             ended_at: now,
             status: RunStatus::Failed,
-            attempts: claim.attempt,
-            by_hand: claim.by_hand,
-            cost: claim.before + claim.answered.unwrap_or_default(),
+            attempts: lease.attempt,
+            by_hand: lease.by_hand,
+            cost: lease.before + lease.answered.unwrap_or_default(),
             error: None,
             message: None,
         };
@@ -288,16 +288,16 @@ impl Task {
             Ended::Stopped(cost) => TaskRun { status: RunStatus::Stopped, cost: with(cost), ..entry },
             Ended::Withdrawn => TaskRun { status: RunStatus::Skipped, ..entry },
             Ended::Overdue => {
-                let Some(status) = self.left_out(claim.due, self.if_missed.into()) else {
+                let Some(status) = self.left_out(lease.due, self.if_missed.into()) else {
                     return Ok(None);
                 };
                 TaskRun { status, ..entry }
             }
             Ended::Failed { error, again, cost } => {
-                if again && self.will_retry(&claim, with(cost), now) {
+                if again && self.will_retry(&lease, with(cost), now) {
                     return Ok(None);
                 }
-                self.fail(&error, claim.by_hand, now);
+                self.fail(&error, lease.by_hand, now);
                 TaskRun { error: Some(error), cost: with(cost), ..entry }
             }
         };
@@ -309,12 +309,12 @@ impl Task {
     }
 
     /// Puts a failed run off to another try, unless there were enough, or the next due time comes first.
-    fn will_retry(&mut self, claim: &Claim, cost: Cost, now: DateTime<Utc>) -> bool {
-        let pause = usize::try_from(claim.attempt - 1).ok().and_then(|tried| PAUSES.get(tried));
-        let Some(at) = pause.map(|pause| now + *pause).filter(|_| !claim.by_hand) else { return false };
+    fn will_retry(&mut self, lease: &Lease, cost: Cost, now: DateTime<Utc>) -> bool {
+        let pause = usize::try_from(lease.attempt - 1).ok().and_then(|tried| PAUSES.get(tried));
+        let Some(at) = pause.map(|pause| now + *pause).filter(|_| !lease.by_hand) else { return false };
         let is_free = self.state == State::Active && self.next.is_none_or(|next| at < next);
         if is_free {
-            self.retry = Some(Retry { due: claim.due, attempt: claim.attempt + 1, at, cost });
+            self.retry = Some(Retry { due: lease.due, attempt: lease.attempt + 1, at, cost });
         }
         is_free
     }
@@ -339,7 +339,7 @@ impl Task {
 
     /// Ends for good when nothing is to come.
     fn rest(&mut self, now: DateTime<Utc>) {
-        let is_over = self.next.is_none() && self.claim.is_none() && self.retry.is_none();
+        let is_over = self.next.is_none() && self.lease.is_none() && self.retry.is_none();
         let may_end = matches!(self.state, State::Active | State::Paused(_));
         if is_over && self.asked.is_none() && may_end {
             self.state = State::Done(now);
@@ -351,13 +351,13 @@ impl Task {
         Some(entry)
     }
 
-    fn mine(&mut self, run: RunId) -> Result<&mut Claim, NotNow> {
-        self.claim.as_mut().filter(|claim| claim.run == run).ok_or(NotNow)
+    fn mine(&mut self, run: RunId) -> Result<&mut Lease, NotNow> {
+        self.lease.as_mut().filter(|lease| lease.run == run).ok_or(NotNow)
     }
 }
 
-fn new_claim(run: RunId, due: DateTime<Utc>, attempt: u32, now: DateTime<Utc>) -> Claim {
-    Claim {
+fn new_lease(run: RunId, due: DateTime<Utc>, attempt: u32, now: DateTime<Utc>) -> Lease {
+    Lease {
         run,
         due,
         attempt,
@@ -366,7 +366,7 @@ fn new_claim(run: RunId, due: DateTime<Utc>, attempt: u32, now: DateTime<Utc>) -
         late: false,
         before: Cost::default(),
         since: now,
-        lease_until: now + LEASE,
+        until: now + LEASE,
         answered: None,
     }
 }

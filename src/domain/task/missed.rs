@@ -66,7 +66,7 @@ impl Task {
         if self.tell.is_some() {
             return Wake::Tell;
         }
-        if self.claim.is_some() || self.wakes_at().is_none_or(|at| at > now) {
+        if self.lease.is_some() || self.wakes_at().is_none_or(|at| at > now) {
             return Wake::Nothing;
         }
         match (self.state, self.retry, self.next) {

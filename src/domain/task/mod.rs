@@ -1,8 +1,8 @@
 //! Tasks: prompts that run by themselves, at a time or again and again. Every transition is here, without I/O; the
 //! store makes each in one write, the scheduler and people's buttons ask for them.
 //!
-//! A due time is claimed before anything is done for it, and the claim moves the task on to its next due time: so
-//! nothing runs twice for one. A claim has a lease; what a crash left behind is seen when it ends, or at the next start.
+//! A due time is leased to a run before anything is done for it, and that moves the task on to its next due time: so
+//! nothing runs twice for one. A run that a crash left behind is seen when its lease ends, or at the next start.
 
 mod change;
 mod cost;
@@ -51,7 +51,7 @@ pub const MOST_FAILURES: u32 = 5;
 pub const MOST_TAKEN_UP: u32 = 10;
 /// The same failure within so long of the one before is not told again.
 pub const CLOSELY: TimeDelta = TimeDelta::hours(3);
-/// How long a claim holds without a sign of life.
+/// How long a lease holds without being renewed.
 pub const LEASE: TimeDelta = TimeDelta::minutes(5);
 /// A task that has run for the last time is kept so long, for its history.
 pub const KEPT: TimeDelta = TimeDelta::days(7);
@@ -95,8 +95,9 @@ pub struct Task {
     pub was_paused: Option<PauseReason>,
     /// The next due time; none when there is none to come.
     pub next: Option<DateTime<Utc>>,
-    /// The run under way.
-    pub claim: Option<Claim>,
+    /// The lease of the run under way. Stored under its earlier name.
+    #[serde(rename = "claim")]
+    pub lease: Option<Lease>,
     /// A failed run that will be tried again.
     pub retry: Option<Retry>,
     /// A missed due time about which a person is asked.
@@ -137,10 +138,10 @@ pub enum PauseReason {
     Denied,
 }
 
-/// A run under way.
+/// The lease of a due time to one run, while that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
-    /// The turn that it is, or will be.
+pub struct Lease {
+    /// The turn of the run, begun or to be begun.
     pub run: RunId,
     /// The due time it is for; for one that a person asked for, the time they did.
     pub due: DateTime<Utc>,
@@ -155,10 +156,11 @@ pub struct Claim {
     /// What earlier tries for the same due time have taken.
     #[serde(default)]
     pub before: Cost,
-    /// When it was claimed.
+    /// When the run got the lease.
     pub since: DateTime<Utc>,
-    /// When somebody has to look after it, unless it has ended.
-    pub lease_until: DateTime<Utc>,
+    /// When the scheduler looks whether the run still exists, unless it has ended. Stored under its earlier name.
+    #[serde(rename = "lease_until")]
+    pub until: DateTime<Utc>,
     /// What its answer has cost, once there is one: then only the delivery is missing.
     pub answered: Option<Cost>,
 }
@@ -303,7 +305,7 @@ impl Task {
             state: State::Active,
             was_paused: None,
             next,
-            claim: None,
+            lease: None,
             retry: None,
             asked: None,
             tell: None,
@@ -325,7 +327,7 @@ impl Task {
         if self.tell.is_some() {
             return Some(DateTime::UNIX_EPOCH);
         }
-        match (&self.claim, self.state) {
+        match (&self.lease, self.state) {
             // Those under way are looked after by themselves.
             (Some(_), _) => None,
             (None, State::Active) => {

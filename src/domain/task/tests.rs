@@ -30,11 +30,11 @@ fn due(task: &Task, now: DateTime<Utc>, awake: DateTime<Utc>) -> Due {
     }
 }
 
-/// Claims what is due.
-fn claimed(task: &mut Task, now: DateTime<Utc>) -> RunId {
+/// Leases what is due.
+fn leased(task: &mut Task, now: DateTime<Utc>) -> RunId {
     let run = RunId::new();
     let due = due(task, now, now);
-    task.apply(TaskChange::Claim(run, due), now).unwrap();
+    task.apply(TaskChange::Lease(run, due), now).unwrap();
     run
 }
 
@@ -43,15 +43,15 @@ fn failed(error: Reason, again: bool) -> Ended {
 }
 
 #[test]
-fn a_due_time_is_claimed_once_and_moves_the_task_on() {
+fn a_due_time_is_leased_once_and_moves_the_task_on() {
     let mut task = task("0 9 * * *", at(8, 0));
     assert_eq!(task.wake(at(8, 59), at(8, 0)), Wake::Nothing);
     let due = due(&task, at(9, 0), at(8, 0));
     assert_eq!((due.at, due.attempt, due.late), (at(9, 0), 1, false));
     let run = RunId::new();
-    task.apply(TaskChange::Claim(run, due), at(9, 0)).unwrap();
+    task.apply(TaskChange::Lease(run, due), at(9, 0)).unwrap();
     assert_eq!(task.next, Some(at(9, 0) + TimeDelta::days(1)));
-    assert_eq!(task.apply(TaskChange::Claim(RunId::new(), due), at(9, 0)), Err(NotNow));
+    assert_eq!(task.apply(TaskChange::Lease(RunId::new(), due), at(9, 0)), Err(NotNow));
     assert_eq!(task.wake(at(9, 1), at(8, 0)), Wake::Nothing);
     let entry = task.apply(TaskChange::Settle(run, Ended::Delivered(Some(MessageId(7)))), at(9, 1)).unwrap();
     let entry = entry.unwrap();
@@ -66,7 +66,7 @@ fn a_due_time_is_claimed_once_and_moves_the_task_on() {
 #[test]
 fn a_single_time_ends_with_its_run_and_is_kept_for_a_week() {
     let mut task = task("in 20m", at(8, 0));
-    let run = claimed(&mut task, at(8, 20));
+    let run = leased(&mut task, at(8, 20));
     task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(8, 21)).unwrap();
     assert_eq!(task.state, State::Done(at(8, 21)));
     assert!(!task.is_live());
@@ -134,7 +134,7 @@ fn missed_runs_move_on_and_say_what_they_are_to_say() {
     assert_eq!(skipped.apply(TaskChange::Skip, at(20, 6)), Err(NotNow));
     let run = RunId::new();
     task.apply(TaskChange::RunNow(run), at(20, 5)).unwrap();
-    assert_eq!(task.claim.unwrap().due, at(9, 0));
+    assert_eq!(task.lease.unwrap().due, at(9, 0));
     task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(20, 6)).unwrap();
     assert_eq!(task.state, State::Done(at(20, 6)));
 }
@@ -145,13 +145,13 @@ fn a_failed_run_is_tried_again_then_told_and_the_fifth_in_a_row_pauses() {
     let mut now = at(9, 0);
     for day in 1..=MOST_FAILURES {
         for pause in PAUSES {
-            let run = claimed(&mut task, now);
+            let run = leased(&mut task, now);
             assert_eq!(task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), now), Ok(None));
             assert_eq!((task.wakes_at(), &task.tell), (Some(now + pause), &None));
             now += pause;
         }
-        let run = claimed(&mut task, now);
-        assert_eq!(task.claim.unwrap().attempt, 3);
+        let run = leased(&mut task, now);
+        assert_eq!(task.lease.unwrap().attempt, 3);
         let entry = task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), now).unwrap().unwrap();
         assert_eq!((entry.status, entry.attempts, entry.error), (RunStatus::Failed, 3, Some(Reason::Busy)));
         let tell = match day {
@@ -172,12 +172,12 @@ fn a_failed_run_is_tried_again_then_told_and_the_fifth_in_a_row_pauses() {
 #[test]
 fn what_has_acted_or_will_not_get_better_is_not_tried_again() {
     let mut task = task("0 9 * * *", at(8, 0));
-    let run = claimed(&mut task, at(9, 0));
+    let run = leased(&mut task, at(9, 0));
     task.apply(TaskChange::Settle(run, failed(Reason::Model, false)), at(9, 0)).unwrap();
     assert_eq!((task.retry, task.failures), (None, 1));
     // Nor where the next due time comes first.
     let mut often = super::tests::task("* * * * *", at(8, 0));
-    let run = claimed(&mut often, at(8, 1));
+    let run = leased(&mut often, at(8, 1));
     often.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), at(8, 1)).unwrap();
     assert_eq!(often.retry, None);
 }
@@ -185,7 +185,7 @@ fn what_has_acted_or_will_not_get_better_is_not_tried_again() {
 #[test]
 fn pausing_and_cancelling_keep_what_is_under_way_and_can_be_taken_back() {
     let mut task = task("0 9 * * *", at(8, 0));
-    let run = claimed(&mut task, at(9, 0));
+    let run = leased(&mut task, at(9, 0));
     task.apply(TaskChange::Pause(PauseReason::Person), at(9, 0)).unwrap();
     assert_eq!(task.apply(TaskChange::Pause(PauseReason::Removed), at(9, 0)), Err(NotNow));
     task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), at(9, 1)).unwrap();
@@ -270,7 +270,7 @@ fn a_used_up_budget_is_no_fault_of_the_task_and_told_once() {
     for hour in [9, 10, 11, 23] {
         for minute in [0, 10, 20] {
             let now = at(hour, minute);
-            let run = claimed(&mut task, now);
+            let run = leased(&mut task, now);
             let ended = Ended::Failed { error: budget(), again: false, cost: Cost::default() };
             task.apply(TaskChange::Settle(run, ended), now).unwrap();
             if task.tell.take().is_some() {
@@ -301,7 +301,7 @@ fn a_single_time_that_passed_while_paused_waits_for_a_word() {
 fn what_was_to_be_tried_again_is_not_lost_by_a_pause_a_cancel_or_an_edit() {
     let failed_once = || {
         let mut task = task("2026-11-23T09:00", at(8, 0));
-        let run = claimed(&mut task, at(9, 0));
+        let run = leased(&mut task, at(9, 0));
         task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), at(9, 0)).unwrap();
         assert_eq!(task.retry.unwrap().at, at(9, 1));
         task
@@ -340,10 +340,10 @@ fn a_due_time_that_waits_its_turn_is_not_lost_to_another_zone() {
 fn a_run_takes_what_all_its_tries_took() {
     let mut task = task("0 9 * * *", at(8, 0));
     let cost = |nano_usd| Cost { nano_usd: Some(nano_usd), ..Cost::default() };
-    let run = claimed(&mut task, at(9, 0));
+    let run = leased(&mut task, at(9, 0));
     let failed = Ended::Failed { error: Reason::Busy, again: true, cost: cost(2) };
     task.apply(TaskChange::Settle(run, failed), at(9, 0)).unwrap();
-    let run = claimed(&mut task, at(9, 1));
+    let run = leased(&mut task, at(9, 1));
     task.apply(TaskChange::Answered(run, cost(3)), at(9, 1)).unwrap();
     task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(9, 2)).unwrap();
     assert_eq!(task.last.unwrap().cost, cost(5));
@@ -384,7 +384,7 @@ proptest! {
                     task = serde_json::from_str(&serde_json::to_string(&task).unwrap()).unwrap();
                 }
                 Step::Do(what) => {
-                    let run = task.claim.map_or_else(RunId::new, |claim| claim.run);
+                    let run = task.lease.map_or_else(RunId::new, |lease| lease.run);
                     let change = match what {
                         0 => TaskChange::Pause(PauseReason::Person),
                         1 => TaskChange::Resume,
@@ -409,7 +409,7 @@ proptest! {
                 Wake::Run(due) => {
                     prop_assert!(due.at <= now);
                     prop_assert!(begun.insert((due.at, due.attempt)), "{:?} twice", due);
-                    task.apply(TaskChange::Claim(RunId::new(), due), now).unwrap();
+                    task.apply(TaskChange::Lease(RunId::new(), due), now).unwrap();
                 }
                 Wake::Miss(at, missed) => {
                     prop_assert!(at < awake);
@@ -420,7 +420,7 @@ proptest! {
                 Wake::Lapse => drop(task.apply(TaskChange::Skip, now)),
                 Wake::Forget | Wake::Nothing => break,
             } }
-            let waits = task.next.is_none_or(|next| next > now) || task.claim.is_some() || task.retry.is_some();
+            let waits = task.next.is_none_or(|next| next > now) || task.lease.is_some() || task.retry.is_some();
             prop_assert!(waits || task.state != State::Active);
         }
     }

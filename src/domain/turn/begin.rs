@@ -9,7 +9,7 @@ use super::tail::SessionTail;
 use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::task::{Claim, Cost, Ended, Reason, State, Task, TaskChange};
+use crate::domain::task::{Cost, Ended, Lease, Reason, State, Task, TaskChange};
 use crate::ids::{EntryId, RunId, UpdateId};
 
 /// A turn that has begun, now or before.
@@ -79,7 +79,7 @@ pub fn begin_again(
     record(Begun { turn, question, gave_way: standing.left }, tail, changes).map(Some)
 }
 
-/// Begins the turn of a claimed task with its prompt as the question. `None` if the task is not claimed for this run, if
+/// Begins the turn of a leased task with its prompt as the question. `None` if the task is not leased to this run, if
 /// the run has its answer, or if nobody wants it any more: then the run ends as withdrawn. If the turn on record is this
 /// run, nothing changes; any other turn on record gives way.
 pub fn begin_task(
@@ -88,13 +88,13 @@ pub fn begin_task(
     run: RunId,
     now: DateTime<Utc>,
 ) -> Transition<Option<Begun>> {
-    let Some(claim) = task.claim.filter(|claim| claim.run == run && claim.answered.is_none()) else {
+    let Some(lease) = task.lease.filter(|lease| lease.run == run && lease.answered.is_none()) else {
         return Transition::unchanged(None);
     };
     if let Some(left) = standing.left.take_if(|left| left.turn.id == run) {
         return Transition::unchanged(Some(known(left)));
     }
-    if !is_wanted(task, &claim) {
+    if !is_wanted(task, &lease) {
         let mut changes = ChangeSet::default();
         changes.add_step(task.step(TaskChange::Settle(run, Ended::Withdrawn), now));
         return Transition { output: None, changes };
@@ -106,11 +106,11 @@ pub fn begin_task(
     record(Begun { turn, question, gave_way: standing.left }, tail, changes).map(Some)
 }
 
-/// Whether a claimed run is still to be made: a run that a person asked for also while the task is paused or over.
-const fn is_wanted(task: &Task, claim: &Claim) -> bool {
+/// Whether a leased run is still to be made: a run that a person asked for also while the task is paused or over.
+const fn is_wanted(task: &Task, lease: &Lease) -> bool {
     match task.state {
         State::Active => true,
-        State::Paused(_) | State::Done(_) => claim.by_hand,
+        State::Paused(_) | State::Done(_) => lease.by_hand,
         State::Cancelled(_) => false,
     }
 }

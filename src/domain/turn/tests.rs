@@ -11,7 +11,7 @@ use crate::domain::delivery::{Card, DeliveryEnd, PendingDelivery};
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{
-    Claim, Cost, Due, Ended, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
+    Cost, Due, Ended, Lease, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
 };
 use crate::ids::{ChatId, EntryId, MessageId, RunId, SessionId, TaskId, UpdateId, UserId};
 
@@ -38,9 +38,9 @@ fn once() -> Task {
 }
 
 /// A task whose run is under way.
-fn claimed(run: RunId) -> Task {
+fn leased(run: RunId) -> Task {
     let mut task = once();
-    task.apply(TaskChange::Claim(run, Due { at: at(60), attempt: 1, late: false }), at(60)).unwrap();
+    task.apply(TaskChange::Lease(run, Due { at: at(60), attempt: 1, late: false }), at(60)).unwrap();
     task
 }
 
@@ -140,7 +140,7 @@ fn the_first_turn_of_a_conversation_begins_its_session() {
 fn a_run_that_acted_fails_when_it_gives_way() {
     for (acted, wanted) in [(true, vec!["task Failed Some(Interrupted)", "settle []"]), (false, vec![])] {
         let (tail, run) = (tail(), RunId::new());
-        let task = claimed(run);
+        let task = leased(run);
         let turn = ActiveTurn { id: run, task: Some(task.id), ..turn(&tail, &[]) };
         let left = LeftTurn { turn, question: Vec::new(), acted, task: Some(task) };
         let standing = Standing { conversation: HERE, left: Some(left), current: Some(tail) };
@@ -253,18 +253,18 @@ fn the_turn_of_a_task_begins_if_the_run_is_wanted() {
         (State::Cancelled(at(50)), true, skipped),
     ] {
         let run = RunId::new();
-        let claim = claimed(run).claim.map(|claim| Claim { by_hand, ..claim });
-        let task = Task { state, claim, ..claimed(run) };
+        let lease = leased(run).lease.map(|lease| Lease { by_hand, ..lease });
+        let task = Task { state, lease, ..leased(run) };
         let standing = Standing { conversation: HERE, left: None, current: Some(tail()) };
         let Transition { output, changes } = begin_task(standing.clone(), &task, run, at(60));
         assert_eq!(shorts(changes), wanted, "{state:?} {by_hand}");
         let output = output.map(|begun| (begun.turn.id, begun.turn.task));
         assert_eq!(output, (wanted == begun).then_some((run, Some(task.id))), "{state:?} {by_hand}");
 
-        // A claim of another run, none, and one that has its answer.
-        let answered = claim.map(|claim| Claim { answered: Some(Cost::default()), ..claim });
-        for (run, claim) in [(RunId::new(), claim), (run, None), (run, answered)] {
-            let other = begin_task(standing.clone(), &Task { claim, ..task.clone() }, run, at(60));
+        // A lease of another run, none, and one that has its answer.
+        let answered = lease.map(|lease| Lease { answered: Some(Cost::default()), ..lease });
+        for (run, lease) in [(RunId::new(), lease), (run, None), (run, answered)] {
+            let other = begin_task(standing.clone(), &Task { lease, ..task.clone() }, run, at(60));
             assert_eq!((other.output, shorts(other.changes).as_slice()), (None, none));
         }
         // Begun before, it goes on in any state.
@@ -279,7 +279,7 @@ fn the_turn_of_a_task_begins_if_the_run_is_wanted() {
 #[test]
 fn a_turn_ends_with_its_words_deliveries_and_task() {
     let (tail, run) = (tail(), RunId::new());
-    let task = claimed(run);
+    let task = leased(run);
     let plain = ActiveTurn { id: run, ..turn(&tail, &[1, 2]) };
     let of_task = ActiveTurn { task: Some(task.id), ..plain.clone() };
     let (thought, answer) = (said(Role::Assistant, "hm"), said(Role::Assistant, "because"));
@@ -381,7 +381,7 @@ fn the_end_of_a_delivery_ends_the_run_of_its_task() {
         (DeliveryEnd::Unclear, RunStatus::Failed, Some(Reason::Unclear), None),
     ] {
         let run = RunId::new();
-        let task = claimed(run);
+        let task = leased(run);
         let mut delivery = PendingDelivery::new(run, place(), "words".into(), at(61));
         assert!([7, 8].into_iter().all(|part| delivery.confirm(MessageId(part))));
         let stored = StoredDelivery { delivery, answer: None, task: Some(task) };

@@ -76,7 +76,7 @@ pub(super) struct Tables {
     /// Tasks by the time somebody has to look after them.
     pub(super) tasks_by_wake: Table<()>,
     /// Tasks whose run is under way.
-    pub(super) claims: Table<()>,
+    pub(super) leases: Table<()>,
     /// How tasks ran, by task and order.
     pub(super) task_runs: Table<TaskRun>,
     /// Records that cannot be read, by table and key.
@@ -138,7 +138,7 @@ impl Tables {
             tasks_of_chat: Table::open(db, "tasks_of_chat", &quarantine)?,
             tasks_of_user: Table::open(db, "tasks_of_user", &quarantine)?,
             tasks_by_wake: Table::open(db, "tasks_by_wake", &quarantine)?,
-            claims: Table::open(db, "claims", &quarantine)?,
+            leases: Table::open(db, "claims", &quarantine)?,
             task_runs: Table::open(db, "task_runs", &quarantine)?,
             quarantine,
         })

@@ -38,7 +38,7 @@ pub(super) fn put(
         changes.remove(&tables.tasks, key::id(task.id));
         changes.remove(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id));
         changes.remove(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id));
-        changes.remove(&tables.claims, key::id(task.id));
+        changes.remove(&tables.leases, key::id(task.id));
         if let Some(at) = task.wakes_at() {
             changes.remove(&tables.tasks_by_wake, key::wake(at, task.id));
         }
@@ -49,8 +49,8 @@ pub(super) fn put(
     if task.counts() {
         changes.put(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id), &())?;
     }
-    if task.claim.is_some() {
-        changes.put(&tables.claims, key::id(task.id), &())?;
+    if task.lease.is_some() {
+        changes.put(&tables.leases, key::id(task.id), &())?;
     }
     match task.wakes_at() {
         Some(at) => changes.put(&tables.tasks_by_wake, key::wake(at, task.id), &()),

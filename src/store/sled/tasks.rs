@@ -123,9 +123,9 @@ impl TaskStore for SledStore {
         .await
     }
 
-    async fn claimed_tasks(&self) -> Result<Vec<Task>> {
+    async fn leased_tasks(&self) -> Result<Vec<Task>> {
         self.change("read the tasks under way", |tables, changes| {
-            kept(tables, changes, &tables.claims, tables.claims.tree().iter().keys())
+            kept(tables, changes, &tables.leases, tables.leases.tree().iter().keys())
         })
         .await
     }

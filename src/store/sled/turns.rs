@@ -61,7 +61,7 @@ pub(super) fn begin_again(
     Ok(begun)
 }
 
-/// Begins the turn of a claimed task; `None` if it does not begin.
+/// Begins the turn of a leased task; `None` if it does not begin.
 pub(super) fn begin_task(
     tables: &Tables,
     changes: &mut Changes,

@@ -1,5 +1,5 @@
 //! `/timezone`: where a chat is, said with a button, behind the command, or as an answer to the question that follows a
-//! task made on a guess. `/config` and the courier show the same card. In a group only admins and owners change it.
+//! task made on a guess. `/config` and the delivery show the same card. In a group only admins and owners change it.
 
 use std::sync::Arc;
 

@@ -126,7 +126,7 @@ impl Drafting<'_> {
         let chat = self.preview.place.chat;
         tokio::select! {
             () = self.preview.ended() => return Update::Later(Duration::ZERO),
-            () = self.sender.gate.pass(chat, Urgency::Answer) => {}
+            () = self.sender.limiter.acquire(chat, Urgency::Answer) => {}
         }
         let _message_call = self.preview.message_call.lock().await;
         if self.preview.look(|incoming| incoming.ended || incoming.pass != self.state.pass()) {
@@ -134,14 +134,14 @@ impl Drafting<'_> {
         }
         let update = self.standing.show(index, part, true).await;
         if let Update::Later(wait) = update {
-            self.sender.gate.close(chat, wait);
+            self.sender.limiter.pause(chat, wait);
         }
         update
     }
 
     async fn put(&self, content: &Formatted) -> Update {
         let _transient_call = self.preview.transient_call.lock().await;
-        if self.preview.has_ended() || !self.sender.gate.try_pass(self.preview.place.chat) {
+        if self.preview.has_ended() || !self.sender.limiter.try_acquire(self.preview.place.chat) {
             return Update::Later(Duration::ZERO);
         }
         Update::of(self.sender.api.call(SendMessageDraft(body(self.preview, content))).await)

@@ -109,7 +109,7 @@ impl Growing<'_> {
                 self.shown = Some(content);
             }
             Update::Later(wait) => self.pace.pushed_back(now, wait),
-            // Someone has deleted it, or the bot may not write here: the courier will see what is to be done.
+            // Someone has deleted it, or the bot may not write here: the delivery will see what is to be done.
             Update::Refused => {
                 self.preview.ended().await;
                 return false;
@@ -120,7 +120,7 @@ impl Growing<'_> {
 
     async fn put(&mut self, content: &Formatted) -> Update {
         let _message_call = self.preview.message_call.lock().await;
-        if self.preview.has_ended() || !self.sender.gate.try_message(self.preview.place.chat) {
+        if self.preview.has_ended() || !self.sender.limiter.try_acquire_message(self.preview.place.chat) {
             return Update::Later(Duration::ZERO);
         }
         let reply_to = Some(self.preview.message);
@@ -131,7 +131,7 @@ impl Growing<'_> {
     async fn show_typing(&self) -> Update {
         let _transient_call = self.preview.transient_call.lock().await;
         let place = &self.preview.place;
-        if self.preview.has_ended() || !self.sender.gate.try_pass(place.chat) {
+        if self.preview.has_ended() || !self.sender.limiter.try_acquire(place.chat) {
             return Update::Later(Duration::ZERO);
         }
         let mut body = json!({"chat_id": place.chat, "action": "typing"});

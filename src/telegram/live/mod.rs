@@ -26,7 +26,7 @@ use crate::domain::delivery::LiveMessage;
 use crate::domain::tool::StatusKey;
 use crate::ids::RunId;
 use crate::prompts::texts::{Locales, fill};
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 
 /// An answer waits at most so long for a preview call whose effect fades.
 const TRANSIENT_CALL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ const TRANSIENT_CALL_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Live {
     sender: Sender,
-    tasks: Tasks,
+    tasks: TaskTracker,
     locales: Arc<Locales>,
     previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
 }
@@ -55,7 +55,7 @@ impl Drop for Listed {
 impl Live {
     /// Sends through this sender, within its rate limits. Status lines come in the language of whoever asked.
     #[must_use]
-    pub fn new(sender: Sender, tasks: Tasks, locales: Arc<Locales>) -> Self {
+    pub fn new(sender: Sender, tasks: TaskTracker, locales: Arc<Locales>) -> Self {
         Self { sender, tasks, locales, previews: Arc::default() }
     }
 

@@ -18,7 +18,7 @@ pub(super) struct PreviewState {
     /// How many parts stand in the chat.
     pub(super) sent: usize,
     pub(super) status: Option<String>,
-    /// Telegram has refused a part of the pass, or nobody knows whether it has taken it: the courier will see what is to be
+    /// Telegram has refused a part of the pass, or nobody knows whether it has taken it: the delivery will see what is to be
     /// done.
     pub(super) has_given_up: bool,
 }

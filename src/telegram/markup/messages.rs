@@ -1,4 +1,4 @@
-//! An answer as what is sent one after the other: messages of text, and long code as files. Called by the courier.
+//! An answer as what is sent one after the other: messages of text, and long code as files. Called by the delivery.
 
 use super::formatted::{Entity, Formatted, Kind};
 use super::parts::Parts;

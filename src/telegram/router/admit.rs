@@ -90,7 +90,7 @@ impl Router {
     /// Ends the waiting of a button that nothing is done for, and says why if that is to be said. While very many such
     /// answers are under way, further ones are left out.
     fn answer_quietly(self: &Arc<Self>, pressed: Box<CallbackView>, full: Option<Full>) {
-        let Some(room) = self.commands.cards.sender.gate.notice_room() else { return };
+        let Some(room) = self.commands.cards.sender.limiter.notice_room() else { return };
         let this = Arc::clone(self);
         self.tasks.spawn("no_room", async move {
             let _room = room;
@@ -114,7 +114,7 @@ impl Router {
         part: Inbound,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
-        let Some(room) = self.commands.cards.sender.gate.notice_room() else {
+        let Some(room) = self.commands.cards.sender.limiter.notice_room() else {
             return Ok(Fate::Dropped("too_many_notices"));
         };
         let is_new = self.settings.greet_stranger(&part.speaker.user, self.clock.now()).await?;

@@ -1,5 +1,5 @@
 //! Where an update goes: dropped with a reason, kept as background, acted on at once, or put into its conversation's
-//! lane. Called by the poller for each new update, in order, and by recovery for those a restart left open.
+//! queue. Called by the poller for each new update, in order, and by recovery for those a restart left open.
 
 mod admit;
 mod fate;
@@ -25,7 +25,7 @@ use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::prompts::texts::fill;
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError, UnreadableUpdate};
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
@@ -48,7 +48,7 @@ pub struct Router {
     pub conversations: Arc<dyn ConversationStore>,
     /// Access and chats' settings.
     pub settings: Arc<dyn SettingsStore>,
-    /// The lanes.
+    /// The queues.
     pub mailboxes: Mailboxes,
     /// Turns that wait for a person.
     pub parked: Parked,
@@ -67,7 +67,7 @@ pub struct Router {
     /// The time.
     pub clock: Clock,
     /// Answers to commands are sent beside the next update.
-    pub tasks: Tasks,
+    pub tasks: TaskTracker,
 }
 
 /// A command that somebody may give.
@@ -220,7 +220,7 @@ impl Router {
         let list = self.settings.access().await?;
         if let Some(line) = command.as_ref().filter(|_| !part.place.is_group())
             && !list.invites.is_empty()
-            && self.claim(id, &part, line).await?
+            && self.accept_owner_invite(id, &part, line).await?
         {
             return Ok(Fate::Pending);
         }
@@ -348,7 +348,7 @@ impl Router {
 
     /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the
     /// settings name the owners.
-    async fn claim(
+    async fn accept_owner_invite(
         self: &Arc<Self>,
         id: UpdateId,
         part: &Inbound,
@@ -366,7 +366,7 @@ impl Router {
         tracing::info!(user = %part.speaker.user, "the bot has an owner now");
         let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
         let asker = Asker::new(&part, Standing::Owner);
-        self.tasks.spawn("claim", async move {
+        self.tasks.spawn("owner_invite", async move {
             if let Outcome::Card(card) = this.commands.run(&line, &part, &asker).await {
                 let title = Some(this.commands.cards.texts(&asker).claimed.clone());
                 this.show(id, &asker, Card { title, ..card }).await;

@@ -94,7 +94,7 @@ fn state(task: &Task) -> Map<String, Value> {
         State::Paused(reason) => ("paused", Some(why(reason))),
         State::Done(_) => ("done", None),
         State::Cancelled(_) => ("cancelled", None),
-        State::Active if task.claim.is_some() => ("running now", None),
+        State::Active if task.lease.is_some() => ("running now", None),
         State::Active if task.asked.is_some() => {
             ("waiting", Some("a run was missed, and a person is asked whether to make it now".to_owned()))
         }

@@ -141,7 +141,7 @@ fn task_change(
     answer: &Answer,
     is_delivered: bool,
 ) -> Option<TaskChange> {
-    let run = facts.question.claim()?.run;
+    let run = facts.question.lease()?.run;
     let cost = Cost { usage: answer.usage, nano_usd: answer.nano_usd };
     let ended = match outcome {
         Outcome::Failed(error, _) => {

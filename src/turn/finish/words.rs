@@ -88,9 +88,9 @@ fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
 /// The line under words of a task that come late.
 fn lateness(facts: &Facts<'_>) -> String {
     let question = facts.question;
-    let late = question.task.as_ref().zip(question.claim()).filter(|(_, claim)| claim.late);
-    late.map_or_else(String::new, |(task, claim)| {
-        let due = facts.texts.moment(&claim.due.with_timezone(&task.zone));
+    let late = question.task.as_ref().zip(question.lease()).filter(|(_, lease)| lease.late);
+    late.map_or_else(String::new, |(task, lease)| {
+        let due = facts.texts.moment(&lease.due.with_timezone(&task.zone));
         format!("\n\n{}", fill(&facts.texts.task_late, &[("due", &due)]))
     })
 }

@@ -1,4 +1,4 @@
-//! What waits in a lane.
+//! What waits in a queue.
 
 use super::super::question::{Again, Question};
 use super::admission::Slot;
@@ -7,7 +7,7 @@ use crate::domain::task::Task;
 use crate::domain::turn::ActiveTurn;
 use crate::ids::RunId;
 
-/// Something to be done in a lane.
+/// Something to be done in a queue.
 #[derive(Debug, Clone)]
 pub enum Job {
     /// Answer a question.
@@ -18,13 +18,13 @@ pub enum Job {
     GoOn(RunId),
     /// Try the last question again.
     Again(Again),
-    /// Carry out a task that has been claimed, or go on with that after a restart.
+    /// Carry out a task whose run has a lease, or go on with that after a restart.
     Task(Box<Task>),
     /// Deliver what a restart left undelivered.
     Deliver(PendingDelivery),
 }
 
-/// A job on its way into a lane, with the place that it takes among what waits; what Figaro itself posts takes none.
+/// A job on its way into a queue, with the place that it takes among what waits; what Figaro itself posts takes none.
 #[derive(Debug)]
 pub struct Posted {
     pub(super) job: Job,
@@ -65,7 +65,7 @@ impl Job {
         match self {
             Self::Resume(active, _) => active.id == run,
             Self::GoOn(parked) => *parked == run,
-            Self::Task(task) => task.claim.is_some_and(|claim| claim.run == run),
+            Self::Task(task) => task.lease.is_some_and(|lease| lease.run == run),
             Self::Deliver(delivery) => delivery.run == run,
             Self::Ask(_) | Self::Again(_) => false,
         }

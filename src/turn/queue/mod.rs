@@ -1,4 +1,4 @@
-//! A lane per conversation: one turn at a time, what arrives meanwhile waits in order. Lanes run side by side up to a
+//! A queue per conversation: one turn at a time, what arrives meanwhile waits in order. Queues run side by side up to a
 //! bound. Everything that waits here is stored as well, questions in the inbox, claimed tasks among the tasks, answers in
 //! the outbox, so nothing is lost with the process.
 
@@ -22,7 +22,7 @@ use super::question::{Question, belongs, continues, replace};
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{RunId, UserId};
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 
 /// So many turns run at the same time.
 const MAX_RUNNING: usize = 64;
@@ -31,7 +31,7 @@ const MAX_RUNNING_OF_PERSON: usize = 4;
 /// How long a message that shows a sign of more waits for it.
 const JOIN_WAIT: Duration = Duration::from_millis(400);
 
-/// Does the jobs of the lanes.
+/// Does the jobs of the queues.
 #[async_trait]
 pub trait Runner: Debug + Send + Sync {
     /// Does one job to its end and returns what is to be done right after it. It does not fail: what goes wrong is
@@ -39,23 +39,23 @@ pub trait Runner: Debug + Send + Sync {
     async fn run(&self, job: Job, control: Control) -> Option<Job>;
 }
 
-/// All lanes. Cheap to clone.
+/// All queues. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Mailboxes(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     runner: Arc<dyn Runner>,
-    tasks: Tasks,
+    tasks: TaskTracker,
     permits: Semaphore,
     admission: Admission,
     /// What each person's turns run within, while one of them waits or runs.
     people: Mutex<HashMap<UserId, Weak<Semaphore>>>,
-    lanes: Mutex<HashMap<Conversation, Lane>>,
+    queues: Mutex<HashMap<Conversation, Queue>>,
 }
 
 #[derive(Debug, Default)]
-struct Lane {
+struct Queue {
     waiting: VecDeque<Posted>,
     /// The job that was taken, from then until it is done.
     current: Option<Current>,
@@ -71,7 +71,7 @@ struct Current {
     has_begun: bool,
 }
 
-impl Lane {
+impl Queue {
     /// The question that a message arriving now may be a further part of.
     fn open_question(&self) -> Option<&Question> {
         match self.waiting.back() {
@@ -82,17 +82,17 @@ impl Lane {
 }
 
 impl Mailboxes {
-    /// No lane yet.
+    /// No queue yet.
     #[must_use]
-    pub fn new(runner: Arc<dyn Runner>, tasks: Tasks) -> Self {
-        let (permits, lanes) = (Semaphore::new(MAX_RUNNING), Mutex::default());
+    pub fn new(runner: Arc<dyn Runner>, tasks: TaskTracker) -> Self {
+        let (permits, queues) = (Semaphore::new(MAX_RUNNING), Mutex::default());
         Self(Arc::new(Inner {
             runner,
             tasks,
             permits,
             admission: Admission::default(),
             people: Mutex::default(),
-            lanes,
+            queues,
         }))
     }
 
@@ -110,26 +110,26 @@ impl Mailboxes {
         self.0.admission.readmit(user, conversation)
     }
 
-    /// Puts a job at the end of its lane.
+    /// Puts a job at the end of its queue.
     pub fn post(&self, conversation: Conversation, posted: impl Into<Posted>) {
         let posted = posted.into();
-        let mut lanes = lock(&self.0.lanes);
-        let is_new = !lanes.contains_key(&conversation);
-        let lane = lanes.entry(conversation).or_default();
+        let mut queues = lock(&self.0.queues);
+        let is_new = !queues.contains_key(&conversation);
+        let queue = queues.entry(conversation).or_default();
         // The turn begins again, and takes the part in from where it waits.
-        if let (Some(current), true, Job::Ask(next)) = (&lane.current, lane.waiting.is_empty(), &posted.job)
+        if let (Some(current), true, Job::Ask(next)) = (&queue.current, queue.waiting.is_empty(), &posted.job)
             && let Job::Ask(question) = &current.job
             && current.control.is_open()
             && belongs(question, next)
         {
             current.control.end(CancelReason::Again(question.clone()));
         }
-        lane.waiting.push_back(posted);
-        lane.arrived.notify_one();
-        drop(lanes);
+        queue.waiting.push_back(posted);
+        queue.arrived.notify_one();
+        drop(queues);
         if is_new {
             let inner = Arc::clone(&self.0);
-            self.0.tasks.spawn("lane", async move { inner.serve(conversation).await });
+            self.0.tasks.spawn("queue", async move { inner.serve(conversation).await });
         }
     }
 
@@ -137,32 +137,32 @@ impl Mailboxes {
     /// an album, the rest of a split text.
     #[must_use]
     pub fn continues(&self, part: &Inbound) -> bool {
-        let lanes = lock(&self.0.lanes);
-        let open = lanes.get(&part.place.conversation()).and_then(Lane::open_question);
+        let queues = lock(&self.0.queues);
+        let open = queues.get(&part.place.conversation()).and_then(Queue::open_question);
         open.is_some_and(|question| continues(question, part))
     }
 
     /// Ends the turn of a conversation, also one that is about to begin; `false` if there is none.
     #[must_use]
     pub fn stop(&self, conversation: Conversation) -> bool {
-        let lanes = lock(&self.0.lanes);
-        let current = lanes.get(&conversation).and_then(|lane| lane.current.as_ref());
+        let queues = lock(&self.0.queues);
+        let current = queues.get(&conversation).and_then(|queue| queue.current.as_ref());
         current.inspect(|current| current.control.end(CancelReason::Stopped)).is_some()
     }
 
     /// Takes in an edit: a question that has not begun gets the new text, a turn that has neither shown words nor
     /// acted begins again with it, and anything later stays as it is.
     pub fn edit(&self, edited: &Inbound) {
-        let mut lanes = lock(&self.0.lanes);
-        let Some(lane) = lanes.get_mut(&edited.place.conversation()) else {
+        let mut queues = lock(&self.0.queues);
+        let Some(queue) = queues.get_mut(&edited.place.conversation()) else {
             return;
         };
-        for question in lane.waiting.iter_mut().filter_map(|posted| posted.job.question_mut()) {
+        for question in queue.waiting.iter_mut().filter_map(|posted| posted.job.question_mut()) {
             if replace(question, edited) {
                 return;
             }
         }
-        let Some(current) = lane.current.as_mut().filter(|current| current.control.is_open()) else {
+        let Some(current) = queue.current.as_mut().filter(|current| current.control.is_open()) else {
             return;
         };
         if let Some(question) = current.job.question_mut()
@@ -174,42 +174,45 @@ impl Mailboxes {
 
     /// Ends all running turns for a shutdown; the next start goes on with them.
     pub fn abandon(&self) {
-        let lanes = lock(&self.0.lanes);
-        let current = lanes.values().filter_map(|lane| lane.current.as_ref());
+        let queues = lock(&self.0.queues);
+        let current = queues.values().filter_map(|queue| queue.current.as_ref());
         current.for_each(|current| current.control.end(CancelReason::Shutdown));
     }
 
-    /// Whether a turn of this id waits in a lane or runs there.
+    /// Whether a turn of this id waits in a queue or runs there.
     #[must_use]
     pub fn holds(&self, run: RunId) -> bool {
-        // In any lane: the chat may have got another id meanwhile.
-        lock(&self.0.lanes).values().any(|lane| {
-            let current = lane.current.as_ref().map(|current| &current.job);
-            current.into_iter().chain(lane.waiting.iter().map(|posted| &posted.job)).any(|job| job.is_of(run))
+        // In any queue: the chat may have got another id meanwhile.
+        lock(&self.0.queues).values().any(|queue| {
+            let current = queue.current.as_ref().map(|current| &current.job);
+            current
+                .into_iter()
+                .chain(queue.waiting.iter().map(|posted| &posted.job))
+                .any(|job| job.is_of(run))
         })
     }
 
     /// The conversations in which a job has begun and is not done.
     #[must_use]
     pub fn running(&self) -> Vec<Conversation> {
-        let has_begun = |lane: &Lane| lane.current.as_ref().is_some_and(|current| current.has_begun);
-        let lanes = lock(&self.0.lanes);
-        lanes.iter().filter(|(_, lane)| has_begun(lane)).map(|(conversation, _)| *conversation).collect()
+        let has_begun = |queue: &Queue| queue.current.as_ref().is_some_and(|current| current.has_begun);
+        let queues = lock(&self.0.queues);
+        queues.iter().filter(|(_, queue)| has_begun(queue)).map(|(conversation, _)| *conversation).collect()
     }
 
-    /// How many questions and tasks wait in all lanes; answers that wait are in the outbox.
+    /// How many questions and tasks wait in all queues; answers that wait are in the outbox.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let is_counted = |job: &Job| !matches!(job, Job::Deliver(_));
         let in_hand =
-            |lane: &Lane| lane.current.as_ref().is_some_and(|now| !now.has_begun && is_counted(&now.job));
-        let behind = |lane: &Lane| lane.waiting.iter().filter(|posted| is_counted(&posted.job)).count();
-        lock(&self.0.lanes).values().map(|lane| behind(lane) + usize::from(in_hand(lane))).sum()
+            |queue: &Queue| queue.current.as_ref().is_some_and(|now| !now.has_begun && is_counted(&now.job));
+        let behind = |queue: &Queue| queue.waiting.iter().filter(|posted| is_counted(&posted.job)).count();
+        lock(&self.0.queues).values().map(|queue| behind(queue) + usize::from(in_hand(queue))).sum()
     }
 }
 
 impl Inner {
-    /// Does a lane's jobs until none is left, then removes the lane.
+    /// Does a queue's jobs until none is left, then removes the queue.
     async fn serve(&self, conversation: Conversation) {
         while self.take(conversation) {
             self.join(conversation).await;
@@ -232,14 +235,14 @@ impl Inner {
         }
     }
 
-    /// Takes the next job in hand; `false` removes the lane.
+    /// Takes the next job in hand; `false` removes the queue.
     fn take(&self, conversation: Conversation) -> bool {
-        let mut lanes = lock(&self.lanes);
-        let Some(lane) = lanes.get_mut(&conversation) else {
+        let mut queues = lock(&self.queues);
+        let Some(queue) = queues.get_mut(&conversation) else {
             return false;
         };
-        let Some(Posted { job, slot }) = lane.waiting.pop_front() else {
-            lanes.remove(&conversation);
+        let Some(Posted { job, slot }) = queue.waiting.pop_front() else {
+            queues.remove(&conversation);
             return false;
         };
         let control = Control::default();
@@ -247,15 +250,15 @@ impl Inner {
         if let Job::Resume(..) | Job::GoOn(_) = job {
             control.commit();
         }
-        lane.current = Some(Current { job, control, slots: slot.into_iter().collect(), has_begun: false });
+        queue.current = Some(Current { job, control, slots: slot.into_iter().collect(), has_begun: false });
         true
     }
 
     /// A share of the turns that the person who asked for the job in hand may have running; `None` where nobody asked.
     async fn share(&self, conversation: Conversation) -> Option<OwnedSemaphorePermit> {
         let user = {
-            let lanes = lock(&self.lanes);
-            let current = lanes.get(&conversation)?.current.as_ref()?;
+            let queues = lock(&self.queues);
+            let current = queues.get(&conversation)?.current.as_ref()?;
             current.slots.first()?.user().clone()
         };
         let turns = {
@@ -275,18 +278,18 @@ impl Inner {
     async fn join(&self, conversation: Conversation) {
         loop {
             let arrived = {
-                let mut lanes = lock(&self.lanes);
-                let Some(lane) = lanes.get_mut(&conversation) else {
+                let mut queues = lock(&self.queues);
+                let Some(queue) = queues.get_mut(&conversation) else {
                     return;
                 };
-                let Some(Current { job: Job::Ask(question), slots, .. }) = &mut lane.current else {
+                let Some(Current { job: Job::Ask(question), slots, .. }) = &mut queue.current else {
                     return;
                 };
-                slots.extend(absorb(question, &mut lane.waiting));
-                if !lane.waiting.is_empty() || question.parts.iter().all(|part| part.joins.is_none()) {
+                slots.extend(absorb(question, &mut queue.waiting));
+                if !queue.waiting.is_empty() || question.parts.iter().all(|part| part.joins.is_none()) {
                     return;
                 }
-                Arc::clone(&lane.arrived)
+                Arc::clone(&queue.arrived)
             };
             if tokio::time::timeout(JOIN_WAIT, arrived.notified()).await.is_err() {
                 return;
@@ -296,11 +299,11 @@ impl Inner {
 
     /// The job in hand, with whatever part of its question has come in since it was taken.
     fn begin(&self, conversation: Conversation) -> Option<(Job, Control)> {
-        let mut lanes = lock(&self.lanes);
-        let lane = lanes.get_mut(&conversation)?;
-        let current = lane.current.as_mut()?;
+        let mut queues = lock(&self.queues);
+        let queue = queues.get_mut(&conversation)?;
+        let current = queue.current.as_mut()?;
         if let Job::Ask(question) = &mut current.job {
-            current.slots.extend(absorb(question, &mut lane.waiting));
+            current.slots.extend(absorb(question, &mut queue.waiting));
         }
         current.slots.clear();
         current.has_begun = true;
@@ -313,9 +316,9 @@ impl Inner {
 
     /// Puts the job that follows at once into the hand, or empties it.
     fn follow(&self, conversation: Conversation, next: Option<Job>) {
-        if let Some(lane) = lock(&self.lanes).get_mut(&conversation) {
+        if let Some(queue) = lock(&self.queues).get_mut(&conversation) {
             let (control, slots) = (Control::default(), Vec::new());
-            lane.current = next.map(|job| Current { job, control, slots, has_begun: true });
+            queue.current = next.map(|job| Current { job, control, slots, has_begun: true });
         }
     }
 }

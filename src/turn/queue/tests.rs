@@ -74,7 +74,7 @@ fn part(message: i64, text: &str, joins: Option<Join>) -> Inbound {
 
 fn start() -> (Arc<Scribe>, Mailboxes) {
     let scribe = Arc::new(Scribe::default());
-    (Arc::clone(&scribe), Mailboxes::new(scribe, Tasks::new()))
+    (Arc::clone(&scribe), Mailboxes::new(scribe, TaskTracker::new()))
 }
 
 fn say(boxes: &Mailboxes, part: Inbound) {
@@ -85,13 +85,13 @@ fn say(boxes: &Mailboxes, part: Inbound) {
 #[tokio::test]
 async fn what_arrives_during_a_turn_waits_in_order_and_stop_ends_only_the_turn() {
     let (scribe, boxes) = start();
-    let lane = part(1, "", None).place.conversation();
-    assert!(!boxes.stop(lane));
+    let conversation = part(1, "", None).place.conversation();
+    assert!(!boxes.stop(conversation));
     for (id, text) in [(1, "wait"), (2, "two"), (3, "three")] {
         say(&boxes, part(id, text, None));
     }
     scribe.saw(&["wait"]).await;
-    assert!(boxes.stop(lane));
+    assert!(boxes.stop(conversation));
     scribe.saw(&["wait", "two", "three"]).await;
 }
 
@@ -119,10 +119,10 @@ async fn an_edit_reaches_a_waiting_and_an_uncommitted_question_and_no_other() {
     scribe.saw(&["wait one", "wait one!", "two!"]).await;
     say(&boxes, part(3, "wait three", None));
     scribe.saw(&["wait one", "wait one!", "two!", "wait three"]).await;
-    let lane = part(1, "", None).place.conversation();
-    assert!(lock(&boxes.0.lanes)[&lane].current.as_ref().unwrap().control.commit());
+    let conversation = part(1, "", None).place.conversation();
+    assert!(lock(&boxes.0.queues)[&conversation].current.as_ref().unwrap().control.commit());
     boxes.edit(&part(3, "wait three!", None));
-    assert!(boxes.stop(lane));
+    assert!(boxes.stop(conversation));
     say(&boxes, part(4, "end", None));
     scribe.saw(&["wait one", "wait one!", "two!", "wait three", "end"]).await;
 }

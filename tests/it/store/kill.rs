@@ -21,7 +21,7 @@ use super::{BOT, Backend, CHAT, at, inbound, raw, reply, started, tool_call, wor
 /// The child's work lies beside the store; without it there is nothing to do.
 const ORDER: &str = "write-until-killed";
 /// The conversations it writes at the same time.
-const LANES: i64 = 8;
+const CONVERSATIONS: i64 = 8;
 
 /// Not a test: what [`killing_loses_nothing_acknowledged`] runs in a process of its own, in the folder of the store.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -32,13 +32,13 @@ async fn write_until_killed() {
     };
     let first: i64 = first.parse().unwrap();
     let store = SledStore::open(Path::new("data"), BOT).await.unwrap();
-    let mut lanes = JoinSet::new();
-    for lane in 0..LANES {
+    let mut writers = JoinSet::new();
+    for topic in 0..CONVERSATIONS {
         let store = store.clone();
-        lanes.spawn(async move {
-            let place = Conversation { chat: CHAT, topic: Some(TopicId(lane)) };
+        writers.spawn(async move {
+            let place = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
             for round in 0..10_000 {
-                let id = first + lane + round * LANES;
+                let id = first + topic + round * CONVERSATIONS;
                 store.accept(vec![raw(id)], at(id)).await.unwrap();
                 println!("\naccepted {id}");
                 if round % 3 == 0 {
@@ -48,11 +48,11 @@ async fn write_until_killed() {
             }
         });
     }
-    lanes.join_all().await;
+    writers.join_all().await;
 }
 
-async fn one_turn(store: &SledStore, lane: Conversation, id: i64) {
-    let run = store.begin_turn(lane, &[inbound(id, "q")], at(id)).await.unwrap();
+async fn one_turn(store: &SledStore, conversation: Conversation, id: i64) {
+    let run = store.begin_turn(conversation, &[inbound(id, "q")], at(id)).await.unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
     started(store, &run, &[call]).await;
     let call = tool_call(run.id, "c", ToolStatus::Complete);
@@ -127,9 +127,9 @@ async fn check_turns(store: &Arc<dyn Store>, ended: &[i64]) {
 /// All stored answers, of sessions whose messages follow each other without a gap.
 async fn answers(store: &Arc<dyn Store>) -> Vec<EntryId> {
     let mut answers = Vec::new();
-    for topic in 0..LANES {
-        let lane = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
-        let session = store.session(lane, at(0)).await.unwrap().id;
+    for topic in 0..CONVERSATIONS {
+        let conversation = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
+        let session = store.session(conversation, at(0)).await.unwrap().id;
         let messages = store.recent(session, usize::MAX).await.unwrap();
         assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index));
         answers.extend(

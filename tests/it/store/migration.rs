@@ -18,7 +18,7 @@ const NEW: ChatId = CHAT;
 /// A group that has nothing to do with it, and whose id comes right after the old one's.
 const OTHER: ChatId = ChatId(-4);
 
-const fn lane(chat: ChatId, topic: Option<TopicId>) -> Conversation {
+const fn conversation(chat: ChatId, topic: Option<TopicId>) -> Conversation {
     Conversation { chat, topic }
 }
 
@@ -39,15 +39,15 @@ pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Back
     for chat in [OLD, OTHER] {
         store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
         store.change_chat_config(chat, speaking("German")).await.unwrap();
-        store.overhear(lane(chat, topic), &said_in(chat, 1), 9).await.unwrap();
+        store.overhear(conversation(chat, topic), &said_in(chat, 1), 9).await.unwrap();
     }
     for note in [&bread, &salt] {
         store.restore_note(note).await.unwrap();
     }
-    let earlier = store.session(lane(OLD, None), at(0)).await.unwrap();
-    let current = store.new_session(lane(OLD, None), at(1)).await.unwrap();
-    let in_topic = store.session(lane(OLD, topic), at(2)).await.unwrap();
-    let others = store.session(lane(OTHER, None), at(3)).await.unwrap();
+    let earlier = store.session(conversation(OLD, None), at(0)).await.unwrap();
+    let current = store.new_session(conversation(OLD, None), at(1)).await.unwrap();
+    let in_topic = store.session(conversation(OLD, topic), at(2)).await.unwrap();
+    let others = store.session(conversation(OTHER, None), at(3)).await.unwrap();
     for session in [&earlier, &current] {
         store.append(words(session.id, "kept")).await.unwrap();
     }
@@ -59,28 +59,28 @@ pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Back
         let mut moved = bread.clone();
         moved.chat = NEW;
         assert_eq!(store.notes(NEW).await.unwrap(), [moved]);
-        for (place, before) in [(lane(NEW, None), &current), (lane(NEW, topic), &in_topic)] {
+        for (place, before) in [(conversation(NEW, None), &current), (conversation(NEW, topic), &in_topic)] {
             let after = store.session(place, at(9)).await.unwrap();
             assert_eq!((after.id, after.conversation), (before.id, place));
             assert_eq!(after.created_at, before.created_at);
         }
         assert_eq!(texts(&store, current.id).await, ["kept"]);
         assert_eq!(texts(&store, earlier.id).await, ["kept"]);
-        assert_eq!(store.overheard(lane(NEW, topic), at(0), 9).await.unwrap(), [said_in(NEW, 1)]);
+        assert_eq!(store.overheard(conversation(NEW, topic), at(0), 9).await.unwrap(), [said_in(NEW, 1)]);
         assert_eq!(store.access().await.unwrap().chats, [OTHER, NEW]);
 
         assert_eq!(store.chat_config(OLD).await.unwrap().language, None);
         assert_eq!(store.notes(OLD).await.unwrap(), []);
-        assert_eq!(store.overheard(lane(OLD, topic), at(0), 9).await.unwrap(), []);
+        assert_eq!(store.overheard(conversation(OLD, topic), at(0), 9).await.unwrap(), []);
         assert_eq!(store.notes(OTHER).await.unwrap(), from_ref(&salt));
-        assert_eq!(store.session(lane(OTHER, None), at(9)).await.unwrap(), others);
-        assert_eq!(store.overheard(lane(OTHER, topic), at(0), 9).await.unwrap(), [said_in(OTHER, 1)]);
+        assert_eq!(store.session(conversation(OTHER, None), at(9)).await.unwrap(), others);
+        assert_eq!(store.overheard(conversation(OTHER, topic), at(0), 9).await.unwrap(), [said_in(OTHER, 1)]);
         store.migrate_chat(OLD, NEW).await.unwrap();
         store = backend.reopen(store).await;
     }
     // What belonged to the old id is not there any more.
-    let after = store.session(lane(OLD, None), at(9)).await.unwrap();
-    assert!(after.id != current.id && after.conversation == lane(OLD, None));
+    let after = store.session(conversation(OLD, None), at(9)).await.unwrap();
+    assert!(after.id != current.id && after.conversation == conversation(OLD, None));
 }
 
 pub(super) async fn what_the_new_id_has_stays(backend: &dyn Backend) {
@@ -88,14 +88,14 @@ pub(super) async fn what_the_new_id_has_stays(backend: &dyn Backend) {
     store.change_chat_config(OLD, speaking("German")).await.unwrap();
     let off = ConfigPatch { answer_when: Some(AnswerWhen::Off), ..ConfigPatch::default() };
     let newer = store.change_chat_config(NEW, off).await.unwrap();
-    let old = store.session(lane(OLD, None), at(0)).await.unwrap();
-    let new = store.session(lane(NEW, None), at(1)).await.unwrap();
+    let old = store.session(conversation(OLD, None), at(0)).await.unwrap();
+    let new = store.session(conversation(NEW, None), at(1)).await.unwrap();
     let kept = [note(OLD, "list", "bread", 0), note(NEW, "list", "salt", 1), note(OLD, "list", "salt", 2)];
     for note in &kept {
         store.restore_note(note).await.unwrap();
     }
-    store.overhear(lane(OLD, None), &said_in(OLD, 1), 9).await.unwrap();
-    store.overhear(lane(NEW, None), &said_in(NEW, 2), 9).await.unwrap();
+    store.overhear(conversation(OLD, None), &said_in(OLD, 1), 9).await.unwrap();
+    store.overhear(conversation(NEW, None), &said_in(NEW, 2), 9).await.unwrap();
     for chat in [OLD, NEW] {
         store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
     }
@@ -103,26 +103,26 @@ pub(super) async fn what_the_new_id_has_stays(backend: &dyn Backend) {
     store.migrate_chat(OLD, NEW).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.chat_config(NEW).await.unwrap(), newer);
-    assert_eq!(store.session(lane(NEW, None), at(9)).await.unwrap(), new);
-    assert_ne!(store.session(lane(OLD, None), at(9)).await.unwrap().id, old.id);
+    assert_eq!(store.session(conversation(NEW, None), at(9)).await.unwrap(), new);
+    assert_ne!(store.session(conversation(OLD, None), at(9)).await.unwrap().id, old.id);
     let notes: Vec<_> = store.notes(NEW).await.unwrap().into_iter().map(|note| note.id).collect();
     assert_eq!(notes, [kept[0].id, kept[1].id]);
     assert_eq!(store.notes(OLD).await.unwrap(), []);
-    let background = store.overheard(lane(NEW, None), at(0), 9).await.unwrap();
+    let background = store.overheard(conversation(NEW, None), at(0), 9).await.unwrap();
     assert_eq!(background, [said_in(NEW, 1), said_in(NEW, 2)]);
     assert_eq!(store.access().await.unwrap().chats, [NEW]);
 }
 
 pub(super) async fn a_chat_that_stays_loses_nothing(backend: &dyn Backend) {
     let store = backend.open().await;
-    let session = store.session(lane(NEW, None), at(0)).await.unwrap();
+    let session = store.session(conversation(NEW, None), at(0)).await.unwrap();
     store.change_chat_config(NEW, speaking("German")).await.unwrap();
     store.restore_note(&note(NEW, "list", "salt", 0)).await.unwrap();
     store.change_access(AccessChange::AllowChat(NEW)).await.unwrap();
     store.migrate_chat(NEW, NEW).await.unwrap();
     // A group nobody had allowed is not allowed because it moves.
     store.migrate_chat(OLD, OTHER).await.unwrap();
-    assert_eq!(store.session(lane(NEW, None), at(9)).await.unwrap(), session);
+    assert_eq!(store.session(conversation(NEW, None), at(9)).await.unwrap(), session);
     assert!(store.chat_config(NEW).await.unwrap().language.is_some());
     assert_eq!(store.notes(NEW).await.unwrap().len(), 1);
     assert_eq!(store.access().await.unwrap().chats, [NEW]);
@@ -131,19 +131,19 @@ pub(super) async fn a_chat_that_stays_loses_nothing(backend: &dyn Backend) {
 pub(super) async fn a_turn_in_progress_goes_on_where_it_began(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1, 2, 3], 0).await;
-    let answered = store.begin_turn(lane(OLD, None), &[said_in(OLD, 1)], at(0)).await.unwrap();
+    let answered = store.begin_turn(conversation(OLD, None), &[said_in(OLD, 1)], at(0)).await.unwrap();
     let answer = words(answered.session, "answer");
     let delivery = reply(&answered, &answer);
     let end = TurnEnd { messages: vec![answer], delivery: Some(delivery.clone()), ..TurnEnd::default() };
     store.end_turn(&answered, end).await.unwrap();
-    let run = store.begin_turn(lane(OLD, None), &[said_in(OLD, 2)], at(0)).await.unwrap();
+    let run = store.begin_turn(conversation(OLD, None), &[said_in(OLD, 2)], at(0)).await.unwrap();
 
     store.migrate_chat(OLD, NEW).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.active_runs().await.unwrap(), from_ref(&run));
     assert_eq!(store.deliveries().await.unwrap(), from_ref(&delivery));
-    let next = store.begin_turn(lane(NEW, None), &[said_in(NEW, 3)], at(0)).await.unwrap();
-    assert_eq!((next.session, next.conversation), (run.session, lane(NEW, None)));
+    let next = store.begin_turn(conversation(NEW, None), &[said_in(NEW, 3)], at(0)).await.unwrap();
+    assert_eq!((next.session, next.conversation), (run.session, conversation(NEW, None)));
     assert_eq!(store.active_runs().await.unwrap().len(), 2);
     for run in [&next, &run] {
         let end = TurnEnd { messages: vec![words(run.session, "end")], delivery: None, ..TurnEnd::default() };
@@ -151,15 +151,18 @@ pub(super) async fn a_turn_in_progress_goes_on_where_it_began(backend: &dyn Back
     }
     assert_eq!(ids(&store.unsettled().await.unwrap()), [0; 0]);
     assert_eq!(texts(&store, next.session).await, ["said", "answer", "said", "said", "end", "end"]);
-    assert_eq!(store.session(lane(NEW, None), at(9)).await.unwrap().conversation, lane(NEW, None));
+    assert_eq!(
+        store.session(conversation(NEW, None), at(9)).await.unwrap().conversation,
+        conversation(NEW, None)
+    );
 }
 
 pub(super) async fn a_turn_taken_back_takes_nothing_of_the_next(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1], 0).await;
-    let run = store.begin_turn(lane(OLD, None), &[said_in(OLD, 1)], at(0)).await.unwrap();
+    let run = store.begin_turn(conversation(OLD, None), &[said_in(OLD, 1)], at(0)).await.unwrap();
     store.migrate_chat(OLD, NEW).await.unwrap();
-    let next = store.begin_turn(lane(NEW, None), &[said_in(NEW, 2)], at(0)).await.unwrap();
+    let next = store.begin_turn(conversation(NEW, None), &[said_in(NEW, 2)], at(0)).await.unwrap();
     store.end_turn(&next, TurnEnd::default()).await.unwrap();
     store.retract_turn(&run).await.unwrap();
     assert_eq!(store.active_runs().await.unwrap(), []);

@@ -63,11 +63,11 @@ async fn change(
     store.change_tasks(vec![(task, change)], Vec::new(), now).await.unwrap().remove(0)
 }
 
-/// Claims what is due then.
-async fn claimed(store: &Arc<dyn Store>, task: &Task) -> (RunId, Task) {
+/// Leases what is due then.
+async fn leased(store: &Arc<dyn Store>, task: &Task) -> (RunId, Task) {
     let (run, due) = (RunId::new(), task.next.unwrap());
-    let claim = TaskChange::Claim(run, Due { at: due, attempt: 1, late: false });
-    (run, change(store, task.id, claim, due).await.unwrap())
+    let lease = TaskChange::Lease(run, Due { at: due, attempt: 1, late: false });
+    (run, change(store, task.id, lease, due).await.unwrap())
 }
 
 fn names(tasks: &[Task]) -> Vec<&str> {
@@ -162,22 +162,22 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     assert_eq!(due(&store, hour(9), 2).await, "12");
 
     // One under way is looked after by itself; a paused one never; one that is over when it is forgotten.
-    claimed(&store, &tasks[1]).await;
+    leased(&store, &tasks[1]).await;
     change(&store, tasks[2].id, TaskChange::Pause(PauseReason::Person), hour(1)).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(names(&store.claimed_tasks().await.unwrap()), ["1"]);
+    assert_eq!(names(&store.leased_tasks().await.unwrap()), ["1"]);
     assert_eq!(store.next_wake(at(-1)).await.unwrap(), Some(hour(3)));
     assert_eq!(due(&store, hour(9), 9).await, "3");
     change(&store, tasks[0].id, TaskChange::Cancel, hour(2)).await.unwrap();
-    let renewed = store.task(tasks[1].id).await.unwrap().unwrap().claim.unwrap().run;
+    let renewed = store.task(tasks[1].id).await.unwrap().unwrap().lease.unwrap().run;
     let take_up = |begun| TaskChange::TakeUp { run: renewed, late: true, begun };
     change(&store, tasks[1].id, take_up(false), hour(1)).await.unwrap();
     change(&store, tasks[1].id, take_up(true), hour(2)).await.unwrap();
-    let claim = store.task(tasks[1].id).await.unwrap().unwrap().claim.unwrap();
-    assert_eq!((claim.lease_until, claim.late, claim.taken_up), (hour(2) + LEASE, true, 1));
+    let lease = store.task(tasks[1].id).await.unwrap().unwrap().lease.unwrap();
+    assert_eq!((lease.until, lease.late, lease.taken_up), (hour(2) + LEASE, true, 1));
     change(&store, tasks[1].id, TaskChange::Settle(renewed, Ended::Delivered(None)), hour(2)).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.claimed_tasks().await.unwrap(), []);
+    assert_eq!(store.leased_tasks().await.unwrap(), []);
     assert_eq!(store.next_wake(at(-1)).await.unwrap(), Some(hour(2) + KEPT));
     assert_eq!(due(&store, hour(2) + KEPT, 9).await.len(), 2);
 }
@@ -189,12 +189,12 @@ pub(super) async fn the_last_runs_are_kept_and_all_is_forgotten_together(backend
     let mut task = busy.clone();
     let rounds = i64::from(KEPT_RUNS) + 3;
     for round in 1..=rounds {
-        let (run, claim) = claimed(&store, &task).await;
-        let end = claim.claim.unwrap().due + TimeDelta::seconds(round);
+        let (run, lease) = leased(&store, &task).await;
+        let end = lease.lease.unwrap().due + TimeDelta::seconds(round);
         let ended = Ended::Delivered(Some(MessageId(round)));
         task = change(&store, busy.id, TaskChange::Settle(run, ended), end).await.unwrap();
     }
-    let (run, _) = claimed(&store, &other).await;
+    let (run, _) = leased(&store, &other).await;
     change(&store, other.id, TaskChange::Settle(run, failed(false)), at(9_999)).await.unwrap();
     let store = backend.reopen(store).await;
     let runs = store.task_runs(busy.id).await.unwrap();
@@ -220,12 +220,8 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
     let store = backend.open().await;
     let task = once(4, CHAT, "Water the plants", 1);
     kept(&store, from_ref(&&task)).await;
-    assert_eq!(
-        store.begin_task(task.id, RunId::new(), HERE, at(0)).await.unwrap(),
-        None,
-        "nobody claimed it"
-    );
-    let (run, claim) = claimed(&store, &task).await;
+    assert_eq!(store.begin_task(task.id, RunId::new(), HERE, at(0)).await.unwrap(), None, "nobody leased it");
+    let (run, lease) = leased(&store, &task).await;
     assert_eq!(
         store.begin_task(task.id, RunId::new(), HERE, at(3600)).await.unwrap(),
         None,
@@ -237,7 +233,7 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
     let (active, begun) = store.begin_task(task.id, run, HERE, at(3600)).await.unwrap().unwrap();
     assert_eq!((active.id, active.task, active.conversation), (run, Some(task.id), HERE));
     assert_eq!((active.session, active.updates.len()), (before.session, 0));
-    assert_eq!((begun.id, begun.claim), (task.id, claim.claim));
+    assert_eq!((begun.id, begun.lease), (task.id, lease.lease));
     let asked = store.question(&active).await.unwrap();
     let said: Vec<(&str, Option<TaskId>)> = asked.iter().map(|m| (m.text.as_str(), m.task)).collect();
     assert_eq!(said, [("Water the plants", Some(task.id))]);
@@ -257,9 +253,9 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
     let store = backend.reopen(store).await;
     assert_eq!(store.begin_task(task.id, run, HERE, at(3800)).await.unwrap(), None, "it has ended");
     let ended = store.task(task.id).await.unwrap().unwrap();
-    assert_eq!((ended.claim, ended.state), (None, State::Cancelled(at(3700))));
+    assert_eq!((ended.lease, ended.state), (None, State::Cancelled(at(3700))));
     assert_eq!(ended.last.unwrap().status, RunStatus::Silent);
-    assert!(claim.claim.is_some() && store.active_runs().await.unwrap().is_empty());
+    assert!(lease.lease.is_some() && store.active_runs().await.unwrap().is_empty());
 }
 
 pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_no_words(
@@ -268,7 +264,7 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
     let store = backend.open().await;
     let task = hourly("Sing");
     kept(&store, from_ref(&&task)).await;
-    let (run, _) = claimed(&store, &task).await;
+    let (run, _) = leased(&store, &task).await;
     let (active, _) = store.begin_task(task.id, run, HERE, at(3600)).await.unwrap().unwrap();
     let settle = TaskChange::Settle(run, failed(true));
     let end = TurnEnd { task: Some((settle, at(3601))), ..TurnEnd::default() };
@@ -278,8 +274,8 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
     assert_eq!(store.next_wake(at(-1)).await.unwrap(), Some(retry.at));
 
     let second = RunId::new();
-    let claim = TaskChange::Claim(second, Due { at: retry.due, attempt: retry.attempt, late: false });
-    change(&store, task.id, claim, retry.at).await.unwrap();
+    let lease = TaskChange::Lease(second, Due { at: retry.due, attempt: retry.attempt, late: false });
+    change(&store, task.id, lease, retry.at).await.unwrap();
     let (active, _) = store.begin_task(task.id, second, HERE, retry.at).await.unwrap().unwrap();
     let answered = TaskChange::Answered(second, Cost::default());
     let end = TurnEnd { task: Some((answered, retry.at)), ..TurnEnd::default() };
@@ -290,7 +286,7 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
         None,
         "only its delivery is missing"
     );
-    assert_eq!(names(&store.claimed_tasks().await.unwrap()), ["Sing"]);
+    assert_eq!(names(&store.leased_tasks().await.unwrap()), ["Sing"]);
 }
 
 pub(super) async fn a_run_that_gives_way_is_not_made_again_if_it_had_acted(backend: &dyn Backend) {
@@ -299,21 +295,21 @@ pub(super) async fn a_run_that_gives_way_is_not_made_again_if_it_had_acted(backe
         let chat = ChatId(if acted { 70 } else { 71 });
         let task = once(4, chat, "Sing", 1);
         kept(&store, from_ref(&&task)).await;
-        let (run, claim) = claimed(&store, &task).await;
-        let lane = task.place.conversation();
-        let (turn, _) = store.begin_task(task.id, run, lane, at(3600)).await.unwrap().unwrap();
+        let (run, lease) = leased(&store, &task).await;
+        let conversation = task.place.conversation();
+        let (turn, _) = store.begin_task(task.id, run, conversation, at(3600)).await.unwrap().unwrap();
         if acted {
             started(&*store, &turn, &[tool_call(run, "call_1", ToolStatus::Running)]).await;
         }
         // A question comes in before anybody goes on with the run.
-        store.begin_turn(lane, &[inbound(7, "why?")], at(3601)).await.unwrap();
+        store.begin_turn(conversation, &[inbound(7, "why?")], at(3601)).await.unwrap();
         let left = store.task(task.id).await.unwrap().unwrap();
-        let begun = store.begin_task(task.id, run, lane, at(3602)).await.unwrap();
+        let begun = store.begin_task(task.id, run, conversation, at(3602)).await.unwrap();
         if acted {
-            assert_eq!((left.claim, begun), (None, None));
+            assert_eq!((left.lease, begun), (None, None));
             assert_eq!(left.last.unwrap().error, Some(Reason::Interrupted));
         } else {
-            assert_eq!((left.claim, begun.map(|(active, _)| active.id)), (claim.claim, Some(run)));
+            assert_eq!((left.lease, begun.map(|(active, _)| active.id)), (lease.lease, Some(run)));
         }
     }
 }
@@ -324,7 +320,7 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
     let [quiet, running, theirs] =
         [once(4, old, "quiet", 2), once(4, old, "running", 1), once(4, other, "theirs", 3)];
     kept(&store, &[&quiet, &running, &theirs]).await;
-    let (run, claim) = claimed(&store, &running).await;
+    let (run, lease) = leased(&store, &running).await;
     let (active, _) =
         store.begin_task(running.id, run, running.place.conversation(), at(3600)).await.unwrap().unwrap();
     store.migrate_chat(old, CHAT).await.unwrap();
@@ -336,8 +332,8 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
         moved.sort_by(|one, other| one.prompt.cmp(&other.prompt));
         assert_eq!(names(&moved), ["quiet", "running"]);
         assert!(moved.iter().all(|task| task.place.chat == CHAT));
-        assert_eq!(moved[1].claim, claim.claim);
-        assert_eq!(names(&store.claimed_tasks().await.unwrap()), ["running"]);
+        assert_eq!(moved[1].lease, lease.lease);
+        assert_eq!(names(&store.leased_tasks().await.unwrap()), ["running"]);
         assert_eq!(names(&store.due_tasks(at(99_999), 9).await.unwrap()), ["quiet", "theirs"]);
         assert_eq!(store.tasks(other).await.unwrap(), from_ref(&theirs));
         store.migrate_chat(old, CHAT).await.unwrap();
@@ -349,7 +345,7 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
     assert_eq!((active.conversation, again.as_ref().map(|run| run.id)), (was, Some(run)));
     let settle = TaskChange::Settle(run, Ended::Silent(Cost::default()));
     change(&store, running.id, settle, at(3700)).await.unwrap();
-    assert_eq!(store.claimed_tasks().await.unwrap(), []);
+    assert_eq!(store.leased_tasks().await.unwrap(), []);
     let full = TaskLimits { per_chat: 1, per_user: 9 };
     assert_eq!(store.add_task(&once(4, CHAT, "new", 1), full).await.unwrap(), TaskAdded::ChatFull);
     assert_eq!(store.add_task(&once(4, old, "new", 1), full).await.unwrap(), TaskAdded::New);

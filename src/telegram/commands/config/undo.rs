@@ -1,4 +1,4 @@
-//! The card that shows what the model changed of a chat's settings, and the button that undoes it. The courier sends it
+//! The card that shows what the model changed of a chat's settings, and the button that undoes it. The delivery sends it
 //! behind the answer of the turn.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The card of a task and of its last runs, drawn from what is stored. The courier sends the first one as proof of what
+//! The card of a task and of its last runs, drawn from what is stored. The delivery sends the first one as proof of what
 //! a turn did; buttons put both in its place.
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -113,7 +113,7 @@ impl View<'_> {
             State::Done(at) => Some(when(&texts.task_done_at, at)),
             State::Cancelled(at) => Some(when(&texts.task_cancelled_at, at)),
         };
-        let running = task.claim.map(|_| texts.task_running.clone());
+        let running = task.lease.map(|_| texts.task_running.clone());
         let again = task.retry.map(|retry| when(&texts.task_again_at, retry.at));
         let asked = task.asked.map(|due| when(&texts.task_asked, due));
         [state, running, again, asked].into_iter().flatten()
@@ -163,9 +163,9 @@ impl View<'_> {
 
     fn actions(&self, task: &Task) -> Vec<Button> {
         let texts = self.texts;
-        let run = (&texts.button_run_now, TaskVerb::Run, task.claim.is_none());
+        let run = (&texts.button_run_now, TaskVerb::Run, task.lease.is_none());
         // A card stays as it was drawn: this draws it anew once the run has ended.
-        let refresh = (&texts.button_refresh, TaskVerb::Open, task.claim.is_some());
+        let refresh = (&texts.button_refresh, TaskVerb::Open, task.lease.is_some());
         let skip = (&texts.button_skip, TaskVerb::Skip, task.asked.is_some());
         let pause = match task.state {
             State::Paused(_) => (&texts.button_resume, TaskVerb::Resume, true),
@@ -262,13 +262,13 @@ pub(super) mod tests {
         use TaskChange as C;
         let (nine, run) = (at(23, 7, 0), RunId::new());
         let daily = || task("0 9 * * 1-5");
-        let claim = C::Claim(run, Due { at: nine, attempt: 1, late: false });
+        let lease = C::Lease(run, Due { at: nine, attempt: 1, late: false });
         let cost = Cost { usage: Usage { input: 1_100, cached: 0, output: 134 }, nano_usd: Some(9_000_000) };
         let failed =
             |again| C::Settle(run, Ended::Failed { error: Reason::Busy, again, cost: Cost::default() });
         let told = || {
             let end = C::Settle(run, Ended::Delivered(None));
-            vec![(claim.clone(), nine), (C::Answered(run, cost), nine), (end, at(23, 7, 1))]
+            vec![(lease.clone(), nine), (C::Answered(run, cost), nine), (end, at(23, 7, 1))]
         };
         let mut asks = daily();
         asks.if_missed = IfMissed::Ask;
@@ -280,10 +280,10 @@ pub(super) mod tests {
         vec![
             of("new", (daily(), Vec::new())),
             of("long", (long, Vec::new())),
-            of("running", changed(daily(), vec![(claim.clone(), nine)])),
+            of("running", changed(daily(), vec![(lease.clone(), nine)])),
             of("ran", changed(daily(), told())),
-            of("to be tried again", changed(daily(), vec![(claim.clone(), nine), (failed(true), nine)])),
-            of("failed", changed(daily(), vec![(claim.clone(), nine), (failed(false), nine)])),
+            of("to be tried again", changed(daily(), vec![(lease.clone(), nine), (failed(true), nine)])),
+            of("failed", changed(daily(), vec![(lease.clone(), nine), (failed(false), nine)])),
             of("asks", changed(asks, vec![(C::Miss(nine, Missed::Ask), at(23, 7, 30))])),
             of("paused", changed(daily(), later(C::Pause(PauseReason::Person)))),
             of("gave up", changed(daily(), later(C::Pause(PauseReason::Failures)))),

@@ -183,7 +183,7 @@ impl Tasks {
             return Ok(Pressed::both(done, card));
         }
         let Some(now) = self.store.task(task.id).await? else { return Ok(Pressed::toast(&texts.gone)) };
-        let is_running = verb == TaskVerb::Run && now.claim.is_some();
+        let is_running = verb == TaskVerb::Run && now.lease.is_some();
         let words = if is_running { &texts.task_runs_already } else { &texts.gone };
         Ok(Pressed::both(words, view.card(&now)))
     }
@@ -266,13 +266,13 @@ fn in_order(mut tasks: Vec<Task>, now: DateTime<Utc>) -> Vec<Task> {
 
 /// When a task runs next, a further try counted.
 fn comes(task: &Task) -> Option<DateTime<Utc>> {
-    task.retry.map(|retry| retry.at).or(task.next).filter(|_| task.claim.is_none())
+    task.retry.map(|retry| retry.at).or(task.next).filter(|_| task.lease.is_none())
 }
 
 fn label(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String {
     let title = one_line(&task.prompt, BUTTON_CHARS);
     match (task.state, comes(task)) {
-        _ if task.claim.is_some() => format!("⏳ {title}"),
+        _ if task.lease.is_some() => format!("⏳ {title}"),
         (State::Active, Some(at)) => format!("⏰ {} · {title}", words::short(texts, task, at, now)),
         (State::Active, None) => format!("⏰ {title}"),
         (State::Paused(_), _) => format!("⏸ {title}"),

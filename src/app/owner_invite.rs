@@ -10,7 +10,7 @@ use crate::config::{AccessSettings, Settings};
 use crate::domain::access::{AccessChange, INVITE_BYTES, INVITE_MINUTES, OwnerInvite};
 use crate::policy::access::has_owner;
 use crate::secret::{ExposeSecret, random_hex};
-use crate::shutdown::Tasks;
+use crate::shutdown::TaskTracker;
 use crate::store::{SettingsStore, StoreError};
 
 /// Makes the links void that were shown before the settings named owners.
@@ -25,13 +25,13 @@ pub(super) async fn void(access: &AccessSettings, store: &dyn SettingsStore) -> 
 }
 
 /// Shows a link now and a new one whenever the last has expired, until the bot has an owner.
-pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, tasks: &Tasks) {
+pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, tasks: &TaskTracker) {
     if !settings.access.owners.is_empty() {
         return;
     }
     let (access, username) = (settings.access.clone(), parts.router.me.username.clone());
     let (store, clock, stop) = (Arc::clone(&parts.store), clock.clone(), tasks.clone());
-    tasks.spawn("claim", async move {
+    tasks.spawn("owner_invite", async move {
         loop {
             match link(&access, &*store, &clock, &username).await {
                 Ok(Some(words)) => tracing::warn!("{words}"),
@@ -58,8 +58,10 @@ pub(super) async fn link(
     if has_owner(access, &store.access().await?) {
         return Ok(None);
     }
-    let code = random_hex(INVITE_BYTES)
-        .map_err(|error| StoreError::Failed { operation: "make a claim code", reason: error.to_string() })?;
+    let code = random_hex(INVITE_BYTES).map_err(|error| StoreError::Failed {
+        operation: "make an owner invite",
+        reason: error.to_string(),
+    })?;
     let (code, at) = (code.expose_secret(), clock.now());
     let invite = AccessChange::Invite { invite: OwnerInvite::new(code, at), at };
     let is_stored = store.change_access(invite).await?;

@@ -13,7 +13,7 @@ use super::live::{Live, MESSAGE_UNITS};
 use super::markup::{Formatted, Piece, at_most, cut, messages, split};
 use super::send::{Button, Outgoing, Sender, Unsent};
 use super::tries::{Tries, pauses};
-use crate::delivery::Courier;
+use crate::delivery::Delivery;
 use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::task::MAX_ANSWER_MESSAGES;
@@ -24,7 +24,7 @@ use crate::turn::parked::Parked;
 
 /// The way out for answers.
 #[derive(Debug)]
-pub struct TelegramCourier {
+pub struct TelegramDelivery {
     /// Sends.
     pub sender: Sender,
     /// Draws what is in progress; it must be still before the answer is sent.
@@ -67,7 +67,7 @@ struct Came {
 }
 
 #[async_trait]
-impl Courier for TelegramCourier {
+impl Delivery for TelegramDelivery {
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
         let mut live = match delivery.card {
             Some(_) => Vec::new(),
@@ -145,7 +145,7 @@ impl Courier for TelegramCourier {
     }
 }
 
-impl TelegramCourier {
+impl TelegramDelivery {
     /// Where a turn ended before its answer, messages that do not begin these words stay as people have read them, and the
     /// words come behind.
     async fn leave_earlier(
