@@ -22,7 +22,7 @@ use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use support::{OWNER, Sizes, listener, start_bot};
 
 const STARTS: usize = 10;
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the bot rests before its memory is read.
 const REST: Duration = Duration::from_secs(2);
 
@@ -65,7 +65,7 @@ async fn one_start(with_turn: bool) -> (Duration, Option<[Sizes; 2]>) {
     let began = Instant::now();
     let mut bot = start_bot(&telegram, &model, folder.path());
     let polled = telegram
-        .wait_until(PATIENCE, |view| view.calls_of("getUpdates").first().map(|_| Instant::now()))
+        .wait_until(WAIT_TIMEOUT, |view| view.calls_of("getUpdates").first().map(|_| Instant::now()))
         .await;
     let start = polled.expect("the bot asks for updates") - began;
     let figures = if with_turn { Some(memory_after_turn(&telegram, &bot).await) } else { None };
@@ -77,7 +77,7 @@ async fn one_start(with_turn: bool) -> (Duration, Option<[Sizes; 2]>) {
 
 async fn memory_after_turn(telegram: &OfflineTelegram, bot: &Child) -> [Sizes; 2] {
     let answered =
-        telegram.wait_until(PATIENCE, |view| (!view.bot_messages(OWNER).is_empty()).then_some(())).await;
+        telegram.wait_until(WAIT_TIMEOUT, |view| (!view.bot_messages(OWNER).is_empty()).then_some(())).await;
     answered.expect("the bot answers");
     tokio::time::sleep(REST).await;
     let child = children(bot.id()).first().copied().expect("the MCP server runs");

@@ -28,7 +28,7 @@ use serde_json::json;
 
 use support::{OWNER, listener, start_bot_with};
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 /// The owner and ten others are measured.
 const PEOPLE: std::ops::Range<i64> = OWNER..OWNER + 11;
 const FLOODER: i64 = 101;
@@ -104,8 +104,9 @@ impl World {
 
     /// Waits for one more message of the bot's in a chat.
     async fn hears(&self, chat: i64, before: usize) {
-        let heard =
-            self.telegram.wait_until(PATIENCE, |view| (view.bot_messages(chat).len() > before).then_some(()));
+        let heard = self
+            .telegram
+            .wait_until(WAIT_TIMEOUT, |view| (view.bot_messages(chat).len() > before).then_some(()));
         heard.await.expect("an answer");
     }
 }

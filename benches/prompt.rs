@@ -27,7 +27,7 @@ use tiktoken_rs::CoreBPE;
 
 use support::{OWNER, listener, start_bot_with};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Questions and answers.
 const MESSAGES: usize = 60;
 const ANSWER_CHARS: usize = 800;
@@ -94,7 +94,7 @@ impl World {
         let seen = |view: &figaro_offline::telegram::View<'_>| {
             (view.bot_messages(OWNER).len() > before).then_some(())
         };
-        self.telegram.wait_until(PATIENCE, seen).await.expect("the bot answers");
+        self.telegram.wait_until(WAIT_TIMEOUT, seen).await.expect("the bot answers");
     }
 
     /// Every fourth question has the model call a tool; the fourth of them one that it has to find first.

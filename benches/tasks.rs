@@ -39,7 +39,7 @@ const STARTS: usize = 5;
 /// So many tasks are due at one instant, each in a chat of its own.
 const AT_ONCE: i64 = 300;
 const REST: Duration = Duration::from_secs(20);
-const PATIENCE: Duration = Duration::from_secs(120);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 /// `_SC_CLK_TCK` of Linux.
 const TICKS: f64 = 100.0;
 
@@ -130,7 +130,7 @@ async fn start(folder: &Path) -> Duration {
 
 async fn polled(world: &World) {
     let seen =
-        world.telegram.wait_until(PATIENCE, |view| view.calls_of("getUpdates").first().map(|_| ())).await;
+        world.telegram.wait_until(WAIT_TIMEOUT, |view| view.calls_of("getUpdates").first().map(|_| ())).await;
     seen.expect("the bot asks for updates");
 }
 
@@ -179,7 +179,7 @@ async fn burst() {
     let mut seen: Vec<Instant> = Vec::new();
     world
         .telegram
-        .wait_until(PATIENCE, |view| {
+        .wait_until(WAIT_TIMEOUT, |view| {
             let there = view.calls_of("sendMessage").len();
             while seen.len() < there {
                 seen.push(Instant::now());

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use support::{OWNER, Sizes, listener, start_bot};
 
 const KEY: &str = "bench-key";
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 const LISTS: usize = 20;
 const CALLS: usize = 3000;
 const SEARCHES: usize = 200;
@@ -70,7 +70,7 @@ async fn offered(telegram: &OfflineTelegram, runtime: &Runtime) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let mut bot = start_bot(telegram, &model, folder.path());
     let answered =
-        telegram.wait_until(PATIENCE, |view| (!view.bot_messages(OWNER).is_empty()).then_some(())).await;
+        telegram.wait_until(WAIT_TIMEOUT, |view| (!view.bot_messages(OWNER).is_empty()).then_some(())).await;
     answered.expect("the bot answers");
     bot.kill().unwrap();
     bot.wait().unwrap();

@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 
 use support::{OWNER, listener, start_bot_with};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRST_WORDS: usize = 60;
 const CHATS: i64 = 50;
 const ROUNDS: usize = 20;
@@ -172,7 +172,7 @@ fn number(value: &Value) -> i64 {
 }
 
 async fn next(hears: &mut mpsc::UnboundedReceiver<Heard>) -> Heard {
-    tokio::time::timeout(PATIENCE, hears.recv())
+    tokio::time::timeout(WAIT_TIMEOUT, hears.recv())
         .await
         .expect("something happens in time")
         .expect("it is open")

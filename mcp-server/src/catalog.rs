@@ -22,8 +22,8 @@ const FOUND_BYTES: usize = 6_000;
 /// The same for a type that was asked for by its name.
 const TYPE_BYTES: usize = 6_000;
 /// The most methods and types that a search gives.
-const MOST_METHODS: usize = 4;
-const MOST_TYPES: usize = 2;
+const MAX_METHODS: usize = 4;
+const MAX_TYPES: usize = 2;
 
 /// The methods that are served, in Telegram's order.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub struct Found {
 impl Found {
     fn add(&mut self, method: &'static Method) {
         let is_new = !self.methods.iter().any(|known| known.name == method.name);
-        if is_new && self.methods.len() < MOST_METHODS {
+        if is_new && self.methods.len() < MAX_METHODS {
             self.methods.push(method);
         }
     }
@@ -163,7 +163,7 @@ impl Catalog {
             if let Some(method) = self.methods.iter().find(|method| method.name.eq_ignore_ascii_case(name)) {
                 found.add(method);
             } else if let (Some(schema), true) =
-                (schema::of_type(name, &self.lines, TYPE_BYTES), found.types.len() < MOST_TYPES)
+                (schema::of_type(name, &self.lines, TYPE_BYTES), found.types.len() < MAX_TYPES)
             {
                 found.types.insert(name.to_owned(), Value::Object(schema));
             }

@@ -28,7 +28,7 @@ use crate::settings::Settings;
 /// Between two looks whether a port that was taken is free.
 const PORT_RETRY: Duration = Duration::from_secs(5);
 /// For connections to close after the last answers.
-const CLOSE_PATIENCE: Duration = Duration::from_millis(450);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(450);
 
 /// Why serving ended, or never began.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +101,7 @@ pub async fn serve(
         bot_api.settle().await;
         // Ends the streams that clients hold open, so that their connections can close.
         streams.cancel();
-        tokio::time::sleep(CLOSE_PATIENCE).await;
+        tokio::time::sleep(CLOSE_TIMEOUT).await;
     };
     tokio::select! {
         served = async { tokio::try_join!(listen(main, app.clone(), &stop), outside) } => {

@@ -20,7 +20,7 @@ const CHAT_GAP: Duration = Duration::from_secs(1);
 const GROUP_BURST: usize = 20;
 const GROUP_WINDOW: Duration = Duration::from_secs(60);
 /// Longer than this nobody is kept waiting; the caller is told when to come back.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 /// A longer `retry_after` is not waited out: its call and the others to the chat are told when to come back.
 pub(crate) const SHORT_WAIT: Duration = Duration::from_secs(5);
 /// A longer `retry_after` is taken for this.
@@ -36,7 +36,7 @@ pub(crate) struct Pace {
     held: Notify,
 }
 
-/// The limits are used up for longer than [`PATIENCE`], or the chat is held for longer than [`SHORT_WAIT`].
+/// The limits are used up for longer than [`WAIT_TIMEOUT`], or the chat is held for longer than [`SHORT_WAIT`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy {
     /// When to try again.
@@ -210,7 +210,7 @@ impl Moments {
     fn give(&mut self, chat: Option<Chat>, now: Instant) -> Result<Instant, Busy> {
         let free = chat.as_ref().map_or(now, |chat| self.chat_free(chat, now));
         let moment = self.call_free(free, now);
-        if moment > now + PATIENCE {
+        if moment > now + WAIT_TIMEOUT {
             return Err(Busy { retry_after: moment - now });
         }
         self.calls.insert(moment);
@@ -501,7 +501,7 @@ mod tests {
                 now += Duration::from_millis(pause);
                 let chat = if id == 0 { None } else { Chat::of(&json!(id)) };
                 if let Ok(moment) = moments.give(chat, now) {
-                    prop_assert!(moment >= now && moment <= now + PATIENCE);
+                    prop_assert!(moment >= now && moment <= now + WAIT_TIMEOUT);
                     all.push(moment);
                     by_chat.entry(id).or_default().push(moment);
                 }

@@ -26,7 +26,7 @@ use crate::telegram::{Call, Failure, Telegram};
 use crate::{VERSION, check, files};
 
 /// For calls under way when the end comes; with the answers and the connections after them two seconds together.
-const CALLS_PATIENCE: Duration = Duration::from_millis(1500);
+const CALLS_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Between the end of a call and the end of the streams, so that its answer gets out.
 const ANSWER_TIME: Duration = Duration::from_millis(50);
 
@@ -60,7 +60,7 @@ impl BotApi {
     /// Waits for calls under way and for their answers to get out; not for long.
     pub(crate) async fn settle(&self) {
         self.calls.close();
-        if tokio::time::timeout(CALLS_PATIENCE, self.calls.wait()).await.is_ok() {
+        if tokio::time::timeout(CALLS_TIMEOUT, self.calls.wait()).await.is_ok() {
             tokio::time::sleep(ANSWER_TIME).await;
         } else {
             tracing::warn!("a call was still under way at the end");

@@ -12,7 +12,7 @@ use crate::server::BotApi;
 use crate::settings::Settings;
 
 /// For the last answers to be written.
-const CLOSE_PATIENCE: Duration = Duration::from_millis(450);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(450);
 
 /// Serves until the client closes standard input or `shutdown` resolves.
 pub(crate) async fn serve(settings: Settings, shutdown: impl Future<Output = ()>) -> Result<(), ServeError> {
@@ -36,7 +36,7 @@ pub(crate) async fn serve(settings: Settings, shutdown: impl Future<Output = ()>
         () = shutdown => {
             bot_api.settle().await;
             stop.cancel();
-            if tokio::time::timeout(CLOSE_PATIENCE, ended).await.is_err() {
+            if tokio::time::timeout(CLOSE_TIMEOUT, ended).await.is_err() {
                 tracing::debug!("the client does not read its last answers");
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::shutdown::TaskTracker;
 
 /// How long running turns may go on after a stop was requested: less than the ten seconds that Docker waits.
-pub(super) const PATIENCE: Duration = Duration::from_secs(8);
+pub(super) const STOP_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long abandoned turns and helpers may take to notice.
 pub(super) const LAST_CALL: Duration = Duration::from_secs(4);
 /// How long they may take at a second request to stop: enough to write down where they are.

@@ -14,7 +14,7 @@ use crate::store::sled::SledStore;
 
 /// How soon the disk is tried again: the pause doubles from the first to the second of these.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
-/// A store that fails again so soon after it was opened is the same trouble: owners are told once, and the pauses go on
+/// A store that fails again so soon after it was opened has the same fault: owners are told once, and the pauses go on
 /// growing.
 const SAME_TROUBLE: Duration = Duration::from_secs(600);
 
@@ -33,7 +33,7 @@ impl Pause {
         self.is_on
     }
 
-    /// The store has failed: tells the owners, unless that is the trouble they know of.
+    /// The store has failed: tells the owners, unless they know of that fault.
     pub(super) async fn begin(&mut self, parts: &Parts, reason: &str) {
         error!(reason, "the store can no longer be written; pausing until its disk takes writes again");
         self.is_on = true;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::{Stream, StreamExt};
 use tracing::info;
 
-use super::groups::{AT_ONCE, Groups, LAST_CALL, PATIENCE};
+use super::groups::{AT_ONCE, Groups, LAST_CALL, STOP_TIMEOUT};
 use super::parts::Parts;
 use super::terminal::say;
 
@@ -51,7 +51,7 @@ impl<S: Stream<Item = ()> + Unpin> Stop<S> {
         groups.front.stop();
         self.tell_what_runs(parts);
         let orderly = async {
-            if !groups.front.finish(PATIENCE).await {
+            if !groups.front.finish(STOP_TIMEOUT).await {
                 info!("turns that are still running go on at the next start");
                 parts.router.mailboxes.abandon();
                 groups.front.finish(LAST_CALL).await;
@@ -69,7 +69,7 @@ impl<S: Stream<Item = ()> + Unpin> Stop<S> {
             info!("stopping: no more updates are taken in");
             return;
         }
-        let (count, seconds) = (running.len(), PATIENCE.as_secs());
+        let (count, seconds) = (running.len(), STOP_TIMEOUT.as_secs());
         let turns = if count == 1 { "turn" } else { "turns" };
         let chats =
             running.iter().map(|conversation| conversation.chat.to_string()).collect::<Vec<_>>().join(" ");

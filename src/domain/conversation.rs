@@ -11,7 +11,7 @@ use super::chat::Place;
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::source::Source;
 use super::usage::Usage;
-use crate::domain::tool::Carried;
+use crate::domain::tool::SideEffects;
 use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId, TopicId};
 
 /// Where one turn runs at a time: a chat, or a topic of it.
@@ -234,9 +234,9 @@ pub struct ToolMeta {
     pub tool_name: String,
     /// The arguments exactly as the model wrote them.
     pub tool_arguments: String,
-    /// What it left behind for the rest of its turn.
+    /// The side effects of the call.
     #[serde(flatten)]
-    pub carried: Carried,
+    pub side_effects: SideEffects,
 }
 
 /// An opaque piece of a provider's answer, such as encrypted reasoning.

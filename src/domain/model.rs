@@ -34,13 +34,13 @@ impl FromStr for ModelName {
 }
 
 /// So many names stand in a sentence.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 /// Names for a sentence: the first of them, and that there are more.
 pub fn list<'a>(models: impl IntoIterator<Item = &'a ModelName>) -> String {
-    let mut names: Vec<String> = models.into_iter().take(MOST_NAMED + 1).map(ToString::to_string).collect();
-    if names.len() > MOST_NAMED {
-        names.truncate(MOST_NAMED);
+    let mut names: Vec<String> = models.into_iter().take(MAX_NAMED + 1).map(ToString::to_string).collect();
+    if names.len() > MAX_NAMED {
+        names.truncate(MAX_NAMED);
         names.push("…".to_owned());
     }
     names.join(", ")

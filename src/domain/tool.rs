@@ -38,11 +38,12 @@ pub enum ToolKind {
 pub struct StatusKey(pub &'static str);
 
 /// So many tools that were found stay offered in a session, the last ones: each takes up to 1,600 tokens of every pass.
-pub const MOST_FOUND: usize = 8;
+pub const MAX_FOUND: usize = 8;
 
-/// What a call leaves behind for the rest of its turn; stored with its result, so that a restart finds it.
+/// The side effects of a call that matter to the rest of its turn. Stored with its result, so that a turn that goes on
+/// after a restart has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carried {
+pub struct SideEffects {
     /// The tool itself sent the words that answer, so that the run's final text need not be sent.
     #[serde(default)]
     pub spoke: bool,
@@ -60,8 +61,8 @@ pub struct Carried {
     pub looked: bool,
 }
 
-impl Carried {
-    /// Adds what came later. Of found tools see [`Self::add_found`].
+impl SideEffects {
+    /// Adds the side effects of a later call. For found tools see [`Self::add_found`].
     pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
         self.looked |= later.looked;
@@ -74,7 +75,7 @@ impl Carried {
     }
 
     /// Adds names of found tools behind those that are known. A known name keeps its place, so that requests keep their
-    /// beginning. At most [`MOST_FOUND`] stay: the oldest go first, those of `later` last.
+    /// beginning. At most [`MAX_FOUND`] stay: the oldest go first, those of `later` last.
     pub fn add_found(&mut self, later: Vec<String>) {
         let (again, new): (Vec<String>, Vec<String>) =
             later.into_iter().partition(|name| self.found.contains(name));
@@ -83,7 +84,7 @@ impl Carried {
                 self.found.push(name);
             }
         }
-        while self.found.len() > MOST_FOUND {
+        while self.found.len() > MAX_FOUND {
             let oldest = self.found.iter().position(|name| !again.contains(name));
             self.found.remove(oldest.unwrap_or_default());
         }
@@ -150,12 +151,12 @@ mod tests {
             (&["a b c d e f g h i j"], "c d e f g h i j"),
         ];
         for (finds, kept) in cases {
-            let mut carried = Carried::default();
+            let mut side_effects = SideEffects::default();
             for names in finds {
                 let found = names.split(' ').map(str::to_owned).collect();
-                carried.add(Carried { found, ..Carried::default() });
+                side_effects.add(SideEffects { found, ..SideEffects::default() });
             }
-            assert_eq!(carried.found.join(" "), kept, "{finds:?}");
+            assert_eq!(side_effects.found.join(" "), kept, "{finds:?}");
         }
     }
 }

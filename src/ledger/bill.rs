@@ -11,7 +11,7 @@ use super::Ledger;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Reservation, Spending, Spent, Usage};
 use crate::ids::ReservationId;
-use crate::policy::budget::{MOST_ASKED_OUTPUT, MOST_OUTPUT};
+use crate::policy::budget::{MAX_ASKED_OUTPUT, MAX_OUTPUT};
 use crate::provider::{Event, EventStream, Finish, ProviderError};
 use crate::text::estimate_tokens;
 
@@ -42,7 +42,7 @@ pub(super) struct Room {
 impl Room {
     /// For an answer of so many tokens at most, or of what is usual where nobody said.
     pub(super) fn new(max_tokens: Option<u32>) -> Self {
-        let tokens = max_tokens.map_or(MOST_OUTPUT, u64::from).min(MOST_ASKED_OUTPUT);
+        let tokens = max_tokens.map_or(MAX_OUTPUT, u64::from).min(MAX_ASKED_OUTPUT);
         let written = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
         Self { written, other: MAX_OTHER_BYTES }
     }
@@ -183,7 +183,7 @@ impl Bill {
 
     /// The most tokens of the answer.
     fn longest(&self) -> u64 {
-        self.reserved.as_ref().map_or(MOST_OUTPUT, |(_, longest)| *longest)
+        self.reserved.as_ref().map_or(MAX_OUTPUT, |(_, longest)| *longest)
     }
 
     /// What the provider did not say, or not yet.

@@ -9,7 +9,7 @@ use super::bill::{Bill, Paid, Room};
 use super::{Ledger, LedgerError};
 use crate::domain::model::ModelName;
 use crate::domain::usage::Payer;
-use crate::policy::budget::{MOST_ASKED_OUTPUT, Ruling, Wanted};
+use crate::policy::budget::{MAX_ASKED_OUTPUT, Ruling, Wanted};
 use crate::provider::Request;
 
 /// So often a call that waits looks whether there is room, should nothing tell it.
@@ -52,10 +52,10 @@ impl Ledger {
     ) -> Result<Bill, LedgerError> {
         let wanted = Wanted {
             input: bill.input,
-            output: request.settings.max_tokens.map_or_else(
-                || self.longest_answer(order),
-                |tokens| u64::from(tokens).min(MOST_ASKED_OUTPUT),
-            ),
+            output: request
+                .settings
+                .max_tokens
+                .map_or_else(|| self.longest_answer(order), |tokens| u64::from(tokens).min(MAX_ASKED_OUTPUT)),
             search: self.models.may_search(order, request),
             price: self.highest_price(order),
         };

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use crate::clock::Clock;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Price, Reservation, Spending, Spent, Usage};
-use crate::policy::budget::{Caps, Day, MOST_OUTPUT, Ruling, Wanted, judge};
+use crate::policy::budget::{Caps, Day, MAX_OUTPUT, Ruling, Wanted, judge};
 use crate::provider::ProviderError;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
@@ -190,7 +190,7 @@ impl Ledger {
     fn longest_answer(&self, order: &[ModelName]) -> u64 {
         let can = order.iter().filter_map(|model| self.models.capabilities(model));
         let bounds = can.filter_map(|can| u64::try_from(can.longest_answer()).ok());
-        bounds.fold(MOST_OUTPUT, u64::min)
+        bounds.fold(MAX_OUTPUT, u64::min)
     }
 
     /// Each part of the highest price that is known; `None` if none is. What a model of unknown price takes is bounded

@@ -19,7 +19,7 @@ use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
 use crate::domain::usage::Payer;
 use crate::ids::{ChatId, ReservationId, UserId};
-use crate::policy::budget::MOST_ASKED_OUTPUT;
+use crate::policy::budget::MAX_ASKED_OUTPUT;
 use crate::provider::{Capabilities, Event, EventStream, Finish, Item, Provider, Request};
 use crate::text::estimate_tokens;
 
@@ -273,7 +273,7 @@ async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
     let request = Request { settings, ..Request::new("", "", vec![Item::user("0")]) };
     let call = world.ledger.call(&name("fake:known"), request, payer()).await.unwrap();
     let reserved = world.ledger.today().day.reserved;
-    assert_eq!(reserved.tokens, INPUT + MOST_ASKED_OUTPUT);
+    assert_eq!(reserved.tokens, INPUT + MAX_ASKED_OUTPUT);
     drop(call);
     world.settled().await;
 }

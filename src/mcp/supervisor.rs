@@ -24,7 +24,7 @@ const READY: Duration = Duration::from_secs(10);
 /// How long a child may take to end once its standard input is closed.
 const LEAVE: Duration = Duration::from_secs(3);
 /// How long a call waits for a child that is being restarted.
-const PATIENCE: Duration = Duration::from_secs(10);
+const RESTART_TIMEOUT: Duration = Duration::from_secs(10);
 /// A child that lived so long was healthy: the next restart is at once again.
 const HEALTHY: Duration = Duration::from_secs(60);
 /// The pause before a restart doubles from the first to the second of these.
@@ -101,7 +101,7 @@ impl Mcp {
     pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
         let mut current = self.current.clone();
         let unavailable = || McpError::Unavailable("it is being restarted".to_owned());
-        let connection = match timeout(PATIENCE, current.wait_for(Option::is_some)).await {
+        let connection = match timeout(RESTART_TIMEOUT, current.wait_for(Option::is_some)).await {
             Ok(Ok(connection)) => connection.clone().ok_or_else(unavailable)?,
             Ok(Err(_)) | Err(_) => return Err(unavailable()),
         };

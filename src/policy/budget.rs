@@ -6,11 +6,11 @@ use crate::domain::usage::{Price, Spent, Usage};
 
 /// An answer takes at most so many tokens where a cap holds and nobody has set another bound: so much is set aside for
 /// it, and a call that nobody bounds could break any cap.
-pub const MOST_OUTPUT: u64 = 8_192;
+pub const MAX_OUTPUT: u64 = 8_192;
 /// And at most so many where somebody has: one answer must not set a whole day aside.
-pub const MOST_ASKED_OUTPUT: u64 = 32_768;
+pub const MAX_ASKED_OUTPUT: u64 = 32_768;
 /// With less room than this an answer is not worth beginning.
-const LEAST_OUTPUT: u64 = 256;
+const MIN_OUTPUT: u64 = 256;
 /// What the pages that a provider's own search reads may add to a call, in tokens; and how many searches it may make.
 const SEARCH_TOKENS: u64 = 20_000;
 const SEARCHES: u64 = 2;
@@ -89,7 +89,7 @@ pub enum Ruling {
 pub fn judge(caps: Caps, day: Day, wanted: Wanted) -> Ruling {
     let plain = Wanted { search: false, ..wanted };
     let tries = if wanted.search { vec![wanted, plain] } else { vec![plain] };
-    let enough = wanted.output.min(LEAST_OUTPUT);
+    let enough = wanted.output.min(MIN_OUTPUT);
     let mut both = day.spent;
     both += day.reserved;
     for wanted in &tries {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn wanted(input: u64) -> Wanted {
-        Wanted { input, output: MOST_OUTPUT, search: false, price: Some(CHEAP) }
+        Wanted { input, output: MAX_OUTPUT, search: false, price: Some(CHEAP) }
     }
 
     fn granted(ruling: Ruling) -> Option<(u64, bool)> {

@@ -115,9 +115,9 @@ pub struct AttachmentView {
     pub missing: Option<String>,
 }
 
-/// What someone said without addressing the bot.
+/// A message that was not addressed to the bot.
 #[derive(Debug, Clone, Serialize)]
-pub struct OverheardView {
+pub struct BackgroundView {
     /// The display name of whoever wrote it.
     pub from: String,
     /// Their username, without `@`.
@@ -133,8 +133,10 @@ pub struct OverheardView {
 /// What `tail.md` is made from: everything that changes from question to question.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TailView {
-    /// What was said without addressing the bot.
-    pub overheard: Vec<OverheardView>,
+    /// Messages before the question that were not addressed to the bot, oldest first. The template knows them by their
+    /// earlier name.
+    #[serde(rename = "overheard")]
+    pub background: Vec<BackgroundView>,
     /// Notes by key, a line each.
     pub notes: Vec<String>,
     /// Date and time in the chat's zone.
@@ -280,7 +282,7 @@ mod tests {
         let prompts = Prompts::load(None).unwrap();
         let question = prompts.message(&question()).unwrap();
         let tail = TailView {
-            overheard: vec![OverheardView {
+            background: vec![BackgroundView {
                 from: "Bob\nAnn: (@ann)".into(),
                 username: Some("bob".into()),
                 user_id: "12".into(),

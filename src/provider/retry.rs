@@ -131,15 +131,15 @@ impl Again {
         if !error.is_passing() {
             return None;
         }
-        let wished = match error {
+        let asked_for = match error {
             ProviderError::RateLimited { retry_after, .. } => retry_after.unwrap_or_default(),
             _ => Duration::ZERO,
         };
-        if wished > self.max_delay {
+        if asked_for > self.max_delay {
             return None;
         }
         let backoff = self.delays.next()?;
-        Some(backoff.min(self.max_delay).max(wished))
+        Some(backoff.min(self.max_delay).max(asked_for))
     }
 }
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_wished_wait_is_honoured_up_to_the_cap() {
+    async fn a_wait_asked_for_is_honoured_up_to_the_cap() {
         let (events, pauses) = run(vec![vec![limited(Some(4))], whole()], policy(3)).await;
         assert_eq!(events, whole());
         assert!((4000..=4001).contains(&pauses[0]), "{pauses:?}");

@@ -20,7 +20,7 @@ use crate::domain::access::AccessList;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::task::{
-    Cost, Ended, Lease, MOST_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, Tell, Wake,
+    Cost, Ended, Lease, MAX_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, Tell, Wake,
 };
 use crate::ids::{RunId, TaskId};
 use crate::policy::access::{Verdict, judge};
@@ -30,7 +30,7 @@ use crate::store::{ConversationStore, Result, SettingsStore, StoreError, TaskSto
 use crate::turn::queue::{Job, Mailboxes};
 
 /// So many tasks run at the same time; the other queues are for people.
-pub const MOST_RUNNING: usize = 16;
+pub const MAX_RUNNING: usize = 16;
 /// So many are looked at together.
 const BATCH: usize = 256;
 /// However far away the next task is: the machine's clock may be set, or the machine may have slept.
@@ -201,7 +201,7 @@ impl Scheduler {
         now: DateTime<Utc>,
     ) -> Result<()> {
         tracing::warn!(task = %task.id, run = %lease.run, before = lease.taken_up, "a task's run was left");
-        let is_hopeless = lease.answered.is_some() || lease.taken_up >= MOST_TAKEN_UP;
+        let is_hopeless = lease.answered.is_some() || lease.taken_up >= MAX_TAKEN_UP;
         let change = match late {
             _ if is_hopeless => {
                 let ended = Ended::Failed { error: Reason::Internal, again: false, cost: Cost::default() };
@@ -239,7 +239,7 @@ impl Scheduler {
         // One of a chat at a time: the next would only wait in its queue, in the place of somebody else's.
         let mut taken: HashSet<Conversation> =
             under_way.iter().map(|task| task.place.conversation()).collect();
-        let mut room = MOST_RUNNING.saturating_sub(under_way.len());
+        let mut room = MAX_RUNNING.saturating_sub(under_way.len());
         let list = self.settings.access().await?;
         for task in due {
             match task.wake(now, awake) {

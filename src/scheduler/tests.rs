@@ -292,7 +292,7 @@ async fn a_lease_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_agai
     bench.worker.hangs.store(true, Ordering::Relaxed);
     let mut crashed = Vec::new();
     // The first time it had not begun.
-    for _ in 0..=MOST_TAKEN_UP + 1 {
+    for _ in 0..=MAX_TAKEN_UP + 1 {
         bench.on();
         // It dies in the middle of the run.
         sleep(Duration::from_secs(5)).await;
@@ -313,7 +313,7 @@ async fn restarts_fail_no_run_that_never_began() {
     let id = bench.add(1, "0 9 * * *", IfMissed::RunOnce).await;
     advance(MINUTE * 61).await;
     bench.worker.waits.store(true, Ordering::Relaxed);
-    for _ in 0..MOST_TAKEN_UP * 2 {
+    for _ in 0..MAX_TAKEN_UP * 2 {
         bench.on();
         sleep(Duration::from_secs(5)).await;
         bench.tasks.stop();
@@ -333,7 +333,7 @@ async fn many_tasks_of_one_instant_run_a_bounded_number_at_a_time() {
     }
     bench.on();
     sleep(MINUTE * 60 + Duration::from_secs(5)).await;
-    assert_eq!(bench.ran().len(), MOST_RUNNING);
+    assert_eq!(bench.ran().len(), MAX_RUNNING);
     sleep(MINUTE * 3).await;
     let ran = bench.ran();
     assert_eq!(ran.len(), 100);

@@ -146,10 +146,10 @@ pub trait ConversationStore: Debug + Send + Sync {
     /// A message by its key; `None` where there is none, where a later try has replaced it, or where it belongs to another
     /// chat than this.
     async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>>;
-    /// Keeps a message nobody addressed to the bot, as background; the oldest beyond `keep` go.
-    async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()>;
-    /// The background of a conversation since this time, oldest first, at most so many of the newest.
-    async fn overheard(
+    /// Stores a message that was not addressed to the bot as background; the oldest beyond `keep` are deleted.
+    async fn add_background(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()>;
+    /// Background messages of a conversation sent at or after `since`, oldest first; the newest `limit` of them.
+    async fn background(
         &self,
         conversation: Conversation,
         since: DateTime<Utc>,

@@ -16,7 +16,7 @@ const REPEAT_FACTOR: f32 = 5.0;
 /// A call of unknown outcome is made again so often.
 pub const MAX_REPEATS: u32 = 5;
 /// What was certainly not sent is tried again for so long.
-const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+const SEND_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// Pauses that grow without an end, for what is tried until it works.
 #[must_use]
@@ -50,13 +50,13 @@ impl Tries {
 
     fn new(delivery: Option<DeliveryId>, written: DateTime<Utc>, now: DateTime<Utc>, repeated: u32) -> Self {
         // A clock that was set back makes no message younger than now.
-        let age = (now - written).max(TimeDelta::zero()).to_std().unwrap_or(PATIENCE);
+        let age = (now - written).max(TimeDelta::zero()).to_std().unwrap_or(SEND_TIMEOUT);
         let left = usize::try_from(MAX_REPEATS.saturating_sub(repeated)).unwrap_or_default();
         let spread = ExponentialBuilder::new().with_min_delay(PAUSES.0).with_factor(REPEAT_FACTOR);
         Self {
             delivery,
             // The time that passes is measured by a clock that nobody sets.
-            until: Instant::now() + PATIENCE.saturating_sub(age),
+            until: Instant::now() + SEND_TIMEOUT.saturating_sub(age),
             pauses: pauses(),
             repeats: spread.without_max_delay().with_max_times(left).with_jitter().build(),
         }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{About, Tool, ToolContext, ToolError, ToolOutput, typed};
-use crate::domain::tool::{Carried, Effect, StatusKey};
+use crate::domain::tool::{Effect, SideEffects, StatusKey};
 use crate::domain::turn::PersonQuestion;
 
 /// A question is at most so long: it is one message.
@@ -67,7 +67,11 @@ pub fn tool() -> Arc<dyn Tool> {
             return Err(ToolError::ForModel(CANNOT_ASK.to_owned()));
         }
         let question = payload.read().map_err(ToolError::ForModel)?;
-        Ok(ToolOutput { value: serde_json::Value::Null, carried: Carried::default(), asks: Some(question) })
+        Ok(ToolOutput {
+            value: serde_json::Value::Null,
+            side_effects: SideEffects::default(),
+            asks: Some(question),
+        })
     })
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::source::{Listed, Named, Sources};
 use super::{About, Tool, ToolContext, ToolError, ToolOutput, ToolSource, typed};
-use crate::domain::tool::{Carried, Effect, StatusKey, ToolKind};
+use crate::domain::tool::{Effect, SideEffects, StatusKey, ToolKind};
 
 /// What the model calls it by.
 pub(super) const NAME: &str = "find_tools";
@@ -61,7 +61,7 @@ fn search(sources: &Sources, query: &str) -> Result<ToolOutput, ToolError> {
         value["types"] = Value::Object(types);
     }
     let found = hits.into_iter().map(|one| one.name.clone()).collect();
-    Ok(ToolOutput { carried: Carried { found, ..Carried::default() }, ..value.into() })
+    Ok(ToolOutput { side_effects: SideEffects { found, ..SideEffects::default() }, ..value.into() })
 }
 
 fn entry(one: &Listed) -> Entry<'_> {

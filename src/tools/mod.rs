@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
 use crate::domain::model::ModelName;
-use crate::domain::tool::{Carried, Effect, StatusKey};
+use crate::domain::tool::{Effect, SideEffects, StatusKey};
 use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Payer;
 use crate::ids::RunId;
@@ -101,14 +101,14 @@ pub struct ToolOutput {
     /// For the model.
     pub value: Value,
     /// What it leaves behind for the rest of the turn.
-    pub carried: Carried,
+    pub side_effects: SideEffects,
     /// A question to the person: the turn waits, and the answer is the result of the call in place of the value.
     pub asks: Option<PersonQuestion>,
 }
 
 impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
-        Self { value, carried: Carried::default(), asks: None }
+        Self { value, side_effects: SideEffects::default(), asks: None }
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::{Sources, Tool, ToolSource};
-use crate::domain::tool::{MOST_FOUND, ToolKind};
+use crate::domain::tool::{MAX_FOUND, ToolKind};
 use crate::provider::ToolSpec;
 
 /// The most tools a request carries: providers refuse more than 128, and models choose badly long before.
-const MOST_TOOLS: usize = 100;
+const MAX_TOOLS: usize = 100;
 /// So many are always offered.
-const MOST_OFFERED: usize = MOST_TOOLS - MOST_FOUND;
+const MAX_OFFERED: usize = MAX_TOOLS - MAX_FOUND;
 
 /// The tools of a turn, by name.
 #[derive(Debug, Clone)]
@@ -30,10 +30,10 @@ impl Registry {
         let mut offered = BTreeMap::new();
         for tool in tools {
             let name = tool.spec().name.clone();
-            if !is_name(&name) || offered.len() == MOST_OFFERED {
+            if !is_name(&name) || offered.len() == MAX_OFFERED {
                 tracing::warn!(
                     name,
-                    "a tool is left out: its name is odd, or there are {MOST_OFFERED} already"
+                    "a tool is left out: its name is odd, or there are {MAX_OFFERED} already"
                 );
                 continue;
             }
@@ -121,7 +121,7 @@ impl Registry {
         let offered = always.into_iter().chain(lookup).filter(|spec| !is_found(&spec.name));
         let mut specs: Vec<Arc<ToolSpec>> = offered.cloned().collect();
         specs.extend(found);
-        specs.truncate(MOST_TOOLS);
+        specs.truncate(MAX_TOOLS);
         specs
     }
 }
@@ -291,7 +291,7 @@ mod tests {
         let registry = Registry::new(odd.into_iter().chain(many), full());
         let found: Vec<String> = (0..8).map(|n| format!("f{n}")).collect();
         let specs = registry.specs(&found);
-        assert_eq!(specs.len(), MOST_TOOLS);
+        assert_eq!(specs.len(), MAX_TOOLS);
         assert!(specs.iter().all(|spec| is_name(&spec.name)));
         assert!(found.iter().all(|name| specs.iter().any(|spec| spec.name == *name)));
     }

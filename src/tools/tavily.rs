@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ToolContext;
-use super::web::{Found, Hit, MOST_HITS, SearchError, WebSearch};
+use super::web::{Found, Hit, MAX_HITS, SearchError, WebSearch};
 use crate::secret::{ExposeSecret, Redactor, SecretString};
 use crate::text::one_line;
 
 /// How long a search may take, with its second try.
 const LIMIT: Duration = Duration::from_secs(20);
-/// The pause before the second try, where the service wishes no other.
+/// The pause before the second try, where the service asks for no other.
 const PAUSE: Duration = Duration::from_secs(1);
 /// A service that wants a longer pause is not asked again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ impl Tavily {
 
     async fn ask(&self, query: &str) -> Result<Answer, SearchError> {
         let body = json!({
-            "query": query, "max_results": MOST_HITS, "search_depth": "basic", "topic": "general",
+            "query": query, "max_results": MAX_HITS, "search_depth": "basic", "topic": "general",
             "include_answer": false, "include_raw_content": false, "include_images": false,
         });
         let request = self.http.post(&self.url).bearer_auth(self.key.expose_secret()).json(&body);

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::source::{Listed, Named};
 use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSource, as_data, find, schema};
 use crate::domain::delivery::Author;
-use crate::domain::tool::{Carried, Effect, StatusKey};
+use crate::domain::tool::{Effect, SideEffects, StatusKey};
 use crate::ids::{ChatId, MessageId};
 use crate::mcp::client::{Answer, McpError};
 use crate::mcp::supervisor::Mcp;
@@ -163,12 +163,12 @@ impl Tool for TelegramTool {
         }
         let result = sent?;
         let spoke = self.note_own(&args, &result, context).await;
-        let carried = Carried { spoke, ..Carried::default() };
+        let side_effects = SideEffects { spoke, ..SideEffects::default() };
         let value = match self.shows_words(&result) {
             true => as_data("result", result),
             false => json!({"success": true, "result": result}),
         };
-        Ok(ToolOutput { value, carried, asks: None })
+        Ok(ToolOutput { value, side_effects, asks: None })
     }
 }
 

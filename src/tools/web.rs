@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use super::{About, Tool, ToolContext, ToolError, ToolOutput, as_data, typed};
 use crate::domain::source::Source;
-use crate::domain::tool::{Carried, Effect, StatusKey, ToolKind};
+use crate::domain::tool::{Effect, SideEffects, StatusKey, ToolKind};
 use crate::text::one_line;
 
 /// The most pages a search gives.
-pub const MOST_HITS: usize = 5;
+pub const MAX_HITS: usize = 5;
 
 /// The most characters of a query: Tavily takes no more.
 const MAX_QUERY_CHARS: usize = 400;
@@ -118,11 +118,11 @@ async fn search(web: &dyn WebSearch, context: &ToolContext, query: &str) -> Resu
     })?;
     let answer =
         found.answer.map(|answer| one_line(&answer, MAX_ANSWER_CHARS)).filter(|text| !text.is_empty());
-    let hits: Vec<Hit> = found.results.into_iter().filter_map(presentable).take(MOST_HITS).collect();
+    let hits: Vec<Hit> = found.results.into_iter().filter_map(presentable).take(MAX_HITS).collect();
     if hits.is_empty() && answer.is_none() {
         return refuse("nothing was found: try other words, or fewer".to_owned());
     }
-    Ok(ToolOutput { asks: None, value: shown(answer, &hits), carried: carried(hits) })
+    Ok(ToolOutput { asks: None, value: shown(answer, &hits), side_effects: side_effects(hits) })
 }
 
 /// The hit cut to size; none if its address is not one of the web.
@@ -150,12 +150,12 @@ fn shown(answer: Option<String>, hits: &[Hit]) -> Value {
     as_data("data_from_the_web", data)
 }
 
-fn carried(hits: Vec<Hit>) -> Carried {
+fn side_effects(hits: Vec<Hit>) -> SideEffects {
     let source = |Hit { title, url, .. }: Hit| Source {
         title: if title.is_empty() { url.clone() } else { title },
         url,
     };
-    Carried { sources: hits.into_iter().map(source).collect(), ..Carried::default() }
+    SideEffects { sources: hits.into_iter().map(source).collect(), ..SideEffects::default() }
 }
 
 #[cfg(test)]
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(data["results"][1], second);
         let sources = [("Long title", "https://a.example/x?y=1"), ("http://b.example", "http://b.example")]
             .map(|(title, url)| Source { title: title.into(), url: url.into() });
-        assert_eq!(output.carried, Carried { sources: sources.to_vec(), ..Carried::default() });
+        assert_eq!(output.side_effects, SideEffects { sources: sources.to_vec(), ..SideEffects::default() });
     }
 
     #[tokio::test]

@@ -206,7 +206,7 @@ impl Ender {
         })
     }
 
-    /// Whether a turn may have changed settings of its chat. Looked up and not carried along, so that no end of a turn
+    /// Whether a turn may have changed settings of its chat. Looked up and not kept with it, so that no end of a turn
     /// hides it. Where nobody can tell now, it may have: the delivery looks again, and shows nothing where there is nothing.
     async fn may_have_configured(&self, turn: &ActiveTurn) -> bool {
         match self.settings.config_change(turn.id).await {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::run::State;
 use crate::domain::conversation::{Message, Role, ToolMeta};
-use crate::domain::tool::{Carried, ToolCall, ToolStatus};
+use crate::domain::tool::{SideEffects, ToolCall, ToolStatus};
 use crate::domain::turn::ActiveTurn;
 use crate::ids::SessionId;
 use crate::store::{ConversationStore, StoreError};
@@ -68,7 +68,7 @@ pub(super) async fn take_up(
         }
         let unknown = || serde_json::json!({"success": false, "error": UNKNOWN_OUTCOME}).to_string();
         let result = call.result.get_or_insert_with(unknown).clone();
-        let message = result_message(turn.session, &call, result, Carried::default());
+        let message = result_message(turn.session, &call, result, SideEffects::default());
         store.tool_ended(&call, message).await?;
     }
     Ok(taken_up)
@@ -85,12 +85,17 @@ fn state_of(turn: &ActiveTurn) -> Option<State> {
 
 /// The stored message that carries a call's result, and what the call left behind for its turn.
 #[must_use]
-pub fn result_message(session: SessionId, call: &ToolCall, output: String, carried: Carried) -> Message {
+pub fn result_message(
+    session: SessionId,
+    call: &ToolCall,
+    output: String,
+    side_effects: SideEffects,
+) -> Message {
     let meta = ToolMeta {
         tool_call_id: call.call.id.clone(),
         tool_name: call.call.name.clone(),
         tool_arguments: call.call.arguments.clone(),
-        carried,
+        side_effects,
     };
     Message { tool: Some(meta), ..Message::new(session, Role::Tool, output, call.started_at) }
 }

@@ -262,7 +262,7 @@ async fn in_a_group_an_answer_grows_in_one_message() {
     );
 }
 
-/// With `kill -9`, or asked to end and then out of patience.
+/// With `kill -9`, or asked to end and then killed after the timeout.
 async fn ended_while_it_grew(signal: &str) {
     let world = scene().await;
     world.script.push(slowly(&words(300)));

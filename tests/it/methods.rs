@@ -100,7 +100,7 @@ impl Bench {
     }
 
     /// Makes a call that reaches Telegram; gives why that refused it, if it did.
-    async fn carried(&self, method: &Method, arguments: &Value) -> Option<String> {
+    async fn refusal_of(&self, method: &Method, arguments: &Value) -> Option<String> {
         let (mut calls, answer) = self.call(method, arguments).await;
         let content = &answer.content;
         let (Some(call), true) = (calls.pop(), calls.is_empty()) else {
@@ -171,7 +171,7 @@ async fn every_method_arrives_with_what_it_needs() {
     for method in Table::get().methods() {
         let known = bench.scene().await;
         let arguments = bench.maker(&known).object(&method.name, &method.params, 0);
-        let why = bench.carried(method, &arguments).await;
+        let why = bench.refusal_of(method, &arguments).await;
         refused.extend(why.map(|why| (method.name.as_str(), why)));
     }
     let wanted: BTreeMap<&str, String> = REFUSED.map(|(name, why)| (name, why.to_owned())).into();
@@ -191,7 +191,7 @@ async fn every_method_arrives_with_all_it_can_take() {
             let arguments = maker.object(&method.name, &method.params, 0);
             (calls, uploads) = (calls + 1, uploads + maker.uploads);
             (places, unions) = (maker.places, maker.unions);
-            refused += usize::from(bench.carried(method, &arguments).await.is_some());
+            refused += usize::from(bench.refusal_of(method, &arguments).await.is_some());
         }
     }
     println!(

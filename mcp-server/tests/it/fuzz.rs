@@ -19,7 +19,7 @@ use crate::support::{Bench, KEY, NEWEST, handshake, newest, parse};
 /// Cases of each property.
 const CASES: u32 = 256;
 /// Longer than this nobody has to wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 const METHODS: [&str; 14] = [
     "initialize",
@@ -217,7 +217,7 @@ impl Target {
             let status = response.status().as_u16();
             response.bytes().await.map(|_| status)
         };
-        let Ok(answered) = tokio::time::timeout(PATIENCE, asking).await else {
+        let Ok(answered) = tokio::time::timeout(ANSWER_TIMEOUT, asking).await else {
             return Err("no answer in time".to_owned());
         };
         answered.map_err(|error| format!("{error:?}"))

@@ -14,7 +14,7 @@ fn nested(field: &str, levels: usize, is_list: bool) -> Value {
 }
 
 /// How long a call with this may take: some times what it takes to send, read and refuse it without a look inside.
-async fn patience(bench: &Bench, session: &str, value: &Value) -> Duration {
+async fn longest_wait(bench: &Bench, session: &str, value: &Value) -> Duration {
     let start = Instant::now();
     let (failed, outcome) = bench.call(session, "getMe", json!({"x": value})).await;
     let description = &outcome["error"]["description"];
@@ -71,7 +71,7 @@ async fn thousands_of_media_are_answered_like_any_call_of_their_length() {
     let upload = photo(json!({"name": "a", "text": ""}));
     for (media, count) in [(json!({"media": "a"}), 6000), (photo(json!("a")), 3500), (upload, 1800)] {
         let many = Value::from(vec![media; count]);
-        let within = patience(&bench, &session, &many).await;
+        let within = longest_wait(&bench, &session, &many).await;
         let args = json!({"chat_id": 1, "media": many});
         let why = refused(&bench, &session, "sendMediaGroup", args, within).await;
         assert_eq!(why, "Bad Request: media must have at least 2 and at most 10 items");
@@ -91,7 +91,7 @@ async fn where_telegram_names_no_bound_each_media_is_looked_at_once() {
     ];
     for (media, wanted) in cases {
         let many = Value::from(vec![media; 2000]);
-        let within = patience(&bench, &session, &many).await;
+        let within = longest_wait(&bench, &session, &many).await;
         let args = json!({"chat_id": 1, "rich_message": {"media": many}});
         if let Some(wanted) = wanted {
             let why = refused(&bench, &session, "sendRichMessage", args, within).await;

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 use super::dialect::Checked;
 
 /// The first field of an object that is not among those known.
-pub(super) fn stranger<'a>(object: &'a Value, known: &[&str]) -> Option<&'a str> {
+pub(super) fn unknown_field<'a>(object: &'a Value, known: &[&str]) -> Option<&'a str> {
     let fields = object.as_object()?;
     fields.keys().map(String::as_str).find(|name| !known.contains(name))
 }
 
 /// A text that is there and not empty.
-pub(super) fn filled<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
+pub(super) fn non_empty_str<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
     object[name].as_str().filter(|text| !text.is_empty())
 }
 

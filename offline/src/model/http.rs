@@ -51,8 +51,8 @@ pub(super) async fn serve(model: OfflineModel, listener: TcpListener) {
     }
 }
 
-/// The route at which a dialect is spoken.
-pub(super) fn spoken(dialect: &'static dyn Dialect) -> MethodRouter<OfflineModel> {
+/// The route that serves requests in a dialect.
+pub(super) fn route(dialect: &'static dyn Dialect) -> MethodRouter<OfflineModel> {
     post(move |State(model): State<OfflineModel>, request: Request| respond(model, dialect, request))
 }
 

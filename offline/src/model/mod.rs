@@ -1,9 +1,10 @@
 //! An offline model on loopback, answered by a [`Brain`] instead of a network, whatever dialect is spoken: OpenAI's
-//! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`Showman`] and the tests
+//! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`DemoModel`] and the tests
 //! with a [`Script`]; checks every request as strictly as the service it stands in for.
 
 mod chat;
 mod checks;
+mod demo_model;
 mod dialect;
 mod gemini;
 mod http;
@@ -12,7 +13,6 @@ mod openai;
 mod reply;
 mod request;
 mod responses;
-mod showman;
 #[cfg(feature = "testing")]
 mod testing;
 #[cfg(test)]
@@ -26,9 +26,9 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
+pub use self::demo_model::DemoModel;
 pub use self::reply::{Brain, Part, Reply};
 pub use self::request::{ModelRequest, Picture};
-pub use self::showman::Showman;
 #[cfg(feature = "testing")]
 use self::testing::Records;
 #[cfg(feature = "testing")]

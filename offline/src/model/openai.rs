@@ -10,7 +10,7 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use super::OfflineModel;
-use super::checks::{arrays, filled, is_base64, references, stranger};
+use super::checks::{arrays, is_base64, non_empty_str, references, unknown_field};
 use super::dialect::{Checked, Refusal};
 
 /// The models that are listed. Others are served as well, as compatible servers do.
@@ -21,7 +21,7 @@ const BLIND: [&str; 5] = ["offline-text", "gpt-3.5", "o1-mini", "o1-preview", "o
 
 const NO_KEY: &str = "You didn't provide an API key. Send it in an Authorization header using Bearer auth.";
 
-const MOST_TOOLS: usize = 100;
+const MAX_TOOLS: usize = 100;
 
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
@@ -105,8 +105,8 @@ pub(super) fn functions<'a>(functions: impl Iterator<Item = &'a Value>) -> Check
         }
         parameters(function).map_err(|why| format!("Invalid schema for function '{name}': {why}"))?;
     }
-    if names.len() > MOST_TOOLS {
-        return Err(format!("{} tools are too many, {MOST_TOOLS} is the most we send", names.len()));
+    if names.len() > MAX_TOOLS {
+        return Err(format!("{} tools are too many, {MAX_TOOLS} is the most we send", names.len()));
     }
     Ok(())
 }
@@ -165,13 +165,15 @@ fn closed(object: &Value) -> Checked {
 /// The format of an answer: text, some JSON, or JSON of a schema that stands at `details`.
 pub(super) fn format(format: &Value, details: &Value) -> Checked {
     match format["type"].as_str() {
-        Some("text" | "json_object") => stranger(format, &["type"])
+        Some("text" | "json_object") => unknown_field(format, &["type"])
             .map_or(Ok(()), |name| Err(format!("Unknown parameter: '{name}' of the format"))),
         Some("json_schema") => {
-            if let Some(unknown) = stranger(details, &["type", "name", "description", "schema", "strict"]) {
+            if let Some(unknown) =
+                unknown_field(details, &["type", "name", "description", "schema", "strict"])
+            {
                 return Err(format!("Unknown parameter: '{unknown}' of the format"));
             }
-            if !filled(details, "name").is_some_and(is_name) {
+            if !non_empty_str(details, "name").is_some_and(is_name) {
                 return Err("the schema of an answer needs a name of 1 to 64 of [a-zA-Z0-9_-]".to_owned());
             }
             if details["schema"]["type"] != "object" {

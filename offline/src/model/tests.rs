@@ -8,7 +8,7 @@ use async_openai::types::responses::ResponseStreamEvent;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{Brain, Gate, OfflineModel, Part, Reply, Script, Showman};
+use super::{Brain, DemoModel, Gate, OfflineModel, Part, Reply, Script};
 use crate::Runtime;
 
 /// A running offline model, and a way to speak to it.
@@ -339,8 +339,8 @@ async fn replies_are_matched_gated_and_paced() {
 }
 
 #[tokio::test]
-async fn the_showman_calls_offered_tools_and_concludes() {
-    let bed = Bed::new(Showman { unescape: str::to_owned }).await;
+async fn the_demo_model_calls_offered_tools_and_concludes() {
+    let bed = Bed::new(DemoModel { unescape: str::to_owned }).await;
     let mut poll = body("<message chat_id=\"5\" message_id=\"7\">\nmake a poll\n</message>");
     let events = bed.ask(&poll).await;
     let item = events.last().unwrap()["response"]["output"][0].clone();

@@ -27,7 +27,7 @@ pub const KEY: &str = "tvly-offline-key";
 
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 const MAX_QUERY_CHARS: usize = 400;
-const MOST_RESULTS: u64 = 20;
+const MAX_RESULTS: u64 = 20;
 
 const BAD_KEY: &str = "Unauthorized: missing or invalid API key.";
 
@@ -229,7 +229,7 @@ fn fits(name: &str, value: &Value) -> Result<(), String> {
     let is_word = |words: &[&str]| value.as_str().is_some_and(|word| words.contains(&word));
     let good = match name {
         "query" => return value.as_str().map_or_else(|| Err("query: not a string".to_owned()), fits_query),
-        "max_results" => value.as_u64().is_some_and(|count| count <= MOST_RESULTS),
+        "max_results" => value.as_u64().is_some_and(|count| count <= MAX_RESULTS),
         "search_depth" => is_word(&["basic", "advanced", "fast", "ultra-fast"]),
         "topic" => is_word(&["general", "news", "finance"]),
         "time_range" => value.is_null() || is_word(&["day", "week", "month", "year", "d", "w", "m", "y"]),

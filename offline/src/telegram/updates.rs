@@ -91,13 +91,13 @@ impl Updates {
 pub(super) async fn get_updates(tg: &OfflineTelegram, args: &Map<String, Value>) -> Result<String, Refusal> {
     let number = |name: &str| args.get(name).and_then(Value::as_u64);
     let limit = number("limit").and_then(|l| usize::try_from(l).ok()).unwrap_or(100);
-    let patience = Duration::from_secs(number("timeout").unwrap_or(0).min(LONGEST_POLL_SECONDS));
-    let deadline = Instant::now() + patience;
+    let wait = Duration::from_secs(number("timeout").unwrap_or(0).min(LONGEST_POLL_SECONDS));
+    let deadline = Instant::now() + wait;
     let poll = tg.change(|state| state.updates.begin(args));
     let mut changes = tg.changes();
     loop {
         let found = tg.look(|state| state.updates.serve(poll, limit))?;
-        if !found.is_empty() || patience.is_zero() {
+        if !found.is_empty() || wait.is_zero() {
             return Ok(format!("[{}]", found.join(",")));
         }
         tokio::select! {

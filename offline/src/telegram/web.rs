@@ -21,7 +21,7 @@ use super::state::{State, WebEvent};
 use super::{ChatKind, Impossible, OfflineTelegram};
 
 /// Messages of a chat a page is told of when it opens.
-const MOST_HISTORY: usize = 200;
+const MAX_HISTORY: usize = 200;
 
 /// The page at `/` and everything it uses under `/demo`.
 pub fn routes(telegram: OfflineTelegram, page_html: &'static str) -> Router {
@@ -170,7 +170,7 @@ fn hello(state: &State, notice: &str) -> WebEvent {
         })
         .collect();
     let recent = |c: &super::world::Chat| {
-        c.messages.values().rev().take(MOST_HISTORY).rev().cloned().collect::<Vec<_>>()
+        c.messages.values().rev().take(MAX_HISTORY).rev().cloned().collect::<Vec<_>>()
     };
     let messages: Vec<Value> = world.chats.values().flat_map(recent).collect();
     let reacted = |c: &super::world::Chat| {

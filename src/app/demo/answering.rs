@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use figaro_offline::Runtime;
-use figaro_offline::model::{OfflineModel, Showman};
+use figaro_offline::model::{DemoModel, OfflineModel};
 use figaro_offline::tavily::{self, OfflineTavily};
 use reqwest::Url;
 
@@ -32,8 +32,8 @@ pub(super) async fn stand_in(
         return Ok(false);
     }
     let refuse = |error: std::io::Error| Refusal(error.to_string());
-    let showman = Showman { unescape: fence::read };
-    let model = OfflineModel::start(listen(0).await?, Arc::new(showman), runtime);
+    let demo = DemoModel { unescape: fence::read };
+    let model = OfflineModel::start(listen(0).await?, Arc::new(demo), runtime);
     let model = model.map_err(refuse)?;
     let search = OfflineTavily::start(listen(0).await?, tavily::made_up, runtime).map_err(refuse)?;
     // Nothing leaves this machine: no other service is there to fall back to, or for /model to choose.

@@ -38,9 +38,9 @@ const GAP_SPAN: TimeDelta = TimeDelta::days(400);
 /// How late a missed single run may still be run.
 const ONCE_GRACE: TimeDelta = TimeDelta::hours(24);
 /// The least a missed run of a cron may be late.
-const LEAST_GRACE: TimeDelta = TimeDelta::minutes(2);
+const MIN_GRACE: TimeDelta = TimeDelta::minutes(2);
 /// The most.
-const MOST_GRACE: TimeDelta = TimeDelta::hours(6);
+const MAX_GRACE: TimeDelta = TimeDelta::hours(6);
 const DAY_MINUTES: i64 = 24 * 60;
 
 /// When a task is due.
@@ -134,8 +134,8 @@ impl Schedule {
         match self {
             Self::Once { .. } => ONCE_GRACE,
             Self::Cron(cron) => {
-                let half = cron.next(zone, due).map_or(MOST_GRACE, |next| (next - due) / 2);
-                half.clamp(LEAST_GRACE, MOST_GRACE)
+                let half = cron.next(zone, due).map_or(MAX_GRACE, |next| (next - due) / 2);
+                half.clamp(MIN_GRACE, MAX_GRACE)
             }
         }
     }

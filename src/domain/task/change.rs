@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 use super::if_missed::IfMissed;
 use super::missed::{Due, Missed};
 use super::{
-    CLOSELY, Cost, Ended, LEASE, Lease, MOST_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State,
+    CLOSELY, Cost, Ended, LEASE, Lease, MAX_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State,
     Task, TaskRun, Tell,
 };
 use crate::domain::model::ModelName;
@@ -328,7 +328,7 @@ impl Task {
         let is_new =
             before.is_none_or(|last| last.error.as_ref() != Some(error) || now - last.ended_at >= CLOSELY);
         self.failures += u32::from(error.counts() && !by_hand);
-        let is_last = self.failures >= MOST_FAILURES && self.state == State::Active && self.next.is_some();
+        let is_last = self.failures >= MAX_FAILURES && self.state == State::Active && self.next.is_some();
         if is_last {
             self.state = State::Paused(PauseReason::Failures);
             self.tell = Some(Tell::Paused(error.clone()));

@@ -46,9 +46,9 @@ pub const MAX_ANSWER_MESSAGES: usize = 5;
 /// A due time is tried so often, with these pauses in between.
 pub const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)];
 /// A task that failed at so many due times in a row is paused.
-pub const MOST_FAILURES: u32 = 5;
+pub const MAX_FAILURES: u32 = 5;
 /// A run that was lost so often, with the process each time perhaps because of it, has failed.
-pub const MOST_TAKEN_UP: u32 = 10;
+pub const MAX_TAKEN_UP: u32 = 10;
 /// The same failure within so long of the one before is not told again.
 pub const CLOSELY: TimeDelta = TimeDelta::hours(3);
 /// How long a lease holds without being renewed.
@@ -130,7 +130,7 @@ pub enum State {
 pub enum PauseReason {
     /// A person said so.
     Person,
-    /// It failed [`MOST_FAILURES`] times in a row.
+    /// It failed [`MAX_FAILURES`] times in a row.
     Failures,
     /// The bot is not in the chat any more, or blocked there.
     Removed,

@@ -143,7 +143,7 @@ fn missed_runs_move_on_and_say_what_they_are_to_say() {
 fn a_failed_run_is_tried_again_then_told_and_the_fifth_in_a_row_pauses() {
     let mut task = task("0 9 * * *", at(8, 0));
     let mut now = at(9, 0);
-    for day in 1..=MOST_FAILURES {
+    for day in 1..=MAX_FAILURES {
         for pause in PAUSES {
             let run = leased(&mut task, now);
             assert_eq!(task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), now), Ok(None));
@@ -155,7 +155,7 @@ fn a_failed_run_is_tried_again_then_told_and_the_fifth_in_a_row_pauses() {
         let entry = task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), now).unwrap().unwrap();
         assert_eq!((entry.status, entry.attempts, entry.error), (RunStatus::Failed, 3, Some(Reason::Busy)));
         let tell = match day {
-            MOST_FAILURES => Tell::Paused(Reason::Busy),
+            MAX_FAILURES => Tell::Paused(Reason::Busy),
             _ => Tell::Failed(Reason::Busy),
         };
         assert_eq!(task.tell, Some(tell));

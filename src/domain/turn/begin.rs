@@ -23,7 +23,7 @@ pub struct Begun {
     pub gave_way: Option<LeftTurn>,
 }
 
-/// A wish to have the last question tried again.
+/// A request to ask the last question of a session again (`/retry`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedAgain {
     /// The update that asks for it.

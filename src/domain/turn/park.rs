@@ -10,7 +10,7 @@ use super::tail::SessionTail;
 use crate::domain::conversation::{Conversation, Message, Role, ToolMeta};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
-use crate::domain::tool::{Call, Carried, ToolCall, ToolStatus};
+use crate::domain::tool::{Call, SideEffects, ToolCall, ToolStatus};
 use crate::ids::EntryId;
 
 /// Records the answer to a parked turn and settles its update; gives the conversation in which the turn goes on. `None` if it
@@ -101,7 +101,7 @@ fn result(turn: &ActiveTurn, call: &Call, output: &str, now: DateTime<Utc>) -> M
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),
         tool_arguments: call.arguments.clone(),
-        carried: Carried::default(),
+        side_effects: SideEffects::default(),
     };
     Message { tool: Some(tool), ..Message::new(turn.session, Role::Tool, output.to_owned(), now) }
 }

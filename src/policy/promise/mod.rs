@@ -159,7 +159,7 @@ impl Written {
     fn compile(self) -> Result<Language, regex::Error> {
         let parts = self.parts;
         let any = |patterns: Vec<String>| {
-            let all: Vec<String> = patterns.iter().map(|pattern| filled(pattern, &parts)).collect();
+            let all: Vec<String> = patterns.iter().map(|pattern| with_parts(pattern, &parts)).collect();
             RegexBuilder::new(&all.join("|")).dfa_size_limit(DFA_BYTES).build()
         };
         let mut breaks = self.breaks;
@@ -183,7 +183,7 @@ impl Written {
 }
 
 /// A pattern with its parts in place. Parts may use other parts.
-fn filled(pattern: &str, parts: &BTreeMap<String, String>) -> String {
+fn with_parts(pattern: &str, parts: &BTreeMap<String, String>) -> String {
     let mut pattern = prose::fold(pattern);
     // A part stands at most two others deep.
     for _ in 0..3 {

@@ -2,7 +2,7 @@
 //! words and marks. The patterns of `promise` are written for this.
 
 /// A quotation is at most so long: a mark that is never closed should not hide the rest of a line.
-const MOST_QUOTED: usize = 300;
+const MAX_QUOTED: usize = 300;
 
 /// Stands in a sentence for code.
 pub(super) const CODE: &str = " ` ";
@@ -70,7 +70,7 @@ fn unquoted(line: &str) -> String {
             _ => &[],
         };
         let within = rest.as_str();
-        let end = within.char_indices().take(MOST_QUOTED).find(|(_, c)| closing.contains(c));
+        let end = within.char_indices().take(MAX_QUOTED).find(|(_, c)| closing.contains(c));
         match end.and_then(|(at, c)| Some((within.get(..at)?, within.get(at + c.len_utf8()..)?))) {
             // A time or a number is often written as code.
             Some((inside, behind)) if c == '`' && !inside.contains(char::is_alphabetic) => {

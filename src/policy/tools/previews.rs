@@ -38,13 +38,13 @@ fn quiet_rich(map: &mut Map<String, Value>) {
 /// Sets the options beside a text.
 fn settle(map: &mut Map<String, Value>, text: &str, known: &Addresses) {
     let Some(text) = map.get(text).and_then(Value::as_str) else { return };
-    let wished = map.get(OPTIONS).and_then(Value::as_object).cloned().unwrap_or_default();
+    let options = map.get(OPTIONS).and_then(Value::as_object).cloned().unwrap_or_default();
     let is_known = |url: &&str| known.first_in(url).as_deref() == Some(*url);
-    let named = wished.get("url").and_then(Value::as_str).filter(is_known).map(ToOwned::to_owned);
-    let is_off = wished.get("is_disabled") == Some(&Value::Bool(true));
+    let named = options.get("url").and_then(Value::as_str).filter(is_known).map(ToOwned::to_owned);
+    let is_off = options.get("is_disabled") == Some(&Value::Bool(true));
     let options = match named.or_else(|| known.first_in(text)).filter(|_| !is_off) {
         Some(url) => {
-            let looks = wished.into_iter().filter(|(key, _)| key != "is_disabled");
+            let looks = options.into_iter().filter(|(key, _)| key != "is_disabled");
             let pinned = ("url".to_owned(), url.into());
             Value::Object(looks.chain([pinned]).collect())
         }

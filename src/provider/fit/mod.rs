@@ -11,7 +11,7 @@ use crate::domain::conversation::EntryKey;
 use crate::text::{cut_middle, keep_ends, most_tokens};
 
 /// A text is not cut to fewer tokens than this.
-const LEAST_TOKENS: usize = 100;
+const MIN_TOKENS: usize = 100;
 /// In the arguments of a call, of a longer text so many characters at its start and at its end stay.
 const ARGUMENT_CHARS: usize = 80;
 
@@ -227,7 +227,7 @@ impl Part {
         let others = self.item.tokens(count).saturating_sub(costs.iter().sum());
         let room = allowed.saturating_sub(others);
         // Parts of a text may take a little less than the whole.
-        let level = level(costs, room - room / 32).max(LEAST_TOKENS);
+        let level = level(costs, room - room / 32).max(MIN_TOKENS);
         for (words, tokens) in stretches.into_iter().rev().filter(|(_, tokens)| *tokens > level) {
             let short = self.shortened(&self.item.text()[words.clone()], tokens, level, count);
             self.item.text_mut().replace_range(words, &short);

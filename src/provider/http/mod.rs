@@ -1,4 +1,4 @@
-//! What providers over HTTP share: values into events, what failures mean, and the end of patience with a silent one.
+//! What providers over HTTP share: values into events, what failures mean, and when a silent one is given up.
 
 pub(super) mod decode;
 pub(super) mod error;

@@ -7,7 +7,7 @@ use crate::provider::ProviderError;
 use crate::text::most_tokens;
 
 /// The least context that is asked for: what Ollama itself begins with.
-const LEAST_CONTEXT: usize = 4096;
+const MIN_CONTEXT: usize = 4096;
 /// What a model's template adds of its own, the words about tools among it.
 const TEMPLATE_TOKENS: usize = 512;
 /// What a role and its marks take beside a message's text.
@@ -18,7 +18,7 @@ const IMAGE_TOKENS: usize = 1600;
 const ANSWER_TOKENS: usize = 2048;
 const THINKING_TOKENS: usize = 4096;
 /// A request that leaves less room than this for its answer does not fit.
-const LEAST_ANSWER: usize = 256;
+const MIN_ANSWER: usize = 256;
 
 /// The tokens of a body of `POST /api/chat`, estimated from above for whatever vocabulary the model has.
 pub(super) fn input_tokens(body: &Value) -> usize {
@@ -56,12 +56,12 @@ pub(super) fn context(
     window: usize,
 ) -> Result<usize, ProviderError> {
     let answer = answer_tokens(longest_answer, thinks);
-    if input.saturating_add(answer.min(LEAST_ANSWER)) > window {
+    if input.saturating_add(answer.min(MIN_ANSWER)) > window {
         let told = format!("it takes up to {input} tokens and room for an answer, of a context of {window}");
         return Err(ProviderError::TooLong(told));
     }
     let needed = input.saturating_add(answer).min(window);
-    Ok(needed.max(LEAST_CONTEXT).checked_next_power_of_two().unwrap_or(window).min(window))
+    Ok(needed.max(MIN_CONTEXT).checked_next_power_of_two().unwrap_or(window).min(window))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::domain::tool::Call;
 use crate::provider::{AnswerSchema, Capabilities, Image, Item, Request, ToolSpec};
 
 /// A lower bound on an answer is refused.
-const LEAST_TOKENS: u32 = 16;
+const MIN_TOKENS: u32 = 16;
 
 /// The body of `POST /responses`.
 pub(super) fn body(request: &Request) -> Value {
@@ -42,7 +42,7 @@ pub(super) fn body(request: &Request) -> Value {
 fn settings(request: &Request, reasons: bool, body: &mut Value) {
     let settings = &request.settings;
     if let Some(most) = settings.max_tokens {
-        body["max_output_tokens"] = most.max(LEAST_TOKENS).into();
+        body["max_output_tokens"] = most.max(MIN_TOKENS).into();
     }
     if let (Some(temperature), false) = (settings.temperature, reasons) {
         body["temperature"] = temperature.into();

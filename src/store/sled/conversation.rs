@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use super::turns::Beginning;
-use super::{SledStore, key, overheard, parked, sessions, turns};
+use super::{SledStore, background, key, parked, sessions, turns};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
@@ -116,21 +116,21 @@ impl ConversationStore for SledStore {
         self.read("read a message", move |tables| sessions::entry(tables, chat, key)).await
     }
 
-    async fn overhear(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()> {
+    async fn add_background(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()> {
         let message = message.clone();
         self.change("store the background", move |tables, changes| {
-            overheard::keep(tables, changes, conversation, &message, keep)
+            background::keep(tables, changes, conversation, &message, keep)
         })
         .await
     }
 
-    async fn overheard(
+    async fn background(
         &self,
         conversation: Conversation,
         since: DateTime<Utc>,
         limit: usize,
     ) -> Result<Vec<Inbound>> {
-        self.read("read the background", move |tables| overheard::since(tables, conversation, since, limit))
+        self.read("read the background", move |tables| background::since(tables, conversation, since, limit))
             .await
     }
 }

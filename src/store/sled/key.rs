@@ -45,8 +45,8 @@ pub(super) fn conversation(conversation: Conversation) -> Vec<u8> {
     key.number(topic).0
 }
 
-/// A message overheard in a conversation at a time.
-pub(super) fn overheard(place: Conversation, sent_at: DateTime<Utc>, message: MessageId) -> Vec<u8> {
+/// A background message of a conversation at a time.
+pub(super) fn background(place: Conversation, sent_at: DateTime<Utc>, message: MessageId) -> Vec<u8> {
     Key(conversation(place)).number(sent_at.timestamp_millis()).number(message.0).0
 }
 

@@ -85,11 +85,11 @@ fn move_sessions(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatI
 }
 
 fn move_background(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {
-    for item in tables.overheard.scan(&key::chat(from)) {
+    for item in tables.background.scan(&key::chat(from)) {
         let (old, mut message) = item?;
         message.place.chat = to;
-        changes.put(&tables.overheard, key::moved(&old, to), &message)?;
-        changes.remove(&tables.overheard, old);
+        changes.put(&tables.background, key::moved(&old, to), &message)?;
+        changes.remove(&tables.background, old);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The store on one machine: a folder kept by sled, for the composition root. A tree per concern (`tables`), keys in
 //! order (`key`), every write of an operation at once (`changes`), durable points shared by all who wait (`durable`).
 
+mod background;
 mod changes;
 mod conversation;
 mod durable;
@@ -12,7 +13,6 @@ mod migration;
 mod notes;
 mod open;
 mod outbox;
-mod overheard;
 mod parked;
 mod private;
 mod room;

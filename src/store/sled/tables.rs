@@ -42,7 +42,7 @@ pub(super) struct Tables {
     /// Tool calls by turn and order.
     pub(super) calls: Table<ToolCall>,
     /// Background by conversation and time.
-    pub(super) overheard: Table<Inbound>,
+    pub(super) background: Table<Inbound>,
     /// Replies on their way, by id.
     pub(super) deliveries: Table<Outgoing>,
     /// Messages of answers that are not whole yet, by turn and index.
@@ -121,7 +121,7 @@ impl Tables {
             turns: Table::open(db, "runs", &quarantine)?,
             parked: Table::open(db, "parked", &quarantine)?,
             calls: Table::open(db, "calls", &quarantine)?,
-            overheard: Table::open(db, "overheard", &quarantine)?,
+            background: Table::open(db, "overheard", &quarantine)?,
             deliveries: Table::open(db, "deliveries", &quarantine)?,
             live: Table::open(db, "live", &quarantine)?,
             own: Table::open(db, "own", &quarantine)?,

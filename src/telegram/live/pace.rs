@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_without_news_delays_the_next_and_no_stroke() {
+    fn a_look_without_news_delays_the_next_and_no_update() {
         let now = Instant::now();
         let mut pace = Pace::new(USUAL, now);
         pace.looked(now);

@@ -10,8 +10,8 @@ use crate::text::utf16_len;
 
 const MAX_LANGUAGE: usize = 32;
 /// More than this fills screens of a phone, and copying it from a message is no pleasure.
-const MOST_UNITS: usize = 3000;
-const MOST_LINES: usize = 80;
+const MAX_UNITS: usize = 3000;
+const MAX_LINES: usize = 80;
 const MAX_NAME: usize = 64;
 const MAX_EXTENSION: usize = 12;
 
@@ -119,7 +119,7 @@ impl Code {
     pub(super) fn is_long(&self) -> bool {
         self.info.is_some()
             && !self.text.trim().is_empty()
-            && (self.text.lines().count() > MOST_LINES || utf16_len(&self.text) > MOST_UNITS)
+            && (self.text.lines().count() > MAX_LINES || utf16_len(&self.text) > MAX_UNITS)
     }
 
     /// The block as a file with a name that no other has.

@@ -12,11 +12,11 @@ use super::options::options;
 use super::{math, table};
 
 /// A longer one is no formula.
-const MOST_UNITS: usize = 4000;
+const MAX_UNITS: usize = 4000;
 /// An open dollar sign further back than this opened nothing.
-const MOST_HELD_BACK: usize = 300;
+const MAX_HELD_BACK: usize = 300;
 /// The name of an environment is shorter.
-const MOST_NAME: usize = 16;
+const MAX_NAME: usize = 16;
 /// The characters that stand for formulas: a plane for private use.
 const FIRST: u32 = 0xf_0000;
 const LAST: u32 = 0xf_fffd;
@@ -216,7 +216,7 @@ fn environment_at(before: &Text, window: &str) -> Option<(usize, Formula)> {
 
 /// What stands before the brace of a text that names an environment; no name is long.
 fn environment_name(text: &str) -> Option<&str> {
-    let end = text.bytes().take(MOST_NAME).position(|byte| byte == b'}')?;
+    let end = text.bytes().take(MAX_NAME).position(|byte| byte == b'}')?;
     text.get(..end)
 }
 
@@ -237,7 +237,7 @@ fn made(before: &Text, window: &str, body: Range<usize>, close: usize, display: 
 fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
-        if at > MOST_UNITS {
+        if at > MAX_UNITS {
             return None;
         }
         if !std::mem::take(&mut escaped) {
@@ -313,14 +313,14 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether half a formula stands at the end: its signs are not to be shown for a moment.
 fn has_begun(before: &Text, window: &str) -> bool {
-    if window.len() > MOST_UNITS {
+    if window.len() > MAX_UNITS {
         return false;
     }
     if window.len() > 1 && BEGIN.starts_with(window) {
         return true;
     }
     if let Some(rest) = window.strip_prefix(BEGIN) {
-        return environment_name(rest).map_or(rest.len() < MOST_NAME, math::is_environment);
+        return environment_name(rest).map_or(rest.len() < MAX_NAME, math::is_environment);
     }
     let Some((open, _)) = FENCES.into_iter().find(|(open, _)| window.starts_with(open)) else {
         return false;
@@ -333,7 +333,7 @@ fn has_begun(before: &Text, window: &str) -> bool {
                 && words(inside).all(|word| word.chars().count() < 2);
             opens_dollar(&before.text)
                 && !inside.contains('\n')
-                && inside.len() <= MOST_HELD_BACK
+                && inside.len() <= MAX_HELD_BACK
                 && (inside.is_empty() || is_strong(inside) || dense)
         }
         _ => !has_blank_line(inside) && (inside.trim().is_empty() || is_formula(inside)),
@@ -418,7 +418,7 @@ mod tests {
     fn a_name_is_looked_for_nearby() {
         assert_eq!(environment_name("align}x}"), Some("align"));
         assert_eq!(environment_name("alig"), None);
-        assert_eq!(environment_name(&format!("{}}}", "x".repeat(MOST_NAME))), None);
+        assert_eq!(environment_name(&format!("{}}}", "x".repeat(MAX_NAME))), None);
         assert_eq!(environment_name("ééééééééé}"), None);
     }
 

@@ -21,9 +21,9 @@ use crate::text::utf16_len;
 /// Further behind the limit fewer borders are tried: so much of the excess is passed over after each, as one part in.
 const SPACING: usize = 4;
 /// Borders are tried no closer together than this part of the limit.
-const MOST_TRIED: usize = 64;
+const MAX_TRIED: usize = 64;
 /// What waits for words further down does so for so many messages.
-const MOST_WAITING: usize = 2;
+const MAX_WAITING: usize = 2;
 /// So many borders are tried as the beginning of what is left.
 const MAX_STARTS: usize = 4;
 
@@ -118,7 +118,7 @@ impl Parts {
                 return pieces;
             }
             let excess = self.scan.units - self.limit.min(self.scan.units);
-            self.due = self.scan.units + (excess / SPACING).max(self.limit / MOST_TRIED);
+            self.due = self.scan.units + (excess / SPACING).max(self.limit / MAX_TRIED);
         }
         Vec::new()
     }
@@ -137,7 +137,7 @@ impl Parts {
             return Vec::new();
         }
         let Rendered { text, files, names, waits } = self.rendered(end);
-        let is_overdue = self.scan.units > MOST_WAITING * self.limit;
+        let is_overdue = self.scan.units > MAX_WAITING * self.limit;
         if waits == Waits::Blocks || (waits == Waits::Words && !is_overdue) {
             return Vec::new();
         }

@@ -108,7 +108,7 @@ impl Router {
 
     /// Someone who may not talk to the bot writes to it in private: they are told so once. While too many such notices
     /// wait, the message is as if it had not come, and the next one counts as the first.
-    pub(super) async fn stranger(
+    pub(super) async fn refuse_unknown(
         self: &Arc<Self>,
         id: UpdateId,
         part: Inbound,

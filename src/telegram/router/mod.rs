@@ -33,7 +33,7 @@ use crate::turn::queue::{Job, Mailboxes, Posted};
 use crate::turn::rights::Rights;
 
 /// So many unaddressed messages of a group are kept as background.
-const KEEP_OVERHEARD: usize = 100;
+const KEEP_BACKGROUND: usize = 100;
 
 /// Routes updates.
 #[derive(Debug)]
@@ -227,11 +227,11 @@ impl Router {
         let standing = match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
-            Verdict::Stranger => return self.stranger(id, part, arrival).await,
+            Verdict::Stranger => return self.refuse_unknown(id, part, arrival).await,
         };
         match command {
             Some(line) => self.command(Given { id, part, standing, line }, arrival).await,
-            None if is_others && part.place.is_group() => self.overhear(&part).await,
+            None if is_others && part.place.is_group() => self.add_background(&part).await,
             None => self.talk(part, standing, arrival).await,
         }
     }
@@ -308,14 +308,14 @@ impl Router {
         };
         let continues = self.mailboxes.continues(&part);
         if !(is_meant || continues) {
-            return self.overhear(&part).await;
+            return self.add_background(&part).await;
         }
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
             Err(refusal) => {
                 self.refuse(&part, refusal);
                 return match part.place.is_group() {
-                    true => self.overhear(&part).await,
+                    true => self.add_background(&part).await,
                     false => Ok(Fate::Dropped("no_room")),
                 };
             }
@@ -341,8 +341,8 @@ impl Router {
         }
     }
 
-    async fn overhear(&self, part: &Inbound) -> Result<Fate, StoreError> {
-        self.conversations.overhear(part.place.conversation(), part, KEEP_OVERHEARD).await?;
+    async fn add_background(&self, part: &Inbound) -> Result<Fate, StoreError> {
+        self.conversations.add_background(part.place.conversation(), part, KEEP_BACKGROUND).await?;
         Ok(Fate::Settled)
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::domain::tool::{Effect, MOST_FOUND, StatusKey, ToolKind};
+use crate::domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
 use crate::ids::{BotId, ChatId, UserId};
 use crate::policy::access::Admins;
 use crate::prompts::texts::Locales;
@@ -127,10 +127,10 @@ async fn a_tool_and_a_source_are_added_as_the_built_in_ones_are_and_can_be_calle
             (&shown["name"], shown.get("needs_approval")),
             (&json!(wanted), approval.map(Value::from).as_ref())
         );
-        assert!(found.carried.found.len() <= MOST_FOUND);
-        let last = registry.specs(&found.carried.found[..1]).pop().unwrap();
+        assert!(found.side_effects.found.len() <= MAX_FOUND);
+        let last = registry.specs(&found.side_effects.found[..1]).pop().unwrap();
         assert_eq!(last.name, wanted, "what was found stands last");
-        let output = call(&registry, wanted, &found.carried.found, json!({})).await;
+        let output = call(&registry, wanted, &found.side_effects.found, json!({})).await;
         let is_own = wanted == "clear_notes";
         assert_eq!(output.value.get("done").is_none(), is_own, "{}", output.value);
     }

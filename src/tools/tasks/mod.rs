@@ -26,7 +26,7 @@ use crate::store::{SettingsStore, TaskAdded, TaskLimits, TaskStore};
 /// What a chat shows while one of these tools is at work.
 const STATUS: StatusKey = StatusKey("tool_tasks");
 /// The fewest characters that stand for an id.
-const LEAST_PREFIX: usize = 8;
+const MIN_PREFIX: usize = 8;
 const GONE: &str =
     "the task has just been changed or removed by someone else; list_tasks shows what there is";
 
@@ -229,7 +229,7 @@ impl TaskTools {
         let id = id.trim().to_uppercase();
         let is_meant = |task: &Task| {
             let whole = task.id.to_string();
-            whole == id || id.len() >= LEAST_PREFIX && whole.starts_with(&id)
+            whole == id || id.len() >= MIN_PREFIX && whole.starts_with(&id)
         };
         let tasks = self.store.tasks(context.place.chat).await?;
         let mut meant = tasks.into_iter().filter(|task| task.is_live() && is_meant(task));

@@ -224,11 +224,11 @@ async fn a_change_is_shown_as_it_is_stored_and_null_gives_the_model_back() {
     for (model, wanted) in [(json!("b:y"), Some(name("b:y"))), (Value::Null, None)] {
         let arguments = json!({"task_id": id, "model": model});
         let output = bed.call(&bed.context, "update_task", arguments).await.unwrap();
-        assert_eq!(output.carried.tasks, [id.parse().unwrap()]);
+        assert_eq!(output.side_effects.tasks, [id.parse().unwrap()]);
         let stored = bed.tools.store.task(id.parse().unwrap()).await.unwrap().unwrap();
         assert_eq!(stored.model, wanted);
     }
-    let short = id[..LEAST_PREFIX].to_lowercase();
+    let short = id[..MIN_PREFIX].to_lowercase();
     check(
         &bed.says("update_task", json!({"task_id": short, "paused": true})).await,
         &json!({"success": true}),
@@ -311,7 +311,7 @@ async fn full_is_told_with_the_number_and_the_same_again_is_there_already() {
     let hello = |schedule: &str| json!({"prompt": "Say hello.", "schedule": schedule, "recurring": true});
     let again = bed.call(&bed.context, "schedule_task", hello("0 9 * * *")).await.unwrap();
     check(&again.value, &json!({"success": true, "already_there": true, "task_id": first}), "again");
-    assert_eq!(again.carried.tasks, [first.parse().unwrap()]);
+    assert_eq!(again.side_effects.tasks, [first.parse().unwrap()]);
     bed.made("0 10 * * *", true).await;
     let full = json!({"error": ["this chat has as many", "may be: 2", "list_tasks"]});
     check(&bed.says("schedule_task", hello("0 11 * * *")).await, &full, "chat");

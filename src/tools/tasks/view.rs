@@ -5,8 +5,8 @@ use chrono_tz::Tz;
 use serde_json::{Map, Value, json};
 
 use crate::domain::schedule::Schedule;
-use crate::domain::task::{MAX_PROMPT_CHARS, MOST_FAILURES, PauseReason, State, Task};
-use crate::domain::tool::Carried;
+use crate::domain::task::{MAX_FAILURES, MAX_PROMPT_CHARS, PauseReason, State, Task};
+use crate::domain::tool::SideEffects;
 use crate::text::one_line;
 use crate::tools::{ToolOutput, as_data};
 
@@ -17,9 +17,9 @@ const LIST_CHARS: usize = 14_000;
 /// What a task takes in a list besides its prompt.
 const TASK_CHARS: usize = 300;
 /// The least that a list shows of a prompt.
-const LEAST_PROMPT: usize = 60;
+const MIN_PROMPT: usize = 60;
 /// So many tasks are listed.
-const MOST_LISTED: usize = LIST_CHARS / (TASK_CHARS + LEAST_PROMPT);
+const MAX_LISTED: usize = LIST_CHARS / (TASK_CHARS + MIN_PROMPT);
 
 /// A task that was made or changed; the turn shows it to the person too.
 pub(super) fn shown(task: &Task) -> ToolOutput {
@@ -46,21 +46,24 @@ pub(super) fn shown(task: &Task) -> ToolOutput {
     {
         fields.extend(state(task));
     }
-    ToolOutput { carried: Carried { tasks: vec![task.id], ..Carried::default() }, ..value.into() }
+    ToolOutput {
+        side_effects: SideEffects { tasks: vec![task.id], ..SideEffects::default() },
+        ..value.into()
+    }
 }
 
 /// The tasks, the next one first; with many, prompts are shortened.
 pub(super) fn list(mut tasks: Vec<&Task>) -> ToolOutput {
     tasks.sort_by_key(|task| (task.next.is_none(), task.next));
     let share = LIST_CHARS / tasks.len().max(1);
-    let prompt = share.saturating_sub(TASK_CHARS).clamp(LEAST_PROMPT, MAX_PROMPT_CHARS);
-    let left_out = tasks.len().saturating_sub(MOST_LISTED);
-    let listed: Vec<Value> = tasks.iter().take(MOST_LISTED).map(|task| entry(task, prompt)).collect();
+    let prompt = share.saturating_sub(TASK_CHARS).clamp(MIN_PROMPT, MAX_PROMPT_CHARS);
+    let left_out = tasks.len().saturating_sub(MAX_LISTED);
+    let listed: Vec<Value> = tasks.iter().take(MAX_LISTED).map(|task| entry(task, prompt)).collect();
     let mut value = as_data("tasks", listed.into());
     if left_out > 0 {
         value["left_out"] = left_out.into();
     }
-    ToolOutput { carried: Carried { looked: true, ..Carried::default() }, ..value.into() }
+    ToolOutput { side_effects: SideEffects { looked: true, ..SideEffects::default() }, ..value.into() }
 }
 
 fn entry(task: &Task, prompt: usize) -> Value {
@@ -69,7 +72,7 @@ fn entry(task: &Task, prompt: usize) -> Value {
         ("prompt".to_owned(), one_line(&task.prompt, prompt).into()),
         ("schedule".to_owned(), what(task).into()),
         ("timezone".to_owned(), task.zone.name().into()),
-        ("creator".to_owned(), one_line(&task.creator.name, LEAST_PROMPT).into()),
+        ("creator".to_owned(), one_line(&task.creator.name, MIN_PROMPT).into()),
     ]);
     entry.extend(state(task));
     if let Some(next) = task.next.filter(|_| task.state == State::Active) {
@@ -107,7 +110,7 @@ fn state(task: &Task) -> Map<String, Value> {
 fn why(reason: PauseReason) -> String {
     match reason {
         PauseReason::Person => "a person paused it".to_owned(),
-        PauseReason::Failures => format!("it failed {MOST_FAILURES} times in a row"),
+        PauseReason::Failures => format!("it failed {MAX_FAILURES} times in a row"),
         PauseReason::Removed => "the bot was removed from the chat, or blocked".to_owned(),
         PauseReason::Denied => "whoever made it may not talk to the bot any more".to_owned(),
     }

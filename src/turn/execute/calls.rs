@@ -12,7 +12,7 @@ use super::super::run::{CallResult, Planned};
 use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::clock::Clock;
 use crate::delivery::{Bus, TurnEventKind};
-use crate::domain::tool::{Call, Carried, Effect, ToolCall, ToolStatus};
+use crate::domain::tool::{Call, Effect, SideEffects, ToolCall, ToolStatus};
 use crate::domain::turn::PersonQuestion;
 use crate::ids::{RunId, SessionId};
 use crate::store::{ConversationStore, StoreError};
@@ -40,7 +40,7 @@ pub struct Caller {
 struct Done {
     status: ToolStatus,
     value: Value,
-    carried: Carried,
+    side_effects: SideEffects,
     asks: Option<PersonQuestion>,
 }
 
@@ -134,7 +134,12 @@ impl Caller {
         };
         if done.asks.is_some() {
             // It ends with the answer.
-            return Ok(CallResult { call, output: String::new(), carried: done.carried, asks: done.asks });
+            return Ok(CallResult {
+                call,
+                output: String::new(),
+                side_effects: done.side_effects,
+                asks: done.asks,
+            });
         }
         record.duration_ms = Some(u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX));
         self.record_end(record, done, session).await
@@ -152,11 +157,11 @@ impl Caller {
         record.status = status;
         record.result = Some(output.clone());
         let duration_ms = record.duration_ms.unwrap_or_default();
-        let message = result_message(session, &record, output.clone(), done.carried.clone());
+        let message = result_message(session, &record, output.clone(), done.side_effects.clone());
         self.store.tool_ended(&record, message).await?;
         tracing::info!(%run, tool = name, ?status, duration_ms, "a tool was called");
         self.bus.publish(run, TurnEventKind::ToolEnded { name, status, duration_ms });
-        Ok(CallResult { call: record.call, output, carried: done.carried, asks: None })
+        Ok(CallResult { call: record.call, output, side_effects: done.side_effects, asks: None })
     }
 }
 
@@ -182,8 +187,8 @@ async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -
 
 async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Done {
     match tokio::time::timeout(TIMEOUT, tool.call(context, arguments)).await {
-        Ok(Ok(ToolOutput { value, carried, asks })) => {
-            Done { status: ToolStatus::Complete, value, carried, asks }
+        Ok(Ok(ToolOutput { value, side_effects, asks })) => {
+            Done { status: ToolStatus::Complete, value, side_effects, asks }
         }
         Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
@@ -197,7 +202,7 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
 
 fn failure(status: ToolStatus, reason: &str) -> Done {
     let value = json!({"success": false, "error": reason});
-    Done { status, value, carried: Carried::default(), asks: None }
+    Done { status, value, side_effects: SideEffects::default(), asks: None }
 }
 
 fn bounded(output: String) -> String {

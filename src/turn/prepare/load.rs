@@ -13,15 +13,15 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
-use crate::domain::tool::{Call, Carried};
+use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::ActiveTurn;
 use crate::policy::address::Addresses;
 
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
 /// Background is at most so old and so long.
-const OVERHEARD_HOURS: i64 = 24;
-const OVERHEARD_MESSAGES: usize = 30;
+const BACKGROUND_HOURS: i64 = 24;
+const BACKGROUND_MESSAGES: usize = 30;
 
 /// What a turn begins with.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Loaded {
     /// What goes to the model.
     pub(super) window: Window,
     /// What the session has found, then what this turn's calls left behind before a restart.
-    pub(super) carried: Vec<Carried>,
+    pub(super) side_effects: Vec<SideEffects>,
     /// What was stored of the pass whose calls were being made before a restart.
     pub(super) in_hand: InHand,
     /// Addresses that people wrote.
@@ -53,14 +53,14 @@ impl Preparer {
     ) -> Result<Loaded, TurnError> {
         let first = question.parts.first().ok_or(TurnError::Internal)?;
         let (place, now) = (&first.place, self.reporter.now());
-        let since = now - TimeDelta::hours(OVERHEARD_HOURS);
-        let (notes, stored, overheard) = futures::join!(
+        let since = now - TimeDelta::hours(BACKGROUND_HOURS);
+        let (notes, stored, background) = futures::join!(
             self.notes.notes(place.chat),
             self.messages_of(turn),
-            self.conversations.overheard(turn.conversation, since, OVERHEARD_MESSAGES),
+            self.conversations.background(turn.conversation, since, BACKGROUND_MESSAGES),
         );
-        let (notes, overheard) =
-            (self.reporter.or_without(notes, "notes"), self.reporter.or_without(overheard, "background"));
+        let (notes, background) =
+            (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
         let (history, mine): (Vec<Message>, Vec<Message>) =
             stored.into_iter().partition(|message| message.index < turn.first_index);
         let mine = mine.into_iter().filter(|message| message.role != Role::User);
@@ -83,7 +83,7 @@ impl Preparer {
             default_zone: self.default_zone,
             notes: &notes,
             history: &history,
-            overheard: &overheard,
+            background: &background,
             question: &question.parts,
             pictures: &pictures,
             done: &done,
@@ -93,17 +93,17 @@ impl Preparer {
             tracing::error!(error, "a prompt could not be rendered");
             TurnError::Internal
         })?;
-        // What the calls in hand leave behind comes with their results.
+        // The side effects of the calls in hand come with their results.
         let words = in_hand.iter().filter(|message| message.tool.is_none()).cloned();
-        let done = done.into_iter().chain(words).map(carried);
-        let carried = std::iter::once(found_in(&history)).chain(done).collect();
+        let done = done.into_iter().chain(words).map(side_effects);
+        let side_effects = std::iter::once(found_in(&history)).chain(done).collect();
         let earlier = history.iter().rev().flat_map(Message::words_of_people);
         let answer = turn.resumed_by.as_deref().into_iter();
-        let now = answer.chain(question.parts.iter().rev()).chain(overheard.iter().rev());
+        let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
         let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
         let of_task = question.task.iter().flat_map(|task| &task.addresses);
         of_task.for_each(|address| written.add_found(address));
-        Ok(Loaded { window, carried, in_hand: read_in_hand(in_hand), written })
+        Ok(Loaded { window, side_effects, in_hand: read_in_hand(in_hand), written })
     }
 
     /// The newest messages of the session; few or none where they cannot be read.
@@ -140,22 +140,28 @@ fn read_in_hand(messages: Vec<Message>) -> InHand {
             continue;
         };
         let call = Call { id: meta.tool_call_id, name: meta.tool_name, arguments: meta.tool_arguments };
-        in_hand.results.push(CallResult { call, output: message.text, carried: meta.carried, asks: None });
+        in_hand.results.push(CallResult {
+            call,
+            output: message.text,
+            side_effects: meta.side_effects,
+            asks: None,
+        });
     }
     in_hand
 }
 
 /// The tools that earlier turns of a session found, in the order found: they stay callable, and every request of the
 /// session begins alike.
-fn found_in(history: &[Message]) -> Carried {
-    let mut all = Carried::default();
-    let found = history.iter().filter_map(|message| message.tool.as_ref()).map(|tool| &tool.carried.found);
+fn found_in(history: &[Message]) -> SideEffects {
+    let mut all = SideEffects::default();
+    let found =
+        history.iter().filter_map(|message| message.tool.as_ref()).map(|tool| &tool.side_effects.found);
     found.for_each(|names| all.add_found(names.clone()));
     all
 }
 
 /// What a stored pass or call left behind for its turn.
-fn carried(message: Message) -> Carried {
-    let by_call = message.tool.map(|tool| tool.carried).unwrap_or_default();
-    Carried { sources: [message.sources, by_call.sources].concat(), ..by_call }
+fn side_effects(message: Message) -> SideEffects {
+    let by_call = message.tool.map(|tool| tool.side_effects).unwrap_or_default();
+    SideEffects { sources: [message.sources, by_call.sources].concat(), ..by_call }
 }

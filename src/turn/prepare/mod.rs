@@ -128,7 +128,7 @@ impl Preparer {
         let run = Run::new(loaded.window.items, self.max_passes)
             .having_done(loaded.window.done)
             .after(keys)
-            .carrying(loaded.carried)
+            .with_side_effects(loaded.side_effects)
             .knowing(loaded.written)
             // A task is where a promise is kept.
             .keeping_promises(question.task.is_none());

@@ -14,19 +14,19 @@ use crate::provider::Image;
 use crate::turn::window::Pictures;
 
 /// The most bytes of a picture: what all providers take of one.
-const MOST_BYTES: usize = 5 * 1024 * 1024;
+const MAX_BYTES: usize = 5 * 1024 * 1024;
 /// The most pictures of a question: an album has ten.
-const MOST_ASKED: usize = 10;
+const MAX_ASKED: usize = 10;
 /// The most pictures of earlier messages, and among how many of the last these are.
-const MOST_EARLIER: usize = 2;
+const MAX_EARLIER: usize = 2;
 const EARLIER_MESSAGES: usize = 6;
 /// The most characters of all of them in base64: what providers take in one request, with room to spare.
-const MOST_TOGETHER: usize = 18 * 1024 * 1024;
+const MAX_TOGETHER: usize = 18 * 1024 * 1024;
 /// So many are fetched at the same time.
 const AT_ONCE: usize = 4;
 const TOO_MANY: &str = "there are too many";
 /// A picture that takes longer is left out.
-const PATIENCE: Duration = Duration::from_secs(15);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Fetches them; of each that is not there, why.
 pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
@@ -38,14 +38,14 @@ pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Me
     };
     let mut wanted = pictures(&mut { asked });
     let mut found: HashMap<String, Result<Image, String>> =
-        wanted.drain(MOST_ASKED.min(wanted.len())..).map(|id| (id, Err(TOO_MANY.to_owned()))).collect();
-    wanted.extend(pictures(&mut { earlier }).into_iter().take(MOST_EARLIER));
+        wanted.drain(MAX_ASKED.min(wanted.len())..).map(|id| (id, Err(TOO_MANY.to_owned()))).collect();
+    wanted.extend(pictures(&mut { earlier }).into_iter().take(MAX_EARLIER));
     let fetching = wanted.into_iter().map(|id| async move {
         let image = one(files, &id).await;
         (id, image)
     });
     let mut fetching = futures::stream::iter(fetching).buffered(AT_ONCE);
-    let mut room = MOST_TOGETHER;
+    let mut room = MAX_TOGETHER;
     while let Some((id, image)) = fetching.next().await {
         let size = image.as_ref().map_or(0, |image| image.base64.len());
         let fits = size <= room;
@@ -68,7 +68,7 @@ fn asked(part: &Inbound) -> impl Iterator<Item = &Attachment> {
 }
 
 async fn one(files: &dyn Files, id: &str) -> Result<Image, String> {
-    let fetched = tokio::time::timeout(PATIENCE, files.fetch(id, MOST_BYTES)).await;
+    let fetched = tokio::time::timeout(FETCH_TIMEOUT, files.fetch(id, MAX_BYTES)).await;
     let bytes = match fetched {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(FileError::TooBig)) => return Err("larger than 5 MB".to_owned()),
@@ -144,7 +144,7 @@ mod tests {
         let pictures = fetch(&cupboard, &[], &history).await.0;
         assert_eq!(pictures["p1"].as_ref().unwrap().mime_type, "image/png");
         assert_eq!(pictures["t"], Err("not a JPEG, PNG, WebP or GIF".to_owned()));
-        assert_eq!(pictures.len(), MOST_EARLIER);
+        assert_eq!(pictures.len(), MAX_EARLIER);
         let pictures = fetch(&cupboard, &[], &[said(&["b", "gone"])]).await.0;
         assert_eq!(pictures["b"], Err("larger than 5 MB".to_owned()));
         assert_eq!(pictures["gone"], Err("could not be fetched".to_owned()));

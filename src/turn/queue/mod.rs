@@ -1,5 +1,5 @@
 //! A queue per conversation: one turn at a time, what arrives meanwhile waits in order. Queues run side by side up to a
-//! bound. Everything that waits here is stored as well, questions in the inbox, claimed tasks among the tasks, answers in
+//! bound. Everything that waits here is stored as well, questions in the inbox, leased tasks among the tasks, answers in
 //! the outbox, so nothing is lost with the process.
 
 pub mod admission;

@@ -12,7 +12,7 @@ pub use self::state::{Answer, CallResult, Planned, State};
 use self::state::{Phase, TakenBack};
 use crate::domain::conversation::{EntryKey, PrivatePart};
 use crate::domain::source::{Source, add_sources};
-use crate::domain::tool::{Call, Carried};
+use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
@@ -39,7 +39,7 @@ pub struct Run {
     /// So many items stood there when the turn began: history and question.
     begins: usize,
     max_passes: u32,
-    carried: Carried,
+    side_effects: SideEffects,
     /// Addresses that people wrote or that the turn has found.
     addresses: Addresses,
     /// Whether an answer may promise only what a task was stored for.
@@ -88,7 +88,7 @@ impl Run {
             items,
             earlier: Vec::new(),
             max_passes,
-            carried: Carried::default(),
+            side_effects: SideEffects::default(),
             addresses: Addresses::default(),
             keeps_promises: false,
             state: State::default(),
@@ -110,7 +110,7 @@ impl Run {
             let at = (self.begins + at).min(self.items.len());
             self.items.splice(at..at, taken_back(pass));
             find(&mut self.addresses, &pass.sources);
-            add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
+            add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         }
         if let Phase::Calling { planned, results } = &state.phase {
             let calls = planned.iter().map(|planned| planned.call.clone()).collect();
@@ -150,14 +150,14 @@ impl Run {
     #[must_use]
     pub fn knowing(mut self, written: Addresses) -> Self {
         self.addresses = written;
-        find(&mut self.addresses, &self.carried.sources);
+        find(&mut self.addresses, &self.side_effects.sources);
         self
     }
 
     /// The same turn with what was found before it, and what its calls left behind before a restart, in their order.
     #[must_use]
-    pub fn carrying(mut self, before: impl IntoIterator<Item = Carried>) -> Self {
-        before.into_iter().for_each(|carried| self.carry(carried));
+    pub fn with_side_effects(mut self, before: impl IntoIterator<Item = SideEffects>) -> Self {
+        before.into_iter().for_each(|side_effects| self.add_side_effects(side_effects));
         self
     }
 
@@ -191,7 +191,7 @@ impl Run {
     /// The tools that were found on the way and may be called beside those always offered.
     #[must_use]
     pub fn found(&self) -> &[String] {
-        &self.carried.found
+        &self.side_effects.found
     }
 
     /// The addresses that people wrote, and those that search has found so far.
@@ -200,9 +200,9 @@ impl Run {
         &self.addresses
     }
 
-    fn carry(&mut self, carried: Carried) {
-        find(&mut self.addresses, &carried.sources);
-        self.carried.add(carried);
+    fn add_side_effects(&mut self, side_effects: SideEffects) {
+        find(&mut self.addresses, &side_effects.sources);
+        self.side_effects.add(side_effects);
     }
 
     /// What the turn has come to if this is its last pass.
@@ -210,7 +210,7 @@ impl Run {
     pub fn answer(&self, pass: Pass) -> Answer {
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
-        let Carried { spoke, sources, tasks, .. } = self.carried.clone();
+        let SideEffects { spoke, sources, tasks, .. } = self.side_effects.clone();
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
         Answer { pass, spoke, sources, addresses, tasks, unkept, usage, nano_usd }
     }
@@ -254,7 +254,7 @@ impl Run {
         self.state.passes += 1;
         self.count(&pass);
         find(&mut self.addresses, &pass.sources);
-        add_sources(&mut self.carried.sources, pass.sources.iter().cloned());
+        add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         if pass.calls.is_empty() || !may_call {
             return self.conclude(pass);
         }
@@ -274,7 +274,7 @@ impl Run {
             self.state.taken_back = Some(TakenBack { pass: Box::new(pass), at });
             return self;
         }
-        let says_nothing = pass.text.trim().is_empty() && pass.filtered.is_none() && !self.carried.spoke;
+        let says_nothing = pass.text.trim().is_empty() && pass.filtered.is_none() && !self.side_effects.spoke;
         let pass = match self.state.taken_back.take() {
             Some(first) if says_nothing => *first.pass,
             Some(_) | None => pass,
@@ -285,7 +285,7 @@ impl Run {
 
     /// Whether people would read a promise in it that nothing was stored for, as far as the turn has seen.
     fn is_unkept(&self, pass: &Pass) -> bool {
-        let Carried { spoke, tasks, looked, .. } = &self.carried;
+        let SideEffects { spoke, tasks, looked, .. } = &self.side_effects;
         self.keeps_promises && tasks.is_empty() && !spoke && !looked && promises(&pass.text)
     }
 
@@ -299,14 +299,14 @@ impl Run {
         let lost = |call: &Call| CallResult {
             call: call.clone(),
             output: r#"{"success":false,"error":"the call has no result"}"#.to_owned(),
-            carried: Carried::default(),
+            side_effects: SideEffects::default(),
             asks: None,
         };
         for Planned { call, .. } in &planned {
             let mut all = results.iter().chain(&made);
             let result = all.find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
-            find(&mut self.addresses, &result.carried.sources);
-            self.carried.add(result.carried);
+            find(&mut self.addresses, &result.side_effects.sources);
+            self.side_effects.add(result.side_effects);
             if let Some(question) = result.asks {
                 self.state.phase = Phase::Waiting { call: result.call, question };
                 continue;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::source::Source;
-use crate::domain::tool::{Call, Carried};
+use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Usage;
 use crate::ids::TaskId;
@@ -110,8 +110,8 @@ pub struct CallResult {
     pub call: Call,
     /// JSON text for the model.
     pub output: String,
-    /// What it left behind for the rest of the turn.
-    pub carried: Carried,
+    /// The side effects of the call.
+    pub side_effects: SideEffects,
     /// It has no result yet: this is asked, and the answer is its result.
     pub asks: Option<PersonQuestion>,
 }

@@ -18,7 +18,7 @@ fn says(text: &str) -> Pass {
 }
 
 fn done(call: &Call) -> CallResult {
-    CallResult { call: call.clone(), output: "{}".into(), carried: Carried::default(), asks: None }
+    CallResult { call: call.clone(), output: "{}".into(), side_effects: SideEffects::default(), asks: None }
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_a_tool_said_is_remembered() {
     let run = Run::new(Vec::new(), 10).model_answered(wants(vec![said.clone()]));
     let run = run
         .tools_answered(vec![CallResult {
-            carried: Carried { spoke: true, ..Carried::default() },
+            side_effects: SideEffects { spoke: true, ..SideEffects::default() },
             ..done(&said)
         }])
         .model_answered(says("told you"));
@@ -117,13 +117,13 @@ fn what_a_tool_said_is_remembered() {
 #[test]
 fn what_was_found_stays_offered_and_the_last_ones_win() {
     let look = call("f", "{}");
-    let found = |names: &[u32]| Carried {
+    let found = |names: &[u32]| SideEffects {
         found: names.iter().map(|n| format!("t{n}")).collect(),
-        ..Carried::default()
+        ..SideEffects::default()
     };
-    let run = Run::new(Vec::new(), 10).carrying([found(&[1, 2, 3, 4, 5]), found(&[1])]);
+    let run = Run::new(Vec::new(), 10).with_side_effects([found(&[1, 2, 3, 4, 5]), found(&[1])]);
     let run = run.model_answered(wants(vec![look.clone()]));
-    let run = run.tools_answered(vec![CallResult { carried: found(&[6, 7, 7, 8, 9]), ..done(&look) }]);
+    let run = run.tools_answered(vec![CallResult { side_effects: found(&[6, 7, 7, 8, 9]), ..done(&look) }]);
     assert_eq!(run.found(), ["t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9"]);
 }
 
@@ -131,13 +131,15 @@ fn what_was_found_stays_offered_and_the_last_ones_win() {
 fn what_is_known_is_shared_with_each_pass_and_grows_with_what_is_found() {
     let look = call("l", "{}");
     let page = |url: &str| Source { title: "x".into(), url: url.into() };
-    let carried = |url: &str| Carried { sources: vec![page(url)], ..Carried::default() };
+    let side_effects = |url: &str| SideEffects { sources: vec![page(url)], ..SideEffects::default() };
     let written = Addresses::written(["see https://written.example/"]);
-    let run = Run::new(Vec::new(), 10).carrying([carried("https://before.example/")]).knowing(written);
+    let run = Run::new(Vec::new(), 10)
+        .with_side_effects([side_effects("https://before.example/")])
+        .knowing(written);
     assert!(run.addresses().shares(&run.clone().addresses().clone()));
     let pass = Pass { sources: vec![page("https://told.example/")], ..wants(vec![look.clone()]) };
     let run = run.model_answered(pass);
-    let found = CallResult { carried: carried("https://found.example/"), ..done(&look) };
+    let found = CallResult { side_effects: side_effects("https://found.example/"), ..done(&look) };
     let answer = answer_of(&run.tools_answered(vec![found]).model_answered(says("hello")));
     for page in ["written", "before", "told", "found"] {
         assert!(answer.addresses.has(&format!("https://{page}.example/")), "{page}");
@@ -162,7 +164,10 @@ fn answer_of(run: &Run) -> Answer {
 }
 
 fn stored(call: &Call) -> CallResult {
-    CallResult { carried: Carried { tasks: vec![TaskId::new()], ..Carried::default() }, ..done(call) }
+    CallResult {
+        side_effects: SideEffects { tasks: vec![TaskId::new()], ..SideEffects::default() },
+        ..done(call)
+    }
 }
 
 #[test]
@@ -192,8 +197,8 @@ fn a_promise_whose_task_is_stored_stands() {
         keeping(10, &[]).model_answered(wants(vec![make.clone()])).tools_answered(vec![stored(&make)]);
     let after =
         keeping(10, &[PROMISE]).model_answered(wants(vec![make.clone()])).tools_answered(vec![stored(&make)]);
-    let carried = keeping(10, &[]).carrying([stored(&make).carried]);
-    for run in [before, after, carried] {
+    let restored = keeping(10, &[]).with_side_effects([stored(&make).side_effects]);
+    for run in [before, after, restored] {
         let answer = answer_of(&run.model_answered(says(PROMISE)));
         assert_eq!((answer.pass.text.as_str(), answer.unkept, answer.tasks.len()), (PROMISE, false, 1));
     }
@@ -219,7 +224,8 @@ fn an_answer_is_written_anew_only_as_far_as_passes_are_left() {
 #[test]
 fn what_nobody_reads_or_nothing_could_keep_is_left_alone() {
     let make = call("s", "{}");
-    let spoke = CallResult { carried: Carried { spoke: true, ..Carried::default() }, ..done(&make) };
+    let spoke =
+        CallResult { side_effects: SideEffects { spoke: true, ..SideEffects::default() }, ..done(&make) };
     let spoken = keeping(10, &[]).model_answered(wants(vec![make])).tools_answered(vec![spoke]);
     assert!(!answer_of(&spoken.model_answered(says(PROMISE))).unkept);
     let withheld = Pass { filtered: Some("safety".into()), ..says(PROMISE) };
@@ -242,11 +248,11 @@ fn writing_anew_costs_nobody_the_answer() {
 #[test]
 fn a_turn_that_has_looked_at_what_is_stored_may_speak_of_it() {
     let list = call("l", "{}");
-    let carried = Carried { looked: true, ..Carried::default() };
+    let side_effects = SideEffects { looked: true, ..SideEffects::default() };
     let before = keeping(10, &[])
         .model_answered(wants(vec![list.clone()]))
-        .tools_answered(vec![CallResult { carried: carried.clone(), ..done(&list) }]);
-    let restarted = keeping(10, &[]).carrying([carried, Carried::default()]);
+        .tools_answered(vec![CallResult { side_effects: side_effects.clone(), ..done(&list) }]);
+    let restarted = keeping(10, &[]).with_side_effects([side_effects, SideEffects::default()]);
     for run in [before, restarted] {
         let answer = answer_of(&run.model_answered(says(PROMISE)));
         assert_eq!((answer.pass.text.as_str(), answer.unkept), (PROMISE, false));

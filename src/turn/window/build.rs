@@ -10,7 +10,7 @@ use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
 use crate::ids::MessageId;
-use crate::prompts::{MessageView, OverheardView, Prompts, QuoteView, SystemView, TailView};
+use crate::prompts::{BackgroundView, MessageView, Prompts, QuoteView, SystemView, TailView};
 use crate::provider::{Image, Item};
 use crate::text::one_line;
 
@@ -19,7 +19,7 @@ const MAX_LISTED: usize = 20;
 /// All notes together take at most so many characters of the prompt.
 const MAX_NOTE_CHARS: usize = 3000;
 /// A line of background is at most so long.
-const MAX_OVERHEARD_CHARS: usize = 300;
+const MAX_BACKGROUND_CHARS: usize = 300;
 
 /// What the bot is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Material<'a> {
     /// The session before this turn, oldest first.
     pub history: &'a [Message],
     /// What was said without addressing the bot, oldest first.
-    pub overheard: &'a [Inbound],
+    pub background: &'a [Inbound],
     /// The question's parts, as they came in.
     pub question: &'a [Inbound],
     /// Pictures of the question and of what was said last.
@@ -104,7 +104,7 @@ fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, 
     let now = material.now.with_timezone(&zone);
     prompts.tail(&TailView {
         task: material.question.iter().any(|part| part.task.is_some()),
-        overheard: material.overheard.iter().map(overheard_view).collect(),
+        background: material.background.iter().map(background_view).collect(),
         notes: note_lines(material.notes),
         now: format!("{} ({zone})", now.format("%A, %-d %B %Y, %H:%M")),
         question: parts.collect::<Result<Vec<_>, _>>()?.join("\n"),
@@ -182,16 +182,16 @@ fn user_words(speaker: &Speaker) -> String {
     speaker.user.telegram_id().map_or_else(|| speaker.user.to_string(), |id| id.to_string())
 }
 
-fn overheard_view(message: &Inbound) -> OverheardView {
+fn background_view(message: &Inbound) -> BackgroundView {
     let mut attachments = Pictures::default().views(&message.attachments);
     for attachment in &mut attachments {
-        attachment.name = attachment.name.as_ref().map(|name| one_line(name, MAX_OVERHEARD_CHARS));
+        attachment.name = attachment.name.as_ref().map(|name| one_line(name, MAX_BACKGROUND_CHARS));
     }
-    OverheardView {
+    BackgroundView {
         from: message.speaker.name.clone(),
         username: message.speaker.username.clone(),
         user_id: user_words(&message.speaker),
-        text: one_line(&message.text, MAX_OVERHEARD_CHARS),
+        text: one_line(&message.text, MAX_BACKGROUND_CHARS),
         attachments,
     }
 }

@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
     use crate::domain::conversation::{PrivatePart, ToolMeta};
-    use crate::domain::tool::Carried;
+    use crate::domain::tool::SideEffects;
     use crate::ids::{RunId, SessionId};
 
     fn message(role: Role, text: &str) -> Message {
@@ -228,7 +228,7 @@ mod tests {
                 tool_call_id: format!("call-{}", message.id),
                 tool_name: "t".into(),
                 tool_arguments: "{}".into(),
-                carried: Carried::default(),
+                side_effects: SideEffects::default(),
             });
         }
         message

@@ -8,7 +8,7 @@ use crate::domain::chat::{ChatConfig, ChatKind, Place};
 use crate::domain::conversation::{Message, Role, ToolMeta};
 use crate::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use crate::domain::note::Note;
-use crate::domain::tool::Carried;
+use crate::domain::tool::SideEffects;
 use crate::ids::{ChatId, MessageId, NoteId, SessionId, UpdateId, UserId};
 use crate::prompts::Prompts;
 use crate::provider::Item;
@@ -121,7 +121,7 @@ impl Fields<'_> {
             tool_call_id: "c".to_owned(),
             tool_name: "t".to_owned(),
             tool_arguments: "{}".to_owned(),
-            carried: Carried::default(),
+            side_effects: SideEffects::default(),
         };
         let text = serde_json::json!({"success": true, "result": {self.next(): self.next()}}).to_string();
         Message { tool: Some(meta), ..Message::new(SessionId::new(), Role::Tool, text, DateTime::UNIX_EPOCH) }
@@ -141,7 +141,7 @@ fn prompt(words: &[String]) -> Vec<String> {
     };
     let asked = Message::from_inbound(SessionId::new(), &fields.inbound(5, &place));
     let history = [asked, fields.result()];
-    let overheard = [fields.inbound(6, &place), fields.inbound(7, &place)];
+    let background = [fields.inbound(6, &place), fields.inbound(7, &place)];
     let question = [fields.inbound(8, &place), fields.inbound(9, &place)];
     let (notes, done) = ([fields.note()], [fields.result()]);
     let pictures = Pictures([("p".to_owned(), Err("larger than 5 MB".to_owned()))].into());
@@ -153,7 +153,7 @@ fn prompt(words: &[String]) -> Vec<String> {
         default_zone: chrono_tz::UTC,
         notes: &notes,
         history: &history,
-        overheard: &overheard,
+        background: &background,
         question: &question,
         pictures: &pictures,
         done: &done,

@@ -39,7 +39,7 @@ pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Back
     for chat in [OLD, OTHER] {
         store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
         store.change_chat_config(chat, speaking("German")).await.unwrap();
-        store.overhear(conversation(chat, topic), &said_in(chat, 1), 9).await.unwrap();
+        store.add_background(conversation(chat, topic), &said_in(chat, 1), 9).await.unwrap();
     }
     for note in [&bread, &salt] {
         store.restore_note(note).await.unwrap();
@@ -66,15 +66,18 @@ pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Back
         }
         assert_eq!(texts(&store, current.id).await, ["kept"]);
         assert_eq!(texts(&store, earlier.id).await, ["kept"]);
-        assert_eq!(store.overheard(conversation(NEW, topic), at(0), 9).await.unwrap(), [said_in(NEW, 1)]);
+        assert_eq!(store.background(conversation(NEW, topic), at(0), 9).await.unwrap(), [said_in(NEW, 1)]);
         assert_eq!(store.access().await.unwrap().chats, [OTHER, NEW]);
 
         assert_eq!(store.chat_config(OLD).await.unwrap().language, None);
         assert_eq!(store.notes(OLD).await.unwrap(), []);
-        assert_eq!(store.overheard(conversation(OLD, topic), at(0), 9).await.unwrap(), []);
+        assert_eq!(store.background(conversation(OLD, topic), at(0), 9).await.unwrap(), []);
         assert_eq!(store.notes(OTHER).await.unwrap(), from_ref(&salt));
         assert_eq!(store.session(conversation(OTHER, None), at(9)).await.unwrap(), others);
-        assert_eq!(store.overheard(conversation(OTHER, topic), at(0), 9).await.unwrap(), [said_in(OTHER, 1)]);
+        assert_eq!(
+            store.background(conversation(OTHER, topic), at(0), 9).await.unwrap(),
+            [said_in(OTHER, 1)]
+        );
         store.migrate_chat(OLD, NEW).await.unwrap();
         store = backend.reopen(store).await;
     }
@@ -94,8 +97,8 @@ pub(super) async fn what_the_new_id_has_stays(backend: &dyn Backend) {
     for note in &kept {
         store.restore_note(note).await.unwrap();
     }
-    store.overhear(conversation(OLD, None), &said_in(OLD, 1), 9).await.unwrap();
-    store.overhear(conversation(NEW, None), &said_in(NEW, 2), 9).await.unwrap();
+    store.add_background(conversation(OLD, None), &said_in(OLD, 1), 9).await.unwrap();
+    store.add_background(conversation(NEW, None), &said_in(NEW, 2), 9).await.unwrap();
     for chat in [OLD, NEW] {
         store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
     }
@@ -108,7 +111,7 @@ pub(super) async fn what_the_new_id_has_stays(backend: &dyn Backend) {
     let notes: Vec<_> = store.notes(NEW).await.unwrap().into_iter().map(|note| note.id).collect();
     assert_eq!(notes, [kept[0].id, kept[1].id]);
     assert_eq!(store.notes(OLD).await.unwrap(), []);
-    let background = store.overheard(conversation(NEW, None), at(0), 9).await.unwrap();
+    let background = store.background(conversation(NEW, None), at(0), 9).await.unwrap();
     assert_eq!(background, [said_in(NEW, 1), said_in(NEW, 2)]);
     assert_eq!(store.access().await.unwrap().chats, [NEW]);
 }

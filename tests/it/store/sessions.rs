@@ -1,10 +1,10 @@
-//! Sessions, their messages, and what is overheard.
+//! Sessions, their messages, and background messages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use figaro::domain::conversation::{Message, PrivatePart, Role, ToolMeta};
-use figaro::domain::tool::Carried;
+use figaro::domain::tool::SideEffects;
 use figaro::domain::usage::Usage;
 use figaro::ids::{MemoryId, SessionId};
 use serde_json::json;
@@ -84,7 +84,11 @@ pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
                 tool_call_id: "c1".into(),
                 tool_name: "clock".into(),
                 tool_arguments: "{".into(),
-                carried: Carried { spoke: true, found: vec!["pinChatMessage".into()], ..Carried::default() },
+                side_effects: SideEffects {
+                    spoke: true,
+                    found: vec!["pinChatMessage".into()],
+                    ..SideEffects::default()
+                },
             }),
             ..words(session, "noon")
         },
@@ -104,17 +108,17 @@ pub(super) async fn background_is_bounded(backend: &dyn Backend) {
     let store = backend.open().await;
     let said = |id| inbound(id, &format!("said {id}"));
     for id in [4, 1, 5, 2, 3, 5] {
-        store.overhear(HERE, &said(id), 4).await.unwrap();
+        store.add_background(HERE, &said(id), 4).await.unwrap();
     }
-    store.overhear(TOPIC, &said(9), 4).await.unwrap();
+    store.add_background(TOPIC, &said(9), 4).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.overheard(HERE, at(0), 10).await.unwrap(), [2, 3, 4, 5].map(said));
-    assert_eq!(store.overheard(HERE, at(4), 10).await.unwrap(), [4, 5].map(said));
-    assert_eq!(store.overheard(HERE, at(0), 1).await.unwrap(), [said(5)]);
-    assert_eq!(store.overheard(HERE, at(6), 10).await.unwrap(), []);
-    assert_eq!(store.overheard(TOPIC, at(0), 10).await.unwrap(), [said(9)]);
-    store.overhear(HERE, &said(6), 1).await.unwrap();
-    assert_eq!(store.overheard(HERE, at(0), 10).await.unwrap(), [said(6)]);
-    store.overhear(HERE, &said(7), 0).await.unwrap();
-    assert_eq!(store.overheard(HERE, at(0), 10).await.unwrap(), []);
+    assert_eq!(store.background(HERE, at(0), 10).await.unwrap(), [2, 3, 4, 5].map(said));
+    assert_eq!(store.background(HERE, at(4), 10).await.unwrap(), [4, 5].map(said));
+    assert_eq!(store.background(HERE, at(0), 1).await.unwrap(), [said(5)]);
+    assert_eq!(store.background(HERE, at(6), 10).await.unwrap(), []);
+    assert_eq!(store.background(TOPIC, at(0), 10).await.unwrap(), [said(9)]);
+    store.add_background(HERE, &said(6), 1).await.unwrap();
+    assert_eq!(store.background(HERE, at(0), 10).await.unwrap(), [said(6)]);
+    store.add_background(HERE, &said(7), 0).await.unwrap();
+    assert_eq!(store.background(HERE, at(0), 10).await.unwrap(), []);
 }

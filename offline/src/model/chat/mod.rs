@@ -17,7 +17,7 @@ use super::{OfflineModel, http, openai};
 struct Chat;
 
 pub(super) fn routes() -> Router<OfflineModel> {
-    Router::new().route("/v1/chat/completions", http::spoken(&Chat))
+    Router::new().route("/v1/chat/completions", http::route(&Chat))
 }
 
 impl Dialect for Chat {

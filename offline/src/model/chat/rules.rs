@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::checks::{at_least, filled, is_object_text, stranger, within};
+use super::super::checks::{at_least, is_object_text, non_empty_str, unknown_field, within};
 use super::super::dialect::Checked;
 use super::super::openai;
 use super::{gives_reasoning, is_system, reasoning_field};
@@ -44,10 +44,10 @@ pub(super) fn check(body: &Value) -> Checked {
     if !body.is_object() {
         return Err("the body must be a JSON object".to_owned());
     }
-    if let Some(unknown) = stranger(body, &PARAMETERS) {
+    if let Some(unknown) = unknown_field(body, &PARAMETERS) {
         return Err(format!("Unrecognized request argument supplied: {unknown}"));
     }
-    let Some(model) = filled(body, "model") else {
+    let Some(model) = non_empty_str(body, "model") else {
         return Err("you must provide a model parameter".to_owned());
     };
     switches(body)?;
@@ -69,7 +69,8 @@ fn switches(body: &Value) -> Checked {
         return Err("stream must be true".to_owned());
     }
     let options = &body["stream_options"];
-    let is_known = stranger(options, &["include_usage"]).is_none() && options["include_usage"].is_boolean();
+    let is_known =
+        unknown_field(options, &["include_usage"]).is_none() && options["include_usage"].is_boolean();
     if !(options.is_null() || is_known) {
         return Err("Invalid 'stream_options': include_usage is all it has, and true or false".to_owned());
     }
@@ -110,12 +111,12 @@ fn message(message: &Value, model: &str) -> Checked {
         Some("tool") => &["role", "content", "tool_call_id"],
         _ => return Err("role must be one of system, developer, user, assistant, tool".to_owned()),
     };
-    if let Some(unknown) = stranger(message, known) {
+    if let Some(unknown) = unknown_field(message, known) {
         return Err(format!("Additional properties are not allowed ('{unknown}' was unexpected)"));
     }
     match message["role"].as_str() {
         Some("assistant") => assistant(message),
-        Some("tool") if filled(message, "tool_call_id").is_none() => {
+        Some("tool") if non_empty_str(message, "tool_call_id").is_none() => {
             Err("a tool message has a tool_call_id".to_owned())
         }
         Some("tool") if message["content"] == "" => Ok(()),
@@ -143,18 +144,18 @@ fn assistant(message: &Value) -> Checked {
 
 fn call(call: &Value) -> Checked {
     let function = &call["function"];
-    if let Some(unknown) =
-        stranger(call, &["id", "type", "function"]).or_else(|| stranger(function, &["name", "arguments"]))
+    if let Some(unknown) = unknown_field(call, &["id", "type", "function"])
+        .or_else(|| unknown_field(function, &["name", "arguments"]))
     {
         return Err(format!("Additional properties are not allowed ('{unknown}' was unexpected)"));
     }
-    if filled(call, "id").is_none() || call["type"] != "function" {
+    if non_empty_str(call, "id").is_none() || call["type"] != "function" {
         return Err("a tool call has an id and the type 'function'".to_owned());
     }
-    if !filled(function, "name").is_some_and(openai::is_name) {
+    if !non_empty_str(function, "name").is_some_and(openai::is_name) {
         return Err("a tool call has the name of a function".to_owned());
     }
-    if filled(function, "arguments").is_some_and(is_object_text) {
+    if non_empty_str(function, "arguments").is_some_and(is_object_text) {
         return Ok(());
     }
     Err("arguments must be a JSON object written as a string".to_owned())
@@ -169,7 +170,8 @@ fn content(content: &Value, model: Option<&str>) -> Checked {
     };
     for part in parts {
         match (part["type"].as_str(), model) {
-            (Some("text"), _) if part["text"].is_string() && stranger(part, &["type", "text"]).is_none() => {}
+            (Some("text"), _)
+                if part["text"].is_string() && unknown_field(part, &["type", "text"]).is_none() => {}
             (Some("image_url"), Some(model)) => image(part, model)?,
             (kind, _) => {
                 let kind = kind.unwrap_or_default();
@@ -182,8 +184,9 @@ fn content(content: &Value, model: Option<&str>) -> Checked {
 
 fn image(part: &Value, model: &str) -> Checked {
     let image = &part["image_url"];
-    let unknown = stranger(part, &["type", "image_url"]).or_else(|| stranger(image, &["url", "detail"]));
-    match (unknown, filled(image, "url")) {
+    let unknown =
+        unknown_field(part, &["type", "image_url"]).or_else(|| unknown_field(image, &["url", "detail"]));
+    match (unknown, non_empty_str(image, "url")) {
         (Some(unknown), _) => {
             Err(format!("Additional properties are not allowed ('{unknown}' was unexpected)"))
         }
@@ -261,7 +264,7 @@ fn tools(body: &Value) -> Checked {
     for (at, tool) in list.iter().enumerate() {
         let known = ["name", "description", "parameters", "strict"];
         if let Some(unknown) =
-            stranger(tool, &["type", "function"]).or_else(|| stranger(&tool["function"], &known))
+            unknown_field(tool, &["type", "function"]).or_else(|| unknown_field(&tool["function"], &known))
         {
             return Err(format!("Unknown parameter: 'tools[{at}].{unknown}'."));
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::checks::{OpenCalls, filled};
+use super::super::checks::{OpenCalls, non_empty_str};
 use super::super::dialect::Checked;
 use super::{Known, signature, tools};
 
@@ -21,7 +21,7 @@ pub(super) fn check(body: &Value, model: &Known) -> Checked {
         self::content(content, &format!("contents[{at}]"))?;
     }
     if !body["systemInstruction"].is_null() {
-        let is_text = |part: &Value| filled(part, "text").is_some();
+        let is_text = |part: &Value| non_empty_str(part, "text").is_some();
         if !parts(&body["systemInstruction"]).iter().all(is_text)
             || parts(&body["systemInstruction"]).is_empty()
         {
@@ -71,7 +71,9 @@ fn part(part: &Value, role: &str, path: &str) -> Checked {
     match kind {
         "text" if is_empty => Err(format!("* GenerateContentRequest.{path}.text: empty text parameter")),
         "inlineData" => picture(&part["inlineData"]),
-        "functionCall" | "functionResponse" if !filled(&part[kind], "name").is_some_and(tools::is_name) => {
+        "functionCall" | "functionResponse"
+            if !non_empty_str(&part[kind], "name").is_some_and(tools::is_name) =>
+        {
             Err(format!("* GenerateContentRequest.{path}.{kind}.name: Name cannot be empty."))
         }
         "functionResponse" if part[kind]["response"].is_null() => {
@@ -83,7 +85,7 @@ fn part(part: &Value, role: &str, path: &str) -> Checked {
 
 fn picture(blob: &Value) -> Checked {
     let kind = blob["mimeType"].as_str().unwrap_or_default();
-    match (PICTURES.contains(&kind), filled(blob, "data")) {
+    match (PICTURES.contains(&kind), non_empty_str(blob, "data")) {
         (false, _) => Err(format!("Unsupported MIME type: {kind}")),
         (true, None) => Err("Unable to process input image. Please retry or report.".to_owned()),
         (true, Some(_)) => Ok(()),

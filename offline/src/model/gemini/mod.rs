@@ -55,7 +55,7 @@ impl Known {
 struct Gemini;
 
 pub(super) fn routes() -> Router<OfflineModel> {
-    Router::new().route("/v1beta/models/{call}", http::spoken(&Gemini)).route("/v1beta/models", get(models))
+    Router::new().route("/v1beta/models/{call}", http::route(&Gemini)).route("/v1beta/models", get(models))
 }
 
 async fn models(State(model): State<OfflineModel>, request: Request) -> Response {

@@ -47,8 +47,8 @@ fn chunks(turn: &Turn<'_>) -> (Vec<Chunk>, bool) {
     let mut made = 0;
     for part in turn.parts {
         match part {
-            Part::Text(text) | Part::Refusal(text) => chunks.extend(spoken(turn, text, false)),
-            Part::Thought(text) if shows_thoughts => chunks.extend(spoken(turn, text, true)),
+            Part::Text(text) | Part::Refusal(text) => chunks.extend(text_chunks(turn, text, false)),
+            Part::Thought(text) if shows_thoughts => chunks.extend(text_chunks(turn, text, true)),
             Part::Thought(_) => {}
             Part::Call { name, arguments } if arguments.is_object() => {
                 let call = call(turn, name, arguments, made);
@@ -71,7 +71,7 @@ fn thinking<'a>(turn: &'a Turn<'_>) -> &'a Value {
     config.get("thinkingConfig").unwrap_or(&config["thinking_config"])
 }
 
-fn spoken(turn: &Turn<'_>, text: &str, is_thought: bool) -> Vec<Chunk> {
+fn text_chunks(turn: &Turn<'_>, text: &str, is_thought: bool) -> Vec<Chunk> {
     let chunk = |piece: String| {
         let part = if is_thought { json!({"text": piece, "thought": true}) } else { json!({"text": piece}) };
         Chunk { parts: vec![part], is_delta: true }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::checks::{filled, references, within};
+use super::super::checks::{non_empty_str, references, within};
 use super::super::dialect::Checked;
 use super::Known;
 
@@ -78,14 +78,14 @@ fn together(tools: &Tools<'_>, is_json: bool, config: &Value, model: &Known) -> 
 }
 
 fn declaration(declaration: &Value, path: &str) -> Checked {
-    if !filled(declaration, "name").is_some_and(is_name) {
+    if !non_empty_str(declaration, "name").is_some_and(is_name) {
         return Err(format!(
             "* GenerateContentRequest.{path}.name: Invalid function name. Must start with a letter or an underscore. \
              Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum \
              length of 64."
         ));
     }
-    if filled(declaration, "description").is_none() {
+    if non_empty_str(declaration, "description").is_none() {
         return Err(format!(
             "* GenerateContentRequest.{path}.description: a function needs one to be understood"
         ));

@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
-use super::checks::{OpenCalls, picture_type, stranger};
+use super::checks::{OpenCalls, picture_type, unknown_field};
 use super::dialect::{Call, Dialect, Event, Refusal, Turn};
 use super::request::{Asked, ModelRequest};
 use super::{OfflineModel, http};
@@ -82,7 +82,7 @@ struct Ollama;
 
 pub(super) fn routes() -> Router<OfflineModel> {
     Router::new()
-        .route("/api/chat", http::spoken(&Ollama))
+        .route("/api/chat", http::route(&Ollama))
         .route("/api/tags", get(tags))
         .route("/api/show", post(show))
 }
@@ -100,7 +100,7 @@ async fn tags(State(model): State<OfflineModel>) -> Response {
 
 async fn show(State(model): State<OfflineModel>, Json(body): Json<Value>) -> Response {
     let name = body["model"].as_str().unwrap_or_default();
-    if let Some(why) = stranger(&body, &["model", "verbose"])
+    if let Some(why) = unknown_field(&body, &["model", "verbose"])
         .map(|unknown| format!("unknown field '{unknown}'"))
         .or_else(|| name.is_empty().then(|| "model is required".to_owned()))
     {

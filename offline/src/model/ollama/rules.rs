@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::super::checks::{OpenCalls, at_least, filled, is_base64, references, stranger, within};
+use super::super::checks::{
+    OpenCalls, at_least, is_base64, non_empty_str, references, unknown_field, within,
+};
 use super::super::dialect::{Checked, Refusal};
 use super::super::openai;
 use super::Installed;
@@ -59,7 +61,7 @@ pub(super) fn check(body: &Value) -> Result<(), Refusal> {
 }
 
 fn fields(body: &Value) -> Checked {
-    if let Some(unknown) = stranger(body, &FIELDS) {
+    if let Some(unknown) = unknown_field(body, &FIELDS) {
         return Err(format!("'{unknown}' is no field of a chat request, and would be passed over"));
     }
     if !body["stream"].is_null() && body["stream"] != true {
@@ -121,12 +123,12 @@ fn tools(tools: &Value) -> Checked {
     let mut names = BTreeSet::new();
     for (at, tool) in list.iter().enumerate() {
         let function = &tool["function"];
-        let unknown = stranger(tool, &["type", "function"])
-            .or_else(|| stranger(function, &["name", "description", "parameters"]));
+        let unknown = unknown_field(tool, &["type", "function"])
+            .or_else(|| unknown_field(function, &["name", "description", "parameters"]));
         if let Some(unknown) = unknown {
             return Err(format!("tools[{at}]: '{unknown}' would be passed over"));
         }
-        let name = filled(function, "name").unwrap_or_default();
+        let name = non_empty_str(function, "name").unwrap_or_default();
         if tool["type"] != "function" || !openai::is_name(name) || !names.insert(name) {
             return Err(format!(
                 "tools[{at}]: must be a function with a name of its own, of 1 to 64 of [a-zA-Z0-9_-]"
@@ -198,7 +200,7 @@ fn message(message: &Value) -> Checked {
             );
         }
     };
-    if let Some(unknown) = stranger(message, known) {
+    if let Some(unknown) = unknown_field(message, known) {
         return Err(format!("'{unknown}' would be passed over in a message of this role"));
     }
     if !message["content"].is_string() {
@@ -206,7 +208,7 @@ fn message(message: &Value) -> Checked {
             "json: cannot unmarshal content into Go struct field Message.content of type string".to_owned()
         );
     }
-    if message["role"] == "tool" && filled(message, "tool_name").is_none() {
+    if message["role"] == "tool" && non_empty_str(message, "tool_name").is_none() {
         return Err("a result names its tool in tool_name".to_owned());
     }
     let is_empty = ["images", "tool_calls"].iter().all(|name| message[name].is_null());
@@ -234,12 +236,12 @@ fn images(images: &Value) -> Checked {
 
 fn call(call: &Value) -> Checked {
     let function = &call["function"];
-    let unknown = stranger(call, &["id", "type", "function"])
-        .or_else(|| stranger(function, &["index", "name", "arguments", "description"]));
+    let unknown = unknown_field(call, &["id", "type", "function"])
+        .or_else(|| unknown_field(function, &["index", "name", "arguments", "description"]));
     if let Some(unknown) = unknown {
         return Err(format!("'{unknown}' would be passed over in a tool call"));
     }
-    if filled(function, "name").is_none() {
+    if non_empty_str(function, "name").is_none() {
         return Err("a tool call has the name of its function".to_owned());
     }
     if function["arguments"].is_object() {

@@ -13,8 +13,8 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
     let mut calls = 0;
     for part in turn.parts {
         match part {
-            Part::Text(text) | Part::Refusal(text) => events.extend(spoken(turn, "content", text)),
-            Part::Thought(text) if thinks(turn) => events.extend(spoken(turn, "thinking", text)),
+            Part::Text(text) | Part::Refusal(text) => events.extend(text_events(turn, "content", text)),
+            Part::Thought(text) if thinks(turn) => events.extend(text_events(turn, "thinking", text)),
             Part::Thought(_) => {}
             Part::Call { name, arguments } if arguments.is_object() => {
                 events.push(call(turn, name, arguments, calls));
@@ -42,7 +42,7 @@ fn thinks(turn: &Turn<'_>) -> bool {
     can && turn.request.body["think"] != false
 }
 
-fn spoken(turn: &Turn<'_>, field: &str, text: &str) -> Vec<Event> {
+fn text_events(turn: &Turn<'_>, field: &str, text: &str) -> Vec<Event> {
     let line = |piece: String| {
         let mut message = json!({"role": "assistant", "content": ""});
         message[field] = json!(piece);

@@ -15,7 +15,7 @@ use super::{OfflineModel, http, openai};
 struct Responses;
 
 pub(super) fn routes() -> Router<OfflineModel> {
-    Router::new().route("/v1/responses", http::spoken(&Responses))
+    Router::new().route("/v1/responses", http::route(&Responses))
 }
 
 impl Dialect for Responses {

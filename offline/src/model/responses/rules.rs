@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::checks::{filled, is_object_text, stranger, within};
+use super::super::checks::{is_object_text, non_empty_str, unknown_field, within};
 use super::super::dialect::Checked;
 use super::super::openai;
 
@@ -50,14 +50,14 @@ pub(super) fn check(body: &Value) -> Checked {
     if !body.is_object() {
         return Err("the body must be a JSON object".to_owned());
     }
-    if let Some(unknown) = stranger(body, &PARAMETERS) {
+    if let Some(unknown) = unknown_field(body, &PARAMETERS) {
         return Err(format!("Unknown parameter: '{unknown}' (or one we never send)."));
     }
     switches(body)?;
     let Some(items) = body["input"].as_array().filter(|items| !items.is_empty()) else {
         return Err("input must be a list with at least one item".to_owned());
     };
-    let model = filled(body, "model").unwrap_or_default();
+    let model = non_empty_str(body, "model").unwrap_or_default();
     for (at, item) in items.iter().enumerate() {
         self::item(item, model).map_err(|why| format!("input[{at}]: {why}"))?;
     }
@@ -68,10 +68,10 @@ pub(super) fn check(body: &Value) -> Checked {
 }
 
 fn switches(body: &Value) -> Checked {
-    let Some(model) = filled(body, "model") else {
+    let Some(model) = non_empty_str(body, "model") else {
         return Err("model must be a name".to_owned());
     };
-    if filled(body, "instructions").is_none() {
+    if non_empty_str(body, "instructions").is_none() {
         return Err("instructions must be text".to_owned());
     }
     if body["stream"] != true {
@@ -102,7 +102,7 @@ fn item(item: &Value, model: &str) -> Checked {
         "reasoning" => &["type", "id", "summary", "encrypted_content", "content", "status"],
         other => return Err(format!("Invalid value: '{other}' is no type of item we send")),
     };
-    if let Some(unknown) = stranger(item, known) {
+    if let Some(unknown) = unknown_field(item, known) {
         return Err(format!("Unknown parameter: '{unknown}'."));
     }
     match kind {
@@ -114,10 +114,10 @@ fn item(item: &Value, model: &str) -> Checked {
 }
 
 fn call(item: &Value) -> Checked {
-    if filled(item, "call_id").is_none() || !filled(item, "name").is_some_and(openai::is_name) {
+    if non_empty_str(item, "call_id").is_none() || !non_empty_str(item, "name").is_some_and(openai::is_name) {
         return Err("a function_call has a call_id and the name of a tool".to_owned());
     }
-    if filled(item, "arguments").is_some_and(is_object_text) {
+    if non_empty_str(item, "arguments").is_some_and(is_object_text) {
         return Ok(());
     }
     Err("arguments must be a JSON object written as a string".to_owned())
@@ -125,7 +125,9 @@ fn call(item: &Value) -> Checked {
 
 fn output(item: &Value, model: &str) -> Checked {
     match &item["output"] {
-        _ if filled(item, "call_id").is_none() => Err("a function_call_output has a call_id".to_owned()),
+        _ if non_empty_str(item, "call_id").is_none() => {
+            Err("a function_call_output has a call_id".to_owned())
+        }
         Value::String(_) => Ok(()),
         Value::Array(parts) => parts.iter().try_for_each(|p| part(p, "input_", model)),
         _ => Err("output must be text or a list of parts".to_owned()),
@@ -133,7 +135,7 @@ fn output(item: &Value, model: &str) -> Checked {
 }
 
 fn reasoning(item: &Value) -> Checked {
-    if filled(item, "encrypted_content").is_none() {
+    if non_empty_str(item, "encrypted_content").is_none() {
         return Err("reasoning without encrypted_content means nothing when store is false".to_owned());
     }
     if item["summary"].is_array() {
@@ -174,10 +176,10 @@ fn part(part: &Value, prefix: &str, model: &str) -> Checked {
     if !fits || !allowed {
         return Err(format!("a part of type '{kind}' is unknown, incomplete, or not for this role"));
     }
-    if let Some(unknown) = stranger(part, known) {
+    if let Some(unknown) = unknown_field(part, known) {
         return Err(format!("Unknown parameter: '{unknown}'."));
     }
-    filled(part, "image_url").map_or(Ok(()), |url| openai::picture(url, model))
+    non_empty_str(part, "image_url").map_or(Ok(()), |url| openai::picture(url, model))
 }
 
 /// Only models that reason take reasoning, and only together with what it led to.
@@ -255,7 +257,7 @@ fn tools(tools: &Value, model: &str) -> Checked {
             Some("web_search") => &["type", "search_context_size", "user_location", "filters"],
             _ => return Err(format!("tools[{at}]: must be a function or web_search")),
         };
-        if let Some(unknown) = stranger(tool, known) {
+        if let Some(unknown) = unknown_field(tool, known) {
             return Err(format!("Unknown parameter: 'tools[{at}].{unknown}'."));
         }
     }

@@ -9,9 +9,9 @@ use super::super::state::State;
 use super::{Outcome, Request};
 
 /// Bots can not download more.
-const MOST_DOWNLOAD_BYTES: usize = 20 * 1024 * 1024;
-const MOST_PHOTO_BYTES: usize = 10 * 1024 * 1024;
-const MOST_UPLOAD_BYTES: usize = 50 * 1024 * 1024;
+const MAX_DOWNLOAD_BYTES: usize = 20 * 1024 * 1024;
+const MAX_PHOTO_BYTES: usize = 10 * 1024 * 1024;
+const MAX_UPLOAD_BYTES: usize = 50 * 1024 * 1024;
 
 /// The content of a message field of some type for a file: an upload, an address, or a `file_id`.
 pub(super) fn attached(
@@ -21,7 +21,7 @@ pub(super) fn attached(
     ty: &Type,
     source: &str,
 ) -> Result<Value, Refusal> {
-    let most = if field == "photo" { MOST_PHOTO_BYTES } else { MOST_UPLOAD_BYTES };
+    let most = if field == "photo" { MAX_PHOTO_BYTES } else { MAX_UPLOAD_BYTES };
     let file_id = stored(state, request, source, most)?;
     Ok(shown(state, ty, &file_id))
 }
@@ -64,7 +64,7 @@ pub(super) fn get_file(state: &mut State, request: &Request<'_>) -> Outcome {
     let Some(file) = state.files.get(id) else {
         return Err(Refusal::bad("wrong file_id or the file is temporarily unavailable"));
     };
-    if file.bytes.len() > MOST_DOWNLOAD_BYTES {
+    if file.bytes.len() > MAX_DOWNLOAD_BYTES {
         return Err(Refusal::bad("file is too big"));
     }
     Ok(described(id, file.bytes.len(), &file.path))
@@ -72,7 +72,7 @@ pub(super) fn get_file(state: &mut State, request: &Request<'_>) -> Outcome {
 
 pub(super) fn upload(state: &mut State, request: &Request<'_>) -> Outcome {
     let source = request.text("sticker").unwrap_or_default();
-    let id = stored(state, request, source, MOST_UPLOAD_BYTES)?;
+    let id = stored(state, request, source, MAX_UPLOAD_BYTES)?;
     let file = state.files.get(&id);
     Ok(described(&id, file.map_or(0, |f| f.bytes.len()), file.map_or("", |f| &f.path)))
 }

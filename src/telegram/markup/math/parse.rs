@@ -6,9 +6,9 @@ use super::scripts::{bracketed, fraction, mapped, root, script};
 use super::symbols::{self, Command};
 
 /// Groups within groups; deeper ones are left as they are written.
-const MOST_DEPTH: usize = 24;
+const MAX_DEPTH: usize = 24;
 /// A mark goes over so many characters and no more.
-const MOST_MARKED: usize = 8;
+const MAX_MARKED: usize = 8;
 
 /// Environments with a bracket on both sides of every row.
 const MATRICES: [(&str, (&str, &str)); 10] = [
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
     /// The parts of a text within this one; `None` when it is too deep.
     fn inner(&self, text: &str) -> Option<Vec<Item>> {
         let depth = self.depth + 1;
-        (depth < MOST_DEPTH).then(|| Reader { rest: text, depth }.sequence())
+        (depth < MAX_DEPTH).then(|| Reader { rest: text, depth }.sequence())
     }
 
     fn line(&self, text: &str, compact: bool) -> String {
@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
             Command::Accent(mark) => {
                 let text = self.shown(true);
                 // Marks on marks would double the text with every command.
-                let marked = match text.contains(mark) || text.chars().count() > MOST_MARKED {
+                let marked = match text.contains(mark) || text.chars().count() > MAX_MARKED {
                     true => text,
                     false => text.chars().flat_map(|c| [c, mark]).collect(),
                 };

@@ -1,4 +1,4 @@
-//! What was said around the bot without being meant for it: the newest messages of each conversation.
+//! Background messages: the newest messages of each conversation that were not addressed to the bot.
 
 use chrono::{DateTime, Utc};
 
@@ -17,16 +17,16 @@ pub(super) fn keep(
     message: &Inbound,
     keep: usize,
 ) -> Result<(), Fault> {
-    let new = key::overheard(conversation, message.sent_at, message.message);
+    let new = key::background(conversation, message.sent_at, message.message);
     let prefix = key::conversation(conversation);
-    let mut keys = tables.overheard.tree().scan_prefix(prefix).keys().collect::<Result<Vec<_>, _>>()?;
+    let mut keys = tables.background.tree().scan_prefix(prefix).keys().collect::<Result<Vec<_>, _>>()?;
     if let Err(place) = keys.binary_search_by(|known| known.as_ref().cmp(&new)) {
         keys.insert(place, new.as_slice().into());
     }
-    changes.put(&tables.overheard, new, message)?;
+    changes.put(&tables.background, new, message)?;
     let surplus = keys.len().saturating_sub(keep);
     for key in keys.into_iter().take(surplus) {
-        changes.remove(&tables.overheard, key);
+        changes.remove(&tables.background, key);
     }
     Ok(())
 }
@@ -39,7 +39,7 @@ pub(super) fn since(
     limit: usize,
 ) -> Result<Vec<Inbound>, Fault> {
     let mut messages = Vec::new();
-    for item in tables.overheard.scan(&key::conversation(conversation)).rev().take(limit) {
+    for item in tables.background.scan(&key::conversation(conversation)).rev().take(limit) {
         let (_, message) = item?;
         if message.sent_at < since {
             break;

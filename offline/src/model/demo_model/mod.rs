@@ -67,7 +67,7 @@ another after that, until the sentence finds its end, which is here.";
 
 /// Answers by keyword.
 #[derive(Debug, Clone, Copy)]
-pub struct Showman {
+pub struct DemoModel {
     /// Gives the words that a person wrote, out of how the bot escapes them in its prompt.
     pub unescape: fn(&str) -> String,
 }
@@ -94,7 +94,7 @@ enum Trick {
     Echo,
 }
 
-impl Brain for Showman {
+impl Brain for DemoModel {
     fn answer(&self, request: &ModelRequest) -> Reply {
         let said = request.user_text();
         let message = tagged(&said);
@@ -108,17 +108,17 @@ impl Brain for Showman {
             return offered(request, "sendDice", json!({"emoji": "🎲"}));
         }
         if !results.is_empty() {
-            return spoken(&conclusion(&results));
+            return reply(&conclusion(&results));
         }
         match trick {
-            Trick::Greet => spoken(GREETING),
-            Trick::Format => spoken(SHOWPIECE),
-            Trick::Code => spoken(&code()),
-            Trick::Long => spoken(&long()),
+            Trick::Greet => reply(GREETING),
+            Trick::Format => reply(SHOWPIECE),
+            Trick::Code => reply(&code()),
+            Trick::Long => reply(&long()),
             Trick::Slow => Reply::text(SLOW).paced(0, SLOW_PAUSE),
             Trick::Echo => match request.pictures().as_slice() {
-                [] => spoken(&echo(&(self.unescape)(message.text))),
-                pictures => spoken(&received(pictures)),
+                [] => reply(&echo(&(self.unescape)(message.text))),
+                pictures => reply(&received(pictures)),
             },
             Trick::Dice => offered(request, "find_tools", json!({"query": "roll a dice"})),
             Trick::Search => offered(request, "web_search", json!({"query": query(message.text)})),
@@ -139,12 +139,12 @@ impl Brain for Showman {
 /// Carries a task out: news are looked up, everything else is said.
 fn due(request: &ModelRequest, prompt: &str, results: &[(&str, String)]) -> Reply {
     if !results.is_empty() {
-        return spoken(&conclusion(results));
+        return reply(&conclusion(results));
     }
     if prompt.contains("news") && request.tool_names().contains(&"web_search") {
         return offered(request, "web_search", json!({"query": "news"}));
     }
-    spoken(&schedule::carried_out(prompt))
+    reply(&schedule::carried_out(prompt))
 }
 
 /// A call, if the request offers its tool.
@@ -152,7 +152,7 @@ fn offered(request: &ModelRequest, tool: &str, arguments: Value) -> Reply {
     if request.tool_names().contains(&tool) {
         return Reply::turn(vec![Part::Call { name: tool.to_owned(), arguments }]);
     }
-    spoken(&format!("I would call the tool `{tool}` for that, but it is not offered to me here."))
+    reply(&format!("I would call the tool `{tool}` for that, but it is not offered to me here."))
 }
 
 impl Trick {
@@ -185,7 +185,7 @@ impl Trick {
     }
 }
 
-fn spoken(text: &str) -> Reply {
+fn reply(text: &str) -> Reply {
     Reply::text(text).paced(0, WORD_PAUSE)
 }
 
