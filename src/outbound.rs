@@ -70,7 +70,7 @@ pub struct RateLimiter {
     acquired: AtomicU32,
 }
 
-/// The pace of each kind.
+/// The rate of each kind of message.
 struct Quotas {
     all: Quota,
     notices: Quota,

@@ -13,7 +13,7 @@ use crate::ids::{ChatId, UserId};
 pub struct AccessList {
     /// Owners that opened an invite; those of the settings are not repeated here.
     pub owners: Vec<UserId>,
-    /// People who may use it.
+    /// People who may use the bot, beside the owners.
     pub users: Vec<UserId>,
     /// Groups whose members may use it.
     pub chats: Vec<ChatId>,
@@ -77,7 +77,7 @@ pub fn looks_like_invite(code: &str) -> bool {
 }
 
 impl CodeHash {
-    /// The hash of a code.
+    /// Hashes the code of an invite; only hashes are stored.
     #[must_use]
     pub fn of(code: &str) -> Self {
         Self(digest(&SHA256, code.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
@@ -109,7 +109,7 @@ pub enum AccessChange {
     DenyChat(ChatId),
     /// A new invite stands beside those that are open, unless the bot has an owner.
     Invite {
-        /// The invite.
+        /// The invite to be stored.
         invite: OwnerInvite,
         /// When: what has expired by then goes.
         at: DateTime<Utc>,
@@ -118,18 +118,18 @@ pub enum AccessChange {
     VoidInvites,
     /// Someone presents an invite's code at this time.
     Redeem {
-        /// The hash of the code.
+        /// The hash of the code that was presented.
         code: CodeHash,
-        /// Who presents it.
+        /// The person who presents it and becomes the owner if it is good.
         user: UserId,
-        /// When.
+        /// The time of the change, UTC: expired invites are not good.
         at: DateTime<Utc>,
     },
     /// A group became a supergroup with a new id.
     Migrate {
-        /// The old id.
+        /// The chat's id before it became a supergroup.
         from: ChatId,
-        /// The new one.
+        /// The chat's id from now on.
         to: ChatId,
     },
 }

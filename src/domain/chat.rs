@@ -11,11 +11,11 @@ use crate::ids::{ChatId, TopicId};
 /// A chat as one message shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The chat.
+    /// The chat's id.
     pub chat: ChatId,
-    /// What sort of chat.
+    /// Whether it is a private chat, a group or a channel.
     pub kind: ChatKind,
-    /// A group's title.
+    /// The title of a group or channel.
     pub title: Option<String>,
     /// The forum topic, none for a chat without topics and for a forum's General.
     pub topic: Option<TopicId>,
@@ -33,11 +33,11 @@ impl Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatKind {
-    /// One person and the bot.
+    /// A private chat of one person with the bot.
     Private,
     /// A group or supergroup.
     Group,
-    /// A channel.
+    /// A channel, where only admins write.
     Channel,
 }
 
@@ -70,7 +70,7 @@ impl AnswerWhen {
     /// All of them, in the order a person is offered them.
     pub const ALL: [Self; 3] = [Self::Mention, Self::Always, Self::Off];
 
-    /// Its name in settings.
+    /// The name that stands for it in settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl AnswerWhen {
         }
     }
 
-    /// The one with this name.
+    /// The variant with this name; `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|when| when.name().eq_ignore_ascii_case(name.trim()))
@@ -91,21 +91,21 @@ impl AnswerWhen {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatConfig {
-    /// Instructions of the chat's own.
+    /// Instructions that this chat adds to the system prompt.
     pub custom_prompt: Option<String>,
     /// The language to answer in, in any words.
     pub language: Option<String>,
-    /// How to sound.
+    /// The tone of answers, in free words.
     pub personality: Option<String>,
-    /// The chat's time zone.
+    /// The IANA time zone of the chat.
     pub timezone: Option<Tz>,
     /// When to answer in a group.
     pub answer_when: AnswerWhen,
     /// The agent that answers here, by its name; one that is not there any more does not count.
     pub agent: Option<String>,
-    /// The model that answers here.
+    /// The model that answers in this chat, if not the bot's default.
     pub model: Option<ModelName>,
-    /// How it is to write.
+    /// The parameters that are sent to the model.
     pub settings: Generation,
     /// When its people were asked which time zone they are in.
     pub zone_asked: Option<DateTime<Utc>>,
@@ -114,19 +114,19 @@ pub struct ChatConfig {
 /// A change of some of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConfigPatch {
-    /// Instructions of the chat's own.
+    /// Instructions that this chat adds to the system prompt.
     pub custom_prompt: Option<Option<String>>,
-    /// The language to answer in.
+    /// The language of answers.
     pub language: Option<Option<String>>,
-    /// How to sound.
+    /// The tone of answers, in free words.
     pub personality: Option<Option<String>>,
-    /// The chat's time zone.
+    /// The IANA time zone of the chat.
     pub timezone: Option<Option<Tz>>,
     /// When to answer in a group.
     pub answer_when: Option<AnswerWhen>,
     /// The agent that answers here. Only people change it: it may be what keeps a model from tools.
     pub agent: Option<Option<String>>,
-    /// The model that answers here.
+    /// The model that answers in this chat, if not the bot's default.
     pub model: Option<Option<ModelName>>,
     /// How it is to write, all of it.
     pub settings: Option<Generation>,
@@ -155,7 +155,7 @@ impl ConfigPatch {
         }
     }
 
-    /// Makes the change.
+    /// Applies the change to the settings of a chat.
     pub fn apply(self, config: &mut ChatConfig) {
         set(&mut config.custom_prompt, self.custom_prompt);
         set(&mut config.language, self.language);

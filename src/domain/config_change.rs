@@ -10,16 +10,16 @@ use crate::ids::{ChatId, RunId, TaskId};
 /// For so long a change by the model can be undone.
 pub const UNDO: TimeDelta = TimeDelta::hours(24);
 
-/// One setting of a chat.
+/// A setting of a chat that the model can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
-    /// Instructions of the chat's own.
+    /// Instructions that the chat adds to the system prompt.
     Instructions,
     /// The language to answer in.
     Language,
-    /// How to sound.
+    /// The tone of answers.
     Tone,
-    /// The time zone.
+    /// The IANA time zone.
     Zone,
     /// When to answer in a group.
     Answers,
@@ -72,30 +72,30 @@ impl Setting {
 /// A turn in which the model changes settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangingTurn {
-    /// The turn.
+    /// The turn in which the model made the change.
     pub run: RunId,
     /// Tasks that followed a new time zone, each with the zone that was assumed for it before.
     pub moved: Vec<(TaskId, Tz)>,
-    /// When it changes them.
+    /// The time of the change, UTC.
     pub at: DateTime<Utc>,
 }
 
 /// All that the model changed of a chat's settings in one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigChange {
-    /// The turn.
+    /// The turn in which the model made the change.
     pub run: RunId,
-    /// The chat.
+    /// The chat whose settings were changed.
     pub chat: ChatId,
     /// The settings before. They differ from those after it in what the model changed, and in nothing else.
     pub before: ChatConfig,
-    /// The settings after it.
+    /// The chat's settings after the change.
     pub after: ChatConfig,
     /// Tasks that followed a new time zone, each with the zone that was assumed for it before.
     pub moved: Vec<(TaskId, Tz)>,
     /// When the last of it was changed.
     pub changed_at: DateTime<Utc>,
-    /// Somebody has undone it.
+    /// Whether a person has undone it.
     pub undone: bool,
 }
 
@@ -120,7 +120,7 @@ impl ConfigChange {
         self.changed_at = turn.at;
     }
 
-    /// The settings that it changed.
+    /// The settings whose values differ before and after.
     pub fn settings(&self) -> impl Iterator<Item = Setting> {
         Setting::ALL.into_iter().filter(|setting| setting.differs(&self.before, &self.after))
     }

@@ -17,14 +17,14 @@ use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId,
 /// Where one turn runs at a time: a chat, or a topic of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Conversation {
-    /// The chat.
+    /// The chat's id.
     pub chat: ChatId,
-    /// The forum topic.
+    /// The forum topic; `None` outside of forums and in the general topic.
     pub topic: Option<TopicId>,
 }
 
 impl Place {
-    /// The queue this place belongs to.
+    /// The conversation of this place: turns of one conversation run one after the other.
     #[must_use]
     pub const fn conversation(&self) -> Conversation {
         Conversation { chat: self.chat, topic: self.topic }
@@ -34,18 +34,18 @@ impl Place {
 /// One thread of talk in a conversation; `/new` starts another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// Its id.
+    /// The id, unique for ever.
     pub id: SessionId,
-    /// Where it takes place.
+    /// The chat and topic it belongs to.
     pub conversation: Conversation,
-    /// When it began.
+    /// When it began, UTC.
     pub created_at: DateTime<Utc>,
     /// When it was last written to.
     pub updated_at: DateTime<Utc>,
 }
 
 impl Session {
-    /// A session that begins now.
+    /// A new session without messages that begins at `now`.
     #[must_use]
     pub fn new(conversation: Conversation, now: DateTime<Utc>) -> Self {
         Self { id: SessionId::new(), conversation, created_at: now, updated_at: now }
@@ -55,7 +55,7 @@ impl Session {
 /// Names a stored message where a prompt shows it only in part, as `session-{id}-msg-{index}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryKey {
-    /// The session it stands in.
+    /// The session that holds the message.
     pub session: SessionId,
     /// Its position in the session, from 0.
     pub index: u32,
@@ -83,39 +83,39 @@ impl FromStr for EntryKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// A person.
+    /// A person in the chat.
     User,
-    /// The model.
+    /// The model: answers and the texts beside its calls.
     Assistant,
     /// The result of a tool call.
     Tool,
-    /// Figaro itself.
+    /// Figaro itself: notes about a turn.
     System,
 }
 
 /// A stored message. Everything is kept whole; shortening happens only when a prompt is built.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Its id.
+    /// The id, unique for ever.
     pub id: EntryId,
-    /// The session it belongs to.
+    /// The session that holds the message.
     pub session: SessionId,
     /// Its position in the session, from 0, without gaps.
     pub index: u32,
-    /// Whose words these are.
+    /// Who wrote it.
     pub role: Role,
     /// The person, for a user's message.
     pub speaker: Option<Speaker>,
     /// The words, or a tool's result.
     pub text: String,
-    /// What else a person sent.
+    /// Attachments of a person's message.
     #[serde(default)]
     pub attachments: Vec<Attachment>,
-    /// What a person replied to.
+    /// The message that a person replied to.
     pub quotes: Option<Quoted>,
-    /// `provider:model` that wrote it.
+    /// The model that wrote it, as `provider:model`.
     pub model_id: Option<String>,
-    /// The tokens it took.
+    /// The tokens that writing it took.
     pub token_usage: Option<Usage>,
     /// What it cost in nano-dollars, where the price is known.
     #[serde(default)]
@@ -125,7 +125,7 @@ pub struct Message {
     /// The memories the answer used.
     #[serde(default)]
     pub referenced_memories: Vec<MemoryId>,
-    /// When it was written.
+    /// When it was written, UTC.
     pub created_at: DateTime<Utc>,
     /// The Telegram messages that carry it; several for an album or a split answer.
     #[serde(default)]
@@ -230,7 +230,7 @@ impl Message {
 pub struct ToolMeta {
     /// The provider's id of the call.
     pub tool_call_id: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool_name: String,
     /// The arguments exactly as the model wrote them.
     pub tool_arguments: String,
@@ -244,6 +244,6 @@ pub struct ToolMeta {
 pub struct PrivatePart {
     /// The provider that made it.
     pub provider: String,
-    /// What it made.
+    /// The data as the provider sent it; it goes back to that provider unchanged.
     pub data: Value,
 }

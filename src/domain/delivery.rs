@@ -9,13 +9,13 @@ use crate::ids::{ChatId, DeliveryId, EntryId, MessageId, RunId, TaskId};
 /// A reply that Telegram has not confirmed in full yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingDelivery {
-    /// Its id.
+    /// The id of the delivery.
     pub id: DeliveryId,
     /// The turn that wrote it.
     pub run: RunId,
     /// The stored answer; none for words that are not part of the conversation, such as an apology.
     pub entry: Option<EntryId>,
-    /// Where it goes.
+    /// The chat and topic that it is sent to.
     pub place: Place,
     /// The message it answers; quoted in groups.
     pub reply_to: Option<MessageId>,
@@ -24,7 +24,7 @@ pub struct PendingDelivery {
     /// The address in it that may be shown with a preview of its page; no other one is.
     #[serde(default)]
     pub preview: Option<String>,
-    /// When it was written.
+    /// When it was written, UTC: it is tried for a day from then.
     pub created_at: DateTime<Utc>,
     /// The parts that Telegram has confirmed, in order; delivery goes on after them.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct PendingDelivery {
     /// The task whose run wrote it: the run ends when it is delivered.
     #[serde(default)]
     pub task: Option<TaskId>,
-    /// It is a card that is drawn when it is sent; its Markdown is empty.
+    /// The card to be sent in place of Markdown, which is empty then. It is made from stored data when it is sent.
     #[serde(default)]
     pub card: Option<Card>,
     /// The turn ended before its answer: messages of it that do not begin these words stay, and the words come behind.
@@ -56,7 +56,7 @@ pub struct PendingDelivery {
 }
 
 impl PendingDelivery {
-    /// A card of a turn, drawn when it is sent.
+    /// A card that a turn sends behind its answer, made from stored data when it is sent.
     #[must_use]
     pub fn of_card(run: RunId, place: Place, card: Card, created_at: DateTime<Utc>) -> Self {
         Self { card: Some(card), ..Self::new(run, place, String::new(), created_at) }
@@ -125,9 +125,9 @@ pub enum Author {
 pub enum DeliveryEnd {
     /// Telegram has confirmed all of it.
     Whole,
-    /// A person stopped it.
+    /// A person stopped it: the parts confirmed by then stay.
     Stopped,
-    /// Telegram did not take it.
+    /// Telegram refused it for good.
     Refused,
     /// Nobody knows whether Telegram has taken it.
     Unclear,
@@ -151,17 +151,17 @@ pub enum Card {
 pub enum Action {
     /// Have it go on where it ended.
     GoOn,
-    /// Have the question tried again.
+    /// Asks the question again.
     Retry,
-    /// Have another model try it.
+    /// Asks the question again with another model, which is chosen next.
     OtherModel,
-    /// Run a task now.
+    /// Runs the task now, beside its schedule.
     RunTask(TaskId),
-    /// Leave a missed run out.
+    /// Skips the missed run of the task.
     SkipTask(TaskId),
     /// Have a paused task run again.
     ResumeTask(TaskId),
-    /// Cancel a task.
+    /// Cancels the task.
     CancelTask(TaskId),
 }
 
@@ -169,14 +169,14 @@ pub enum Action {
 /// chat each full part. It becomes the part with its index, or is taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveMessage {
-    /// The turn that writes it.
+    /// The turn whose answer it shows.
     pub run: RunId,
     /// Which part of the answer it is, from 0 on.
     #[serde(default)]
     pub index: u32,
-    /// The chat it stands in.
+    /// The chat of the message.
     pub chat: ChatId,
-    /// Its id there.
+    /// The id of the message in that chat.
     pub message: MessageId,
     /// A hash of what it shows; none while that is not certain, as in one that grows.
     #[serde(default)]

@@ -27,9 +27,9 @@ pub struct Generation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputFormat {
-    /// Words, as people read them.
+    /// Free text, for people.
     Text,
-    /// One JSON value.
+    /// One JSON value and nothing else.
     Json,
 }
 
@@ -37,13 +37,13 @@ pub enum OutputFormat {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{name} is {value}, and takes {low} to {high}")]
 pub struct OutOfRange {
-    /// The setting.
+    /// The name of the setting.
     pub name: &'static str,
-    /// What it was set to.
+    /// The value that was refused.
     pub value: f64,
-    /// The least it takes.
+    /// The smallest value that is taken.
     pub low: f64,
-    /// The most it takes.
+    /// The largest value that is taken.
     pub high: f64,
 }
 
@@ -90,7 +90,7 @@ impl Generation {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    /// All settings by name.
+    /// The names of all settings.
     pub const NAMES: [&str; 7] = [
         "temperature",
         "max_tokens",

@@ -13,7 +13,7 @@ pub struct Speaker {
     pub user: UserId,
     /// First and last name, or the chat's title.
     pub name: String,
-    /// Without the `@`.
+    /// The Telegram username, without the `@`.
     pub username: Option<String>,
 }
 
@@ -28,17 +28,17 @@ impl Speaker {
 /// What a person sent, or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inbound {
-    /// The update that brought it.
+    /// The update that it came in.
     pub update: UpdateId,
     /// The message's id in its chat.
     pub message: MessageId,
-    /// Where it was written.
+    /// The chat and topic it was written in.
     pub place: Place,
-    /// Who wrote it.
+    /// The person, or the channel, that wrote it.
     pub speaker: Speaker,
     /// The IETF language tag of the writer's Telegram client.
     pub language: Option<String>,
-    /// When Telegram received it.
+    /// When Telegram received it, UTC, in whole seconds.
     pub sent_at: DateTime<Utc>,
     /// Text or caption; empty for a bare attachment.
     pub text: String,
@@ -46,7 +46,7 @@ pub struct Inbound {
     pub attachments: Vec<Attachment>,
     /// What it replies to or quotes.
     pub quotes: Option<Quoted>,
-    /// It names the bot.
+    /// Whether it names the bot, by `@username` or by a mention.
     pub mentioned: bool,
     /// It replies to a message of the bot.
     pub reply_to_bot: bool,
@@ -85,13 +85,13 @@ impl Inbound {
 pub struct Quoted {
     /// Its id, when it is in the same chat.
     pub message: Option<MessageId>,
-    /// Who wrote it.
+    /// The display name of whoever wrote it, if known.
     pub author: Option<String>,
     /// Its text or caption.
     pub text: String,
     /// The part that was marked as a quote.
     pub excerpt: Option<String>,
-    /// What else it carries.
+    /// Its attachments.
     pub attachments: Vec<Attachment>,
     /// A person or a channel wrote it, no bot.
     #[serde(default)]
@@ -109,7 +109,7 @@ impl Quoted {
 /// Something in a message that is not text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// What it is.
+    /// The kind of attachment.
     pub kind: AttachmentKind,
     /// Telegram's handle for the content, if it has one.
     pub file_id: Option<String>,
@@ -146,7 +146,7 @@ impl Attachment {
 pub enum AttachmentKind {
     /// A photo.
     Photo,
-    /// A file.
+    /// A file of any other type.
     Document,
     /// A voice message.
     Voice,
@@ -160,13 +160,13 @@ pub enum AttachmentKind {
     Sticker,
     /// A silent looping video.
     Animation,
-    /// A place.
+    /// A location on the map.
     Location,
-    /// A person's card.
+    /// A contact: a name and a phone number.
     Contact,
     /// A poll.
     Poll,
-    /// Something newer than this list.
+    /// A kind that this version does not know.
     Other,
 }
 

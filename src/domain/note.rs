@@ -12,20 +12,20 @@ pub const MAX_CONTENT_CHARS: usize = 2000;
 /// The most characters of a key.
 pub const MAX_KEY_CHARS: usize = 64;
 
-/// One note.
+/// A note that the model keeps for a chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Its id.
+    /// The id of the note.
     pub id: NoteId,
-    /// The chat that keeps it.
+    /// The chat that it belongs to.
     pub chat: ChatId,
-    /// The list it is on.
+    /// The name of the list it is on, such as `shopping`.
     pub key: String,
-    /// What it says.
+    /// The text of the note.
     pub content: String,
-    /// Who had it written.
+    /// The person who asked for it, if known.
     pub author: Option<UserId>,
-    /// When.
+    /// When it was added, UTC.
     pub created_at: DateTime<Utc>,
 }
 

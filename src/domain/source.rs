@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Source {
     /// Its title; its address where there is none.
     pub title: String,
-    /// Its address.
+    /// The address of the page.
     pub url: String,
 }
 

@@ -10,18 +10,18 @@ use crate::ids::{RunId, TaskId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Looks only.
+    /// It only reads: making it again does no harm.
     Read,
     /// Changes something that can be changed back.
     Write,
-    /// Destroys something.
+    /// It deletes or changes something that cannot be restored.
     Destructive,
 }
 
 /// What a tool is for, where it is treated unlike others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ToolKind {
-    /// It is treated like any other.
+    /// A tool without a special rule.
     #[default]
     Plain,
     /// It searches the web. Whoever has it may search, by it or by the provider's own search in its place.
@@ -96,43 +96,43 @@ impl SideEffects {
 pub struct Call {
     /// The provider's id, unique in its turn.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
     /// JSON, as far as the model managed.
     pub arguments: String,
 }
 
-/// Where a stored call stands.
+/// The state of a stored call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// It was started.
+    /// It was started. After a crash it may or may not have acted.
     Running,
-    /// It ended well.
+    /// It ended with a result.
     Complete,
     /// It ended with an error.
     Failed,
     /// It was broken off: whether it acted is not known.
     Unknown,
-    /// Policy refused it.
+    /// Policy refused it. Nothing was done.
     Denied,
 }
 
-/// A stored call.
+/// A call as it is stored with its turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// What the model asked for.
+    /// The call as the model asked for it.
     #[serde(flatten)]
     pub call: Call,
     /// The turn it belongs to.
     pub run: RunId,
-    /// Where it stands.
+    /// The state of the call.
     pub status: ToolStatus,
-    /// What the model was told.
+    /// The result that the model was given, as JSON text.
     pub result: Option<String>,
-    /// When it was started.
+    /// When it was started, UTC.
     pub started_at: DateTime<Utc>,
-    /// How long it took, once ended.
+    /// How long it took, in milliseconds; `None` while it runs.
     pub duration_ms: Option<u64>,
 }
 

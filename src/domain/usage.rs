@@ -12,11 +12,11 @@ use crate::ids::{ChatId, ReservationId, UserId};
 /// Tokens of one or more model calls, as the provider counted them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens sent.
+    /// Tokens sent to the model.
     pub input: u64,
     /// Those of them that came from the provider's cache.
     pub cached: u64,
-    /// Tokens written, reasoning included.
+    /// Tokens that the model wrote, reasoning included.
     pub output: u64,
 }
 
@@ -39,11 +39,11 @@ impl AddAssign for Usage {
 /// What a model costs, in nano-dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
-    /// A token sent.
+    /// The price of a token sent to the model.
     pub input: u64,
     /// A token that came from the provider's cache.
     pub cached: u64,
-    /// A token written.
+    /// The price of a token that the model writes.
     pub output: u64,
     /// A search of the web by the provider, where that is known.
     pub search: Option<u64>,
@@ -67,7 +67,7 @@ impl Price {
 /// Tokens and money that are gone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Tokens sent and written.
+    /// Tokens sent and written, in all.
     pub tokens: u64,
     /// Nano-dollars, as far as prices are known.
     pub nano_usd: u64,
@@ -152,9 +152,9 @@ impl SubAssign for Spent {
 /// For whom a model is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payer {
-    /// The chat.
+    /// The chat that the call is booked on.
     pub chat: ChatId,
-    /// The person who asked.
+    /// The person that the call is booked on: whoever asked.
     pub user: UserId,
 }
 
@@ -163,13 +163,13 @@ pub struct Payer {
 pub struct Spending {
     /// The day, in the bot's own zone.
     pub day: NaiveDate,
-    /// The chat.
+    /// The chat that the call is booked on.
     pub chat: ChatId,
-    /// The person.
+    /// The person that it is booked on.
     pub user: UserId,
-    /// The model.
+    /// The model that was called.
     pub model: ModelName,
-    /// How much.
+    /// The tokens and the money.
     pub spent: Spent,
 }
 
@@ -177,9 +177,9 @@ pub struct Spending {
 /// spent: nobody knows what of it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
-    /// Its id.
+    /// The id of the reservation.
     pub id: ReservationId,
-    /// What it may come to.
+    /// The most that the call can cost.
     pub most: Spending,
 }
 

@@ -20,7 +20,7 @@ pub struct Models {
     providers: BTreeMap<&'static str, Arc<dyn Provider>>,
     default: ModelName,
     fallback: Vec<ModelName>,
-    /// Each provider's own.
+    /// The models that each provider names as its own.
     own: Vec<ModelName>,
     /// A tool searches the web for models whose provider does not.
     outside_search: bool,

@@ -37,24 +37,24 @@ pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
-/// What every call here can fail with.
+/// The result of every call here.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// An update as Telegram sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawUpdate {
-    /// Its `update_id`.
+    /// The `update_id` that Telegram gave it.
     pub id: UpdateId,
-    /// All of it.
+    /// The whole update as JSON.
     pub body: Value,
 }
 
 /// An update that is no JSON Figaro can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableUpdate {
-    /// Its `update_id`.
+    /// The `update_id` that Telegram gave it.
     pub id: UpdateId,
-    /// How it begins.
+    /// The first [`Self::KEPT_BYTES`] of its text at most.
     pub text: String,
     /// How long the whole of it is, in bytes.
     pub bytes: usize,
@@ -94,7 +94,7 @@ pub trait InboxStore: Debug + Send + Sync {
 /// So many updates of a bot that could not be read are kept.
 pub const KEPT_UNREADABLE: usize = 100;
 
-/// Sessions, their messages and turns.
+/// Sessions, their messages, their background messages and their turns.
 #[async_trait]
 pub trait ConversationStore: Debug + Send + Sync {
     /// The current session of a conversation; the first call begins one.
@@ -122,7 +122,7 @@ pub trait ConversationStore: Debug + Send + Sync {
         model: Option<ModelName>,
         now: DateTime<Utc>,
     ) -> Result<Option<(ActiveTurn, Vec<Message>)>>;
-    /// The question of a turn, as it is stored.
+    /// The stored messages of a turn's question, oldest first.
     async fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>>;
     /// Turns that began and never ended.
     async fn active_runs(&self) -> Result<Vec<ActiveTurn>>;
@@ -211,15 +211,15 @@ pub trait OutboxStore: Debug + Send + Sync {
 /// What became of a note that was to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
-    /// It is stored.
+    /// It was stored.
     New,
     /// The chat has one with the same key and content.
     Already(NoteId),
-    /// The chat has as many as it may.
+    /// The chat has `limit` notes; nothing was stored.
     Full,
 }
 
-/// A chat's notes.
+/// The notes of chats.
 #[async_trait]
 pub trait NoteStore: Debug + Send + Sync {
     /// Adds a note, durably, unless its chat has the same one already or `limit` notes; of several callers at the same
@@ -265,7 +265,7 @@ pub trait SettingsStore: Debug + Send + Sync {
     /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be
     /// called again, and moves then what has come to the old id since.
     async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()>;
-    /// Who may use the bot.
+    /// The list of who may use the bot: owners, users, chats, denials, invites.
     async fn access(&self) -> Result<AccessList>;
     /// Applies a change to the list, durably and without losing a change made at the same time; returns whether the
     /// change did anything.
@@ -277,7 +277,7 @@ pub trait SettingsStore: Debug + Send + Sync {
     async fn forget_strangers(&self, before: DateTime<Utc>) -> Result<usize>;
 }
 
-/// What model calls have cost.
+/// Tokens and money that model calls have taken or may take.
 #[async_trait]
 pub trait UsageStore: Debug + Send + Sync {
     /// Sets tokens and money aside for a call, durably.
@@ -296,22 +296,22 @@ pub trait UsageStore: Debug + Send + Sync {
 /// How many tasks there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskLimits {
-    /// In a chat.
+    /// The most tasks of a chat.
     pub per_chat: usize,
-    /// Of one person, in all chats.
+    /// The most tasks of one person in all chats.
     pub per_user: usize,
 }
 
 /// What became of a task that was to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskAdded {
-    /// It is stored.
+    /// It was stored.
     New,
     /// The chat has one that says the same.
     Already(TaskId),
-    /// The chat has as many as it may.
+    /// The chat has reached [`TaskLimits::per_chat`]; nothing was stored.
     ChatFull,
-    /// Its creator has as many as they may.
+    /// Its creator has reached [`TaskLimits::per_user`]; nothing was stored.
     UserFull,
 }
 
@@ -321,7 +321,7 @@ pub trait TaskStore: Debug + Send + Sync {
     /// Adds a task, durably, unless there is the same one already or there are too many; those that will not run any
     /// more do not count. Of several callers at the same time only so many add theirs.
     async fn add_task(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded>;
-    /// A task.
+    /// The task with this id; `None` if there is none.
     async fn task(&self, id: TaskId) -> Result<Option<Task>>;
     /// All tasks of a chat, oldest first, those too that are over and kept for a while.
     async fn tasks(&self, chat: ChatId) -> Result<Vec<Task>>;
@@ -368,7 +368,7 @@ pub const KEPT_RUNS: u32 = 20;
 /// How the store is doing, for `/status` and `figaro check`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreHealth {
-    /// Bytes on disk.
+    /// The size of the store on disk, in bytes.
     pub bytes: u64,
     /// Records and updates that could not be read and were set aside.
     pub unreadable: u64,
@@ -389,8 +389,8 @@ pub trait Store:
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.
     async fn failed(&self) -> String;
-    /// How it is doing.
+    /// The size of the store and how much of it was unreadable.
     async fn health(&self) -> Result<StoreHealth>;
-    /// Makes everything written durable.
+    /// Makes everything written so far durable. Returns when it is on disk.
     async fn flush(&self) -> Result<()>;
 }

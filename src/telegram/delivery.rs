@@ -22,47 +22,47 @@ use crate::prompts::texts::{Locales, Texts};
 use crate::store::{SettingsStore, StoreError, TaskStore};
 use crate::turn::parked::Parked;
 
-/// The way out for answers.
+/// Delivers answers and cards to Telegram chats: the one implementation of [`Delivery`].
 #[derive(Debug)]
 pub struct TelegramDelivery {
-    /// Sends.
+    /// Sends, edits and deletes messages within the rate limits, with retries.
     pub sender: Sender,
-    /// Draws what is in progress; it must be still before the answer is sent.
+    /// The previews of turns in progress. A turn's preview is stopped before its answer is sent.
     pub live: Arc<Live>,
-    /// Words on buttons and cards.
+    /// The texts on buttons and cards, by language.
     pub locales: Arc<Locales>,
     /// Turns whose questions are sent, and wait for an answer.
     pub parked: Parked,
-    /// What cards show.
+    /// The stored tasks, which task cards show.
     pub tasks: Arc<dyn TaskStore>,
-    /// Where chats are.
+    /// The settings of chats: their time zones, and what settings cards show.
     pub settings: Arc<dyn SettingsStore>,
     /// The zone of chats that set none.
     pub default_zone: Tz,
 }
 
-/// How long a message is tried.
+/// The bounds of sending one message.
 struct Attempt<'a> {
     tries: &'a mut Tries,
-    /// Ends it at once.
+    /// A person's stop: cancels sending at once.
     stop: &'a CancellationToken,
 }
 
-/// The place of a message among those of its delivery, and what stands there already.
+/// The position of a message in its delivery, and the live messages that it may go into.
 struct Slot<'a> {
     /// Messages that showed the answer while it was written.
     live: &'a mut Vec<LiveMessage>,
-    /// Its position, from 0.
+    /// The position in the delivery, from 0.
     at: usize,
 }
 
-/// What has come of a delivery.
+/// The outcome of sending the messages of a delivery.
 struct Came {
     /// The fingerprint of each of its messages.
     prints: Vec<u64>,
-    /// Telegram has confirmed all of them.
+    /// Whether Telegram has confirmed all messages.
     is_whole: bool,
-    /// So many of them are confirmed, the first ones.
+    /// How many messages, counted from the first, are confirmed.
     sent: usize,
 }
 

@@ -20,15 +20,15 @@ use crate::turn::queue::Job;
 /// What recovery reads what is left from, and what takes back words that nobody goes on with.
 #[derive(Debug, Clone, Copy)]
 pub struct Left<'a> {
-    /// Updates.
+    /// The store of updates that were not settled.
     pub inbox: &'a dyn InboxStore,
-    /// Turns.
+    /// The store of turns that never ended.
     pub conversations: &'a dyn ConversationStore,
-    /// Runs of tasks.
+    /// The store of tasks: of runs under way.
     pub tasks: &'a dyn TaskStore,
     /// Answers and live messages.
     pub outbox: &'a dyn OutboxStore,
-    /// Takes words back.
+    /// Withdraws what was shown of turns that are not continued.
     pub delivery: &'a Arc<dyn Delivery>,
 }
 

@@ -30,50 +30,50 @@ pub(super) const PREVIEW: &str = "link_preview_options";
 /// Sends messages as the bot. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sender {
-    /// The Bot API.
+    /// The client of the Bot API.
     pub api: Api,
-    /// The pace.
+    /// The rate limiter that every call waits at.
     pub limiter: Arc<RateLimiter>,
     /// Where the bot's own messages are recorded.
     pub outbox: Arc<dyn OutboxStore>,
     /// Where a chat's new id is recorded.
     pub settings: Arc<dyn SettingsStore>,
-    /// The time.
+    /// Gives the current time: messages and attempts are dated by it.
     pub clock: Clock,
-    /// Trying again ends when these stop.
+    /// The bot's spawned tasks: retries end when these are asked to stop.
     pub tasks: TaskTracker,
 }
 
-/// A message to be sent.
+/// A message to be sent: text or a document, with its buttons.
 #[derive(Debug, Clone, Default)]
 pub struct Outgoing {
     /// Text and entities; of a document what can be sent in its place, if anything.
     pub content: Formatted,
     /// The address that is shown with a preview of its page, if it stands in the text. Of no other one is a page loaded.
     pub preview: Option<String>,
-    /// The message it answers.
+    /// The message that it replies to, in the same chat. It is sent without if that is gone.
     pub reply_to: Option<MessageId>,
-    /// Rows of buttons.
+    /// Rows of buttons under the message, from the top.
     pub buttons: Vec<Vec<Button>>,
     /// A document, sent in place of the text.
     pub file: Option<File>,
     /// Whether it waits behind other messages.
     pub urgency: Urgency,
-    /// Who speaks in it.
+    /// Whether the words are the model's or Figaro's own; recorded with the message.
     pub author: Author,
 }
 
 /// A button of an inline keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Button {
-    /// What it shows.
+    /// The text on the button.
     pub text: String,
-    /// What comes back when it is pressed.
+    /// The callback data that Telegram sends back when it is pressed.
     pub data: Data,
 }
 
 impl Button {
-    /// A button with this text, which says this when it is pressed.
+    /// A button with this text and this callback data.
     #[must_use]
     pub fn new(text: impl Into<String>, data: impl Into<Data>) -> Self {
         Self { text: text.into(), data: data.into() }
@@ -83,13 +83,13 @@ impl Button {
 /// Why a message was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unsent {
-    /// Telegram will never take it; its words.
+    /// Telegram refuses it for good; holds Telegram's description. Another try is of no use.
     Hopeless(String),
-    /// Nobody knows whether it was sent, and it has been repeated as often as it may be.
+    /// The outcome is unknown and all repeats are used up; holds the last error.
     Unclear(String),
-    /// The bot stops.
+    /// The bot is stopping. The message may be sent at the next start.
     Stopping,
-    /// A person stopped it.
+    /// A person stopped the answer. It is not sent any more.
     Stopped,
 }
 
@@ -256,7 +256,7 @@ impl Sender {
     }
 }
 
-/// The arguments of `sendMessage`.
+/// The JSON arguments of `sendMessage` for this message in this chat and topic.
 pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(place.chat));
@@ -315,7 +315,7 @@ pub(super) fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'st
     body.remove(part).map(|_| part)
 }
 
-/// The `reply_markup` of these buttons.
+/// The `reply_markup` value of an inline keyboard with these rows.
 pub(super) fn keyboard(buttons: &[Vec<Button>]) -> Value {
     let rows: Vec<Vec<Value>> = buttons
         .iter()

@@ -44,21 +44,21 @@ pub use typed::{About, typed};
 /// For whom and where a tool is called.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
-    /// The turn.
+    /// The turn that makes the call.
     pub run: RunId,
     /// The chat and topic; tools act there and nowhere else.
     pub place: Place,
-    /// Who asked.
+    /// The person whose question the turn answers; of a task, its creator.
     pub speaker: Speaker,
     /// The IETF tag of the language that their client speaks.
     pub language: Option<String>,
-    /// What they may do.
+    /// The rights of that person: member, admin or owner.
     pub standing: Standing,
     /// The model that the turn is for.
     pub model: ModelName,
     /// Addresses that a person wrote or that search found: only these may a tool have loaded.
     pub addresses: Addresses,
-    /// When the call was made.
+    /// When the call was made, UTC. Tools take this time, not the clock's.
     pub now: DateTime<Utc>,
     /// The most messages that tools may send, in the run of a task; without it as many as the model wants.
     pub sends: Option<Arc<SendAllowance>>,
@@ -67,7 +67,7 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// For whom a model is called on the way.
+    /// The chat and person that model calls within the tool are booked on.
     #[must_use]
     pub fn payer(&self) -> Payer {
         Payer { chat: self.place.chat, user: self.speaker.user.clone() }
@@ -95,12 +95,12 @@ impl ToolContext {
     }
 }
 
-/// What a tool gave.
+/// The result of a call that succeeded, or a question to the person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutput {
-    /// For the model.
+    /// The result as the model sees it, as JSON.
     pub value: Value,
-    /// What it leaves behind for the rest of the turn.
+    /// The side effects that matter to the rest of the turn.
     pub side_effects: SideEffects,
     /// A question to the person: the turn waits, and the answer is the result of the call in place of the value.
     pub asks: Option<PersonQuestion>,
@@ -121,13 +121,13 @@ fn as_data(field: &str, words: Value) -> Value {
     json!({"success": true, "about": about, field: words})
 }
 
-/// Why a tool gave nothing.
+/// Why a call has no result. Every case is told to the model; none ends the turn.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// The model can mend it, or tell the person.
+    /// The call failed. The model may correct its arguments or tell the person.
     #[error("{0}")]
     ForModel(String),
-    /// Policy refused.
+    /// Policy refused the call. Nothing was done.
     #[error("{0}")]
     Denied(String),
     /// Nobody knows whether it acted. The words tell the model not to repeat it.
@@ -142,14 +142,14 @@ impl From<StoreError> for ToolError {
     }
 }
 
-/// Something the model can call.
+/// A function that the model can call. The registry lists tools; `turn::execute` calls them.
 #[async_trait]
 pub trait Tool: Debug + Send + Sync {
     /// Its name, description, parameters and kind.
     fn spec(&self) -> &Arc<ToolSpec>;
-    /// What it does to the world.
+    /// Whether it reads, writes or destroys; policy judges by this.
     fn effect(&self) -> Effect;
-    /// What a chat shows while it is at work.
+    /// The key of the text that a chat shows during a call.
     fn status(&self) -> StatusKey;
     /// For a tool that is offered only where it was found: what people call that which it does, in English.
     fn rare(&self) -> Option<&str> {
@@ -159,6 +159,7 @@ pub trait Tool: Debug + Send + Sync {
     fn sends(&self, _arguments: &Value) -> usize {
         0
     }
-    /// Does it.
+    /// Executes one call. `arguments` is the JSON value that the model wrote; it need not fit the schema. Returns a
+    /// result for the model or a [`ToolError`].
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError>;
 }

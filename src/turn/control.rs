@@ -10,7 +10,7 @@ use super::question::Question;
 /// How a turn is told to end, and what it has to ask before it shows or does anything. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Control {
-    /// Cancelled to end the turn.
+    /// Cancelled when the turn is to end.
     pub cancel: CancellationToken,
     phase: Arc<Mutex<Phase>>,
 }
@@ -23,7 +23,7 @@ enum Phase {
     Open,
     /// Words were shown or a call was made.
     Committed,
-    /// It was told to end.
+    /// The turn was told to end, for this reason.
     Ended(CancelReason),
 }
 
@@ -40,7 +40,7 @@ pub enum CancelReason {
 }
 
 impl Control {
-    /// Why the turn was cancelled.
+    /// Why the turn was cancelled; `None` if it was not.
     #[must_use]
     pub fn reason(&self) -> CancelReason {
         match &*lock(&self.phase) {

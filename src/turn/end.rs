@@ -23,28 +23,28 @@ use crate::prompts::texts::{Locales, Texts, fill};
 use crate::store::{ConversationStore, SettingsStore, StoreError, TaskStore};
 use crate::tools::Registry;
 
-/// Ends turns.
+/// Writes the end of a turn in one commit, then delivers its answer and cards. Called by the pipeline.
 #[derive(Debug, Clone)]
 pub struct Ender {
-    /// Where turns are on record.
+    /// The store of turns and messages.
     pub conversations: Arc<dyn ConversationStore>,
-    /// Scheduled prompts.
+    /// The store of scheduled tasks.
     pub tasks: Arc<dyn TaskStore>,
-    /// Settings of chats.
+    /// The store of the settings of chats.
     pub settings: Arc<dyn SettingsStore>,
-    /// Every tool there is.
+    /// The registry of all tools.
     pub tools: Arc<Registry>,
-    /// What was spent.
+    /// The record of what was spent, and the way to the models.
     pub ledger: Arc<Ledger>,
-    /// Texts for people.
+    /// The texts for people, by language.
     pub locales: Arc<Locales>,
     /// Turns that wait for a person.
     pub parked: Parked,
-    /// Who carries answers out.
+    /// Delivers answers to chats.
     pub delivery: Arc<dyn Delivery>,
     /// The owners, for what only they can mend.
     pub owners: Arc<dyn Owners>,
-    /// Who is told of failures.
+    /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 

@@ -13,16 +13,16 @@ use crate::provider::models::Models;
 /// How long a provider is waited for that is to say what it serves instead.
 const SERVED_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why there is no answer.
+/// Why a turn has no answer. Each case has a text for people and a stable label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnError {
-    /// This model failed.
+    /// The provider of this model failed, in this way.
     Model(ProviderError, ModelName),
     /// The model is not served any more; these are.
     Gone {
-        /// The model.
+        /// The model that is not served.
         model: ModelName,
-        /// What its provider serves.
+        /// The models that its provider serves.
         served: Vec<ModelName>,
     },
     /// Nobody knows what the model costs, and money is the only bound.
@@ -31,14 +31,14 @@ pub enum TurnError {
     OverBudget {
         /// When it resets, as a clock shows it.
         time: String,
-        /// The zone of that clock.
+        /// The IANA time zone of that time.
         zone: String,
     },
-    /// The model withheld its answer.
+    /// The model, or its provider's filter, withheld the answer.
     Withheld,
     /// The model ended without a word.
     Empty,
-    /// Figaro itself failed.
+    /// A fault within Figaro, such as a failing store. The log has the cause.
     Internal,
 }
 

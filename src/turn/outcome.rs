@@ -15,15 +15,15 @@ const SILENT: &str = "[silent]";
 /// What a turn that waits for a person goes on with.
 #[derive(Debug)]
 pub struct Parking {
-    /// The state of its machine.
+    /// The state of its machine, serialised: [`crate::turn::run`] goes on from it.
     pub state: Value,
     /// The call that the answer is the result of.
     pub call: Call,
-    /// What is asked.
+    /// The question to the person.
     pub question: PersonQuestion,
 }
 
-/// How a turn ended.
+/// How a turn ended, or why it stopped. `turn::finish` makes of it what is written.
 #[derive(Debug)]
 pub enum Outcome {
     /// With words that are stored and sent.
@@ -36,7 +36,7 @@ pub enum Outcome {
     Stopped(Answer),
     /// It failed; what was written until then is stored.
     Failed(TurnError, Answer),
-    /// It waits for a person.
+    /// It waits for the answer of a person.
     Parked(Box<Parking>),
     /// The bot stops: its record stays, and the next start goes on with it.
     Abandoned,

@@ -25,26 +25,26 @@ use crate::domain::turn::{ActiveTurn, TurnEnd};
 use crate::ids::RunId;
 use crate::store::{ConversationStore, StoreError, TaskStore};
 
-/// Runs turns.
+/// Runs the jobs of the queues: passes a turn from preparation to its end.
 #[derive(Debug, Clone)]
 pub struct Turns {
-    /// Who may do what.
+    /// Checks what a person may do when their turn begins.
     pub rights: Rights,
-    /// Loads what a turn needs.
+    /// Loads what a turn needs and builds the window.
     pub preparer: Preparer,
-    /// Does what a turn decides.
+    /// Executes what a turn's machine decides.
     pub executor: Executor,
     /// Writes and says how a turn ended.
     pub ender: Ender,
     /// Turns that wait for a person.
     pub parked: Parked,
-    /// Where turns are on record.
+    /// The store of turns and messages.
     pub conversations: Arc<dyn ConversationStore>,
-    /// Scheduled prompts.
+    /// The store of scheduled tasks.
     pub tasks: Arc<dyn TaskStore>,
-    /// Who hears what happens.
+    /// Publishes the events of turns.
     pub bus: Bus,
-    /// Who is told of failures.
+    /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 

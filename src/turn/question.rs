@@ -14,7 +14,7 @@ const MAX_PARTS: usize = 20;
 /// Messages that make one question, and what their writer may do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// At least one part.
+    /// The messages of the question, oldest first; at least one.
     pub parts: Vec<Inbound>,
     /// What may be done for it.
     pub standing: Standing,
@@ -31,12 +31,12 @@ pub struct Question {
 pub struct Again {
     /// The message or press that says so, as a question of one part.
     pub asked: Question,
-    /// The model, for this once.
+    /// The model for this turn alone; `None` for the chat's.
     pub model: Option<ModelName>,
 }
 
 impl Question {
-    /// A question of one part.
+    /// A question of one message.
     #[must_use]
     pub fn new(part: Inbound, standing: Standing) -> Self {
         Self { parts: vec![part], standing, again_by: None, task: None, goes_on: false }
@@ -61,7 +61,7 @@ impl Question {
         self.parts.first().is_some_and(|part| part.place.is_group())
     }
 
-    /// Who asks.
+    /// The person who asks.
     #[must_use]
     pub fn asker(&self) -> Option<&Speaker> {
         self.again_by.as_ref().or(self.parts.first().map(|part| &part.speaker))

@@ -12,9 +12,9 @@ use crate::telemetry::vitals::Vitals;
 /// Logs failures and counts them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Reporter {
-    /// What `/status` shows.
+    /// The counters that `/status` shows.
     pub vitals: Arc<Vitals>,
-    /// The time.
+    /// Gives the current time: failures are dated by it.
     pub clock: Clock,
 }
 

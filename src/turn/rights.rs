@@ -26,17 +26,17 @@ pub fn last_asked(messages: &[Message]) -> Option<RunId> {
 /// Looks up who may do what.
 #[derive(Debug, Clone)]
 pub struct Rights {
-    /// Who may talk, by settings.
+    /// Who may use the bot by the settings.
     pub access: AccessSettings,
     /// Who may talk, by what owners decided.
     pub settings: Arc<dyn SettingsStore>,
     /// Where questions wait that have not begun.
     pub inbox: Arc<dyn InboxStore>,
-    /// Who asked what.
+    /// The store of turns and questions.
     pub conversations: Arc<dyn ConversationStore>,
-    /// Scheduled prompts.
+    /// The store of scheduled tasks.
     pub tasks: Arc<dyn TaskStore>,
-    /// The time.
+    /// Gives the current time.
     pub clock: Clock,
 }
 

@@ -73,7 +73,7 @@ impl Cron {
         }
     }
 
-    /// The expression.
+    /// The cron expression as text, in six fields.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -86,7 +86,7 @@ impl Cron {
         (seconds, fields)
     }
 
-    /// What croner read.
+    /// The parsed fields, as the library `croner` holds them.
     pub(super) fn pattern(&self) -> &CronPattern {
         &self.cron.pattern
     }

@@ -10,18 +10,18 @@ pub enum ScheduleError {
          its time"
     )]
     Fields(usize),
-    /// An `@name` that is none.
+    /// An unknown `@name`.
     #[error(
         "`{0}` is not known: taken are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, or 5 cron \
          fields"
     )]
     Nickname(String),
-    /// One part of one field.
+    /// A part of a field that is out of range or not supported.
     #[error("`{item}` is not taken as {field}: {why}")]
     Item {
         /// The field's name.
         field: &'static str,
-        /// The part.
+        /// The part as it was written.
         item: String,
         /// What is wrong with it, and what is taken instead.
         why: String,
@@ -33,20 +33,20 @@ pub enum ScheduleError {
          before the day of week for both"
     )]
     UnclearDays(String),
-    /// No such day within years.
+    /// The expression names no day in the coming years, such as 30 February.
     #[error(
         "`{0}` never comes within the next years: check that the month has that day (30 February does not exist)"
     )]
     Never(String),
-    /// What the library refuses.
+    /// The library `croner` does not take the expression.
     #[error("`{text}` is no cron expression: {why}")]
     Refused {
         /// The expression.
         text: String,
-        /// What it said.
+        /// The library's message.
         why: String,
     },
-    /// The time has been.
+    /// The time has passed.
     #[error("{wanted} is not in the future: it is {now} now. Give a later time")]
     Past {
         /// The time asked for, in the chat's zone.
@@ -54,7 +54,7 @@ pub enum ScheduleError {
         /// The time now, in the chat's zone.
         now: String,
     },
-    /// Too far ahead.
+    /// The time is more than five years ahead.
     #[error("{wanted} is more than five years ahead: it is {now} now. Give an earlier time")]
     Far {
         /// The time asked for.
@@ -80,13 +80,13 @@ pub enum ScheduleError {
         "`{0}` has months or years, which have no fixed length: give the date and time, or weeks and days"
     )]
     NoFixedLength(String),
-    /// None of the forms.
+    /// The text has none of the forms that are taken.
     #[error(
         "`{text}` is no time: taken are a date and time (`{example}`, local unless it ends in `Z` or an offset such as \
          `+01:00`), or a duration from now (`in 20m`, `in 1h30m`, `in 2 days`, `PT20M`). It is {now} now"
     )]
     Unreadable {
-        /// What was written.
+        /// The text as it was written.
         text: String,
         /// A date and time near now.
         example: String,

@@ -21,7 +21,7 @@ const MONTHS: &[&str] = &[
 ];
 const DAYS: &[&str] = &["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
 
-/// One of the six fields.
+/// A field of a cron expression: second to day of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Second,
@@ -79,7 +79,7 @@ impl Field {
         Ok(self.single(item, item)?.to_string())
     }
 
-    /// `*/2` or `1-5/2`.
+    /// Checks a part with a step, such as `*/2` or `1-5/2`, and returns it in croner's form.
     fn steps(self, item: &str, range: &str, step: &str) -> Result<String, ScheduleError> {
         let (low, high) = self.bounds();
         let most = high - low + 1;

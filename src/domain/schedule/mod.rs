@@ -37,9 +37,9 @@ const GAP_RUNS: usize = 1_500;
 const GAP_SPAN: TimeDelta = TimeDelta::days(400);
 /// How late a missed single run may still be run.
 const ONCE_GRACE: TimeDelta = TimeDelta::hours(24);
-/// The least a missed run of a cron may be late.
+/// A missed run of a cron expression may always be this late and still be made up.
 const MIN_GRACE: TimeDelta = TimeDelta::minutes(2);
-/// The most.
+/// A missed run of a cron expression is not made up when it is later than this.
 const MAX_GRACE: TimeDelta = TimeDelta::hours(6);
 const DAY_MINUTES: i64 = 24 * 60;
 
@@ -51,9 +51,9 @@ const DAY_MINUTES: i64 = 24 * 60;
 pub enum Schedule {
     /// Again and again, by the clock of a zone.
     Cron(Cron),
-    /// A single time.
+    /// Runs once, at a given time.
     Once {
-        /// When.
+        /// The due time, UTC.
         at: DateTime<Utc>,
         /// It was told as a local time, and moves with the zone.
         wall: bool,

@@ -11,10 +11,10 @@ const FARTHEST: Months = Months::new(5 * 12);
 /// Longer numbers are no durations that anybody means.
 const MAX_DIGITS: usize = 12;
 
-/// A time that was read.
+/// A time that was read from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
-    /// The time, in whole seconds.
+    /// The time, UTC, in whole seconds.
     pub(super) at: DateTime<Utc>,
     /// It was told as a local time, without an offset.
     pub(super) wall: bool,

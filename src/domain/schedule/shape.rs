@@ -12,48 +12,48 @@ const MAX_TOLD: usize = 6;
 /// A schedule in a person's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
-    /// A single run.
+    /// Runs once.
     Once,
     /// At minute 0 of each hour and every so many from there; divides 60.
     EveryMinutes(u32),
     /// At midnight and every so many hours from there, at this minute; divides 24, never 24 itself.
     EveryHours {
-        /// The hours between.
+        /// The number of hours between two runs.
         hours: u32,
-        /// The minute of the hour.
+        /// The minute of the hour, 0 to 59.
         minute: u32,
     },
     /// Every day.
     Daily {
-        /// When, in order.
+        /// The times of day, earliest first.
         times: Vec<NaiveTime>,
     },
     /// Monday to Friday.
     Weekdays {
-        /// When, in order.
+        /// The times of day, earliest first.
         times: Vec<NaiveTime>,
     },
     /// On some days of each week.
     Weekly {
-        /// Which, from Monday on.
+        /// The days of the week, from Monday on.
         days: Vec<Weekday>,
-        /// When, in order.
+        /// The times of day, earliest first.
         times: Vec<NaiveTime>,
     },
     /// On some days of each month that has them.
     Monthly {
-        /// Which, in order.
+        /// The days of the month, 1 to 31, in order.
         days: Vec<u32>,
-        /// When, in order.
+        /// The times of day, earliest first.
         times: Vec<NaiveTime>,
     },
     /// On one day of each year that has it.
     Yearly {
-        /// 1 to 12.
+        /// The month, 1 to 12.
         month: u32,
-        /// 1 to 31.
+        /// The day of the month, 1 to 31.
         day: u32,
-        /// When, in order.
+        /// The times of day, earliest first.
         times: Vec<NaiveTime>,
     },
     /// Every so many minutes or hours in a part of some days, or in all of them.
@@ -62,12 +62,12 @@ pub enum Shape {
         minutes: u32,
         /// The first run of a day.
         from: NaiveTime,
-        /// The last one.
+        /// The time of day of the last run.
         until: NaiveTime,
         /// Which days of the week, from Monday on.
         days: Vec<Weekday>,
     },
-    /// Anything else.
+    /// A schedule that has none of these shapes.
     Other,
 }
 

@@ -13,16 +13,16 @@ use crate::domain::model::ModelName;
 use crate::domain::schedule::Schedule;
 use crate::ids::RunId;
 
-/// Something that happens to a task.
+/// A change of a task. [`Task::apply`] checks and applies it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskChange {
     /// It runs no more until it is resumed; a run under way goes on.
     Pause(PauseReason),
-    /// It runs again.
+    /// A person resumes a paused task.
     Resume,
     /// It is not wanted any more; a run under way goes on.
     Cancel,
-    /// It was cancelled by mistake.
+    /// A person takes a cancellation back.
     Revive,
     /// A person or the model changes it.
     Edit(TaskEdit),
@@ -36,7 +36,7 @@ pub enum TaskChange {
     Skip,
     /// The run was left by whoever had it, and is taken up again.
     TakeUp {
-        /// The run.
+        /// The run that has the lease.
         run: RunId,
         /// The bot was not running, and now it is late for it.
         late: bool,
@@ -45,7 +45,7 @@ pub enum TaskChange {
     },
     /// The run has its answer; only the delivery is missing.
     Answered(RunId, Cost),
-    /// The run has ended.
+    /// The run has ended, in this way. Its lease ends.
     Settle(RunId, Ended),
     /// People are being told what they were to be told.
     Told,
@@ -54,7 +54,7 @@ pub enum TaskChange {
 /// What is to be different in a task; the default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TaskEdit {
-    /// What is to be done.
+    /// The new instruction for the model.
     pub prompt: Option<String>,
     /// The addresses in it that not only the model wrote.
     pub addresses: Vec<String>,
@@ -65,9 +65,9 @@ pub struct TaskEdit {
     pub zone: Option<Tz>,
     /// Nobody named the zone that the schedule was read in.
     pub zone_assumed: bool,
-    /// The model; `Some(None)` for the chat's.
+    /// The new model; `Some(None)` for the chat's.
     pub model: Option<Option<ModelName>>,
-    /// What becomes of missed runs.
+    /// The new rule for missed runs.
     pub if_missed: Option<IfMissed>,
 }
 

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::usage::Usage;
 
-/// What a run has taken.
+/// The tokens and the money that a run has taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cost {
-    /// Tokens.
+    /// Tokens of all model calls.
     pub usage: Usage,
-    /// Nano-dollars, where the price is known.
+    /// The price in nano-dollars (10⁻⁹ USD); `None` where the model's price is unknown.
     pub nano_usd: Option<u64>,
 }
 

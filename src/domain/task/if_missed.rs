@@ -29,7 +29,7 @@ impl IfMissed {
         }
     }
 
-    /// The one with this name.
+    /// The variant with this name; `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.name() == name)

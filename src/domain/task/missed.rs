@@ -11,7 +11,7 @@ pub const ON_TIME: TimeDelta = TimeDelta::minutes(2);
 /// What a task needs when it wakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
-    /// People are to be told something.
+    /// People are told of a change of the task.
     Tell,
     /// This due time is to be run.
     Run(Due),
@@ -21,16 +21,16 @@ pub enum Wake {
     Lapse,
     /// It is over and no longer kept.
     Forget,
-    /// Nothing, yet.
+    /// Nothing is to be done yet.
     Nothing,
 }
 
 /// A due time that is to be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The due time.
+    /// The due time of the run, UTC.
     pub at: DateTime<Utc>,
-    /// The first try, the second, …
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// It was missed and is made up for.
     pub late: bool,
@@ -39,11 +39,11 @@ pub struct Due {
 /// What becomes of a missed due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missed {
-    /// It is reported.
+    /// The missed run is reported to the chat.
     Report,
-    /// It is left out.
+    /// The missed run is skipped.
     Skip,
-    /// A person is asked.
+    /// A person is asked whether to make it up.
     Ask,
 }
 

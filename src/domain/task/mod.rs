@@ -33,7 +33,7 @@ pub use missed::{Due, Missed, ON_TIME, Wake};
 pub use reason::Reason;
 pub use step::TaskStep;
 
-/// The agent that carries tasks out.
+/// The name of the agent that runs tasks.
 pub const SCHEDULED_AGENT: &str = "scheduled";
 /// What its title shows of a prompt.
 const TITLE_CHARS: usize = 60;
@@ -56,10 +56,10 @@ pub const LEASE: TimeDelta = TimeDelta::minutes(5);
 /// A task that has run for the last time is kept so long, for its history.
 pub const KEPT: TimeDelta = TimeDelta::days(7);
 
-/// A prompt that runs by itself.
+/// A scheduled prompt of a chat: what to do, when, and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Its id.
+    /// The id of the task.
     pub id: TaskId,
     /// The chat and topic it runs in.
     pub place: Place,
@@ -67,33 +67,33 @@ pub struct Task {
     pub creator: Speaker,
     /// The IETF tag of the language that the creator's client speaks.
     pub language: Option<String>,
-    /// What is to be done.
+    /// The instruction that the model gets at each run.
     pub prompt: String,
     /// Addresses in the prompt that a person wrote or search found, and not the model alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
-    /// When.
+    /// The schedule: a single time or a cron expression.
     pub schedule: Schedule,
     /// The zone that the schedule's times are in.
     pub zone: Tz,
     /// Nobody named the zone: it is the bot's default, until the chat says where it is.
     pub zone_assumed: bool,
-    /// The agent that does it.
+    /// The name of the agent that runs it.
     pub agent: String,
-    /// The model, if not the chat's.
+    /// The model that runs it; `None` for the chat's.
     pub model: Option<ModelName>,
     /// What becomes of a run that was missed.
     pub if_missed: IfMissed,
-    /// When it was made.
+    /// When it was made, UTC.
     pub created_at: DateTime<Utc>,
-    /// When a person last changed it.
+    /// When a person last changed it, UTC.
     pub updated_at: DateTime<Utc>,
-    /// Whether it runs.
+    /// Whether it is active, paused, done or cancelled.
     pub state: State,
     /// Why it was paused when it was cancelled: it is paused again if nobody meant that.
     #[serde(default)]
     pub was_paused: Option<PauseReason>,
-    /// The next due time; none when there is none to come.
+    /// The next due time, UTC; `None` when there is none to come.
     pub next: Option<DateTime<Utc>>,
     /// The lease of the run under way. Stored under its earlier name.
     #[serde(rename = "claim")]
@@ -104,31 +104,31 @@ pub struct Task {
     pub asked: Option<DateTime<Utc>>,
     /// What people are to be told about it.
     pub tell: Option<Tell>,
-    /// At so many due times in a row it failed.
+    /// How many due times in a row have failed.
     pub failures: u32,
-    /// How it ended the last time.
+    /// The last run that ended.
     pub last: Option<TaskRun>,
 }
 
-/// Whether a task runs.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It does.
+    /// It runs at its due times.
     Active,
-    /// Not until somebody resumes it.
+    /// It does not run until a person resumes it.
     Paused(PauseReason),
     /// It has run for the last time, at this time.
     Done(DateTime<Utc>),
-    /// Nobody wants it any more, since this time.
+    /// A person cancelled it, at this time.
     Cancelled(DateTime<Utc>),
 }
 
-/// Why a task does not run.
+/// Why a task is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
-    /// A person said so.
+    /// A person paused it.
     Person,
     /// It failed [`MAX_FAILURES`] times in a row.
     Failures,
@@ -145,11 +145,11 @@ pub struct Lease {
     pub run: RunId,
     /// The due time it is for; for one that a person asked for, the time they did.
     pub due: DateTime<Utc>,
-    /// The first try, the second, …
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// So often it was taken up after whoever worked on it had gone.
+    /// How often it was continued after a crash or a lost run.
     pub taken_up: u32,
-    /// A person asked for it.
+    /// Whether a person started it, beside the schedule.
     pub by_hand: bool,
     /// Its time had passed already because the bot was not running.
     pub late: bool,
@@ -168,11 +168,11 @@ pub struct Lease {
 /// A failed run that will be tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
-    /// The due time it is for.
+    /// The due time that failed, UTC.
     pub due: DateTime<Utc>,
-    /// The try that comes next.
+    /// The number of the next attempt.
     pub attempt: u32,
-    /// When.
+    /// When the next attempt begins, UTC.
     pub at: DateTime<Utc>,
     /// What the tries so far have taken.
     #[serde(default)]
@@ -193,12 +193,12 @@ pub enum Tell {
     Ask(DateTime<Utc>),
 }
 
-/// How a run ended.
+/// How a run of a task ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
     /// Its words reached the chat, in a message if they needed one.
     Delivered(Option<MessageId>),
-    /// It sent its words itself.
+    /// It sent its messages by a tool.
     Spoke(Cost),
     /// It had nothing to say.
     Silent(Cost),
@@ -208,39 +208,39 @@ pub enum Ended {
     Withdrawn,
     /// It was left by a crash, and now it is too late for it.
     Overdue,
-    /// It failed.
+    /// It failed, and may be tried again.
     Failed {
-        /// The reason.
+        /// Why it failed.
         error: Reason,
         /// It may be tried again: nothing was done yet, and it may go better.
         again: bool,
-        /// What it took.
+        /// The tokens and the money it took.
         cost: Cost,
     },
 }
 
-/// An entry of a task's history.
+/// An ended run, as an entry of the task's history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskRun {
     /// The turn; none for a due time at which none was begun.
     pub run: Option<RunId>,
-    /// The due time.
+    /// The due time that it was for, UTC.
     pub due: DateTime<Utc>,
-    /// When it began.
+    /// When it began, UTC.
     pub started_at: DateTime<Utc>,
-    /// When it ended.
+    /// When it ended, UTC.
     pub ended_at: DateTime<Utc>,
-    /// How.
+    /// How it ended.
     pub status: RunStatus,
-    /// So many tries were made.
+    /// How many attempts were made.
     pub attempts: u32,
-    /// A person asked for it.
+    /// Whether a person started it, beside the schedule.
     pub by_hand: bool,
-    /// What the last try took.
+    /// The tokens and the money it took.
     pub cost: Cost,
-    /// What went wrong.
+    /// Why it failed; `None` if it did not.
     pub error: Option<Reason>,
-    /// The message that confirms it.
+    /// The last message of its answer that Telegram confirmed.
     pub message: Option<MessageId>,
 }
 
@@ -254,7 +254,7 @@ pub enum RunStatus {
     Silent,
     /// A person stopped it.
     Stopped,
-    /// It failed.
+    /// Its last attempt failed.
     Failed,
     /// The bot was not running, and it was too late to make up for it.
     Missed,
@@ -265,19 +265,19 @@ pub enum RunStatus {
 /// What a new task is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTask {
-    /// The chat and topic.
+    /// The chat and topic that it writes to.
     pub place: Place,
-    /// Who asked for it.
+    /// The person who asked for it; their rights are checked at each run.
     pub creator: Speaker,
     /// The IETF tag of the language that their client speaks.
     pub language: Option<String>,
-    /// What is to be done.
+    /// The instruction that the model gets at each run.
     pub prompt: String,
-    /// When.
+    /// The schedule: a single time or a cron expression.
     pub schedule: Schedule,
-    /// The zone of its times.
+    /// The IANA time zone of its times.
     pub zone: Tz,
-    /// Nobody named the zone.
+    /// Whether the zone was assumed, as nobody named it.
     pub zone_assumed: bool,
 }
 

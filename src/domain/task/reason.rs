@@ -10,22 +10,22 @@ pub enum Reason {
     Budget {
         /// When it resets, as a clock shows it.
         time: String,
-        /// The zone of that clock.
+        /// The IANA time zone of that time.
         zone: String,
     },
     /// The model cannot be used: only the owner can mend that.
     Model,
     /// The model could not be reached, or did not finish.
     Busy,
-    /// The model refused.
+    /// The model, or its provider's filter, refused to answer.
     Refused,
-    /// The model had nothing to say.
+    /// The model gave an empty answer.
     Empty,
-    /// Figaro itself failed.
+    /// A fault within Figaro, such as a failing store.
     Internal,
     /// A crash broke it off after it had done something.
     Interrupted,
-    /// Telegram did not take its words.
+    /// Telegram refused its messages.
     Undelivered,
     /// Nobody knows whether Telegram has taken its words.
     Unclear,

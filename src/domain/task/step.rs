@@ -10,7 +10,7 @@ use crate::ids::ChatId;
 pub struct TaskStep {
     /// The task as it was: the store's lists of tasks are made from it.
     pub before: Task,
-    /// The task as it is now.
+    /// The task after the change.
     pub after: Task,
     /// What the change adds to its history.
     pub entry: Option<TaskRun>,

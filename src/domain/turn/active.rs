@@ -16,23 +16,23 @@ use crate::ids::{RunId, SessionId, TaskId, UpdateId};
 pub struct ActiveTurn {
     /// Its id, the turn id of the log.
     pub id: RunId,
-    /// Where it runs.
+    /// The chat and topic it runs in.
     pub conversation: Conversation,
-    /// The session it writes to.
+    /// The session that its messages are stored in.
     pub session: SessionId,
-    /// The updates it answers.
+    /// The updates whose messages it answers. They are settled when it ends.
     pub updates: Vec<UpdateId>,
     /// Index in the session of the question's first message; what stands at or after it belongs to this turn.
     pub first_index: u32,
-    /// When it began.
+    /// When it began, UTC.
     pub started_at: DateTime<Utc>,
-    /// It tries an earlier question again.
+    /// Whether it asks an earlier question again.
     #[serde(default)]
     pub again: bool,
     /// The model that was asked for, for this turn alone.
     #[serde(default)]
     pub model: Option<ModelName>,
-    /// The task that it carries out.
+    /// The task whose prompt it runs.
     #[serde(default)]
     pub task: Option<TaskId>,
     /// How far it has come; none before its first step is whole, and in records of older versions.
@@ -82,9 +82,9 @@ impl ActiveTurn {
 /// A turn on record, with what decides how it gives way to another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftTurn {
-    /// The turn.
+    /// The record of the turn that gave way.
     pub turn: ActiveTurn,
-    /// Its question as it is stored.
+    /// The stored messages of its question, oldest first.
     pub question: Vec<Message>,
     /// It has started a tool call, so it may have changed something in the world.
     pub acted: bool,
@@ -95,7 +95,7 @@ pub struct LeftTurn {
 /// What is stored of a conversation in which a turn is to begin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// The conversation.
+    /// The chat and topic.
     pub conversation: Conversation,
     /// The turn on record, if one has not ended.
     pub left: Option<LeftTurn>,

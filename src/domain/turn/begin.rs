@@ -15,9 +15,9 @@ use crate::ids::{EntryId, RunId, UpdateId};
 /// A turn that has begun, now or before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Begun {
-    /// Its record.
+    /// The record of the new turn.
     pub turn: ActiveTurn,
-    /// Its question as it is stored.
+    /// The stored messages of its question, oldest first.
     pub question: Vec<Message>,
     /// The turn that gave way to it: it counts as ended.
     pub gave_way: Option<LeftTurn>,
@@ -26,7 +26,7 @@ pub struct Begun {
 /// A request to ask the last question of a session again (`/retry`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedAgain {
-    /// The update that asks for it.
+    /// The update of the command or button that asks for it.
     pub update: UpdateId,
     /// The model that is to try it; `None` for the chat's.
     pub model: Option<ModelName>,

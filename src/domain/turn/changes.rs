@@ -27,7 +27,7 @@ pub enum Change {
     RemoveTurn(Conversation),
     /// Puts a delivery on its way; with the place of the stored answer, if it carries one.
     PutDelivery(Box<PendingDelivery>, Option<EntryKey>),
-    /// Removes a delivery.
+    /// Removes the pending delivery with this id.
     RemoveDelivery(DeliveryId),
     /// Forgets the live messages of a turn.
     ForgetLive(RunId),
@@ -107,7 +107,7 @@ impl IntoIterator for ChangeSet {
 pub struct Transition<T> {
     /// What the caller gets once the changes are made.
     pub output: T,
-    /// What is to be written.
+    /// The changes that the store commits together.
     pub changes: ChangeSet,
 }
 

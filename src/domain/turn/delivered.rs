@@ -10,7 +10,7 @@ use crate::domain::task::{Cost, Ended, Reason, Task, TaskChange};
 /// What is stored of a delivery that is to end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredDelivery {
-    /// The delivery.
+    /// The delivery that has ended.
     pub delivery: PendingDelivery,
     /// The stored answer that it carries.
     pub answer: Option<Message>,

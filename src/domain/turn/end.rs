@@ -18,9 +18,9 @@ pub struct TurnEnd {
     pub messages: Vec<Message>,
     /// The reply on its way to the chat, if one is to be sent.
     pub delivery: Option<PendingDelivery>,
-    /// What is sent behind it.
+    /// The cards that are sent behind the answer, in order.
     pub cards: Vec<PendingDelivery>,
-    /// What becomes of the task that the turn carried out, and when.
+    /// The change of the task whose prompt the turn ran, and its time.
     pub task: Option<(TaskChange, DateTime<Utc>)>,
     /// It does not end but waits for a person: its only message holds the question.
     pub parked: Option<Box<ParkedTurn>>,

@@ -31,11 +31,11 @@ pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<Conversati
 /// What is stored of a parked turn that is gone on with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredParked {
-    /// The turn.
+    /// The turn that waits.
     pub parked: ParkedTurn,
     /// Its messages, its question to the person among them, oldest first.
     pub messages: Vec<Message>,
-    /// The end of its session.
+    /// The end of its session: where new messages go.
     pub tail: SessionTail,
 }
 

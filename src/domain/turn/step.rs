@@ -9,7 +9,7 @@ use super::end::StoredTurn;
 use crate::domain::conversation::Message;
 use crate::domain::tool::ToolCall;
 
-/// What is recorded of a step.
+/// The record of one step of a turn, written in one commit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Step {
     /// The state of the turn's machine after it; `None` where only calls start that it knows of.

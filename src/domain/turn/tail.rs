@@ -6,7 +6,7 @@ use crate::ids::SessionId;
 /// Where the next message of a session goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionTail {
-    /// The session.
+    /// The session's id.
     pub session: SessionId,
     /// Its record. `None` if that cannot be read: the messages are kept all the same.
     pub record: Option<Session>,

@@ -11,7 +11,7 @@ use crate::domain::task::{Task, TaskChange};
 pub struct AskedChange {
     /// The task as it is stored; `None` if it is not there.
     pub task: Option<Task>,
-    /// What is to happen to it.
+    /// The change to be applied.
     pub change: TaskChange,
 }
 

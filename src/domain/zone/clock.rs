@@ -101,7 +101,7 @@ fn fixed(minutes: i32) -> Option<Tz> {
 }
 
 struct Time {
-    /// Since midnight.
+    /// Minutes since midnight.
     minutes: i32,
     /// It can be one of the afternoon too, as clocks of twelve hours show it.
     may_be_late: bool,

@@ -23,11 +23,11 @@ const LONGEST_ANSWER: usize = 40;
 /// What somebody's words for a time zone mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    /// This zone.
+    /// The name stands for exactly this zone.
     Zone(Tz),
     /// One of these, 2 to 6, the likeliest first.
     Several(Vec<Tz>),
-    /// Nothing that is known here.
+    /// The name is not known.
     Unknown,
 }
 

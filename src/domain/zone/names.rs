@@ -89,7 +89,7 @@ pub(super) fn table() -> Table {
     serde_saphyr::from_str(include_str!("zones.yaml")).expect("zones.yaml fits")
 }
 
-/// The data by folded names.
+/// The zones by their folded names: in lower case, without accents, dots and apostrophes.
 pub(super) struct Names {
     zones: HashMap<String, Vec<Tz>>,
     /// All zones of a country, by its names.
@@ -179,7 +179,7 @@ impl Names {
         parts == 2 && !is_polar && !zone.name().starts_with("Etc/") && !self.links.contains_key(zone.name())
     }
 
-    /// What a folded name stands for.
+    /// The zones that a folded name stands for; `None` if it is unknown.
     pub(super) fn zones(&self, name: &str) -> Option<&[Tz]> {
         self.zones.get(name).map(Vec::as_slice)
     }

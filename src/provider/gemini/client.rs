@@ -110,7 +110,7 @@ struct Heard(Arc<Mutex<Frames>>);
 #[derive(Debug, Default)]
 struct Frames {
     waiting: VecDeque<Value>,
-    /// One had data.
+    /// Whether any event had data.
     any_data: bool,
     /// One had none, as a comment has, or a web page.
     any_empty: bool,

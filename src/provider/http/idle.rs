@@ -14,7 +14,7 @@ use crate::provider::{EventStream, ProviderError};
 pub(in crate::provider) struct Pulse(Arc<Mutex<Instant>>);
 
 impl Pulse {
-    /// Heard now.
+    /// A watch whose last sign of life is now.
     #[must_use]
     pub(in crate::provider) fn start() -> Self {
         Self(Arc::new(Mutex::new(Instant::now())))

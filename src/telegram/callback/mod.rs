@@ -140,7 +140,7 @@ impl<const N: usize> Short<N> {
         (!text.is_empty() && text.len() <= N).then(|| Self(text.to_owned()))
     }
 
-    /// The text.
+    /// The data as the text that Telegram stores with the button.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -25,14 +25,14 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_RESULT_CHARS: usize = 16_000;
 const ONE_QUESTION: &str = "not asked: one question at a time; ask it when the other has its answer";
 
-/// Makes calls.
+/// Makes the tool calls of a pass, side by side, and records each. Called by the executor.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// Where calls are recorded.
+    /// The store in which calls and results are recorded.
     pub store: Arc<dyn ConversationStore>,
-    /// Who hears of them.
+    /// Publishes the start and the end of each call.
     pub bus: Bus,
-    /// The time.
+    /// Gives the current time: calls are dated by it.
     pub clock: Clock,
 }
 

@@ -23,16 +23,16 @@ use crate::provider::{Event, Request};
 use crate::store::StoreError;
 use crate::tools::ToolContext;
 
-/// Executes turns.
+/// Executes what the machine of a turn decides: calls the model, makes tool calls, records each step.
 #[derive(Debug, Clone)]
 pub struct Executor {
-    /// The way to the models.
+    /// Calls models, and books what that costs.
     pub ledger: Arc<Ledger>,
-    /// Who makes the calls.
+    /// Makes the tool calls.
     pub caller: Caller,
     /// Turns that wait for a person.
     pub parked: Parked,
-    /// Who is told of failures.
+    /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 

@@ -18,13 +18,13 @@ use crate::prompts::texts::Texts;
 /// What the end of a turn is decided from, beside its outcome.
 #[derive(Debug)]
 pub struct Facts<'a> {
-    /// The turn.
+    /// The record of the turn that ends.
     pub turn: &'a ActiveTurn,
-    /// What it answers.
+    /// The question that it answers.
     pub question: &'a Question,
     /// Texts in the language of whoever asked.
     pub texts: &'a Texts,
-    /// The time.
+    /// The time of the end, UTC.
     pub now: DateTime<Utc>,
     /// People have seen words of it in a message that stays.
     pub has_shown: bool,
@@ -134,7 +134,7 @@ fn delivery(
     })
 }
 
-/// What the end of a turn means for the task it carried out; `None` for any other turn.
+/// The change of the task whose prompt the turn ran; `None` for any other turn.
 fn task_change(
     facts: &Facts<'_>,
     outcome: &Outcome,

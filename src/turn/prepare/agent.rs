@@ -15,11 +15,11 @@ use crate::tools::Registry;
 /// The agents there are, and the tools of each.
 #[derive(Debug, Clone)]
 pub struct Agents {
-    /// Their instructions and settings.
+    /// The agents' instructions and settings.
     pub prompts: Arc<Prompts>,
     /// The tools of each agent, by its name.
     pub tools: BTreeMap<String, Arc<Registry>>,
-    /// Every tool there is.
+    /// The registry of all tools; an agent gets those that it names.
     pub all_tools: Arc<Registry>,
 }
 

@@ -23,16 +23,16 @@ const FEW_MESSAGES: usize = 10;
 const BACKGROUND_HOURS: i64 = 24;
 const BACKGROUND_MESSAGES: usize = 30;
 
-/// What a turn begins with.
+/// What is loaded from the store for a turn.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    /// What goes to the model.
+    /// The system prompt and the items of the first request.
     pub(super) window: Window,
     /// What the session has found, then what this turn's calls left behind before a restart.
     pub(super) side_effects: Vec<SideEffects>,
     /// What was stored of the pass whose calls were being made before a restart.
     pub(super) in_hand: InHand,
-    /// Addresses that people wrote.
+    /// The addresses that people wrote: only these, and found ones, may be loaded.
     pub(super) written: Addresses,
 }
 

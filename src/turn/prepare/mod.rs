@@ -34,51 +34,51 @@ use crate::provider::models::Models;
 use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError};
 use crate::tools::{Registry, SendAllowance, ToolContext};
 
-/// What turns are prepared with.
+/// Prepares turns: loads the history, chooses the agent, builds the window. Called by the pipeline.
 #[derive(Debug, Clone)]
 pub struct Preparer {
-    /// Sessions and their messages.
+    /// The store of sessions and their messages.
     pub conversations: Arc<dyn ConversationStore>,
-    /// Notes.
+    /// The store of notes.
     pub notes: Arc<dyn NoteStore>,
-    /// Settings of chats.
+    /// The store of the settings of chats.
     pub settings: Arc<dyn SettingsStore>,
-    /// What people sent beside words.
+    /// Fetches the files that people sent.
     pub files: Arc<dyn Files>,
     /// The agents and their tools.
     pub agents: Agents,
     /// The models and what they can do.
     pub models: Arc<Models>,
-    /// Texts for people.
+    /// The texts for people, by language.
     pub locales: Arc<Locales>,
-    /// What the bot is called.
+    /// The bot's name and username.
     pub bot: BotName,
     /// The zone of chats that set none.
     pub default_zone: Tz,
-    /// The most tokens of history.
+    /// The most tokens of history in a request.
     pub history_tokens: usize,
     /// The most passes of a turn.
     pub max_passes: u32,
-    /// Who is told of failures.
+    /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
 /// What one turn is executed with, the same for all its steps.
 #[derive(Debug)]
 pub struct Setup {
-    /// Its record.
+    /// The record of the turn.
     pub turn: ActiveTurn,
     /// How far it had come before a restart.
     pub taken_up: TakenUp,
-    /// For whom and where.
+    /// The person, the chat and the rights that tools are called with.
     pub context: ToolContext,
-    /// The model that is meant.
+    /// The model that is asked first.
     pub model: ModelName,
-    /// What it may call.
+    /// The tools that the model may call.
     pub tools: Arc<Registry>,
-    /// How it is to write.
+    /// The parameters that are sent to the model.
     pub settings: Generation,
-    /// The system prompt.
+    /// The text of the system prompt.
     pub instructions: String,
     /// Ends the turn, and says whether it may show or do something.
     pub control: Control,

@@ -59,7 +59,7 @@ pub enum Full {
 /// There is no room for one more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
-    /// In what.
+    /// The bound that was reached.
     pub full: Full,
     /// Whether it is to be said: it was not, since what is full last was empty.
     pub is_first: bool,

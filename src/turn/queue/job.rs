@@ -1,4 +1,4 @@
-//! What waits in a queue.
+//! The jobs that wait in the queue of a conversation.
 
 use super::super::question::{Again, Question};
 use super::admission::Slot;
@@ -10,13 +10,13 @@ use crate::ids::RunId;
 /// Something to be done in a queue.
 #[derive(Debug, Clone)]
 pub enum Job {
-    /// Answer a question.
+    /// Answers a question with a new turn.
     Ask(Question),
     /// Go on with a turn that a restart interrupted.
     Resume(ActiveTurn, Question),
     /// Go on with a turn that waited for a person and has its answer.
     GoOn(RunId),
-    /// Try the last question again.
+    /// Asks the last question of the session again.
     Again(Again),
     /// Carry out a task whose run has a lease, or go on with that after a restart.
     Task(Box<Task>),

@@ -39,7 +39,7 @@ pub trait Runner: Debug + Send + Sync {
     async fn run(&self, job: Job, control: Control) -> Option<Job>;
 }
 
-/// All queues. Cheap to clone.
+/// The queues of all conversations. Cheap to clone; clones share the queues.
 #[derive(Debug, Clone)]
 pub struct Mailboxes(Arc<Inner>);
 
@@ -82,7 +82,7 @@ impl Queue {
 }
 
 impl Mailboxes {
-    /// No queue yet.
+    /// Without queues yet. `runner` runs the jobs; `tasks` tracks what is spawned for them.
     #[must_use]
     pub fn new(runner: Arc<dyn Runner>, tasks: TaskTracker) -> Self {
         let (permits, queues) = (Semaphore::new(MAX_RUNNING), Mutex::default());

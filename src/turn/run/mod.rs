@@ -59,21 +59,21 @@ pub enum Step {
     CallTools(Vec<Planned>),
     /// Ask a person and wait for the answer, which is the result of this call.
     Ask {
-        /// The call.
+        /// The call that asks.
         call: Call,
-        /// What is asked.
+        /// The question to the person.
         question: PersonQuestion,
     },
-    /// Nothing: this is the answer.
+    /// The turn has ended with this answer.
     Done(Box<Answer>),
 }
 
 /// What was stored of the pass whose calls were being made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InHand {
-    /// Its words.
+    /// The text that the model wrote.
     pub text: String,
-    /// Its opaque parts.
+    /// Opaque parts of the provider, such as encrypted reasoning.
     pub private: Vec<PrivatePart>,
     /// The results of its calls, as far as they were there.
     pub results: Vec<CallResult>,

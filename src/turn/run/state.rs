@@ -16,15 +16,15 @@ use crate::provider::fold::Pass;
 /// What a turn's machine keeps between two steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// So many passes are whole.
+    /// How many passes of the model have ended.
     pub(super) passes: u32,
     /// How often each call was asked for, by its fingerprint.
     pub(super) made: HashMap<u64, u32>,
-    /// Tokens of all passes.
+    /// The tokens of all passes so far.
     pub(super) usage: Usage,
     /// What they cost; `None` once a price was not known.
     pub(super) nano_usd: Option<u64>,
-    /// What comes next.
+    /// What the machine does next.
     pub(super) phase: Phase,
     /// The answer that promised what nothing was stored for, once it is to be written anew.
     pub(super) taken_back: Option<TakenBack>,
@@ -60,7 +60,7 @@ impl Default for State {
     }
 }
 
-/// What comes next.
+/// What the machine of a turn does next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) enum Phase {
     /// The model is called.
@@ -68,7 +68,7 @@ pub(super) enum Phase {
     Asking,
     /// The calls of a pass are made.
     Calling {
-        /// All of them.
+        /// All calls of the pass, in the model's order.
         planned: Vec<Planned>,
         /// Those that were there when the turn was taken up again. They are stored as messages.
         #[serde(skip)]
@@ -76,12 +76,12 @@ pub(super) enum Phase {
     },
     /// A person is waited for, whose answer is the result of this call.
     Waiting {
-        /// The call.
+        /// The call that asks.
         call: Call,
-        /// What is asked.
+        /// The question to the person.
         question: PersonQuestion,
     },
-    /// Nothing.
+    /// The turn has its answer; this is never stored.
     #[serde(skip)]
     Done(Box<Answer>),
 }
@@ -103,12 +103,12 @@ pub struct Planned {
     pub refusal: Option<String>,
 }
 
-/// What a call came to.
+/// The result of a call, for the machine of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallResult {
     /// The call that this is the result of.
     pub call: Call,
-    /// JSON text for the model.
+    /// The result as JSON text, as the model gets it.
     pub output: String,
     /// The side effects of the call.
     pub side_effects: SideEffects,
@@ -116,10 +116,10 @@ pub struct CallResult {
     pub asks: Option<PersonQuestion>,
 }
 
-/// What the turn came to.
+/// The answer of a turn, and what it took.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// The last pass.
+    /// The last pass of the model, which is the answer.
     pub pass: Pass,
     /// A tool has sent the words that answer: the text is kept, not sent.
     pub spoke: bool,
@@ -131,7 +131,7 @@ pub struct Answer {
     pub tasks: Vec<TaskId>,
     /// The words promise something for later, and nothing was stored for it.
     pub unkept: bool,
-    /// Tokens of all passes.
+    /// The tokens of all passes.
     pub usage: Usage,
     /// What they cost in nano-dollars, where the price is known.
     pub nano_usd: Option<u64>,

@@ -21,25 +21,25 @@ const MAX_NOTE_CHARS: usize = 3000;
 /// A line of background is at most so long.
 const MAX_BACKGROUND_CHARS: usize = 300;
 
-/// What the bot is called.
+/// The names of the bot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BotName {
-    /// Its first name.
+    /// The first name of the bot's account.
     pub name: String,
-    /// Its username, without `@`.
+    /// The username of the bot's account, without `@`.
     pub username: String,
 }
 
 /// Everything a request is made from.
 #[derive(Debug)]
 pub struct Material<'a> {
-    /// What the bot is called.
+    /// The bot's name and username.
     pub bot: &'a BotName,
     /// The instructions of the agent that runs, if it is one.
     pub agent: Option<&'a str>,
-    /// Where the question was asked.
+    /// The chat and topic of the question.
     pub place: &'a Place,
-    /// The chat's settings.
+    /// The settings of the chat.
     pub config: &'a ChatConfig,
     /// The zone of a chat that set none.
     pub default_zone: Tz,
@@ -55,16 +55,16 @@ pub struct Material<'a> {
     pub pictures: &'a Pictures,
     /// What this turn stored after the question, when it goes on after a restart.
     pub done: &'a [Message],
-    /// The time.
+    /// The current time, UTC; the model sees it in the chat's zone.
     pub now: DateTime<Utc>,
 }
 
-/// What goes to the model.
+/// The first request of a turn: the system prompt and the items.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// The system prompt.
+    /// The text of the system prompt.
     pub instructions: String,
-    /// History, and the question last.
+    /// The history, oldest first, and the question last.
     pub items: Vec<Item>,
     /// What the turn has done so far.
     pub done: Vec<Item>,
