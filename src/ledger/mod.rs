@@ -23,7 +23,7 @@ use crate::provider::price::Prices;
 use crate::shutdown::TaskTracker;
 use crate::store::{StoreError, UsageStore};
 
-pub use bill::Paid;
+pub use bill::MeteredStream;
 
 /// Keeps account of all model calls.
 #[derive(Debug)]

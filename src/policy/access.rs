@@ -23,7 +23,7 @@ pub enum Standing {
 /// What becomes of a message or a button press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The message is answered; its writer has these rights.
+    /// It is let through; whoever sent it has these rights.
     Allow(Standing),
     /// A stranger writes in private: they are told once that the bot is private.
     Stranger,

@@ -20,7 +20,7 @@ pub struct Models {
     providers: BTreeMap<&'static str, Arc<dyn Provider>>,
     default: ModelName,
     fallback: Vec<ModelName>,
-    /// The models that each provider names as its own.
+    /// For each provider the model that the settings name for it.
     own: Vec<ModelName>,
     /// A tool searches the web for models whose provider does not.
     outside_search: bool,

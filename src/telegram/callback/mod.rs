@@ -140,7 +140,7 @@ impl<const N: usize> Short<N> {
         (!text.is_empty() && text.len() <= N).then(|| Self(text.to_owned()))
     }
 
-    /// The data as the text that Telegram stores with the button.
+    /// The text, 1 to `N` bytes.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
