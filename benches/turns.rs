@@ -3,8 +3,8 @@
 //!
 //! - the time from the model's first words to the first visible ones, in a private chat;
 //! - what 50 chats at once wait for Figaro beyond the model's own time, from their message to the answer, with the pace of
-//!   the outbound gate lifted: on a store in memory, and on one on disk beside the time of a bare fsync there;
-//! - what the gate at Telegram's own pace adds.
+//!   the rate limiter lifted: on a store in memory, and on one on disk beside the time of a bare fsync there;
+//! - what the rate limiter at Telegram's own pace adds.
 //!
 //! Everything runs on the same machine, the two servers among it: their time is in the figures.
 

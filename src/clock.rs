@@ -16,7 +16,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The machine's clock.
+    /// The clock of the machine.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the machine")]
     pub fn system() -> Self {

@@ -15,7 +15,7 @@ use crate::ids::{MessageId, RunId};
 /// An event of a turn.
 #[derive(Debug, Clone)]
 pub struct TurnEvent {
-    /// The turn.
+    /// The turn that it belongs to.
     pub run: RunId,
     /// What happened, with its facts.
     pub kind: TurnEventKind,
@@ -39,7 +39,7 @@ pub enum TurnEventKind {
     PassEnded,
     /// `tool:start`. A call of an unknown tool publishes nothing.
     ToolStarted {
-        /// The tool's name.
+        /// The name of the tool, as the model called it.
         name: String,
         /// The key of the text that a chat shows meanwhile.
         status: StatusKey,
@@ -48,7 +48,7 @@ pub enum TurnEventKind {
     },
     /// `tool:complete`. A call has ended, in whatever way.
     ToolEnded {
-        /// The tool's name.
+        /// The name of the tool, as the model called it.
         name: String,
         /// How the call ended.
         status: ToolStatus,

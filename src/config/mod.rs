@@ -29,7 +29,7 @@ pub use variables::{VARIABLES, Variable, example, table};
 pub struct Settings {
     /// The bot and its server.
     pub telegram: TelegramSettings,
-    /// The models.
+    /// Which models there are and which one answers.
     pub model: ModelSettings,
     /// The service that searches the web.
     pub tavily: TavilySettings,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub tasks: TaskSettings,
     /// The zone of chats that set none.
     pub timezone: Tz,
-    /// How to log.
+    /// The level and the format of the log.
     pub log: LogSettings,
 }
 
@@ -107,7 +107,7 @@ pub struct AccessSettings {
 pub enum AccessMode {
     /// Only those on the list.
     Allowlist,
-    /// Everybody may talk.
+    /// Everybody may use the bot.
     Open,
 }
 
@@ -122,7 +122,7 @@ pub struct LimitSettings {
     pub paced: bool,
 }
 
-/// How to log.
+/// The level and the format of the log.
 #[derive(Debug, Clone)]
 pub struct LogSettings {
     /// A filter in the syntax of `tracing-subscriber`.
@@ -134,9 +134,9 @@ pub struct LogSettings {
 /// The shape of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Lines of text, for people.
     Text,
-    /// For collectors.
+    /// One JSON object a line, for log collectors.
     Json,
 }
 

@@ -20,12 +20,12 @@ pub enum ProviderKind {
     Compatible,
     /// Ollama's own API.
     Ollama,
-    /// Google's Gemini.
+    /// Google's Gemini API.
     Gemini,
 }
 
 impl ProviderKind {
-    /// All of them.
+    /// All kinds of providers.
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Compatible, Self::Ollama, Self::Gemini];
 
     /// Its name in `provider:model` and in `LLM_PROVIDER`.
@@ -57,7 +57,7 @@ impl ProviderKind {
 /// A model and the service that runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelChoice {
-    /// The service.
+    /// The kind of the provider.
     pub provider: ProviderKind,
     /// The model's name there.
     pub model: String,
@@ -72,7 +72,7 @@ impl fmt::Display for ModelChoice {
 /// A service that runs models.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
-    /// What it speaks.
+    /// The kind of the provider, which decides the wire format.
     pub kind: ProviderKind,
     /// Its address, without a trailing slash.
     pub base_url: String,

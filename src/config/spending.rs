@@ -10,7 +10,7 @@ pub struct SpendingSettings {
     pub daily_tokens: Option<u64>,
     /// The most money of a day in nano-dollars; `None` for no bound.
     pub daily_nano_usd: Option<u64>,
-    /// Prices.
+    /// The prices of models.
     pub prices: Vec<PriceSetting>,
 }
 
@@ -21,11 +21,11 @@ pub struct PriceSetting {
     pub name: String,
     /// It covers every model whose name begins so.
     pub is_prefix: bool,
-    /// A token sent.
+    /// The price of a token sent to the model.
     pub input: u64,
     /// A token from the provider's cache.
     pub cached: u64,
-    /// A token written.
+    /// The price of a token that the model writes.
     pub output: u64,
 }
 

@@ -3,7 +3,7 @@
 /// A variable an owner can set.
 #[derive(Debug, Clone, Copy)]
 pub struct Variable {
-    /// Its name.
+    /// The name of the environment variable.
     pub name: &'static str,
     /// What holds when it is not set; empty for none.
     pub default: &'static str,

@@ -27,7 +27,7 @@ pub struct Generation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputFormat {
-    /// Free text in Markdown.
+    /// Free text, for people.
     Text,
     /// One JSON value and nothing else.
     Json,

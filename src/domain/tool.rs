@@ -114,7 +114,7 @@ pub enum ToolStatus {
     Failed,
     /// It was broken off: whether it acted is not known.
     Unknown,
-    /// Policy refused it.
+    /// Policy refused it. Nothing was done.
     Denied,
 }
 

@@ -25,7 +25,7 @@ const MAX_OTHER_BYTES: usize = 1024 * 1024;
 const OTHER_EVENT_BYTES: usize = 256;
 
 /// A call under way. Dropping it cancels the call and books what it came to by then.
-pub struct Paid {
+pub struct MeteredStream {
     stream: EventStream,
     bill: Bill,
     may_search: bool,
@@ -89,13 +89,13 @@ pub(super) struct Bill {
     reserved: Option<(Reservation, u64)>,
 }
 
-impl fmt::Debug for Paid {
+impl fmt::Debug for MeteredStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Paid").field("bill", &self.bill).finish_non_exhaustive()
+        f.debug_struct("MeteredStream").field("bill", &self.bill).finish_non_exhaustive()
     }
 }
 
-impl Paid {
+impl MeteredStream {
     pub(super) const fn new(stream: EventStream, bill: Bill, may_search: bool, room: Room) -> Self {
         Self { stream, bill, may_search, room }
     }

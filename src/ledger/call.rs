@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::bill::{Bill, Paid, Room};
+use super::bill::{Bill, MeteredStream, Room};
 use super::{Ledger, LedgerError};
 use crate::domain::model::ModelName;
 use crate::domain::usage::Payer;
@@ -25,7 +25,7 @@ impl Ledger {
         model: &ModelName,
         mut request: Request,
         payer: Payer,
-    ) -> Result<Paid, LedgerError> {
+    ) -> Result<MeteredStream, LedgerError> {
         let order = self.affordable(model)?;
         // Where money is the only bound, nothing of unknown price is done.
         let is_known = |model: &ModelName| self.prices.of(model).is_some_and(|price| price.search.is_some());
@@ -40,7 +40,7 @@ impl Ledger {
         }
         let may_search = self.models.may_search(&order, &request);
         let room = Room::new(request.settings.max_tokens);
-        Ok(Paid::new(self.models.stream(&order, &request), bill, may_search, room))
+        Ok(MeteredStream::new(self.models.stream(&order, &request), bill, may_search, room))
     }
 
     /// Sets aside what a call may come to, and bounds it by that.

@@ -23,12 +23,12 @@ use crate::provider::price::Prices;
 use crate::shutdown::TaskTracker;
 use crate::store::{StoreError, UsageStore};
 
-pub use bill::Paid;
+pub use bill::MeteredStream;
 
 /// Keeps account of all model calls.
 #[derive(Debug)]
 pub struct Ledger {
-    /// The models.
+    /// The way to the models.
     pub models: Arc<Models>,
     store: Arc<dyn UsageStore>,
     prices: Prices,
@@ -50,17 +50,17 @@ struct Today {
 /// What a ledger works with.
 #[derive(Debug)]
 pub struct LedgerParts {
-    /// The models.
+    /// The way to the models.
     pub models: Arc<Models>,
     /// Where it is kept.
     pub store: Arc<dyn UsageStore>,
-    /// What models cost.
+    /// The prices of models.
     pub prices: Prices,
     /// Bounds of a day.
     pub caps: Caps,
     /// Where the day ends at midnight.
     pub zone: Tz,
-    /// The time.
+    /// Gives the current time: spending is booked on its day.
     pub clock: Clock,
     /// What is booked when nobody waits for it.
     pub tasks: TaskTracker,
@@ -69,7 +69,7 @@ pub struct LedgerParts {
 /// Why a call was not made, or broke off.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
-    /// The model failed.
+    /// The provider of the model failed.
     #[error(transparent)]
     Model(#[from] ProviderError),
     /// The day's caps leave no room for it.

@@ -200,7 +200,7 @@ impl World {
         Self::with(self.ledger.caps, self.books.clone()).await
     }
 
-    async fn begin(&self, course: Course) -> Result<Paid, LedgerError> {
+    async fn begin(&self, course: Course) -> Result<MeteredStream, LedgerError> {
         begin(&self.ledger, course, "fake:known").await
     }
 
@@ -220,7 +220,7 @@ fn name(text: &str) -> ModelName {
     text.parse().unwrap()
 }
 
-async fn begin(ledger: &Arc<Ledger>, course: Course, model: &str) -> Result<Paid, LedgerError> {
+async fn begin(ledger: &Arc<Ledger>, course: Course, model: &str) -> Result<MeteredStream, LedgerError> {
     let number = COURSES.iter().position(|other| *other == course).unwrap();
     let request = Request::new("", "", vec![Item::user(number.to_string())]);
     ledger.call(&name(model), request, payer()).await
@@ -231,7 +231,7 @@ fn payer() -> Payer {
 }
 
 /// Reads a call to its end; one that falls silent is given up.
-async fn read(mut call: Paid) {
+async fn read(mut call: MeteredStream) {
     while let Ok(Some(Ok(_))) = tokio::time::timeout(Duration::from_secs(1), call.next()).await {}
 }
 
@@ -286,7 +286,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
         let events = [Event::TextDelta(text.clone()), Event::TextDelta(text)].map(Ok);
         let bill = Bill::new(Arc::clone(&world.ledger), payer(), name("fake:known"), 1);
         let endless = stream::iter(events).chain(stream::pending()).boxed();
-        let mut call = Paid::new(endless, bill, false, Room::new(asked));
+        let mut call = MeteredStream::new(endless, bill, false, Room::new(asked));
         let Some(Ok(Event::TextDelta(taken))) = call.next().await else { panic!("no text") };
         assert_eq!(taken.len(), bytes, "what fits is kept");
         let end = call.next().await;
@@ -298,7 +298,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     let hidden = stream::iter(std::iter::repeat_n(Ok(Event::Private(part)), 1000)).boxed();
     let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), name("fake:known"), 1);
     bill.reserve(world.ledger.date(), Spent::default(), 5_000);
-    let mut call = Paid::new(hidden, bill, false, Room::new(None));
+    let mut call = MeteredStream::new(hidden, bill, false, Room::new(None));
     let mut parts = 0;
     let usage = loop {
         match call.next().await {

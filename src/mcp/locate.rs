@@ -10,7 +10,7 @@ pub const SUBCOMMAND: &str = "mcp-server";
 /// A way to start the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The program.
+    /// The path of the program.
     pub program: PathBuf,
     /// Its first arguments.
     pub args: Vec<OsString>,

@@ -12,9 +12,9 @@ use crate::ids::{ChatId, UserId};
 /// What someone may do here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Everything.
+    /// May do everything.
     Owner,
-    /// Talk.
+    /// May talk to the bot.
     Member,
     /// Talk, in a question that holds someone else's words: no right of whoever has it asked again counts for it.
     Borrowed,
@@ -23,7 +23,7 @@ pub enum Standing {
 /// What becomes of a message or a button press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on.
+    /// It is let through; whoever sent it has these rights.
     Allow(Standing),
     /// A stranger writes in private: they are told once that the bot is private.
     Stranger,

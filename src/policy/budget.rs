@@ -20,7 +20,7 @@ const SEARCHES: u64 = 2;
 pub struct Caps {
     /// Tokens sent and written.
     pub tokens: Option<u64>,
-    /// Nano-dollars.
+    /// The price in nano-dollars (10⁻⁹ USD); `None` where it is unknown.
     pub nano_usd: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Caps {
 /// What a day has come to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Day {
-    /// Gone.
+    /// What has been spent.
     pub spent: Spent,
     /// Set aside for calls under way.
     pub reserved: Spent,

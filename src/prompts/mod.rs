@@ -45,7 +45,7 @@ pub struct SystemView {
     pub custom_prompt: Option<String>,
     /// The language to answer in.
     pub language: Option<String>,
-    /// How to sound.
+    /// The tone of answers, in free words.
     pub personality: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub struct MessageView {
     pub forwarded_from: Option<String>,
     /// What it replies to.
     pub quotes: Option<QuoteView>,
-    /// The words.
+    /// The text of the message.
     pub text: String,
     /// What else it carries.
     pub attachments: Vec<AttachmentView>,
@@ -96,7 +96,7 @@ pub struct QuoteView {
     pub message: Option<i64>,
     /// Who wrote it.
     pub author: Option<String>,
-    /// Its words.
+    /// The text of the quoted message.
     pub text: String,
     /// The part that was marked.
     pub excerpt: Option<String>,
@@ -122,9 +122,9 @@ pub struct BackgroundView {
     pub from: String,
     /// Their username, without `@`.
     pub username: Option<String>,
-    /// Their id.
+    /// The id of whoever wrote it.
     pub user_id: String,
-    /// The words.
+    /// The text of the message.
     pub text: String,
     /// What else was sent.
     pub attachments: Vec<AttachmentView>,
@@ -180,7 +180,7 @@ impl Prompts {
         self.choosable().find(|agent| agent.name == name)
     }
 
-    /// Every agent.
+    /// Iterates over all agents.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.agents.values()
     }

@@ -20,7 +20,7 @@ pub enum ProviderError {
     RateLimited {
         /// How long the provider asked to wait.
         retry_after: Option<Duration>,
-        /// What it said.
+        /// The provider's message.
         message: String,
     },
     /// It is down, overloaded or cannot be reached; later it may work.

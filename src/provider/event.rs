@@ -23,7 +23,7 @@ pub enum Event {
     Private(PrivatePart),
     /// The answer is whole.
     Completed {
-        /// Why it ended.
+        /// Why the model stopped writing.
         finish: Finish,
         /// What it cost, if the provider said.
         usage: Option<Usage>,

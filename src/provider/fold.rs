@@ -18,7 +18,7 @@ pub struct Pass {
     /// The model that answered, if it was told.
     #[serde(default)]
     pub model: Option<ModelName>,
-    /// The text.
+    /// The text of the answer.
     pub text: String,
     /// The calls, in order: at most one more than [`MAX_CALLS`].
     pub calls: Vec<Call>,

@@ -20,7 +20,7 @@ pub struct Models {
     providers: BTreeMap<&'static str, Arc<dyn Provider>>,
     default: ModelName,
     fallback: Vec<ModelName>,
-    /// Each provider's own.
+    /// For each provider the model that the settings name for it.
     own: Vec<ModelName>,
     /// A tool searches the web for models whose provider does not.
     outside_search: bool,

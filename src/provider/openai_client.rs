@@ -61,7 +61,7 @@ impl OpenAiClient {
         Self { http, endpoint: Endpoint::new(base_url, key), watch }
     }
 
-    /// One streamed answer.
+    /// Posts a request and returns its answer as a stream of events.
     pub(super) fn stream(&self, path: Path, body: Value, decoder: impl Decode) -> EventStream {
         let client = self.clone();
         self.watch.clone().over(move |pulse| async move {

@@ -5,7 +5,7 @@ use crate::config::PriceSetting;
 use crate::domain::model::ModelName;
 use crate::domain::usage::Price;
 
-/// Knows prices.
+/// The prices of models.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     own: Vec<PriceSetting>,

@@ -26,7 +26,7 @@ pub struct Request {
     pub tools: Vec<Arc<ToolSpec>>,
     /// The provider may search the web itself, where the model's capabilities say that it can.
     pub web_search: bool,
-    /// How to write.
+    /// The parameters of the request, such as temperature.
     pub settings: Generation,
     /// What the answer must look like; none leaves it free.
     pub schema: Option<AnswerSchema>,
@@ -114,7 +114,7 @@ pub struct AnswerSchema {
 pub enum Item {
     /// What people said, and what Figaro tells the model beside it.
     User {
-        /// The words.
+        /// The text of the message.
         text: String,
         /// What goes with them, for models that see; providers leave them out for others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,20 +122,20 @@ pub enum Item {
     },
     /// What the model said in one pass.
     Assistant {
-        /// Its words.
+        /// The text that the model wrote.
         text: String,
-        /// Its calls.
+        /// The calls that the model asked for.
         calls: Vec<Call>,
         /// What its provider wants back.
         private: Vec<PrivatePart>,
     },
     /// What a call gave.
     ToolResult {
-        /// The call.
+        /// The provider's id of the call.
         call_id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// JSON text.
+        /// The result as JSON text.
         output: String,
     },
 }
@@ -186,7 +186,7 @@ impl Item {
         }
     }
 
-    /// Words without pictures.
+    /// A user's message of text alone.
     #[must_use]
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into(), images: Vec::new() }
@@ -196,7 +196,7 @@ impl Item {
 /// A picture as all providers take it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// Such as `image/jpeg`.
+    /// The MIME type, such as `image/jpeg`.
     pub mime_type: String,
     /// Its bytes in base64, shared because a conversation is sent again with every pass.
     pub base64: Arc<str>,
@@ -207,7 +207,7 @@ pub struct Image {
 pub struct ToolSpec {
     /// Its name; letters, digits, `_` and `-`, 64 at most: what all providers take.
     pub name: String,
-    /// What it does.
+    /// What the tool does, for the model.
     pub description: String,
     /// JSON Schema of its arguments, an object.
     pub parameters: Value,

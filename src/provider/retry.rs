@@ -38,7 +38,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Decorates a provider.
+    /// Wraps a provider, so that failed calls are tried again.
     #[must_use]
     pub fn new(inner: Arc<dyn Provider>, policy: RetryPolicy) -> Self {
         Self { inner, policy }

@@ -43,7 +43,7 @@ const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(10);
 /// Runs tasks when they are due.
 #[derive(Debug)]
 pub struct Scheduler {
-    /// The tasks.
+    /// The store of tasks.
     pub store: Arc<dyn TaskStore>,
     /// Who may talk to the bot, by settings.
     pub access: AccessSettings,
@@ -53,11 +53,11 @@ pub struct Scheduler {
     pub conversations: Arc<dyn ConversationStore>,
     /// The queues that tasks run in.
     pub mailboxes: Mailboxes,
-    /// Words.
+    /// The texts for people, by language.
     pub locales: Arc<Locales>,
     /// Who is told of a clock that was set.
     pub owners: Arc<dyn Owners>,
-    /// The time.
+    /// Gives the current time: tasks are due by it.
     pub clock: Clock,
     /// It ends when these stop.
     pub tasks: TaskTracker,

@@ -14,7 +14,7 @@ pub enum StoreError {
     /// The files are not a store, or were damaged.
     #[error("the store {} cannot be read ({reason}): move it away or restore a backup; nothing was changed", .path.display())]
     Unreadable {
-        /// Where it is.
+        /// The path of the store.
         path: PathBuf,
         /// What the backend said.
         reason: String,
@@ -22,7 +22,7 @@ pub enum StoreError {
     /// A newer Figaro wrote it.
     #[error("the store {} has format {found}, this Figaro knows up to {known}: install the newer Figaro again; nothing was changed", .path.display())]
     NewerFormat {
-        /// Where it is.
+        /// The path of the store.
         path: PathBuf,
         /// The format it has.
         found: u32,
@@ -32,7 +32,7 @@ pub enum StoreError {
     /// One record cannot be read; it was set aside, not replaced.
     #[error("a stored record cannot be read and was set aside: {what}")]
     Record {
-        /// Which one.
+        /// The record that is meant.
         what: String,
     },
     /// The disk or the system refused; trying again later may help.

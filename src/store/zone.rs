@@ -27,7 +27,7 @@ pub struct Followed {
 /// When settings are changed, and by whom.
 #[derive(Debug, Clone, Copy)]
 pub struct Changing {
-    /// When.
+    /// The time of the change, UTC.
     pub now: DateTime<Utc>,
     /// The turn in which the model does it; none for a person.
     pub turn: Option<RunId>,

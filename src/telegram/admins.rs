@@ -8,7 +8,7 @@ use super::api::{Api, GetChatMember};
 use crate::ids::{ChatId, UserId};
 use crate::policy::access::Admins;
 
-/// Asks Telegram.
+/// Asks Telegram who the admins of a chat are.
 #[derive(Debug, Clone)]
 pub struct TelegramAdmins(pub Api);
 

@@ -8,7 +8,7 @@ use super::api::{Api, GetFile};
 use super::error::ApiError;
 use crate::files::{FileError, Files};
 
-/// Fetches from Telegram.
+/// Fetches files from Telegram.
 #[derive(Debug, Clone)]
 pub struct TelegramFiles(pub Api);
 

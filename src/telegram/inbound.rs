@@ -14,9 +14,9 @@ const MAYBE_SPLIT_UNITS: usize = 4000;
 /// The bot as messages refer to it.
 #[derive(Debug, Clone)]
 pub struct Me {
-    /// Its user id.
+    /// The bot's user id.
     pub id: BotId,
-    /// Its first name.
+    /// The first name of the bot's account.
     pub name: String,
     /// Its username, without `@`.
     pub username: String,
@@ -40,11 +40,11 @@ pub struct CommandLine {
 /// The bot that a command names behind its `@`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// None.
+    /// The command names no bot.
     Nobody,
-    /// This one.
+    /// The command names this bot.
     Me,
-    /// Some other.
+    /// The command names another bot.
     Another,
 }
 

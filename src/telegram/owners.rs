@@ -16,9 +16,9 @@ use crate::store::SettingsStore;
 /// Writes to owners named in the settings and by invite.
 #[derive(Debug, Clone)]
 pub struct TelegramOwners {
-    /// Sends.
+    /// Sends messages within the rate limits.
     pub sender: Sender,
-    /// Owners by settings.
+    /// The owners that the settings name.
     pub access: AccessSettings,
     /// Owners who used an invite.
     pub settings: Arc<dyn SettingsStore>,

@@ -30,13 +30,13 @@ const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 /// Gets, stores and passes on updates.
 #[derive(Debug)]
 pub struct Poller {
-    /// The Bot API.
+    /// The client of the Bot API.
     pub api: Api,
     /// Where updates are stored first.
     pub inbox: Arc<dyn InboxStore>,
     /// What becomes of them.
     pub router: Arc<Router>,
-    /// The time.
+    /// Gives the current time: updates are dated by it.
     pub clock: Clock,
     /// It runs until these stop.
     pub tasks: TaskTracker,

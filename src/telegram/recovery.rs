@@ -20,15 +20,15 @@ use crate::turn::queue::Job;
 /// What recovery reads what is left from, and what takes back words that nobody goes on with.
 #[derive(Debug, Clone, Copy)]
 pub struct Left<'a> {
-    /// Updates.
+    /// The store of updates that were not settled.
     pub inbox: &'a dyn InboxStore,
-    /// Turns.
+    /// The store of turns that never ended.
     pub conversations: &'a dyn ConversationStore,
-    /// Runs of tasks.
+    /// The store of tasks: of runs under way.
     pub tasks: &'a dyn TaskStore,
     /// Answers and live messages.
     pub outbox: &'a dyn OutboxStore,
-    /// Takes words back.
+    /// Withdraws what was shown of turns that are not continued.
     pub delivery: &'a Arc<dyn Delivery>,
 }
 
@@ -38,15 +38,7 @@ pub struct Left<'a> {
 /// When the store cannot be read.
 pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
     let live = left.outbox.live_messages().await?;
-    let mut taken_up: HashSet<RunId> = HashSet::new();
-    for delivery in left.outbox.deliveries().await? {
-        tracing::info!(run = %delivery.run, "delivering an answer that a stop had left");
-        // A card says nothing of what became of the answer.
-        if delivery.card.is_none() {
-            taken_up.insert(delivery.run);
-        }
-        router.mailboxes.post(delivery.place.conversation(), Job::Deliver(delivery));
-    }
+    let mut taken_up = deliver_left(router, left.outbox.deliveries().await?);
     let mut open: HashMap<UpdateId, RawUpdate> =
         left.inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
     for run in left.conversations.active_runs().await? {
@@ -70,6 +62,20 @@ pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
         router.take_up(update).await;
     }
     Ok(())
+}
+
+/// Queues the deliveries that a stop had left. Returns the turns whose answers these are.
+fn deliver_left(router: &Router, deliveries: Vec<PendingDelivery>) -> HashSet<RunId> {
+    let mut runs = HashSet::new();
+    for delivery in deliveries {
+        tracing::info!(run = %delivery.run, "delivering an answer that a stop had left");
+        // A card says nothing of what became of the answer.
+        if delivery.card.is_none() {
+            runs.insert(delivery.run);
+        }
+        router.mailboxes.post(delivery.place.conversation(), Job::Deliver(delivery));
+    }
+    runs
 }
 
 /// Has a turn gone on with; one that nobody wants any more is ended, and gives `false`.

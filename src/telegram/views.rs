@@ -114,7 +114,7 @@ pub struct ExternalReplyView {
     pub document: Option<FileView>,
 }
 
-/// A place.
+/// A location on the map.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct LocationView {
     #[serde(default, deserialize_with = "lenient")]
@@ -123,7 +123,7 @@ pub struct LocationView {
     pub longitude: f64,
 }
 
-/// A named place.
+/// A venue: a location with a name and an address.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct VenueView {
     #[serde(default, deserialize_with = "lenient")]
@@ -132,7 +132,7 @@ pub struct VenueView {
     pub address: String,
 }
 
-/// A person's card.
+/// A contact: a name and a phone number.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct ContactView {
     #[serde(default, deserialize_with = "lenient")]
@@ -238,7 +238,7 @@ pub struct MessageView {
     pub dice: Option<FileView>,
 }
 
-/// A pressed button.
+/// A callback query: a button of an inline keyboard was pressed.
 #[derive(Debug, Clone, Deserialize)]
 pub struct CallbackView {
     pub id: String,
@@ -260,7 +260,7 @@ pub struct MemberUpdateView {
     pub new_chat_member: MemberView,
 }
 
-/// A membership.
+/// The membership of a user in a chat.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct MemberView {
     #[serde(default, deserialize_with = "lenient")]

@@ -52,7 +52,7 @@ pub struct ToolContext {
     pub speaker: Speaker,
     /// The IETF tag of the language that their client speaks.
     pub language: Option<String>,
-    /// The rights of that person: member, admin or owner.
+    /// The rights that this person has in the turn.
     pub standing: Standing,
     /// The model that the turn is for.
     pub model: ModelName,

@@ -28,7 +28,7 @@ pub trait ToolSource: Debug + Send + Sync {
 /// A tool as a search sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
     /// What it does, for the model.
     pub description: String,

@@ -26,7 +26,7 @@ const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// The most characters of the service's own words that are kept.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Searches with Tavily.
+/// Web search by the Tavily API.
 pub struct Tavily {
     http: reqwest::Client,
     url: String,

@@ -52,7 +52,7 @@ pub struct Found {
 pub struct Hit {
     /// Its title; may be empty.
     pub title: String,
-    /// Its address.
+    /// The address of the page.
     pub url: String,
     /// What it says about the query.
     pub content: String,

@@ -47,7 +47,7 @@ struct Inner {
     changed: Notify,
 }
 
-/// A turn that waits.
+/// A turn that waits, in the copy of what is stored.
 #[derive(Debug, Clone)]
 struct Waiting {
     parked: ParkedTurn,
@@ -290,11 +290,11 @@ impl Parked {
 pub enum Choice {
     /// An answer, by the person asked.
     Answer {
-        /// What was asked.
+        /// The text of the question.
         question: String,
-        /// The words on the button.
+        /// The text on the button that was pressed.
         answer: String,
     },
-    /// Somebody else's press.
+    /// The person who pressed is not the one who was asked.
     NotAsked,
 }

@@ -37,9 +37,9 @@ const GAP_RUNS: usize = 1_500;
 const GAP_SPAN: TimeDelta = TimeDelta::days(400);
 /// How late a missed single run may still be run.
 const ONCE_GRACE: TimeDelta = TimeDelta::hours(24);
-/// The least a missed run of a cron may be late.
+/// A missed run of a cron expression may always be this late and still be made up.
 const MIN_GRACE: TimeDelta = TimeDelta::minutes(2);
-/// The longest time after a due time within which a run still counts as on time.
+/// A missed run of a cron expression is not made up when it is later than this.
 const MAX_GRACE: TimeDelta = TimeDelta::hours(6);
 const DAY_MINUTES: i64 = 24 * 60;
 
@@ -53,7 +53,7 @@ pub enum Schedule {
     Cron(Cron),
     /// Runs once, at a given time.
     Once {
-        /// The time, UTC.
+        /// The due time, UTC.
         at: DateTime<Utc>,
         /// It was told as a local time, and moves with the zone.
         wall: bool,

@@ -72,7 +72,7 @@ pub struct Task {
     /// Addresses in the prompt that a person wrote or search found, and not the model alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
-    /// The due times.
+    /// The schedule: a single time or a cron expression.
     pub schedule: Schedule,
     /// The zone that the schedule's times are in.
     pub zone: Tz,
@@ -240,7 +240,7 @@ pub struct TaskRun {
     pub cost: Cost,
     /// Why it failed; `None` if it did not.
     pub error: Option<Reason>,
-    /// The first message of its answer that Telegram confirmed.
+    /// The last message of its answer that Telegram confirmed.
     pub message: Option<MessageId>,
 }
 
@@ -273,7 +273,7 @@ pub struct NewTask {
     pub language: Option<String>,
     /// The instruction that the model gets at each run.
     pub prompt: String,
-    /// The due times.
+    /// The schedule: a single time or a cron expression.
     pub schedule: Schedule,
     /// The IANA time zone of its times.
     pub zone: Tz,

@@ -9,7 +9,7 @@ use crate::domain::conversation::{Message, Role};
 /// not keep the turn, they are what people said without an answer in between.
 #[derive(Debug, Default)]
 pub struct LastExchange {
-    /// The newest first.
+    /// The messages picked so far, newest first.
     picked: Vec<Message>,
 }
 

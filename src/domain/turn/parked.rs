@@ -13,13 +13,13 @@ use crate::ids::UserId;
 /// A question to a person, for which a turn waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonQuestion {
-    /// The words, in Markdown.
+    /// The text of the question, in Markdown.
     pub text: String,
     /// Answers to choose from, a button each.
     pub options: Vec<String>,
     /// Whether it may be answered in free words.
     pub is_free: bool,
-    /// It is given up after so many minutes.
+    /// The waiting ends without an answer after so many minutes.
     pub expires_after_min: u32,
 }
 
@@ -32,17 +32,17 @@ pub struct ParkedTurn {
     pub asked_at: u32,
     /// The call that the answer is the result of.
     pub call: Call,
-    /// What is asked.
+    /// The question to the person.
     pub question: PersonQuestion,
     /// Who is asked: nobody else may answer.
     pub asked: UserId,
-    /// Where.
+    /// The chat and topic of the question.
     pub place: Place,
     /// The IETF tag of the language that their client speaks.
     pub language: Option<String>,
     /// When it was put away.
     pub parked_at: DateTime<Utc>,
-    /// When it is given up.
+    /// When the waiting ends without an answer, UTC.
     pub expires_at: DateTime<Utc>,
     /// The message or press that answers, with the answer as its text; the turn goes on as soon as its queue lets it.
     #[serde(default)]

@@ -89,7 +89,7 @@ pub(super) fn table() -> Table {
     serde_saphyr::from_str(include_str!("zones.yaml")).expect("zones.yaml fits")
 }
 
-/// The zones by their folded names: lower case, without accents and spaces.
+/// The zones by their folded names: in lower case, without accents, dots and apostrophes.
 pub(super) struct Names {
     zones: HashMap<String, Vec<Tz>>,
     /// All zones of a country, by its names.

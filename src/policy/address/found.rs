@@ -23,7 +23,7 @@ pub enum Excess {
     Count,
 }
 
-/// Addresses, each once.
+/// A set of addresses.
 #[derive(Debug, Default)]
 pub struct Found {
     addresses: BTreeSet<String>,
@@ -45,7 +45,7 @@ impl Found {
         if self.addresses.len() > MAX_FOUND { Err(Excess::Count) } else { Ok(()) }
     }
 
-    /// All of them.
+    /// Iterates over all addresses, each once.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.addresses.iter().map(String::as_str)
     }

@@ -9,9 +9,9 @@ use crate::policy::address::Addresses;
 /// A call of a Bot API method as policy sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct TelegramCall<'a> {
-    /// The method.
+    /// The Bot API method that is called.
     pub method: &'a Method,
-    /// The arguments.
+    /// The arguments of the call.
     pub args: &'a Map<String, Value>,
     /// The chat the model is in.
     pub here: ChatId,

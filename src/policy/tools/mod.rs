@@ -20,7 +20,7 @@ use crate::text::one_line;
 /// What becomes of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It is made.
+    /// The call is made.
     Allow,
     /// A person would have to approve it, for this reason.
     Ask(String),

@@ -75,7 +75,7 @@ impl GeminiClient {
             methods.is_some_and(|methods| methods.iter().any(|method| method == "generateContent"))
         };
         let names = models.iter().filter(answers).filter_map(|model| model["name"].as_str());
-        Ok(names.map(|name| bare(name).to_owned()).collect())
+        Ok(names.map(|name| without_prefix(name).to_owned()).collect())
     }
 
     fn key_header(&self) -> Result<HeaderValue, ProviderError> {
@@ -90,7 +90,7 @@ impl GeminiClient {
 
 /// A name as it may stand in an address.
 fn checked(model: &str) -> Result<&str, ProviderError> {
-    let name = bare(model);
+    let name = without_prefix(model);
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match !name.is_empty() && name.chars().all(fits) {
         true => Ok(name),
@@ -98,8 +98,8 @@ fn checked(model: &str) -> Result<&str, ProviderError> {
     }
 }
 
-/// The list has longer names than people use.
-fn bare(model: &str) -> &str {
+/// The name without the prefix `models/`, which the list has and people leave out.
+fn without_prefix(model: &str) -> &str {
     model.strip_prefix("models/").unwrap_or(model)
 }
 
@@ -110,7 +110,7 @@ struct Heard(Arc<Mutex<Frames>>);
 #[derive(Debug, Default)]
 struct Frames {
     waiting: VecDeque<Value>,
-    /// One had data.
+    /// Whether any event had data.
     any_data: bool,
     /// One had none, as a comment has, or a web page.
     any_empty: bool,

@@ -100,7 +100,7 @@ impl Decoder {
         vec![Event::Searched; news]
     }
 
-    /// The last events.
+    /// The events that end an answer.
     fn whole(&mut self, finish: Finish) -> impl Iterator<Item = Event> {
         let private = self.layout.private(&self.model).map(Event::Private);
         private.into_iter().chain([Event::Completed { finish, usage: self.usage }])

@@ -14,7 +14,7 @@ use crate::provider::{EventStream, ProviderError};
 pub(in crate::provider) struct Pulse(Arc<Mutex<Instant>>);
 
 impl Pulse {
-    /// Heard now.
+    /// A pulse whose provider was heard just now.
     #[must_use]
     pub(in crate::provider) fn start() -> Self {
         Self(Arc::new(Mutex::new(Instant::now())))

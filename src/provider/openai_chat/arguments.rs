@@ -29,7 +29,7 @@ enum State {
 }
 
 impl Arguments {
-    /// Adds a piece.
+    /// Adds the next piece of the arguments.
     pub(super) fn push(&mut self, piece: &str) {
         let start = self.text.len();
         self.text.push_str(piece);

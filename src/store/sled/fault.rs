@@ -10,7 +10,7 @@ use super::StoreError;
 /// A failure that does not know yet which store and which operation it belongs to.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
-    /// sled failed.
+    /// The engine, sled, failed.
     #[error(transparent)]
     Engine(#[from] sled::Error),
     /// The file system failed.

@@ -68,7 +68,7 @@ pub(super) fn live(run: RunId, index: u32) -> Vec<u8> {
     }
 }
 
-/// A chat.
+/// The key of a chat.
 pub(super) fn chat(chat: ChatId) -> Vec<u8> {
     Key::default().number(chat.0).0
 }
@@ -83,7 +83,7 @@ pub(super) fn note(chat: ChatId, note: NoteId) -> Vec<u8> {
     Key::default().number(chat.0).id(note).0
 }
 
-/// A Telegram message.
+/// The key of a Telegram message.
 pub(super) fn telegram(chat: ChatId, message: MessageId) -> Vec<u8> {
     Key::default().number(chat.0).number(message.0).0
 }
@@ -108,7 +108,7 @@ pub(super) fn id(id: impl Display) -> Vec<u8> {
     Key::default().id(id).0
 }
 
-/// A day.
+/// The key of a day.
 pub(super) fn day(day: NaiveDate) -> Vec<u8> {
     Key::default().number(i64::from(day.num_days_from_ce())).0
 }

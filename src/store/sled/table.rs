@@ -24,7 +24,7 @@ impl<T: DeserializeOwned> Table<T> {
         Ok(Self { name, tree, quarantine: quarantine.clone(), records: PhantomData })
     }
 
-    /// Its name.
+    /// The stored name of the table.
     pub(super) const fn name(&self) -> &'static str {
         self.name
     }

@@ -19,7 +19,7 @@ use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{SessionId, UpdateId};
 
-/// Every table.
+/// All tables of the store.
 pub(super) struct Tables {
     /// Updates not settled yet, by bot and id.
     pub(super) inbox: Table<Accepted>,

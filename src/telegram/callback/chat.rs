@@ -97,13 +97,13 @@ impl FromStr for Notes {
 /// The ways in which an owner looks at what was spent, each a button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
-    /// By day.
+    /// Shows figures by day.
     Days,
-    /// By chat.
+    /// Shows figures by chat.
     Chats,
-    /// By person.
+    /// Shows figures by person.
     People,
-    /// By model.
+    /// Shows figures by model.
     Models,
 }
 

@@ -140,7 +140,7 @@ impl<const N: usize> Short<N> {
         (!text.is_empty() && text.len() <= N).then(|| Self(text.to_owned()))
     }
 
-    /// The text.
+    /// The text, 1 to `N` bytes.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -77,13 +77,13 @@ impl Choice {
         (!value.is_empty() && bytes <= MAX_BYTES).then_some(choice)
     }
 
-    /// The setting.
+    /// The setting that the button changes.
     #[must_use]
     pub const fn field(&self) -> Field {
         self.field
     }
 
-    /// The value.
+    /// The value that the button sets.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value

@@ -25,9 +25,9 @@ pub enum Tasks {
 /// `:MORE` at the end for the verbs that need more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskPress {
-    /// What it does.
+    /// The action of the button.
     pub verb: TaskVerb,
-    /// With which task.
+    /// The task that it acts on.
     pub task: TaskId,
     /// The page of the list, to go back to.
     pub page: Option<Page>,
@@ -36,7 +36,7 @@ pub struct TaskPress {
 /// What can be done with a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskVerb {
-    /// Shows its card.
+    /// Shows the task's card.
     Open,
     /// Shows a page of its last runs.
     History(Page),
@@ -46,15 +46,15 @@ pub enum TaskVerb {
     Shift(i32),
     /// Says what becomes of missed runs.
     Missed(IfMissed),
-    /// Runs it now.
+    /// Runs the task now, beside its schedule.
     Run,
     /// Leaves out the run that it asks about.
     Skip,
-    /// Pauses it.
+    /// Pauses the task.
     Pause,
-    /// Ends its pause.
+    /// Resumes the paused task.
     Resume,
-    /// Cancels it.
+    /// Cancels the task.
     Cancel,
     /// Has it back after it was cancelled.
     Undo,

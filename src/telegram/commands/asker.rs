@@ -8,9 +8,9 @@ use crate::policy::access::Standing;
 /// Who gave a command or pressed a button, and where.
 #[derive(Debug, Clone)]
 pub struct Asker {
-    /// Where.
+    /// The chat and topic of the command.
     pub place: Place,
-    /// Who.
+    /// The person who sent the command.
     pub speaker: Speaker,
     /// The IETF tag of the language of their client.
     pub language: Option<String>,

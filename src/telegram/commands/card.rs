@@ -13,9 +13,9 @@ pub(super) const ROWS: usize = 8;
 /// A message of Figaro's own: its first line as a title, if it has one, and buttons.
 #[derive(Debug, Clone, Default)]
 pub struct Card {
-    /// Shown bold.
+    /// The title, shown bold above the text.
     pub title: Option<String>,
-    /// Its text.
+    /// The text under the title.
     pub body: String,
     /// Rows of buttons.
     pub buttons: Vec<Vec<Button>>,
@@ -47,7 +47,7 @@ impl Card {
         rows.into_iter().fold(self, Self::row)
     }
 
-    /// As a message.
+    /// The card as a message to be sent.
     #[must_use]
     pub fn outgoing(self) -> Outgoing {
         Outgoing { content: self.content(), buttons: self.buttons, ..Outgoing::default() }

@@ -23,9 +23,9 @@ const TOAST_CHARS: usize = 190;
 /// Shows cards and answers presses. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Cards {
-    /// Sends and edits.
+    /// Sends and edits messages within the rate limits.
     pub sender: Sender,
-    /// Texts.
+    /// The texts for people, by language.
     pub locales: Arc<Locales>,
     /// Who administers a chat.
     pub admins: Arc<dyn Admins>,
@@ -40,7 +40,7 @@ impl Cards {
         self.locales.of(asker.language.as_deref())
     }
 
-    /// The time.
+    /// The current time, UTC.
     #[must_use]
     pub fn now(&self) -> DateTime<Utc> {
         self.sender.clock.now()

@@ -87,7 +87,7 @@ pub struct Request<'a> {
     pub argument: &'a str,
     /// Who wrote the message that it replies to; none for a bot's.
     pub replied: Option<&'a Speaker>,
-    /// The whole message.
+    /// The message that holds the command.
     pub message: &'a Inbound,
     /// All commands there are, in the order of their registration.
     pub commands: &'a [Arc<dyn Command>],
@@ -96,7 +96,7 @@ pub struct Request<'a> {
 /// What a command leads to.
 #[derive(Debug)]
 pub enum Outcome {
-    /// This is shown.
+    /// A card is shown.
     Card(Card),
     /// This is put into the queue of the conversation.
     Job(Box<Job>),
@@ -152,7 +152,7 @@ impl Press<'_> {
 pub enum Pressed {
     /// Words over the button, and the card in a new state.
     Shown {
-        /// The words.
+        /// The text that Telegram shows over the chat for a moment.
         toast: Option<String>,
         /// The new state; `None` leaves the card as it is.
         card: Option<Card>,
@@ -210,22 +210,22 @@ impl From<Gone> for PressError {
 pub enum Access {
     /// Everybody who may talk to the bot.
     Everybody,
-    /// Owners.
+    /// The bot's owners alone.
     Owners,
 }
 
 /// A heading of `/help`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Talking.
+    /// Commands about talking to the bot.
     Chat,
-    /// What is remembered.
+    /// Commands about what is remembered.
     Remember,
     /// What runs by itself.
     Schedule,
-    /// Settings and figures.
+    /// Commands about settings and figures.
     Settings,
-    /// For owners.
+    /// Commands for owners.
     Owner,
 }
 

@@ -17,17 +17,17 @@ use crate::turn::queue::Mailboxes;
 /// Handles of all that commands work on.
 #[derive(Debug)]
 pub struct Handles {
-    /// Shows cards.
+    /// Sends and edits cards.
     pub cards: Cards,
     /// All that is stored.
     pub store: Arc<dyn Store>,
     /// The agents that a chat can choose.
     pub prompts: Arc<Prompts>,
-    /// Who may talk.
+    /// Who may use the bot by the settings.
     pub access: AccessSettings,
     /// Turns that wait for a person.
     pub parked: Parked,
-    /// The bot.
+    /// The bot's own account.
     pub me: Me,
     /// What models there are and what they have cost.
     pub ledger: Arc<Ledger>,
@@ -37,6 +37,6 @@ pub struct Handles {
     pub tasks_per_chat: usize,
     /// The zone of chats that set none.
     pub default_zone: Tz,
-    /// The MCP server.
+    /// The handle of the MCP server's process.
     pub mcp: Mcp,
 }

@@ -26,7 +26,7 @@ use crate::turn::queue::{Mailboxes, Posted};
 /// All commands there are.
 #[derive(Debug)]
 pub struct CommandTable {
-    /// Shows cards.
+    /// Sends and edits cards.
     pub cards: Cards,
     access: AccessSettings,
     settings: Arc<dyn SettingsStore>,

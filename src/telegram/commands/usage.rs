@@ -27,7 +27,7 @@ use crate::text::one_line;
 
 /// So many days are shown.
 const DAYS: u64 = 7;
-/// A full bar.
+/// The number of blocks in a full bar.
 const BAR: u128 = 10;
 /// So many messages are looked through for the last answer.
 const RECENT: usize = 20;

@@ -31,11 +31,11 @@ const WORDS_CHARS: usize = 80;
 /// For whom and when zones are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Clocks<'a> {
-    /// The words.
+    /// The texts in the language of whoever asked.
     pub texts: &'a Texts,
     /// The IETF tag of the language that the person's client speaks.
     pub language: Option<&'a str>,
-    /// When.
+    /// The current time, UTC.
     pub now: DateTime<Utc>,
 }
 

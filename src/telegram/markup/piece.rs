@@ -10,7 +10,7 @@ pub(super) const CLIP: &str = "📎 ";
 /// Something that is sent by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// A message.
+    /// The text of one message.
     Text(Formatted),
     /// A document; the message before it says where it belongs, unless it follows nothing.
     File(File),

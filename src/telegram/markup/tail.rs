@@ -1,4 +1,4 @@
-//! The end of Markdown that is too long to be drawn whole, so that it reads as it does in the whole. Called for
+//! The end of Markdown that is too long to be rendered whole, so that it reads as it does in the whole. Called for
 //! drafts.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};

@@ -35,20 +35,20 @@ use crate::turn::rights::Rights;
 /// So many unaddressed messages of a group are kept as background.
 const KEEP_BACKGROUND: usize = 100;
 
-/// Routes updates.
+/// Decides where an update goes and takes it there.
 #[derive(Debug)]
 pub struct Router {
-    /// The bot.
+    /// The bot's own account.
     pub me: Me,
-    /// Who may talk.
+    /// Who may use the bot by the settings.
     pub access: AccessSettings,
-    /// Settlement of updates.
+    /// The store in which updates are settled.
     pub inbox: Arc<dyn InboxStore>,
-    /// Background of groups.
+    /// The store of background messages.
     pub conversations: Arc<dyn ConversationStore>,
     /// Access and chats' settings.
     pub settings: Arc<dyn SettingsStore>,
-    /// The queues.
+    /// The queues of all conversations.
     pub mailboxes: Mailboxes,
     /// Turns that wait for a person.
     pub parked: Parked,
@@ -64,7 +64,7 @@ pub struct Router {
     pub owners: Arc<dyn Owners>,
     /// The kinds of them that the owners know of.
     pub odd_kinds: Mutex<HashSet<String>>,
-    /// The time.
+    /// Gives the current time.
     pub clock: Clock,
     /// Answers to commands are sent beside the next update.
     pub tasks: TaskTracker,

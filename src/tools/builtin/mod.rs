@@ -52,7 +52,7 @@ pub struct BuiltIn {
     pub conversations: Arc<dyn ConversationStore>,
     /// The settings of chats.
     pub config: ConfigTools,
-    /// The scheduled tasks.
+    /// The tools for scheduled tasks.
     pub tasks: TaskTools,
     /// The service that searches the web.
     pub web: Arc<dyn WebSearch>,

@@ -1,5 +1,5 @@
 //! The tools by which the model schedules: `schedule_task`, `list_tasks`, `cancel_task`, `update_task`. What they give
-//! comes from the stored task, and the turn shows the person a card drawn from the same.
+//! comes from the stored task, and the turn shows the person a card made from the same.
 
 mod read;
 #[cfg(test)]

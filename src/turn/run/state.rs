@@ -119,7 +119,7 @@ pub struct CallResult {
 /// The answer of a turn, and what it took.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// The last pass.
+    /// The last pass of the model, which is the answer.
     pub pass: Pass,
     /// A tool has sent the words that answer: the text is kept, not sent.
     pub spoke: bool,

@@ -39,7 +39,7 @@ pub struct Material<'a> {
     pub agent: Option<&'a str>,
     /// The chat and topic of the question.
     pub place: &'a Place,
-    /// The chat's settings.
+    /// The settings of the chat.
     pub config: &'a ChatConfig,
     /// The zone of a chat that set none.
     pub default_zone: Tz,

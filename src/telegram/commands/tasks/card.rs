@@ -1,4 +1,4 @@
-//! The card of a task and of its last runs, drawn from what is stored. The delivery sends the first one as proof of what
+//! The card of a task and of its last runs, made from what is stored. The delivery sends the first one as proof of what
 //! a turn did; buttons put both in its place.
 
 use chrono::{DateTime, TimeDelta, Utc};
