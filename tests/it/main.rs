@@ -56,5 +56,6 @@ mod task_troubles;
 mod tasks;
 mod tasks_ui;
 mod timezone;
+mod turn_kills;
 mod usage;
 mod web;

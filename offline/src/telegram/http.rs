@@ -114,6 +114,11 @@ async fn fail_as_planned(
             drop(perform(tg, underway, args, Some("the answer was lost")).await);
             broken_connection()
         }
+        Failure::AppliedButHangs => {
+            drop(perform(tg, underway, args, Some("the answer is withheld")).await);
+            tg.runtime().stopping().await;
+            broken_connection()
+        }
         Failure::Hang => {
             record("hangs".to_owned());
             tg.runtime().stopping().await;

@@ -108,6 +108,9 @@ impl Run {
     pub fn restored(mut self, state: State, in_hand: InHand) -> Self {
         if let Some(TakenBack { pass, at }) = &state.taken_back {
             let at = (self.begins + at).min(self.items.len());
+            // Passes without words between them are stored as one, whose results stay together.
+            let is_result = |item: &&Item| matches!(item, Item::ToolResult { .. });
+            let at = at + self.items.iter().skip(at).take_while(is_result).count();
             self.items.splice(at..at, taken_back(pass));
             find(&mut self.addresses, &pass.sources);
             add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());

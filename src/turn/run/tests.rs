@@ -185,6 +185,22 @@ fn an_answer_that_promises_what_is_not_stored_is_written_anew() {
 }
 
 #[test]
+fn an_answer_taken_back_does_not_part_calls_that_were_stored_as_one_pass_from_their_results() {
+    let (before, after) = (call("b", "{}"), call("a", "{}"));
+    let run =
+        keeping(10, &[]).model_answered(wants(vec![before.clone()])).tools_answered(vec![done(&before)]);
+    let run = run.model_answered(says(PROMISE));
+    let run = run.model_answered(wants(vec![after.clone()])).tools_answered(vec![done(&after)]);
+    let results = run.items().iter().filter(|item| matches!(item, Item::ToolResult { .. })).cloned();
+    let calls = Item::Assistant { text: String::new(), calls: vec![before, after], private: Vec::new() };
+    let stored: Vec<Item> = [calls].into_iter().chain(results).collect();
+    let begun = Run::new(vec![Item::user("hi")], 10).keeping_promises(true).having_done(stored.clone());
+    let restored = begun.restored(run.state().clone(), InHand::default());
+    assert_eq!(restored.items()[1..4], stored);
+    assert_eq!(restored.items()[4..], taken_back(&says(PROMISE)));
+}
+
+#[test]
 fn it_is_written_anew_once_only() {
     let answer = answer_of(&keeping(10, &[PROMISE, "Reminder set!"]));
     assert_eq!((answer.pass.text.as_str(), answer.unkept), ("Reminder set!", true));

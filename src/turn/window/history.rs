@@ -147,7 +147,7 @@ fn parts_of(
     render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<Vec<Part>, String> {
     let mut parts: Vec<Part> = Vec::new();
-    for message in messages {
+    for message in in_order_of_calls(messages) {
         let key = Some(message.key());
         match (message.role, &message.tool) {
             (Role::User, _) => {
@@ -172,6 +172,16 @@ fn parts_of(
         }
     }
     Ok(parts)
+}
+
+/// Results in the order in which their calls began, and not in that in which they ended: so the model got them while the turn
+/// ran.
+fn in_order_of_calls(messages: &[Message]) -> Vec<&Message> {
+    let mut ordered: Vec<&Message> = messages.iter().collect();
+    for results in ordered.chunk_by_mut(|one, next| one.role == Role::Tool && next.role == Role::Tool) {
+        results.sort_by_key(|result| result.created_at);
+    }
+    ordered
 }
 
 const fn earlier(item: Item, key: Option<EntryKey>) -> Part {
@@ -254,6 +264,28 @@ mod tests {
         assert!(
             matches!(&items[4], Item::Assistant { text, calls, .. } if text == "answer" && calls.is_empty())
         );
+    }
+
+    #[test]
+    fn results_stand_in_the_order_in_which_their_calls_began() {
+        let began = |text: &str, at: i64| Message {
+            created_at: DateTime::from_timestamp_micros(at).unwrap(),
+            ..message(Role::Tool, text)
+        };
+        let turn =
+            [message(Role::User, "q"), began("second", 2), began("first", 1), message(Role::User, "q")];
+        let items = items_of(&turn, &render).unwrap();
+        let outputs: Vec<&str> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::ToolResult { output, .. } => Some(output.as_str()),
+                Item::User { .. } | Item::Assistant { .. } => None,
+            })
+            .collect();
+        assert!(outputs[0].contains("first") && outputs[1].contains("second"), "{outputs:?}");
+        let Item::Assistant { calls, .. } = &items[1] else { panic!("{items:?}") };
+        let ids = turn[1..3].iter().rev().map(|message| &message.tool.as_ref().unwrap().tool_call_id);
+        assert!(calls.iter().map(|call| &call.id).eq(ids), "{calls:?}");
     }
 
     /// The same with the indexes that a session gives.

@@ -20,6 +20,8 @@ pub enum Failure {
     DropConnection,
     /// The call has its effect, but the connection breaks before the answer.
     AppliedButDropped,
+    /// The call has its effect, but no answer ever comes.
+    AppliedButHangs,
 }
 
 /// The faults still to come.
