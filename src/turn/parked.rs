@@ -213,7 +213,11 @@ impl Parked {
         }
     }
 
-    async fn give_up(&self, run: RunId, words: Option<PendingDelivery>) -> Result<bool, StoreError> {
+    pub(super) async fn give_up(
+        &self,
+        run: RunId,
+        words: Option<PendingDelivery>,
+    ) -> Result<bool, StoreError> {
         let given_up = self.0.store.give_up_parked(run, words).await?;
         self.forget(run);
         Ok(given_up)
