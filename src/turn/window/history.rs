@@ -147,7 +147,7 @@ fn parts_of(
     render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<Vec<Part>, String> {
     let mut parts: Vec<Part> = Vec::new();
-    for message in messages {
+    for message in in_call_order(messages) {
         let key = Some(message.key());
         match (message.role, &message.tool) {
             (Role::User, _) => {
@@ -172,6 +172,14 @@ fn parts_of(
         }
     }
     Ok(parts)
+}
+
+/// Results are stored as they come, each with the time at which its call began: calls of one pass stand in their order.
+fn in_call_order(messages: &[Message]) -> Vec<&Message> {
+    let mut ordered: Vec<&Message> = messages.iter().collect();
+    let of_one_pass = |a: &&Message, b: &&Message| a.role == Role::Tool && b.role == Role::Tool;
+    ordered.chunk_by_mut(of_one_pass).for_each(|results| results.sort_by_key(|result| result.created_at));
+    ordered
 }
 
 const fn earlier(item: Item, key: Option<EntryKey>) -> Part {
