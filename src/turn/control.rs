@@ -23,6 +23,8 @@ enum Phase {
     Open,
     /// Words were shown or a call was made.
     Committed,
+    /// It waits for a person and only its question is still being sent: it is stopped as a turn that waits.
+    Parked,
     /// The turn was told to end, for this reason.
     Ended(CancelReason),
 }
@@ -45,7 +47,7 @@ impl Control {
     pub fn reason(&self) -> CancelReason {
         match &*lock(&self.phase) {
             Phase::Ended(reason) => reason.clone(),
-            Phase::Open | Phase::Committed => CancelReason::Shutdown,
+            Phase::Open | Phase::Committed | Phase::Parked => CancelReason::Shutdown,
         }
     }
 
@@ -54,10 +56,26 @@ impl Control {
         let mut phase = lock(&self.phase);
         match *phase {
             Phase::Open => *phase = Phase::Committed,
-            Phase::Committed => {}
+            Phase::Committed | Phase::Parked => {}
             Phase::Ended(_) => return false,
         }
         true
+    }
+
+    /// The turn is stored as one that waits for a person; `false` if it has been told to end before.
+    pub(super) fn park(&self) -> bool {
+        let mut phase = lock(&self.phase);
+        let may_wait = !matches!(*phase, Phase::Ended(_));
+        if may_wait {
+            *phase = Phase::Parked;
+        }
+        may_wait
+    }
+
+    /// A person wants no more of the turn; `false` if it waits for a person, which this does not end.
+    pub(super) fn stop(&self) -> bool {
+        self.end(CancelReason::Stopped);
+        !matches!(*lock(&self.phase), Phase::Parked)
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -70,6 +88,7 @@ impl Control {
         let counts = match (&*phase, &reason) {
             (Phase::Open | Phase::Ended(CancelReason::Again(_)), _) => true,
             (Phase::Committed, reason) => !matches!(reason, CancelReason::Again(_)),
+            (Phase::Parked, reason) => *reason == CancelReason::Shutdown,
             (Phase::Ended(_), _) => false,
         };
         if counts {

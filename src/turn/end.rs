@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::control::{CancelReason, Control};
 use super::error::TurnError;
 use super::finish::{Facts, finish};
 use super::outcome::Outcome;
@@ -15,7 +16,7 @@ use crate::delivery::{Delivery, Owners};
 use crate::domain::chat::ConfigPatch;
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::tool::Effect;
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::domain::usage::tokens;
 use crate::ids::{ChatId, TaskId};
 use crate::ledger::Ledger;
@@ -55,7 +56,7 @@ impl Ender {
         turn: &ActiveTurn,
         question: &Question,
         outcome: &Outcome,
-        cancel: &CancellationToken,
+        control: &Control,
     ) {
         self.note(turn, outcome);
         let facts = self.facts(turn, question, outcome).await;
@@ -66,10 +67,9 @@ impl Ender {
             self.hold(question).await;
         } else {
             if let Some(parked) = finish.end.parked {
-                // Before the question is seen: an answer may come at once.
-                self.parked.add(*parked).await;
+                self.wait(*parked, control).await;
             }
-            self.deliver(turn, finish.end.delivery, cancel).await;
+            self.deliver(turn, finish.end.delivery, &control.cancel).await;
             for card in finish.end.cards {
                 self.delivery.deliver(card, &CancellationToken::new()).await;
             }
@@ -80,6 +80,19 @@ impl Ender {
         // Whoever asked need not wait for that.
         if let Some(TurnError::OverBudget { time, zone }) = outcome.error() {
             self.tell_owners(time, zone).await;
+        }
+    }
+
+    /// A turn waits from now on: an answer may come as soon as its question is seen, and so may a stop. One that was stopped
+    /// while this was being stored waits for nothing.
+    async fn wait(&self, parked: ParkedTurn, control: &Control) {
+        let run = parked.turn.id;
+        self.parked.add(parked).await;
+        if control.park() || control.reason() != CancelReason::Stopped {
+            return;
+        }
+        if let Err(error) = self.parked.give_up(run, None).await {
+            self.reporter.report(&error, "a turn that was stopped could not be given up");
         }
     }
 

@@ -120,8 +120,8 @@ impl Parked {
         here.count() < MAX_PARKED && of_person < MAX_PARKED_OF_PERSON
     }
 
-    /// The turn that a message answers: in a private chat the one that asked last for free words, by a message before this one;
-    /// in a group the one whose question the message replies to. Only the person asked may answer. What has further parts, or
+    /// The turn that a message answers: the one whose question it replies to, or else, in a private chat, the one that asked
+    /// last for free words, by a message before this one. Only the person asked may answer. What has further parts, or
     /// is not the person's own words, is no answer.
     pub async fn answered_by(&self, part: &Inbound) -> Option<RunId> {
         let is_plain = part.attachments.is_empty() && part.forwarded_from.is_none() && part.joins.is_none();
@@ -137,17 +137,18 @@ impl Parked {
         let mut open: Vec<Waiting> = self.waiting().iter().filter(asks).cloned().collect();
         open.sort_by_key(|one| std::cmp::Reverse((one.parked.parked_at, one.run())));
         let replied = part.quotes.as_ref().and_then(|quoted| quoted.message);
+        let mut newest = None;
         for one in open {
             let shown = self.shown_in(&one).await;
-            let answers = match part.place.is_group() {
-                true => replied.is_some_and(|replied| shown.contains(&replied)),
-                false => shown.first().is_some_and(|first| *first < part.message),
-            };
-            if answers {
+            if replied.is_some_and(|replied| shown.contains(&replied)) {
                 return Some(one.run());
             }
+            let is_before = shown.first().is_some_and(|first| *first < part.message);
+            if is_before && !part.place.is_group() {
+                newest.get_or_insert(one.run());
+            }
         }
-        None
+        newest
     }
 
     /// The messages that show a question.
@@ -213,7 +214,11 @@ impl Parked {
         }
     }
 
-    async fn give_up(&self, run: RunId, words: Option<PendingDelivery>) -> Result<bool, StoreError> {
+    pub(super) async fn give_up(
+        &self,
+        run: RunId,
+        words: Option<PendingDelivery>,
+    ) -> Result<bool, StoreError> {
         let given_up = self.0.store.give_up_parked(run, words).await?;
         self.forget(run);
         Ok(given_up)

@@ -217,7 +217,7 @@ impl Turns {
             Outcome::Abandoned => None,
             Outcome::Restarted(question) => self.restart(&turn, question).await,
             outcome => {
-                self.ender.end(&turn, &question, &outcome, &control.cancel).await;
+                self.ender.end(&turn, &question, &outcome, &control).await;
                 None
             }
         }

@@ -37,13 +37,16 @@ pub struct StoredParked {
     pub messages: Vec<Message>,
     /// The end of its session: where new messages go.
     pub tail: SessionTail,
+    /// When the call that asked was made; `None` if its record is gone.
+    pub called_at: Option<DateTime<Utc>>,
 }
 
 /// Goes on with a parked turn that was answered: it is on record again, and its messages stand at the end of the session,
 /// behind what was said meanwhile, with the answer as the result of the call that asked. Its question to the person counts
 /// as replaced by that. The turn on record in its conversation gives way. `None` where it has no answer.
 pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Transition<Option<Begun>> {
-    let StoredParked { parked, messages, tail } = stored;
+    let StoredParked { parked, messages, tail, called_at } = stored;
+    let started_at = called_at.unwrap_or(now);
     let ParkedTurn { turn, call, asked_at, answer: Some(answer), .. } = parked else {
         return Transition::unchanged(None);
     };
@@ -65,14 +68,14 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
         changes.add_message(Message { replaced: true, ..message });
     }
     let output = serde_json::json!({"success": true, "answer": answer.text}).to_string();
-    moved.push(result(&turn, &call, &output, now));
+    moved.push(result(&turn, &call, &output, started_at));
     changes.append(tail.append(&mut moved));
     let record = ToolCall {
         call,
         run: turn.id,
         status: ToolStatus::Complete,
         result: Some(output),
-        started_at: now,
+        started_at,
         duration_ms: None,
     };
     changes.add(Change::PutCalls(turn.id, vec![record]));
@@ -96,12 +99,12 @@ pub fn give_up(parked: &ParkedTurn, words: Option<PendingDelivery>) -> ChangeSet
     changes
 }
 
-fn result(turn: &ActiveTurn, call: &Call, output: &str, now: DateTime<Utc>) -> Message {
+fn result(turn: &ActiveTurn, call: &Call, output: &str, started_at: DateTime<Utc>) -> Message {
     let tool = ToolMeta {
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),
         tool_arguments: call.arguments.clone(),
         side_effects: SideEffects::default(),
     };
-    Message { tool: Some(tool), ..Message::new(turn.session, Role::Tool, output.to_owned(), now) }
+    Message { tool: Some(tool), ..Message::new(turn.session, Role::Tool, output.to_owned(), started_at) }
 }

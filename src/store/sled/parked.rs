@@ -1,7 +1,7 @@
 //! Turns that wait for a person.
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
@@ -35,6 +35,7 @@ impl ParkedStore for SledStore {
             let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
             let standing = turns::standing(tables, parked.turn.conversation)?;
             let stored = StoredParked {
+                called_at: called_at(tables, &parked)?,
                 messages: messages(tables, &parked)?,
                 tail: sessions::tail(tables, parked.turn.session)?,
                 parked,
@@ -71,6 +72,15 @@ fn messages(tables: &Tables, parked: &ParkedTurn) -> Result<Vec<Message>, Fault>
     }
     found.reverse();
     Ok(found)
+}
+
+/// When the call was made that a turn waits with: never before the call that stands before it, whose record was renewed when
+/// it ended.
+fn called_at(tables: &Tables, parked: &ParkedTurn) -> Result<Option<DateTime<Utc>>, Fault> {
+    let calls = tables.calls.list(&key::id(parked.turn.id))?;
+    let Some(at) = calls.iter().rposition(|call| call.call.id == parked.call.id) else { return Ok(None) };
+    let before = at.checked_sub(1).map(|before| calls[before].started_at + TimeDelta::microseconds(1));
+    Ok(before.max(Some(calls[at].started_at)))
 }
 
 /// The turns of a conversation that wait.

@@ -10,7 +10,7 @@ use super::handles::Handles;
 use crate::domain::message::Inbound;
 use crate::prompts::texts::Texts;
 use crate::store::StoreError;
-use crate::telegram::callback::{Choose, Family, Gone};
+use crate::telegram::callback::{Choose, Family};
 use crate::turn::parked::{Choice, Parked};
 use crate::turn::queue::{Job, Mailboxes};
 
@@ -67,16 +67,16 @@ impl Command for Stop {
         let Choose { turn, option } = press.data.parse()?;
         let asker = press.asker;
         let Some(chosen) = self.parked.choice(turn, option.into(), &asker.speaker.user) else {
-            return Err(Gone.into());
+            return Ok(Pressed::Stale);
         };
         let Choice::Answer { question, answer } = chosen else {
             return Ok(Pressed::toast(&self.cards.texts(asker).question_not_asked));
         };
         let Some(part) = press.ask(&answer, self.cards.now()).parts.into_iter().next() else {
-            return Err(Gone.into());
+            return Ok(Pressed::Stale);
         };
         let Some(conversation) = self.parked.answer(turn, &part).await? else {
-            return Err(Gone.into());
+            return Ok(Pressed::Stale);
         };
         // It is stored: no bound on what waits may turn it away any more.
         self.mailboxes.post(conversation, Job::GoOn(turn));

@@ -95,20 +95,22 @@ impl Caller {
         context: &ToolContext,
         session: SessionId,
     ) -> Result<Vec<CallResult>, StoreError> {
-        let making = calls.into_iter().zip(self.times()).map(|(call, now)| {
+        let times = self.times();
+        let making = calls.into_iter().zip(times.clone()).map(|(call, now)| {
             let context = ToolContext { now, ..context.clone() };
             async move { self.one(call, &context, session).await }
         });
         let mut results = join_all(making).await.into_iter().collect::<Result<Vec<_>, _>>()?;
-        for further in results.iter_mut().filter(|result| result.asks.is_some()).skip(1) {
-            let record = record(&further.call, context.run, context.now);
+        let asking = results.iter_mut().zip(times).filter(|(result, _)| result.asks.is_some());
+        for (further, now) in asking.skip(1) {
+            let record = record(&further.call, context.run, now);
             let refused = failure(ToolStatus::Failed, ONE_QUESTION);
             *further = self.record_end(record, refused, session).await?;
         }
         Ok(results)
     }
 
-    fn times(&self) -> impl Iterator<Item = DateTime<Utc>> + use<> {
+    fn times(&self) -> impl Iterator<Item = DateTime<Utc>> + Clone + use<> {
         let now = self.clock.now();
         (0..).map(move |at| now + TimeDelta::microseconds(at))
     }

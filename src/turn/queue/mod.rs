@@ -147,7 +147,7 @@ impl Mailboxes {
     pub fn stop(&self, conversation: Conversation) -> bool {
         let queues = lock(&self.0.queues);
         let current = queues.get(&conversation).and_then(|queue| queue.current.as_ref());
-        current.inspect(|current| current.control.end(CancelReason::Stopped)).is_some()
+        current.is_some_and(|current| current.control.stop())
     }
 
     /// Takes in an edit: a question that has not begun gets the new text, a turn that has neither shown words nor
