@@ -26,6 +26,8 @@ mod methods;
 mod models;
 mod own_commands;
 mod own_messages;
+mod parking;
+mod parking_ends;
 mod parts;
 mod pictures;
 mod policy;
