@@ -99,6 +99,8 @@ async fn words_answer_after_a_kill_too() {
     let world = World::new().await;
     let bot = world.start_open().await;
     world.asked_back((BOB, BOB), "paint it", free()).await;
+    // A question whose delivery is not confirmed is sent again, and only words behind that answer it.
+    world.caught_up().await;
     bot.kill();
     world.say(BOB, BOB, "said while nobody listened");
     let _bot = world.start_open().await;
@@ -300,23 +302,23 @@ async fn an_edit_comes_too_late_for_a_turn_that_waits() {
 }
 
 #[tokio::test]
-async fn so_many_wait_in_a_conversation_and_no_more() {
+async fn three_questions_wait_for_a_person_in_a_conversation_and_no_more() {
     let world = World::new().await;
     let bot = world.start_open().await;
-    for n in 1..=5 {
+    for n in 1..=3 {
         let question = json!({"question": format!("Colour {n}?"), "options": ["Red", "Blue"]});
         world.asked_back((BOB, BOB), &format!("paint {n}"), question).await;
     }
-    world.parks("paint 6", vec![elicit(buttons_only())], "Too many.");
-    world.say(BOB, BOB, "paint 6");
+    world.parks("paint 4", vec![elicit(buttons_only())], "Too many.");
+    world.say(BOB, BOB, "paint 4");
     world.card(BOB, "Too many.").await;
-    assert_eq!(world.told_model("paint 6")[0]["success"], false);
+    assert_eq!(world.told_model("paint 4")[0]["success"], false);
     let first = world.card(BOB, "Colour 1?").await;
     world.press(BOB, &first, "Blue").await;
     world.card(BOB, "End of paint 1.").await;
-    world.asked_back((BOB, BOB), "paint 7", buttons_only()).await;
+    world.asked_back((BOB, BOB), "paint 5", buttons_only()).await;
     world.all_well();
-    assert_eq!(world.parked(bot).len(), 5);
+    assert_eq!(world.parked(bot).len(), 3);
 }
 
 #[tokio::test]
