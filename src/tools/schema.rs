@@ -122,7 +122,7 @@ mod tests {
             "type": "object",
             "properties": {
                 "text": {"type": "string", "description": "What is said in two lines."},
-                "count": {"type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255},
+                "count": {"type": ["integer", "null"], "maximum": 255},
                 "which": {"type": "string", "enum": ["first", "last_one"], "description": "Chosen here."},
             },
             "required": ["text"],

@@ -49,11 +49,11 @@ impl World {
         let question = payload["question"].as_str().unwrap().to_owned();
         self.parks(said, vec![elicit(payload)], &format!("End of {said}."));
         self.say(at.0, at.1, &format!("@figaro_bot {said}"));
-        self.card(at.1, &question).await
+        self.card_with(at.1, &question).await
     }
 
     /// Waits for a message of the bot's with these words.
-    pub async fn card(&self, chat: i64, words: &str) -> Value {
+    pub async fn card_with(&self, chat: i64, words: &str) -> Value {
         let find = |view: &View<'_>| {
             view.bot_messages(chat).into_iter().rev().find(|m| text(m).contains(words)).cloned()
         };
@@ -158,7 +158,7 @@ async fn a_button_answers_once_and_then_it_is_late() {
     let red = data(&card, "Red");
     let (one, two) = tokio::join!(world.press_data(BOB, &card, &red), world.forged(BOB, &card, &red));
     assert!([("", LATE), (LATE, "")].contains(&(one.as_str(), two.as_str())), "{one} / {two}");
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Red")]);
     world.without_buttons(&card).await;
     assert_eq!(world.forged(BOB, &card, &data(&card, "Blue")).await, LATE);
@@ -174,25 +174,25 @@ async fn in_a_private_chat_the_next_words_answer_a_question_that_takes_any() {
     let _bot = world.start_open().await;
     world.asked_back((BOB, BOB), "paint it", free()).await;
     world.say(BOB, BOB, "mauve, \"with\" dots\nand 🎲 stripes & *stars*");
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("mauve, \"with\" dots\nand 🎲 stripes & *stars*")]);
     // With buttons beside the free answer, both ways work.
     let both = json!({"question": "Which size?", "options": ["Small", "Large"], "free": true});
     let card = world.asked_back((BOB, BOB), "cut it", both).await;
     world.say(BOB, BOB, "in between");
-    world.card(BOB, "End of cut it.").await;
+    world.card_with(BOB, "End of cut it.").await;
     assert_eq!(world.told_model("cut it"), [answered("in between")]);
     assert_eq!(world.press(BOB, &card, "Small").await, LATE);
     world.without_buttons(&card).await;
     let both = json!({"question": "Which thread?", "options": ["Small", "Large"], "free": true});
     let card = world.asked_back((BOB, BOB), "sew it", both).await;
     world.press(BOB, &card, "Large").await;
-    world.card(BOB, "End of sew it.").await;
+    world.card_with(BOB, "End of sew it.").await;
     assert_eq!(world.told_model("sew it"), [answered("Large")]);
     // Nobody waits any more: words are a question again.
     world.when("thanks", Reply::text("You are welcome."));
     world.say(BOB, BOB, "thanks");
-    world.card(BOB, "You are welcome.").await;
+    world.card_with(BOB, "You are welcome.").await;
     assert_eq!(world.asked().len(), 7);
     world.all_well();
 }
@@ -203,17 +203,17 @@ async fn where_only_buttons_answer_other_messages_are_answered_meanwhile_and_sta
     let _bot = world.start_open().await;
     world.when("good morning", Reply::text("Morning, Bob."));
     world.say(BOB, BOB, "good morning");
-    world.card(BOB, "Morning, Bob.").await;
+    world.card_with(BOB, "Morning, Bob.").await;
     let card = world.asked_back((BOB, BOB), "paint it", buttons_only()).await;
     world.when("how late is it", Reply::text("Noon."));
     world.say(BOB, BOB, "how late is it?");
-    world.card(BOB, "Noon.").await;
+    world.card_with(BOB, "Noon.").await;
     let meanwhile = world.last_of("how late is it");
     let whole = meanwhile.body["input"].to_string();
     assert!(whole.contains("paint it") && whole.contains(COLOUR), "what is open is seen: {whole}");
     assert!(!whole.contains("function_call"), "no open call: {whole}");
     world.press(BOB, &card, "Blue").await;
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Blue")]);
     let resumed = world.last_of("paint it").body["input"].to_string();
     assert_eq!(resumed.matches("paint it").count(), 1, "{resumed}");
@@ -221,7 +221,7 @@ async fn where_only_buttons_answer_other_messages_are_answered_meanwhile_and_sta
     assert!(resumed.find("Noon.").is_some() && resumed.find("Noon.") < resumed.find("paint it"), "{resumed}");
     world.when("and now", Reply::text("Nothing."));
     world.say(BOB, BOB, "and now?");
-    world.card(BOB, "Nothing.").await;
+    world.card_with(BOB, "Nothing.").await;
     let later = world.last_of("and now").body["input"].to_string();
     assert_eq!(
         (later.matches("paint it").count(), later.matches("how late is it").count()),
@@ -242,15 +242,15 @@ async fn in_a_group_only_a_reply_of_the_person_asked_answers() {
     let reply = |from: i64, words: &str| Say::new(from, TEAM, words).reply_to(number(&card["message_id"]));
     world.when("why do you ask", Reply::text("I have to."));
     world.telegram.send(reply(ANN, "why do you ask")).unwrap();
-    world.card(TEAM, "I have to.").await;
+    world.card_with(TEAM, "I have to.").await;
     world.when("what is for lunch", Reply::text("Soup."));
     world.say(BOB, TEAM, "@figaro_bot what is for lunch?");
-    world.card(TEAM, "Soup.").await;
+    world.card_with(TEAM, "Soup.").await;
     world.say(BOB, TEAM, "just talking");
     world.caught_up().await;
     assert_eq!(world.passes("paint it"), 1);
     world.telegram.send(reply(BOB, "Green")).unwrap();
-    let end = world.card(TEAM, "End of paint it.").await;
+    let end = world.card_with(TEAM, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Green")]);
     assert!(end["reply_to_message"]["message_id"].is_number(), "{end}");
     world.all_well();
@@ -266,11 +266,11 @@ async fn in_a_group_only_the_person_asked_presses() {
     world.when("who presses", Reply::text("Not you."));
     let reply = Say::new(BOB, TEAM, "who presses?").reply_to(number(&card["message_id"]));
     world.telegram.send(reply).unwrap();
-    world.card(TEAM, "Not you.").await;
+    world.card_with(TEAM, "Not you.").await;
     world.caught_up().await;
     assert_eq!(world.passes("paint it"), 1);
     world.press(BOB, &card, "Blue").await;
-    world.card(TEAM, "End of paint it.").await;
+    world.card_with(TEAM, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Blue")]);
     world.without_buttons(&card).await;
     assert_eq!(world.forged(ANN, &card, &data(&card, "Red")).await, LATE);
@@ -287,11 +287,11 @@ async fn of_two_that_wait_each_gets_its_own_answer() {
     let third = world.asked_back((BOB, BOB), "name it", json!({"question": "Which name?"})).await;
     assert!(!labels(&first).is_empty() && labels(&third).is_empty());
     world.press(BOB, &second, "Small").await;
-    world.card(BOB, "End of cut it.").await;
+    world.card_with(BOB, "End of cut it.").await;
     world.say(BOB, BOB, "Rosina");
-    world.card(BOB, "End of name it.").await;
+    world.card_with(BOB, "End of name it.").await;
     world.press(BOB, &first, "Blue").await;
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     for (said, answer) in [("paint it", "Blue"), ("cut it", "Small"), ("name it", "Rosina")] {
         assert_eq!(world.told_model(said), [answered(answer)], "{said}");
         assert_eq!(world.passes(said), 2, "{said}");
@@ -312,11 +312,11 @@ async fn what_was_said_before_the_question_was_asked_is_no_answer_to_it() {
     world.say(BOB, BOB, "how late is it?");
     world.caught_up().await;
     gate.open();
-    world.card(BOB, COLOUR).await;
-    world.card(BOB, "Noon.").await;
+    world.card_with(BOB, COLOUR).await;
+    world.card_with(BOB, "Noon.").await;
     assert_eq!(world.passes("paint it"), 1);
     world.say(BOB, BOB, "Green");
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Green")]);
     world.all_well();
 }
@@ -334,12 +334,12 @@ async fn a_reply_says_which_of_two_questions_it_answers() {
     world.say(BOB, BOB, "cut it");
     world.caught_up().await;
     gate.open();
-    let first = world.card(BOB, COLOUR).await;
-    world.card(BOB, "How long?").await;
+    let first = world.card_with(BOB, COLOUR).await;
+    world.card_with(BOB, "How long?").await;
     world.telegram.send(Say::new(BOB, BOB, "Green").reply_to(number(&first["message_id"]))).unwrap();
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     world.say(BOB, BOB, "Two metres");
-    world.card(BOB, "End of cut it.").await;
+    world.card_with(BOB, "End of cut it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Green")]);
     assert_eq!(world.told_model("cut it"), [answered("Two metres")]);
     world.all_well();
@@ -352,14 +352,14 @@ async fn two_questions_of_one_pass_leave_no_call_without_a_result() {
     let size = json!({"question": "Which size?", "options": ["Small", "Large"], "free": false});
     world.parks("paint it", vec![elicit(buttons_only()), elicit(size)], "End of paint it.");
     world.say(BOB, BOB, "paint it");
-    let card = world.card(BOB, COLOUR).await;
+    let card = world.card_with(BOB, COLOUR).await;
     world.caught_up().await;
     world.press(BOB, &card, "Red").await;
     if !world.telegram.view(|view| view.bot_messages(BOB).iter().all(|m| !text(m).contains("Which size?"))) {
-        let card = world.card(BOB, "Which size?").await;
+        let card = world.card_with(BOB, "Which size?").await;
         world.press(BOB, &card, "Large").await;
     }
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     let told = world.told_model("paint it");
     assert_eq!(told.len(), 2);
     assert_eq!(told[0], answered("Red"));
@@ -376,12 +376,12 @@ async fn a_turn_asks_twice_in_a_row() {
     world.when("paint it", Reply::turn(vec![elicit(buttons_only())]));
     world.parks("paint it", vec![elicit(json!({"question": "How bright?"}))], "End of paint it.");
     world.say(BOB, BOB, "paint it");
-    let card = world.card(BOB, COLOUR).await;
+    let card = world.card_with(BOB, COLOUR).await;
     world.press(BOB, &card, "Red").await;
-    world.card(BOB, "How bright?").await;
+    world.card_with(BOB, "How bright?").await;
     assert_eq!(world.forged(BOB, &card, &data(&card, "Red")).await, LATE);
     world.say(BOB, BOB, "Very");
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Red"), answered("Very")]);
     assert_eq!(world.passes("paint it"), 3);
     world.all_well();
@@ -394,7 +394,7 @@ async fn the_passes_before_the_question_count() {
     bot.ready().await;
     let card = world.asked_back((BOB, BOB), "paint it", buttons_only()).await;
     world.press(BOB, &card, "Red").await;
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.last_of("paint it").tool_names(), Vec::<&str>::new(), "the last pass has no tools");
     assert_eq!(world.told_model("paint it"), [answered("Red")]);
     world.all_well();
@@ -408,18 +408,18 @@ async fn a_long_answer_arrives_whole_and_what_is_no_answer_is_none() {
     let sticker = json!({"file_id": "f", "file_unique_id": "u", "type": "regular", "width": 1, "height": 1,
         "is_animated": false, "is_video": false, "emoji": "😀"});
     world.telegram.send(Say::new(BOB, BOB, "").field("sticker", sticker)).unwrap();
-    world.card(BOB, "I cannot read a sticker yet.").await;
+    world.card_with(BOB, "I cannot read a sticker yet.").await;
     world.say(BOB, BOB, "/help");
-    world.card(BOB, "/stop").await;
+    world.card_with(BOB, "/stop").await;
     world.say(BOB, BOB, "/nonsense");
-    world.card(BOB, "I do not know that command.").await;
+    world.card_with(BOB, "I do not know that command.").await;
     world.telegram.send(Say::new(BOB, BOB, "").photo("jpeg")).unwrap();
     world.caught_up().await;
     assert_eq!(world.passes("paint it"), 1);
     let long = "wörds ".repeat(660).trim().to_owned();
     assert!((3900..4000).contains(&long.chars().count()));
     world.say(BOB, BOB, &long);
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered(&long)]);
     world.all_well();
 }

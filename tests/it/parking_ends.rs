@@ -4,7 +4,7 @@ use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::Failure;
 use serde_json::{Value, json};
 
-use super::parking::{COLOUR, LATE, answered, buttons_only, call, data, elicit, free, poll};
+use super::parking::{COLOUR, LATE, answered, buttons_only, call, elicit, free, poll};
 use super::task_tools::{LEAP, calls, recurring};
 use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, PATIENCE, World};
@@ -24,7 +24,7 @@ async fn stop_and_new_give_the_question_up() {
         assert_ne!(text(&told), "Nothing is running.", "{command}");
         world.when("two metres", Reply::text("Two metres of what?"));
         world.say(BOB, BOB, "two metres");
-        world.card(BOB, "Two metres of what?").await;
+        world.card_with(BOB, "Two metres of what?").await;
         assert_eq!((world.passes("paint it"), world.passes("cut it")), (1, 1), "{command}");
         world.caught_up().await;
         world.all_well();
@@ -39,14 +39,14 @@ async fn retry_asks_the_same_again_and_the_old_question_is_late() {
     // Never given: the first waiting ends before.
     let card = world.asked_back((BOB, BOB), "paint it", buttons_only()).await;
     world.say(BOB, BOB, "/retry");
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     let again = world.last_of("paint it");
     assert_eq!((again.input().len(), again.tool_results().len()), (1, 0), "nothing of the first try");
     assert_eq!(world.press(BOB, &card, "Red").await, LATE);
     world.without_buttons(&card).await;
     world.when("and now", Reply::text("Nothing."));
     world.say(BOB, BOB, "and now?");
-    world.card(BOB, "Nothing.").await;
+    world.card_with(BOB, "Nothing.").await;
     let later = world.last_of("and now").body["input"].to_string();
     assert!(!later.contains(COLOUR) && later.matches("End of paint it.").count() == 1, "{later}");
     world.all_well();
@@ -67,7 +67,7 @@ async fn it_goes_on_after_a_kill_and_writes_once() {
     );
     world.when("paint it", Reply::text("never seen").behind(&gate));
     world.say(BOB, BOB, "paint it");
-    let card = world.card(BOB, COLOUR).await;
+    let card = world.card_with(BOB, COLOUR).await;
     world.caught_up().await;
     bot.kill();
     let bot = world.start_open().await;
@@ -79,7 +79,7 @@ async fn it_goes_on_after_a_kill_and_writes_once() {
     bot.kill();
     world.when("paint it", Reply::text("End of paint it."));
     let bot = world.start_open().await;
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     let told = world.last_of("paint it");
     let names: Vec<_> = told.tool_results().into_iter().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(names, ["sendPoll", "action", "add_note"]);
@@ -104,7 +104,7 @@ async fn words_answer_after_a_kill_too() {
     bot.kill();
     world.say(BOB, BOB, "said while nobody listened");
     let _bot = world.start_open().await;
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("said while nobody listened")]);
     world.caught_up().await;
     assert_eq!(world.asked().len(), 2);
@@ -119,9 +119,9 @@ async fn odd_questions_are_shown_as_they_are_or_refused() {
     let odd = json!({"question": "1 < 2 & *one_of* [these](x)?", "options": [long, "Red", "Red:2|x"], "minutes": 1});
     world.parks("odd one", vec![elicit(odd)], "End of odd one.");
     world.say(BOB, BOB, "odd one");
-    let card = world.card(BOB, "1 < 2 & one_of").await;
+    let card = world.card_with(BOB, "1 < 2 & one_of").await;
     world.press(BOB, &card, "a very long").await;
-    world.card(BOB, "End of odd one.").await;
+    world.card_with(BOB, "End of odd one.").await;
     assert_eq!(world.told_model("odd one"), [answered(&long)]);
     let many: Vec<String> = (0..200).map(|n| format!("choice {n}")).collect();
     let refused = [
@@ -141,7 +141,7 @@ async fn odd_questions_are_shown_as_they_are_or_refused() {
         let (said, end) = (format!("bad one {n} here"), format!("End of bad one {n}."));
         world.parks(&said, vec![elicit(payload)], &end);
         world.say(BOB, BOB, &said);
-        world.card(BOB, &end).await;
+        world.card_with(BOB, &end).await;
         assert_eq!(world.told_model(&said)[0]["success"], false, "{said}");
     }
     world.caught_up().await;
@@ -160,11 +160,11 @@ async fn a_question_moves_with_its_group() {
     let new = world.telegram.migrate(GROUP).unwrap();
     world.caught_up().await;
     world.press(BOB, &card, "Red").await;
-    world.card(new, "End of paint it.").await;
+    world.card_with(new, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Red")]);
     world.when("and now", Reply::text("Nothing."));
     world.say(BOB, new, "@figaro_bot and now?");
-    world.card(new, "Nothing.").await;
+    world.card_with(new, "Nothing.").await;
     let later = world.last_of("and now").body["input"].to_string();
     assert!(later.contains("End of paint it."), "{later}");
     let refused = world.refused();
@@ -186,7 +186,7 @@ async fn who_lost_access_answers_no_more_until_it_is_given_back() {
     world.told(ANN, ANN, &format!("/allow {BOB}")).await;
     assert!(text(&free_card).contains("How long?"));
     world.press(BOB, &card, "Red").await;
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Red")]);
     world.all_well();
     assert!(bot.stop().success());
@@ -209,16 +209,16 @@ async fn when_its_time_is_over_the_person_is_told_and_a_press_is_late() {
     ];
     world.expire(bot);
     let bot = world.start_open().await;
-    let word = world.card(BOB, "I have stopped waiting for an answer to: “Which colour?”").await;
+    let word = world.card_with(BOB, "I have stopped waiting for an answer to: “Which colour?”").await;
     assert!(labels(&word).is_empty(), "{word}");
-    world.card(TEAM, "I have stopped waiting for an answer to: “How long?”").await;
+    world.card_with(TEAM, "I have stopped waiting for an answer to: “How long?”").await;
     for (card, label) in cards.iter().zip(["Red", "Long"]) {
         assert_eq!(world.press(BOB, card, label).await, LATE);
         world.without_buttons(card).await;
     }
     world.when("still there", Reply::text("Yes."));
     world.say(BOB, BOB, "still there?");
-    world.card(BOB, "Yes.").await;
+    world.card_with(BOB, "Yes.").await;
     let whole = world.last_of("still there").body["input"].to_string();
     assert!(!whole.contains("function_call"), "{whole}");
     assert_eq!((world.passes("paint it"), world.passes("cut it")), (1, 1));
@@ -243,7 +243,7 @@ async fn a_task_asks_nobody() {
     let card =
         world.see("the card", |view| view.bot_messages(BOB).iter().find(is_card).map(|m| (*m).clone())).await;
     world.press(BOB, &card, "Run now").await;
-    world.card(BOB, "Nothing new.").await;
+    world.card_with(BOB, "Nothing new.").await;
     assert_eq!(world.told_model("Say what is new.")[0]["success"], false);
     assert!(!world.bot_texts(BOB).iter().any(|text| text.contains(COLOUR)));
     world.all_well();
@@ -259,12 +259,12 @@ async fn stopped_while_the_question_is_being_sent_it_waits_for_nothing() {
     world.say(BOB, BOB, "paint it");
     world.see("the question on its way", |view| view.calls_of("sendMessage").first().map(|_| ())).await;
     world.say(BOB, BOB, "/stop");
-    world.card(BOB, "Stopped.").await;
+    world.card_with(BOB, "Stopped.").await;
     assert_eq!(world.parked(bot), Vec::<Value>::new());
     let _bot = world.start_open().await;
     world.when("Green", Reply::text("A fine colour."));
     world.say(BOB, BOB, "Green");
-    world.card(BOB, "A fine colour.").await;
+    world.card_with(BOB, "A fine colour.").await;
     assert_eq!(world.passes("paint it"), 1);
 }
 
@@ -278,10 +278,10 @@ async fn a_question_that_was_being_sent_when_the_bot_was_killed_is_sent_once() {
     world.see("the question on its way", |view| view.calls_of("sendMessage").first().map(|_| ())).await;
     bot.kill();
     let _bot = world.start_open().await;
-    let card = world.card(BOB, COLOUR).await;
+    let card = world.card_with(BOB, COLOUR).await;
     assert_eq!(labels(&card), ["Red", "Blue"]);
     world.press(BOB, &card, "Blue").await;
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Blue")]);
     assert_eq!((world.bot_texts(BOB).len(), world.passes("paint it")), (2, 2));
 }
@@ -292,11 +292,11 @@ async fn an_edit_comes_too_late_for_a_turn_that_waits() {
     let _bot = world.start_open().await;
     world.parks("paint it", vec![elicit(buttons_only())], "End of paint it.");
     let sent = world.say(BOB, BOB, "paint it");
-    let card = world.card(BOB, COLOUR).await;
+    let card = world.card_with(BOB, COLOUR).await;
     world.telegram.edit(BOB, BOB, sent.message_id, "burn it").unwrap();
     world.caught_up().await;
     world.press(BOB, &card, "Red").await;
-    world.card(BOB, "End of paint it.").await;
+    world.card_with(BOB, "End of paint it.").await;
     assert_eq!((world.passes("paint it"), world.passes("burn it")), (2, 0));
     world.all_well();
 }
@@ -311,11 +311,11 @@ async fn three_questions_wait_for_a_person_in_a_conversation_and_no_more() {
     }
     world.parks("paint 4", vec![elicit(buttons_only())], "Too many.");
     world.say(BOB, BOB, "paint 4");
-    world.card(BOB, "Too many.").await;
+    world.card_with(BOB, "Too many.").await;
     assert_eq!(world.told_model("paint 4")[0]["success"], false);
-    let first = world.card(BOB, "Colour 1?").await;
+    let first = world.card_with(BOB, "Colour 1?").await;
     world.press(BOB, &first, "Blue").await;
-    world.card(BOB, "End of paint 1.").await;
+    world.card_with(BOB, "End of paint 1.").await;
     world.asked_back((BOB, BOB), "paint 5", buttons_only()).await;
     world.all_well();
     assert_eq!(world.parked(bot).len(), 3);
@@ -333,16 +333,16 @@ async fn every_kind_of_provider_takes_what_a_turn_goes_on_with() {
             "End of paint it.",
         );
         world.say(BOB, BOB, "paint it");
-        let card = world.card(BOB, COLOUR).await;
+        let card = world.card_with(BOB, COLOUR).await;
         world.when("how late is it", Reply::text("Noon."));
         world.say(BOB, BOB, "how late is it?");
-        world.card(BOB, "Noon.").await;
+        world.card_with(BOB, "Noon.").await;
         world.press(BOB, &card, "Red").await;
-        world.card(BOB, "End of paint it.").await;
+        world.card_with(BOB, "End of paint it.").await;
         assert_eq!(world.told_model("paint it")[1], answered("Red"), "{provider}");
         world.when("and now", Reply::text("Nothing."));
         world.say(BOB, BOB, "and now?");
-        world.card(BOB, "Nothing.").await;
+        world.card_with(BOB, "Nothing.").await;
         assert_eq!(world.refused(), Vec::<String>::new());
         assert_eq!(world.model.violations(), Vec::<String>::new(), "{provider}");
     }

@@ -170,7 +170,7 @@ pub(super) async fn a_step_is_recorded_whole(backend: &dyn Backend) {
     let on_record = store.active_runs().await.unwrap();
     assert_eq!(on_record, [ActiveTurn { checkpoint: checkpoint("first", 1), ..turn.clone() }]);
     assert_eq!(texts(&store, turn.session).await, ["q", "wait"]);
-    assert_eq!(store.tool_calls(turn.id).await.unwrap(), [call.clone()]);
+    assert_eq!(store.tool_calls(turn.id).await.unwrap(), from_ref(&call));
 
     // Where only calls start, what the machine goes on with stays; the next state counts from what is stored by then.
     store.record_step(&turn, Step { state: None, ..step("", None, &[]) }).await.unwrap();
