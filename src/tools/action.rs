@@ -41,10 +41,8 @@ enum Type {
 #[serde(deny_unknown_fields)]
 struct Elicit {
     question: String,
-    /// Buttons.
     #[serde(default)]
     options: Vec<String>,
-    /// Words answer too.
     #[serde(default)]
     free: bool,
     #[serde(default = "a_day")]
@@ -58,8 +56,7 @@ const fn a_day() -> u32 {
 /// `action` with the type `elicit`.
 #[must_use]
 pub fn tool() -> Arc<dyn Tool> {
-    let words =
-        "elicit: asks the person who wrote, and gives their answer. Only where you cannot go on without it.";
+    let words = "elicit: asks whoever wrote and gives the answer: an option, or any words where free.";
     // To ask changes nothing: a question that a restart cut off is asked again.
     let about = About::new("action", words, Effect::Read, StatusKey("tool_telegram"));
     typed(about, |context: ToolContext, Arguments { r#type: Type::Elicit, payload }| async move {
