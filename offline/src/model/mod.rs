@@ -1,6 +1,6 @@
 //! An offline model on loopback, answered by a [`Brain`] instead of a network, whatever dialect is spoken: OpenAI's
 //! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`DemoModel`] and the tests
-//! with a [`Script`]; checks every request as strictly as the service it stands in for.
+//! with a `Script`; checks every request as strictly as the service it stands in for.
 
 mod chat;
 mod checks;
