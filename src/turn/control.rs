@@ -42,7 +42,7 @@ pub enum CancelReason {
 }
 
 impl Control {
-    /// Why the turn was cancelled; `None` if it was not.
+    /// Why the turn was cancelled; of one that was not, that the bot shuts down.
     #[must_use]
     pub fn reason(&self) -> CancelReason {
         match &*lock(&self.phase) {
