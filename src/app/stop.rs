@@ -89,8 +89,9 @@ impl<S: Stream<Item = ()> + Unpin> Stop<S> {
 /// Ends without waiting for turns: what is not finished goes on at the next start, as after a crash.
 pub(super) async fn end_now(parts: &Parts, groups: &Groups) {
     info!("ending at once; what is not finished goes on at the next start");
-    parts.router.mailboxes.abandon();
+    // First, so that a message on its way is seen to be left for the next start, and not to be stopped by a person.
     groups.front.stop();
+    parts.router.mailboxes.abandon();
     groups.front.finish(AT_ONCE).await;
     groups.end_helpers(AT_ONCE).await;
 }

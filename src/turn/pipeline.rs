@@ -78,6 +78,8 @@ impl Turns {
             Err(error) => return self.not_begun(&error, &question).await,
         };
         match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
+            // The very turn was begun before: it goes on where it was.
+            Ok(turn) if turn.checkpoint.is_some() => self.resume(turn, question, control).await,
             Ok(turn) => self.work(turn, question, TakenUp::default(), control).await,
             Err(error) => self.not_begun(&error, &question).await,
         }
@@ -103,7 +105,11 @@ impl Turns {
             Ok(Some((turn, stored))) => {
                 // What waited with the same question was given up.
                 self.ender.reload_parked().await;
-                self.work(turn, asked.again(stored), TakenUp::default(), control).await
+                let question = asked.again(stored);
+                match turn.checkpoint {
+                    Some(_) => self.resume(turn, question, control).await,
+                    None => self.work(turn, question, TakenUp::default(), control).await,
+                }
             }
             Ok(None) => {
                 self.ender.nothing_to_retry(&asked).await;
