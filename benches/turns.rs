@@ -19,7 +19,6 @@
 mod support;
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -31,7 +30,7 @@ use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use support::{OWNER, listener, start_bot_with};
+use support::{OWNER, fsyncs, listener, print, start_bot_with};
 
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRST_WORDS: usize = 60;
@@ -270,38 +269,4 @@ async fn checks(world: &World) -> Vec<Duration> {
         drop(sending.await);
     }
     times
-}
-
-fn fsyncs(folder: &Path) -> Vec<Duration> {
-    let mut file = std::fs::File::create(folder.join("probe")).unwrap();
-    let one = |_| {
-        file.write_all(&[7; 4096]).unwrap();
-        let began = Instant::now();
-        file.sync_all().unwrap();
-        began.elapsed()
-    };
-    (0..200).map(one).collect()
-}
-
-fn print(what: &str, mut times: Vec<Duration>) {
-    times.sort();
-    let at = |share: f64| {
-        let last = times.len() - 1;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss,
-            reason = "small"
-        )]
-        let at = (last as f64 * share).round() as usize;
-        times[at].as_secs_f64() * 1000.0
-    };
-    println!(
-        "  {what}: p50 {:.1} ms   p90 {:.1} ms   p99 {:.1} ms   max {:.1} ms   ({} of them)",
-        at(0.5),
-        at(0.9),
-        at(0.99),
-        at(1.0),
-        times.len()
-    );
 }

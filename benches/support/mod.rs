@@ -1,9 +1,13 @@
-//! What the benchmarks share: the bot as a process, and the memory of processes. Not every one uses all of it.
+//! What the benchmarks share: the bot as a process, its memory and CPU time, and lists of times. Not every one uses all of
+//! it. The variable `BENCH_FIGARO` names another build of the bot to be measured in place of the one just built, for figures
+//! of two builds in alternating runs; figaro-mcp is taken from the folder of that build.
 
 #![allow(dead_code, reason = "each benchmark is a crate of its own")]
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use figaro_offline::model::OfflineModel;
 use figaro_offline::telegram::OfflineTelegram;
@@ -24,7 +28,8 @@ pub(crate) fn start_bot_with(
     folder: &Path,
     settings: &[(&str, &str)],
 ) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_figaro"))
+    let other = std::env::var_os("BENCH_FIGARO");
+    Command::new(other.unwrap_or_else(|| env!("CARGO_BIN_EXE_figaro").into()))
         .current_dir(folder)
         .env_clear()
         .envs([
@@ -66,6 +71,52 @@ impl Sizes {
     }
 }
 
+/// The CPU time that a process has taken, user and system, without its children.
+pub(crate) fn cpu_time(pid: u32) -> Duration {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // The name of the program in brackets may hold spaces.
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+    // Linux counts in hundredths of a second (`man 7 time`, USER_HZ).
+    Duration::from_millis(ticks * 10)
+}
+
 pub(crate) async fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").await.unwrap()
+}
+
+/// How long a bare fsync takes in this folder, 200 times.
+pub(crate) fn fsyncs(folder: &Path) -> Vec<Duration> {
+    let mut file = std::fs::File::create(folder.join("probe")).unwrap();
+    let one = |_| {
+        file.write_all(&[7; 4096]).unwrap();
+        let began = Instant::now();
+        file.sync_all().unwrap();
+        began.elapsed()
+    };
+    (0..200).map(one).collect()
+}
+
+/// Prints the percentiles of these times, in milliseconds.
+pub(crate) fn print(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let at = |share: f64| {
+        let last = times.len() - 1;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "small"
+        )]
+        let at = (last as f64 * share).round() as usize;
+        times[at].as_secs_f64() * 1000.0
+    };
+    println!(
+        "  {what}: p50 {:.1} ms   p90 {:.1} ms   p99 {:.1} ms   max {:.1} ms   ({} of them)",
+        at(0.5),
+        at(0.9),
+        at(0.99),
+        at(1.0),
+        times.len()
+    );
 }
