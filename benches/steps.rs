@@ -123,24 +123,10 @@ fn state() -> Value {
 }
 
 fn question() -> Inbound {
-    Inbound {
-        update: UpdateId(1),
-        message: MessageId(1),
-        place: Place { chat: ChatId(OWNER), kind: ChatKind::Private, title: None, topic: None },
-        speaker: Speaker { user: UserId::telegram(OWNER), name: "Ann".to_owned(), username: None },
-        language: None,
-        sent_at: Utc::now(),
-        text: "What is on today?".to_owned(),
-        attachments: Vec::new(),
-        quotes: None,
-        mentioned: false,
-        reply_to_bot: false,
-        joins: None,
-        forwarded_from: None,
-        from_person: false,
-        task: None,
-        borrowed: false,
-    }
+    let place = Place { chat: ChatId(OWNER), kind: ChatKind::Private, title: None, topic: None };
+    let speaker = Speaker { user: UserId::telegram(OWNER), name: "Ann".to_owned(), username: None };
+    let asked = Inbound::addressed(place, speaker, "What is on today?".to_owned(), Utc::now());
+    Inbound { update: UpdateId(1), message: MessageId(1), ..asked }
 }
 
 /// Asks again and again, each question after the answer to the one before.

@@ -66,6 +66,30 @@ pub struct Inbound {
 }
 
 impl Inbound {
+    /// Words addressed to the bot at this time, without anything else, that no update brought and no message holds: Telegram
+    /// gives nothing the number 0. A caller that has more puts it in.
+    #[must_use]
+    pub const fn addressed(place: Place, speaker: Speaker, text: String, sent_at: DateTime<Utc>) -> Self {
+        Self {
+            update: UpdateId(0),
+            message: MessageId(0),
+            place,
+            speaker,
+            language: None,
+            sent_at,
+            text,
+            attachments: Vec::new(),
+            quotes: None,
+            mentioned: true,
+            reply_to_bot: false,
+            joins: None,
+            forwarded_from: None,
+            from_person: false,
+            task: None,
+            borrowed: false,
+        }
+    }
+
     /// The words in it that people wrote: theirs, and what they replied to. The prompt of a task is the model's wording.
     pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
         let is_own = self.forwarded_from.is_none() || self.from_person;

@@ -125,25 +125,14 @@ impl Press<'_> {
     /// These words as if whoever pressed had typed them at this time.
     #[must_use]
     pub fn ask(&self, words: &str, now: DateTime<Utc>) -> Question {
+        let Asker { place, speaker, language, standing, .. } = &self.asker;
         let part = Inbound {
             update: self.update,
             message: self.message,
-            place: self.asker.place.clone(),
-            speaker: self.asker.speaker.clone(),
-            language: self.asker.language.clone(),
-            sent_at: now,
-            text: words.to_owned(),
-            attachments: Vec::new(),
-            quotes: None,
-            mentioned: true,
-            reply_to_bot: false,
-            joins: None,
-            forwarded_from: None,
-            from_person: false,
-            task: None,
-            borrowed: false,
+            language: language.clone(),
+            ..Inbound::addressed(place.clone(), speaker.clone(), words.to_owned(), now)
         };
-        Question::new(part, self.asker.standing)
+        Question::new(part, *standing)
     }
 }
 
