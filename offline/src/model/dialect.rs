@@ -1,5 +1,5 @@
-//! The seam between the offline model and the ways to speak to it: what a dialect refuses, how it puts a request into
-//! the common form, and how it writes an answer. Used by the HTTP side.
+//! The seam between the offline model and the ways to speak to it: what a service refuses of everyone, how a dialect
+//! puts a request into the common form, and how it writes an answer. Used by `respond`.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use super::request::{Asked, ModelRequest};
 /// The first complaint about something, in words a developer can act on.
 pub(super) type Checked = Result<(), String>;
 
-/// One way to speak to a model.
-pub(super) trait Dialect: fmt::Debug + Send + Sync {
-    /// Whether the request shows who sends it.
-    fn identify(&self, call: &Call<'_>) -> Result<(), Refusal>;
+/// A service that models stand behind; one may speak several dialects.
+pub(super) trait Service: fmt::Debug + Send + Sync {
+    /// Refuses a request that does not show who sends it.
+    fn identify(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal>;
 
     /// Whether there is a model of this name.
     fn serves(&self, model: &str) -> bool;
@@ -24,14 +24,20 @@ pub(super) trait Dialect: fmt::Debug + Send + Sync {
     /// What is said of a model that is not served.
     fn gone(&self, model: &str) -> String;
 
+    /// The body of an error answer. `retry_after` is in seconds.
+    fn error(&self, status: StatusCode, message: &str, retry_after: Option<u64>) -> Value;
+}
+
+/// One way to speak to a model.
+pub(super) trait Dialect: fmt::Debug + Send + Sync {
+    /// The service that speaks it.
+    fn service(&self) -> &dyn Service;
+
     /// Checks a request as strictly as the service does.
     fn check(&self, call: &Call<'_>) -> Result<(), Refusal>;
 
     /// What a request says, in the common form; what cannot be understood is left out.
     fn asked(&self, call: &Call<'_>) -> Asked;
-
-    /// The body of an error answer.
-    fn error(&self, status: StatusCode, message: &str, retry_after: Option<u64>) -> Value;
 
     /// The type of an answer's body.
     fn content_type(&self, request: &ModelRequest) -> &'static str;

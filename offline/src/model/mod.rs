@@ -1,26 +1,32 @@
 //! An offline model on loopback, answered by a [`Brain`] instead of a network, whatever dialect is spoken: OpenAI's
 //! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`DemoModel`] and the tests
 //! with a `Script`; checks every request as strictly as the service it stands in for.
+//!
+//! From the lowest to the highest: `request` and `reply`, the common form of what comes and goes; `shared`, what all
+//! routes hold; `dialect`, the seam, and `respond`, which answers over it; the dialects; `server`, their routes.
 
 mod chat;
 mod checks;
 mod demo_model;
 mod dialect;
+#[cfg(feature = "testing")]
+mod fault;
 mod gemini;
-mod http;
 mod ollama;
 mod openai;
 mod reply;
 mod request;
+mod respond;
 mod responses;
+mod server;
+mod shared;
 #[cfg(feature = "testing")]
 mod testing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 #[cfg(feature = "testing")]
 use std::time::Duration;
 
@@ -29,8 +35,7 @@ use tokio::net::TcpListener;
 pub use self::demo_model::DemoModel;
 pub use self::reply::{Brain, Part, Reply};
 pub use self::request::{ModelRequest, Picture};
-#[cfg(feature = "testing")]
-use self::testing::Records;
+use self::shared::Shared;
 #[cfg(feature = "testing")]
 pub use self::testing::Script;
 use crate::Runtime;
@@ -39,23 +44,12 @@ pub use crate::gate::Gate;
 
 /// A handle on a running offline model. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
-pub struct OfflineModel(Arc<Shared>);
-
-struct Shared {
-    seen: Mutex<Seen>,
-    #[cfg(feature = "testing")]
-    records: Records,
-    brain: Arc<dyn Brain>,
-    /// Without a path.
+pub struct OfflineModel {
+    shared: Shared,
+    /// Where it listens, without a path.
     origin: String,
+    /// The base address of OpenAI's dialects.
     url: String,
-    runtime: Runtime,
-}
-
-#[derive(Default)]
-struct Seen {
-    last_response: u64,
-    retired: BTreeSet<String>,
 }
 
 impl OfflineModel {
@@ -65,57 +59,33 @@ impl OfflineModel {
     /// The listener has no address.
     pub fn start(listener: TcpListener, brain: Arc<dyn Brain>, runtime: &Runtime) -> std::io::Result<Self> {
         let origin = format!("http://{}", listener.local_addr()?);
+        let shared = Shared::new(brain, runtime);
+        runtime.spawn("offline model", server::serve(shared.clone(), listener));
         let url = format!("{origin}/v1");
-        let model = Self(Arc::new(Shared {
-            seen: Mutex::default(),
-            #[cfg(feature = "testing")]
-            records: Records::default(),
-            brain,
-            origin,
-            url,
-            runtime: runtime.clone(),
-        }));
-        runtime.spawn("offline model", http::serve(model.clone(), listener));
-        Ok(model)
+        Ok(Self { shared, origin, url })
     }
 
     /// The base address of OpenAI's dialects, like `http://127.0.0.1:4711/v1`.
     #[must_use]
     pub fn url(&self) -> &str {
-        &self.0.url
+        &self.url
     }
 
     /// The base address of Ollama's API, like `http://127.0.0.1:4711`.
     #[must_use]
     pub fn ollama_url(&self) -> &str {
-        &self.0.origin
+        &self.origin
     }
 
     /// The base address of Gemini's API, like `http://127.0.0.1:4711/v1beta`.
     #[must_use]
     pub fn gemini_url(&self) -> String {
-        format!("{}/v1beta", self.0.origin)
+        format!("{}/v1beta", self.origin)
     }
 
     /// From now on there is no model of this name, in no dialect.
     pub fn retire(&self, model: &str) {
-        self.with(|seen| seen.retired.insert(model.to_owned()));
-    }
-
-    /// Gives an answer its number.
-    fn next_answer(&self) -> u64 {
-        self.with(|seen| {
-            seen.last_response += 1;
-            seen.last_response
-        })
-    }
-
-    fn is_retired(&self, model: &str) -> bool {
-        self.with(|seen| seen.retired.contains(model))
-    }
-
-    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
-        work(&mut self.0.seen.lock().unwrap_or_else(PoisonError::into_inner))
+        self.shared.retire(model);
     }
 }
 
@@ -124,13 +94,13 @@ impl OfflineModel {
     /// The requests for answers so far, bad ones included.
     #[must_use]
     pub fn requests(&self) -> Vec<ModelRequest> {
-        self.0.records.look(<[_]>::to_vec)
+        self.shared.records().look(<[_]>::to_vec)
     }
 
     /// What was wrong with requests; a test asserts that there is nothing.
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
-        self.0.records.violations()
+        self.shared.records().violations()
     }
 
     /// Looks at the requests after every new one until something is found; `None` when the time is over.
@@ -139,10 +109,10 @@ impl OfflineModel {
         timeout: Duration,
         mut find: impl FnMut(&[ModelRequest]) -> Option<T>,
     ) -> Option<T> {
-        let mut changes = self.0.records.changes();
+        let mut changes = self.shared.records().changes();
         let found = async {
             loop {
-                if let Some(found) = self.0.records.look(&mut find) {
+                if let Some(found) = self.shared.records().look(&mut find) {
                     return Some(found);
                 }
                 changes.changed().await.ok()?;
@@ -154,6 +124,6 @@ impl OfflineModel {
 
 impl fmt::Debug for OfflineModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OfflineModel").field(&self.0.url).finish()
+        f.debug_tuple("OfflineModel").field(&self.origin).finish()
     }
 }

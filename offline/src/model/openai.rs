@@ -1,17 +1,21 @@
-//! What both of OpenAI's dialects share: the key, the models, the shape of errors, the rules for tools and pictures.
+//! OpenAI as a service, and the rules that both of its dialects share: for tools, pictures and the format of an answer.
 
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::OfflineModel;
 use super::checks::{arrays, is_base64, non_empty_str, references, unknown_field};
-use super::dialect::{Checked, Refusal};
+use super::dialect::{Checked, Refusal, Service};
+use super::respond;
+use super::shared::Shared;
+
+/// The type of the body of a stream.
+pub(super) const CONTENT_TYPE: &str = "text/event-stream; charset=utf-8";
 
 /// The models that are listed. Others are served as well, as compatible servers do.
 const MODELS: [&str; 2] = ["offline", "offline-text"];
@@ -25,45 +29,55 @@ const MAX_TOOLS: usize = 100;
 
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-pub(super) fn routes() -> Router<OfflineModel> {
+#[derive(Debug)]
+pub(super) struct OpenAi;
+
+/// The route that lists the models.
+pub(super) fn routes() -> Router<Shared> {
     Router::new().route("/v1/models", get(models))
 }
 
-async fn models(State(model): State<OfflineModel>, headers: HeaderMap) -> Response {
-    if let Err(refusal) = identify(&headers) {
-        return (refusal.status, Json(error(refusal.status, &refusal.message))).into_response();
+async fn models(State(shared): State<Shared>, uri: Uri, headers: HeaderMap) -> Response {
+    if let Err(refusal) = OpenAi.identify(&headers, &uri) {
+        return respond::refusal(&OpenAi, &refusal);
     }
-    let created = model.0.runtime.now().timestamp();
-    let served = MODELS.iter().filter(|name| !model.is_retired(name));
+    let created = shared.now().timestamp();
+    let served = MODELS.iter().filter(|name| !shared.is_retired(name));
     let known =
         served.map(|name| json!({"id": name, "object": "model", "created": created, "owned_by": "figaro"}));
     Json(json!({"object": "list", "data": known.collect::<Vec<_>>()})).into_response()
 }
 
-pub(super) fn identify(headers: &HeaderMap) -> Result<(), Refusal> {
-    let value = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
-    if value.and_then(|v| v.strip_prefix("Bearer ")).is_some_and(|key| !key.trim().is_empty()) {
-        return Ok(());
+impl Service for OpenAi {
+    fn identify(&self, headers: &HeaderMap, _: &Uri) -> Result<(), Refusal> {
+        let value = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
+        if value.and_then(|v| v.strip_prefix("Bearer ")).is_some_and(|key| !key.trim().is_empty()) {
+            return Ok(());
+        }
+        Err(Refusal { status: StatusCode::UNAUTHORIZED, message: NO_KEY.to_owned() })
     }
-    Err(Refusal { status: StatusCode::UNAUTHORIZED, message: NO_KEY.to_owned() })
-}
 
-pub(super) fn gone(model: &str) -> String {
-    format!("The model `{model}` does not exist or you do not have access to it.")
-}
+    fn serves(&self, _: &str) -> bool {
+        true
+    }
 
-pub(super) fn error(status: StatusCode, message: &str) -> Value {
-    let kind = match status {
-        StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
-        _ if status.is_server_error() => "server_error",
-        _ => "invalid_request_error",
-    };
-    let code = match status {
-        StatusCode::UNAUTHORIZED => json!("invalid_api_key"),
-        StatusCode::NOT_FOUND => json!("model_not_found"),
-        _ => Value::Null,
-    };
-    json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+    fn gone(&self, model: &str) -> String {
+        format!("The model `{model}` does not exist or you do not have access to it.")
+    }
+
+    fn error(&self, status: StatusCode, message: &str, _: Option<u64>) -> Value {
+        let kind = match status {
+            StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
+            _ if status.is_server_error() => "server_error",
+            _ => "invalid_request_error",
+        };
+        let code = match status {
+            StatusCode::UNAUTHORIZED => json!("invalid_api_key"),
+            StatusCode::NOT_FOUND => json!("model_not_found"),
+            _ => Value::Null,
+        };
+        json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+    }
 }
 
 /// Whether a model thinks before it answers, which changes what it takes: `o3`, `gpt-5` and what follows them.

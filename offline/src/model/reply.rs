@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::request::ModelRequest;
 #[cfg(feature = "testing")]
-use super::testing::{Fault, Odd};
+use super::fault::{Fault, Odd};
+use super::request::ModelRequest;
 #[cfg(feature = "testing")]
 use crate::gate::Gate;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::checks::{at_least, is_object_text, non_empty_str, unknown_field, within};
 use super::super::dialect::Checked;
 use super::super::openai;
-use super::{gives_reasoning, is_system, reasoning_field};
+use super::message::{gives_reasoning, is_system, reasoning_field};
 
 const PARAMETERS: [&str; 23] = [
     "model",

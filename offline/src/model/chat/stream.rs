@@ -1,10 +1,16 @@
 //! A turn of the model as the chunks of a Chat Completions stream.
 
+#[cfg(feature = "testing")]
+use axum::http::StatusCode;
 use serde_json::{Value, json};
 
+#[cfg(feature = "testing")]
+use super::super::dialect::Service;
 use super::super::dialect::{Event, Turn, arguments_text, pieces};
+#[cfg(feature = "testing")]
+use super::super::openai::OpenAi;
 use super::super::reply::{Finish, Part};
-use super::reasoning_field;
+use super::message::reasoning_field;
 
 struct Writer<'a> {
     turn: &'a Turn<'a>,
@@ -32,7 +38,7 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
 /// An error within a stream, after which nothing comes.
 #[cfg(feature = "testing")]
 pub(super) fn failure(message: &str) -> Vec<u8> {
-    line(&super::super::openai::error(axum::http::StatusCode::INTERNAL_SERVER_ERROR, message))
+    line(&OpenAi.error(StatusCode::INTERNAL_SERVER_ERROR, message, None))
 }
 
 fn line(data: &Value) -> Vec<u8> {

@@ -2,6 +2,7 @@
 //! It says what it is, and calls only tools the request offers.
 
 mod schedule;
+mod words;
 
 use std::time::Duration;
 
@@ -121,7 +122,7 @@ impl Brain for DemoModel {
                 pictures => reply(&received(pictures)),
             },
             Trick::Dice => offered(request, "find_tools", json!({"query": "roll a dice"})),
-            Trick::Search => offered(request, "web_search", json!({"query": query(message.text)})),
+            Trick::Search => offered(request, "web_search", json!({"query": words::query(message.text)})),
             Trick::Schedule => {
                 let name = message.attribute("from").unwrap_or("you");
                 offered(request, "schedule_task", schedule::asked(message.text, name).unwrap_or_default())
@@ -205,7 +206,7 @@ fn call(trick: Trick, message: &TaggedMessage<'_>) -> (&'static str, Value) {
         arguments.insert("message_thread_id".to_owned(), number(message, "message_thread_id"));
     }
     let (tool, own) = match trick {
-        Trick::Poll => ("sendPoll", poll(message.text)),
+        Trick::Poll => ("sendPoll", words::poll(message.text)),
         Trick::Photo => (
             "sendPhoto",
             json!({"photo": {"name": "barber-pole.png", "base64": POLE}, "caption": "A barber's pole"}),
@@ -218,7 +219,7 @@ fn call(trick: Trick, message: &TaggedMessage<'_>) -> (&'static str, Value) {
             let file = json!({"name": "prices.csv", "text": "service,minutes,euro\ncut,30,20\nshave,15,12\nwig,45,35\n"});
             ("sendDocument", json!({"document": file, "caption": "The barber's prices"}))
         }
-        Trick::AddNote => ("add_note", note(message.text)),
+        Trick::AddNote => ("add_note", words::note(message.text)),
         _ => ("list_notes", json!({})),
     };
     if let Value::Object(own) = own {
@@ -230,55 +231,6 @@ fn call(trick: Trick, message: &TaggedMessage<'_>) -> (&'static str, Value) {
 fn number(message: &TaggedMessage<'_>, name: &str) -> Value {
     let text = message.attribute(name).unwrap_or_default();
     text.parse::<i64>().map_or_else(|_| json!(text), Value::from)
-}
-
-/// What follows the word that asks for a search.
-fn query(text: &str) -> String {
-    let words =
-        text.split_whitespace().skip_while(|word| !["search", "google"].contains(&plain(word).as_str()));
-    let rest: Vec<&str> =
-        words.skip(1).skip_while(|word| ["the", "web", "for"].contains(&plain(word).as_str())).collect();
-    let rest = if rest.is_empty() { "barbers of Seville".to_owned() } else { rest.join(" ") };
-    rest.chars().take(400).collect()
-}
-
-fn plain(word: &str) -> String {
-    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
-}
-
-/// `poll Where? Here, there` makes that poll; anything less a sample.
-fn poll(text: &str) -> Value {
-    let (_, asked) = text.split_once("poll").unwrap_or_default();
-    let (question, choices) = asked.split_once('?').unwrap_or_default();
-    let choices = choices.replace(" or ", ",");
-    let options: Vec<Value> = choices
-        .split(',')
-        .map(str::trim)
-        .filter(|option| !option.is_empty())
-        .take(10)
-        .map(|option| json!({"text": option.chars().take(100).collect::<String>()}))
-        .collect();
-    let question: String = question.trim_start_matches([':', ' ']).chars().take(299).collect();
-    if options.len() < 2 || question.is_empty() {
-        let options = ["Pizza", "Soup", "Salad"].map(|text| json!({"text": text}));
-        return json!({"question": "Where shall we eat?", "options": options});
-    }
-    json!({"question": format!("{question}?"), "options": options})
-}
-
-fn note(text: &str) -> Value {
-    let lower = text.to_lowercase();
-    let after = |word: &str| {
-        let at = lower.find(word)? + word.len();
-        let rest = text.get(at..)?.trim_start_matches([':', ' ']);
-        Some(rest.strip_prefix("that ").unwrap_or(rest).trim_end_matches(['.', '!']).to_owned())
-    };
-    let found = [("shopping", "buy"), ("facts", "remember"), ("notes", "note")]
-        .into_iter()
-        .find_map(|(key, word)| Some((key, after(word)?)))
-        .filter(|(_, content)| !content.is_empty());
-    let (key, content) = found.unwrap_or(("notes", text.to_owned()));
-    json!({"key": key, "content": content})
 }
 
 /// What to say once the tools have answered.
@@ -435,20 +387,6 @@ mod tests {
     }
 
     #[test]
-    fn a_search_is_for_what_follows_the_word() {
-        let cases = [
-            ("search the web for notes on Rossini", "notes on Rossini"),
-            ("please, Search: wigs!", "wigs!"),
-            ("google", "barbers of Seville"),
-            ("search for", "barbers of Seville"),
-        ];
-        for (text, wanted) in cases {
-            assert_eq!(query(text), wanted, "{text}");
-        }
-        assert_eq!(query(&format!("search {}", "é".repeat(500))).chars().count(), 400);
-    }
-
-    #[test]
     fn arguments_come_from_the_message() {
         let said = "<message chat_id=\"-5\" message_id=\"7\" message_thread_id=\"3\">\npoll: Tea? Yes, no or maybe\n</message>";
         let message = tagged(said);
@@ -460,14 +398,5 @@ mod tests {
         let reaction =
             json!({"chat_id": -5, "message_id": 7, "reaction": [{"type": "emoji", "emoji": "👍"}]});
         assert_eq!(call(Trick::React, &message).1, reaction);
-        let notes = [
-            ("Buy milk and bread.", "shopping", "milk and bread"),
-            ("remember that tea is green", "facts", "tea is green"),
-            ("Note: call Bob", "notes", "call Bob"),
-            ("note", "notes", "note"),
-        ];
-        for (text, key, content) in notes {
-            assert_eq!(note(text), json!({"key": key, "content": content}), "{text}");
-        }
     }
 }

@@ -3,6 +3,8 @@
 use chrono::DateTime;
 use serde_json::{Value, json};
 
+use super::words;
+
 /// The days of a week as cron has them.
 const DAYS: [(&str, &str); 9] = [
     ("day", "*"),
@@ -38,7 +40,7 @@ pub(super) fn carried_out(prompt: &str) -> String {
 /// 9 tell me the news`.
 pub(super) fn asked(text: &str, person: &str) -> Option<Value> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let plain: Vec<String> = words.iter().map(|word| super::plain(word)).collect();
+    let plain: Vec<String> = words.iter().map(|word| words::plain(word)).collect();
     let plain: Vec<&str> = plain.iter().map(String::as_str).collect();
     let (when, schedule, recurring) = (0..plain.len()).find_map(|at| {
         let rest = plain.get(at..)?;

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::super::checks::{OpenCalls, non_empty_str};
 use super::super::dialect::Checked;
-use super::{Known, signature, tools};
+use super::known::Known;
+use super::{signature, tools};
 
 /// What a part can be.
 const DATA: [&str; 6] =

@@ -2,6 +2,7 @@
 //! `:generateContent`, and `GET /v1beta/models`.
 
 mod contents;
+mod known;
 mod proto;
 mod signature;
 mod stream;
@@ -9,63 +10,38 @@ mod stream;
 mod tests;
 mod tools;
 
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
+use self::known::{EMBEDDING, Known, MODELS};
 use super::checks::OpenCalls;
-use super::dialect::{Call, Dialect, Event, Refusal, Turn};
+use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
 use super::request::{Asked, ModelRequest};
-use super::{OfflineModel, http};
+use super::respond;
+use super::shared::Shared;
 
 const NO_KEY: &str = "Method doesn't allow unregistered callers (callers without established identity). Please use API \
                       Key or other form of API consumer identity to call this API.";
 
-const MODELS: [&str; 5] = [
-    "gemini-2.5-flash",
-    "gemini-2.5-pro",
-    "gemini-3-flash-preview",
-    "gemini-3-pro-preview",
-    "gemini-3.5-flash",
-];
-
-/// Listed with the others, but it does not speak.
-const EMBEDDING: &str = "gemini-embedding-001";
-
-/// A model that is served.
-#[derive(Debug, Clone, Copy)]
-struct Known(&'static str);
-
-impl Known {
-    fn of(name: &str) -> Option<Self> {
-        MODELS.into_iter().find(|known| *known == name).map(Self)
-    }
-
-    /// Whether it is of the third generation or later, which signs its thoughts and lets tools stand together.
-    fn is_third(self) -> bool {
-        let rest = self.0.strip_prefix("gemini-").unwrap_or_default();
-        rest.chars().next().and_then(|digit| digit.to_digit(10)).is_some_and(|generation| generation >= 3)
-    }
-}
-
 #[derive(Debug)]
 struct Gemini;
 
-pub(super) fn routes() -> Router<OfflineModel> {
-    Router::new().route("/v1beta/models/{call}", http::route(&Gemini)).route("/v1beta/models", get(models))
+pub(super) fn routes() -> Router<Shared> {
+    Router::new().route("/v1beta/models/{call}", respond::route(&Gemini)).route("/v1beta/models", get(models))
 }
 
-async fn models(State(model): State<OfflineModel>, request: Request) -> Response {
-    if let Err(refusal) = identify(request.headers(), request.uri()) {
-        return http::refusal(&Gemini, &refusal);
+async fn models(State(shared): State<Shared>, uri: Uri, headers: HeaderMap) -> Response {
+    if let Err(refusal) = Gemini.identify(&headers, &uri) {
+        return respond::refusal(&Gemini, &refusal);
     }
     let speaking = ["generateContent", "countTokens"].as_slice();
     let all =
         MODELS.into_iter().map(|name| (name, speaking)).chain([(EMBEDDING, ["embedContent"].as_slice())]);
-    let listed = all.filter(|(name, _)| !model.is_retired(name)).map(|(name, methods)| {
+    let listed = all.filter(|(name, _)| !shared.is_retired(name)).map(|(name, methods)| {
         json!({
             "name": format!("models/{name}"), "version": "001", "displayName": name, "inputTokenLimit": 1_048_576,
             "outputTokenLimit": 65_536, "supportedGenerationMethods": methods, "temperature": 1, "topP": 0.95,
@@ -73,14 +49,6 @@ async fn models(State(model): State<OfflineModel>, request: Request) -> Response
         })
     });
     Json(json!({"models": listed.collect::<Vec<_>>()})).into_response()
-}
-
-fn identify(headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
-    let header = headers.get("x-goog-api-key").and_then(|value| value.to_str().ok());
-    if header.or_else(|| query(uri, "key")).is_some_and(|key| !key.trim().is_empty()) {
-        return Ok(());
-    }
-    Err(Refusal { status: StatusCode::FORBIDDEN, message: NO_KEY.to_owned() })
 }
 
 fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
@@ -94,9 +62,13 @@ fn target(uri: &Uri) -> (&str, &str) {
     last.rsplit_once(':').unwrap_or((last, ""))
 }
 
-impl Dialect for Gemini {
-    fn identify(&self, call: &Call<'_>) -> Result<(), Refusal> {
-        identify(call.headers, call.uri)
+impl Service for Gemini {
+    fn identify(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
+        let header = headers.get("x-goog-api-key").and_then(|value| value.to_str().ok());
+        if header.or_else(|| query(uri, "key")).is_some_and(|key| !key.trim().is_empty()) {
+            return Ok(());
+        }
+        Err(Refusal { status: StatusCode::FORBIDDEN, message: NO_KEY.to_owned() })
     }
 
     fn serves(&self, model: &str) -> bool {
@@ -108,6 +80,32 @@ impl Dialect for Gemini {
             "models/{model} is not found for API version v1beta, or is not supported for generateContent. Call \
              ListModels to see the list of available models and their supported methods."
         )
+    }
+
+    fn error(&self, status: StatusCode, message: &str, retry_after: Option<u64>) -> Value {
+        let name = match status.as_u16() {
+            400 => "INVALID_ARGUMENT",
+            401 => "UNAUTHENTICATED",
+            403 => "PERMISSION_DENIED",
+            404 => "NOT_FOUND",
+            429 => "RESOURCE_EXHAUSTED",
+            503 => "UNAVAILABLE",
+            504 => "DEADLINE_EXCEEDED",
+            code if code < 500 => "FAILED_PRECONDITION",
+            _ => "INTERNAL",
+        };
+        let mut error = json!({"code": status.as_u16(), "message": message, "status": name});
+        if let Some(seconds) = retry_after {
+            let kind = "type.googleapis.com/google.rpc.RetryInfo";
+            error["details"] = json!([{"@type": kind, "retryDelay": format!("{seconds}s")}]);
+        }
+        json!({"error": error})
+    }
+}
+
+impl Dialect for Gemini {
+    fn service(&self) -> &dyn Service {
+        self
     }
 
     fn check(&self, call: &Call<'_>) -> Result<(), Refusal> {
@@ -150,10 +148,6 @@ impl Dialect for Gemini {
         }
     }
 
-    fn error(&self, status: StatusCode, message: &str, retry_after: Option<u64>) -> Value {
-        error(status, message, retry_after)
-    }
-
     fn content_type(&self, request: &ModelRequest) -> &'static str {
         if request.is_whole() { "application/json; charset=UTF-8" } else { "text/event-stream" }
     }
@@ -164,28 +158,8 @@ impl Dialect for Gemini {
 
     #[cfg(feature = "testing")]
     fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
-        stream::line(&error(StatusCode::SERVICE_UNAVAILABLE, message, None))
+        stream::line(&self.error(StatusCode::SERVICE_UNAVAILABLE, message, None))
     }
-}
-
-fn error(status: StatusCode, message: &str, retry_after: Option<u64>) -> Value {
-    let name = match status.as_u16() {
-        400 => "INVALID_ARGUMENT",
-        401 => "UNAUTHENTICATED",
-        403 => "PERMISSION_DENIED",
-        404 => "NOT_FOUND",
-        429 => "RESOURCE_EXHAUSTED",
-        503 => "UNAVAILABLE",
-        504 => "DEADLINE_EXCEEDED",
-        code if code < 500 => "FAILED_PRECONDITION",
-        _ => "INTERNAL",
-    };
-    let mut error = json!({"code": status.as_u16(), "message": message, "status": name});
-    if let Some(seconds) = retry_after {
-        let kind = "type.googleapis.com/google.rpc.RetryInfo";
-        error["details"] = json!([{"@type": kind, "retryDelay": format!("{seconds}s")}]);
-    }
-    json!({"error": error})
 }
 
 /// A content as items of the common form.

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::super::dialect::{Event, Turn};
 use super::super::reply::{Finish, Part};
-use super::{Known, signature};
+use super::known::Known;
+use super::signature;
 
 const SEARCH: &str = "GOOGLE_SEARCH_WEB";
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::checks::{non_empty_str, references, within};
 use super::super::dialect::Checked;
-use super::Known;
+use super::known::Known;
 
 const MODES: [&str; 5] = ["MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"];
 

@@ -1,95 +1,38 @@
 //! Ollama's native API: `POST /api/chat`, with `/api/tags` and `/api/show` to find out what there is.
 
+mod installed;
 mod rules;
 mod stream;
 #[cfg(test)]
 mod tests;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
+use self::installed::Installed;
 use super::checks::{OpenCalls, picture_type, unknown_field};
-use super::dialect::{Call, Dialect, Event, Refusal, Turn};
+use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
 use super::request::{Asked, ModelRequest};
-use super::{OfflineModel, http};
-
-/// A model that is installed.
-#[derive(Debug)]
-struct Installed {
-    name: &'static str,
-    family: &'static str,
-    size: &'static str,
-    context: u64,
-    capabilities: &'static [&'static str],
-}
-
-const MODELS: [Installed; 4] = [
-    Installed {
-        name: "llama3.2:latest",
-        family: "llama",
-        size: "3.2B",
-        context: 131_072,
-        capabilities: &["completion", "tools"],
-    },
-    Installed {
-        name: "qwen3-vl:8b",
-        family: "qwen3vl",
-        size: "8.8B",
-        context: 262_144,
-        capabilities: &["completion", "vision", "tools", "thinking"],
-    },
-    Installed {
-        name: "gemma3:4b",
-        family: "gemma3",
-        size: "4.3B",
-        context: 131_072,
-        capabilities: &["completion", "vision"],
-    },
-    Installed {
-        name: "nomic-embed-text:latest",
-        family: "nomic-bert",
-        size: "137M",
-        context: 2_048,
-        capabilities: &["embedding"],
-    },
-];
-
-impl Installed {
-    /// A name without a tag means the latest.
-    fn of(name: &str) -> Option<&'static Self> {
-        let is_it = |known: &str| known == name || known.strip_suffix(":latest") == Some(name);
-        MODELS.iter().find(|model| is_it(model.name))
-    }
-
-    fn can(&self, capability: &str) -> bool {
-        self.capabilities.contains(&capability)
-    }
-
-    fn details(&self) -> Value {
-        json!({
-            "parent_model": "", "format": "gguf", "family": self.family, "families": [self.family],
-            "parameter_size": self.size, "quantization_level": "Q4_K_M",
-        })
-    }
-}
+use super::respond;
+use super::shared::Shared;
 
 #[derive(Debug)]
 struct Ollama;
 
-pub(super) fn routes() -> Router<OfflineModel> {
+pub(super) fn routes() -> Router<Shared> {
     Router::new()
-        .route("/api/chat", http::route(&Ollama))
+        .route("/api/chat", respond::route(&Ollama))
         .route("/api/tags", get(tags))
         .route("/api/show", post(show))
 }
 
-async fn tags(State(model): State<OfflineModel>) -> Response {
-    let at = model.0.runtime.now().to_rfc3339();
-    let listed = MODELS.iter().filter(|known| !model.is_retired(known.name)).map(|known| {
+async fn tags(State(shared): State<Shared>) -> Response {
+    let at = shared.now().to_rfc3339();
+    let listed = installed::MODELS.iter().filter(|known| !shared.is_retired(known.name)).map(|known| {
         json!({
             "name": known.name, "model": known.name, "modified_at": at, "size": 2_019_393_189_u64,
             "digest": "a80c4f17acd55265feec403c7aef86be0c25983ab279d83f3bcd3abbcb5b8b72", "details": known.details(),
@@ -98,33 +41,33 @@ async fn tags(State(model): State<OfflineModel>) -> Response {
     Json(json!({"models": listed.collect::<Vec<_>>()})).into_response()
 }
 
-async fn show(State(model): State<OfflineModel>, Json(body): Json<Value>) -> Response {
+async fn show(State(shared): State<Shared>, Json(body): Json<Value>) -> Response {
     let name = body["model"].as_str().unwrap_or_default();
     if let Some(why) = unknown_field(&body, &["model", "verbose"])
         .map(|unknown| format!("unknown field '{unknown}'"))
         .or_else(|| name.is_empty().then(|| "model is required".to_owned()))
     {
         #[cfg(feature = "testing")]
-        model.0.records.add_violation(&why);
-        return http::refusal(&Ollama, &why.into());
+        shared.records().add_violation(&why);
+        return respond::refusal(&Ollama, &why.into());
     }
-    let Some(known) = Installed::of(name).filter(|_| !model.is_retired(name)) else {
+    let Some(known) = Installed::of(name).filter(|_| !shared.is_retired(name)) else {
         let gone = Refusal { status: StatusCode::NOT_FOUND, message: Ollama.gone(name) };
-        return http::refusal(&Ollama, &gone);
+        return respond::refusal(&Ollama, &gone);
     };
     let mut info = Map::new();
     info.insert("general.architecture".to_owned(), known.family.into());
     info.insert(format!("{}.context_length", known.family), known.context.into());
     let shown = json!({
         "modelfile": "", "parameters": "", "template": "{{ .Prompt }}", "details": known.details(),
-        "model_info": info, "capabilities": known.capabilities, "modified_at": model.0.runtime.now().to_rfc3339(),
+        "model_info": info, "capabilities": known.capabilities, "modified_at": shared.now().to_rfc3339(),
     });
     Json(shown).into_response()
 }
 
-impl Dialect for Ollama {
+impl Service for Ollama {
     /// It knows no keys.
-    fn identify(&self, _: &Call<'_>) -> Result<(), Refusal> {
+    fn identify(&self, _: &HeaderMap, _: &Uri) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -134,6 +77,16 @@ impl Dialect for Ollama {
 
     fn gone(&self, model: &str) -> String {
         format!("model '{model}' not found")
+    }
+
+    fn error(&self, _: StatusCode, message: &str, _: Option<u64>) -> Value {
+        json!({"error": message})
+    }
+}
+
+impl Dialect for Ollama {
+    fn service(&self) -> &dyn Service {
+        self
     }
 
     fn check(&self, call: &Call<'_>) -> Result<(), Refusal> {
@@ -158,10 +111,6 @@ impl Dialect for Ollama {
             json: !body["format"].is_null(),
             whole: false,
         }
-    }
-
-    fn error(&self, _: StatusCode, message: &str, _: Option<u64>) -> Value {
-        json!({"error": message})
     }
 
     fn content_type(&self, _: &ModelRequest) -> &'static str {

@@ -10,7 +10,7 @@ use super::super::checks::{
 };
 use super::super::dialect::{Checked, Refusal};
 use super::super::openai;
-use super::Installed;
+use super::installed::Installed;
 
 const FIELDS: [&str; 10] =
     ["model", "messages", "stream", "format", "keep_alive", "tools", "options", "think", "truncate", "shift"];

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::dialect::{Event, Turn};
 use super::super::reply::{Finish, Part};
-use super::Installed;
+use super::installed::Installed;
 
 /// All lines of an answer. Calls come whole, as Ollama sends them.
 pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {

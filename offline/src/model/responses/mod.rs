@@ -4,31 +4,23 @@ mod rules;
 mod stream;
 
 use axum::Router;
-use axum::http::StatusCode;
-use serde_json::Value;
 
-use super::dialect::{Call, Dialect, Event, Refusal, Turn};
+use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
+use super::openai::{self, OpenAi};
 use super::request::{Asked, ModelRequest};
-use super::{OfflineModel, http, openai};
+use super::respond;
+use super::shared::Shared;
 
 #[derive(Debug)]
 struct Responses;
 
-pub(super) fn routes() -> Router<OfflineModel> {
-    Router::new().route("/v1/responses", http::route(&Responses))
+pub(super) fn routes() -> Router<Shared> {
+    Router::new().route("/v1/responses", respond::route(&Responses))
 }
 
 impl Dialect for Responses {
-    fn identify(&self, call: &Call<'_>) -> Result<(), Refusal> {
-        openai::identify(call.headers)
-    }
-
-    fn serves(&self, _: &str) -> bool {
-        true
-    }
-
-    fn gone(&self, model: &str) -> String {
-        openai::gone(model)
+    fn service(&self) -> &dyn Service {
+        &OpenAi
     }
 
     fn check(&self, call: &Call<'_>) -> Result<(), Refusal> {
@@ -50,12 +42,8 @@ impl Dialect for Responses {
         }
     }
 
-    fn error(&self, status: StatusCode, message: &str, _: Option<u64>) -> Value {
-        openai::error(status, message)
-    }
-
     fn content_type(&self, _: &ModelRequest) -> &'static str {
-        "text/event-stream; charset=utf-8"
+        openai::CONTENT_TYPE
     }
 
     fn events(&self, turn: &Turn<'_>) -> Vec<Event> {

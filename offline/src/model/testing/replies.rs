@@ -1,7 +1,7 @@
 //! Replies that go wrong, or wait for a test.
 
+use super::super::fault::{Fault, FaultKind, Odd, Place};
 use super::super::reply::{Kind, Reply};
-use super::fault::{Fault, FaultKind, Odd, Place};
 use crate::gate::Gate;
 
 impl Reply {

@@ -1,29 +1,27 @@
-//! The HTTP side of the offline model, the same for all dialects: checks a request, asks the brain, streams or fails as
-//! it says.
+//! How a request in any dialect is answered: it is checked, the brain is asked, and its reply is streamed or fails as it
+//! says. Used by the routes of the dialects.
 
 use std::io;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
-use axum::{Json, Router};
 use futures::StreamExt;
 #[cfg(feature = "testing")]
 use futures::future;
 use futures::stream::{self, BoxStream};
-use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use serde_json::Value;
 
-use super::dialect::{Call, Dialect, Event, Refusal, Turn};
+use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
+#[cfg(feature = "testing")]
+use super::fault::{Fault, FaultKind, Odd, Place};
 use super::reply::{Failure, Kind, Reply};
 use super::request::ModelRequest;
-#[cfg(feature = "testing")]
-use super::testing::{Fault, FaultKind, Odd, Place};
-use super::{OfflineModel, chat, gemini, ollama, openai, responses};
-use crate::at_once;
+use super::shared::Shared;
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
@@ -34,76 +32,49 @@ const BEFORE_BREAK: Duration = Duration::from_millis(5);
 /// A stream of an answer's bytes.
 type Bytes = BoxStream<'static, Result<Vec<u8>, io::Error>>;
 
-/// Serves until the runtime stops.
-pub(super) async fn serve(model: OfflineModel, listener: TcpListener) {
-    let runtime = model.0.runtime.clone();
-    let app = Router::new()
-        .merge(openai::routes())
-        .merge(responses::routes())
-        .merge(chat::routes())
-        .merge(ollama::routes())
-        .merge(gemini::routes())
-        .fallback(unknown)
-        .with_state(model);
-    let stop = async move { runtime.stopping().await };
-    if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
-        tracing::error!(%error, "the offline model stopped serving");
-    }
-}
-
 /// The route that serves requests in a dialect.
-pub(super) fn route(dialect: &'static dyn Dialect) -> MethodRouter<OfflineModel> {
-    post(move |State(model): State<OfflineModel>, request: Request| respond(model, dialect, request))
+pub(super) fn route(dialect: &'static dyn Dialect) -> MethodRouter<Shared> {
+    post(move |State(shared): State<Shared>, request: Request| respond(shared, dialect, request))
 }
 
-/// An answer that is an error, in the shape of the dialect.
-pub(super) fn refusal(dialect: &dyn Dialect, refusal: &Refusal) -> Response {
-    (refusal.status, Json(dialect.error(refusal.status, &refusal.message, None))).into_response()
+/// An answer that is an error, in the shape of the service.
+pub(super) fn refusal(service: &dyn Service, refusal: &Refusal) -> Response {
+    (refusal.status, Json(service.error(refusal.status, &refusal.message, None))).into_response()
 }
 
-async fn unknown(
-    #[cfg(feature = "testing")] State(model): State<OfflineModel>,
-    request: Request,
-) -> Response {
-    let why = format!("there is no {} {}", request.method(), request.uri().path());
-    #[cfg(feature = "testing")]
-    model.0.records.add_violation(&why);
-    (StatusCode::NOT_FOUND, Json(json!({"error": why}))).into_response()
-}
-
-async fn respond(model: OfflineModel, dialect: &'static dyn Dialect, request: Request) -> Response {
+async fn respond(shared: Shared, dialect: &'static dyn Dialect, request: Request) -> Response {
+    let service = dialect.service();
     let (parts, body) = request.into_parts();
     let bytes = match to_bytes(body, MAX_BODY_BYTES).await {
         Ok(bytes) => bytes,
-        Err(error) => return refusal(dialect, &error.to_string().into()),
+        Err(error) => return refusal(service, &error.to_string().into()),
     };
     let read = serde_json::from_slice(&bytes);
     let fault = read.as_ref().err().map(|error| format!("could not parse the JSON body: {error}"));
     let body: Value = read.unwrap_or_default();
     let call = Call { headers: &parts.headers, uri: &parts.uri, body: &body };
-    let (asked, complaint) = (dialect.asked(&call), complaint(&model, dialect, &call, fault));
+    let (asked, complaint) = (dialect.asked(&call), complaint(&shared, dialect, &call, fault));
     let request = ModelRequest::new(body, asked);
     #[cfg(feature = "testing")]
-    model.0.records.add(&request, complaint.as_ref().err().and_then(Complaint::violation));
-    let number = model.next_answer();
+    shared.records().add(&request, complaint.as_ref().err().and_then(Complaint::violation));
+    let number = shared.next_answer();
     if let Err(complaint) = &complaint {
-        return refusal(dialect, complaint.refusal());
+        return refusal(service, complaint.refusal());
     }
-    let reply = model.0.brain.answer(&request);
-    let stopped = model.0.runtime.clone();
+    let reply = shared.answer(&request);
     let stopping = || Refusal {
         status: StatusCode::SERVICE_UNAVAILABLE,
         message: "the offline model is stopping".to_owned(),
     };
     tokio::select! {
-        () = stopped.stopping() => refusal(dialect, &stopping()),
-        response = answer(&model, dialect, &request, number, reply) => response,
+        () = shared.stopping() => refusal(service, &stopping()),
+        response = answer(&shared, dialect, &request, number, reply) => response,
     }
 }
 
 /// Why a request is not answered, and whose fault it is.
 #[derive(Debug)]
-pub(super) enum Complaint {
+enum Complaint {
     /// It breaks the rules.
     Violation(Refusal),
     /// It asks for a model that is not served, which can happen to anybody.
@@ -127,25 +98,26 @@ impl Complaint {
 }
 
 fn complaint(
-    model: &OfflineModel,
+    shared: &Shared,
     dialect: &dyn Dialect,
     call: &Call<'_>,
     fault: Option<String>,
 ) -> Result<(), Complaint> {
-    dialect.identify(call).map_err(Complaint::Violation)?;
+    let service = dialect.service();
+    service.identify(call.headers, call.uri).map_err(Complaint::Violation)?;
     if let Some(fault) = fault {
         return Err(Complaint::Violation(fault.into()));
     }
     let name = dialect.asked(call).model;
-    if !name.is_empty() && (model.is_retired(&name) || !dialect.serves(&name)) {
-        let message = dialect.gone(&name);
+    if !name.is_empty() && (shared.is_retired(&name) || !service.serves(&name)) {
+        let message = service.gone(&name);
         return Err(Complaint::Gone(Refusal { status: StatusCode::NOT_FOUND, message }));
     }
     dialect.check(call).map_err(Complaint::Violation)
 }
 
 async fn answer(
-    model: &OfflineModel,
+    shared: &Shared,
     dialect: &dyn Dialect,
     request: &ModelRequest,
     number: u64,
@@ -157,7 +129,9 @@ async fn answer(
     }
     let content_type = dialect.content_type(request);
     match &reply.kind {
-        Kind::Failure { status, error, retry_after } => failure(dialect, *status, error, *retry_after),
+        Kind::Failure { status, error, retry_after } => {
+            failure(dialect.service(), *status, error, *retry_after)
+        }
         #[cfg(feature = "testing")]
         Kind::Odd(Odd::NoHeaders) => future::pending().await,
         #[cfg(feature = "testing")]
@@ -165,19 +139,19 @@ async fn answer(
         #[cfg(feature = "testing")]
         Kind::Odd(Odd::Page(html)) => axum::response::Html(html.clone()).into_response(),
         #[cfg(feature = "testing")]
-        Kind::Odd(Odd::Silence) => streamed(content_type, body(model, stream::pending().boxed())),
+        Kind::Odd(Odd::Silence) => streamed(content_type, body(shared, stream::pending().boxed())),
         Kind::Turn(parts) => {
-            let at = model.0.runtime.now();
+            let at = shared.now();
             let turn = Turn { request, reply: &reply, parts, number, at };
-            streamed(content_type, body(model, written(dialect, &turn)))
+            streamed(content_type, body(shared, written(dialect, &turn)))
         }
     }
 }
 
-fn failure(dialect: &dyn Dialect, status: u16, error: &Failure, retry_after: Option<u64>) -> Response {
+fn failure(service: &dyn Service, status: u16, error: &Failure, retry_after: Option<u64>) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = match error {
-        Failure::Message(message) => dialect.error(status, message, retry_after),
+        Failure::Message(message) => service.error(status, message, retry_after),
         Failure::Body(body) => body.clone(),
     };
     let mut response = (status, Json(body)).into_response();
@@ -247,9 +221,9 @@ fn broken() -> Bytes {
 }
 
 /// A body that ends when the runtime stops, whatever is still to come.
-fn body(model: &OfflineModel, bytes: Bytes) -> Body {
-    let runtime = model.0.runtime.clone();
-    Body::from_stream(bytes.take_until(async move { runtime.stopping().await }))
+fn body(shared: &Shared, bytes: Bytes) -> Body {
+    let shared = shared.clone();
+    Body::from_stream(bytes.take_until(async move { shared.stopping().await }))
 }
 
 fn streamed(content_type: &'static str, body: Body) -> Response {

@@ -1,0 +1,37 @@
+//! The offline model's server: the routes of all dialects. What it does not know is an error, in no dialect's shape.
+
+use axum::extract::Request;
+#[cfg(feature = "testing")]
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::shared::Shared;
+use super::{chat, gemini, ollama, openai, responses};
+use crate::at_once;
+
+/// Serves until the runtime stops.
+pub(super) async fn serve(shared: Shared, listener: TcpListener) {
+    let app = Router::new()
+        .merge(openai::routes())
+        .merge(responses::routes())
+        .merge(chat::routes())
+        .merge(ollama::routes())
+        .merge(gemini::routes())
+        .fallback(unknown)
+        .with_state(shared.clone());
+    let stop = async move { shared.stopping().await };
+    if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
+        tracing::error!(%error, "the offline model stopped serving");
+    }
+}
+
+async fn unknown(#[cfg(feature = "testing")] State(shared): State<Shared>, request: Request) -> Response {
+    let why = format!("there is no {} {}", request.method(), request.uri().path());
+    #[cfg(feature = "testing")]
+    shared.records().add_violation(&why);
+    (StatusCode::NOT_FOUND, Json(json!({"error": why}))).into_response()
+}

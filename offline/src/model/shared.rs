@@ -1,0 +1,83 @@
+//! What the routes of the running offline model share: the brain, the clock, and what happened so far.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+
+use super::reply::{Brain, Reply};
+use super::request::ModelRequest;
+#[cfg(feature = "testing")]
+use super::testing::Records;
+use crate::Runtime;
+
+/// A handle on it; clones are the same.
+#[derive(Clone)]
+pub(super) struct Shared(Arc<Inner>);
+
+struct Inner {
+    seen: Mutex<Seen>,
+    #[cfg(feature = "testing")]
+    records: Records,
+    brain: Arc<dyn Brain>,
+    runtime: Runtime,
+}
+
+#[derive(Default)]
+struct Seen {
+    last_answer: u64,
+    retired: BTreeSet<String>,
+}
+
+impl Shared {
+    pub(super) fn new(brain: Arc<dyn Brain>, runtime: &Runtime) -> Self {
+        Self(Arc::new(Inner {
+            seen: Mutex::default(),
+            #[cfg(feature = "testing")]
+            records: Records::default(),
+            brain,
+            runtime: runtime.clone(),
+        }))
+    }
+
+    /// What the brain answers to a request that passed the checks.
+    pub(super) fn answer(&self, request: &ModelRequest) -> Reply {
+        self.0.brain.answer(request)
+    }
+
+    /// Gives an answer its number, from 1.
+    pub(super) fn next_answer(&self) -> u64 {
+        self.with(|seen| {
+            seen.last_answer += 1;
+            seen.last_answer
+        })
+    }
+
+    /// From now on there is no model of this name, in no dialect.
+    pub(super) fn retire(&self, model: &str) {
+        self.with(|seen| seen.retired.insert(model.to_owned()));
+    }
+
+    pub(super) fn is_retired(&self, model: &str) -> bool {
+        self.with(|seen| seen.retired.contains(model))
+    }
+
+    /// The requests and violations so far.
+    #[cfg(feature = "testing")]
+    pub(super) fn records(&self) -> &Records {
+        &self.0.records
+    }
+
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.0.runtime.now()
+    }
+
+    /// Resolves once the server is to stop.
+    pub(super) async fn stopping(&self) {
+        self.0.runtime.stopping().await;
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
+        work(&mut self.0.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
