@@ -47,9 +47,9 @@ pub use crate::gate::Gate;
 pub struct OfflineModel {
     shared: Shared,
     /// Where it listens, without a path.
-    origin: String,
+    origin: Arc<str>,
     /// The base address of OpenAI's dialects.
-    url: String,
+    url: Arc<str>,
 }
 
 impl OfflineModel {
@@ -61,8 +61,8 @@ impl OfflineModel {
         let origin = format!("http://{}", listener.local_addr()?);
         let shared = Shared::new(brain, runtime);
         runtime.spawn("offline model", server::serve(shared.clone(), listener));
-        let url = format!("{origin}/v1");
-        Ok(Self { shared, origin, url })
+        let url = format!("{origin}/v1").into();
+        Ok(Self { shared, origin: origin.into(), url })
     }
 
     /// The base address of OpenAI's dialects, like `http://127.0.0.1:4711/v1`.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Plain;
+use super::plain::Plain;
 
 struct Open {
     tag: String,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Plain;
+use super::plain::Plain;
 
 const RESERVED: &str = "_*[]()~`>#+-=|{}.!";
 

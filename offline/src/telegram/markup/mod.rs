@@ -3,9 +3,12 @@
 
 mod html;
 mod markdown;
+mod plain;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use self::plain::Plain;
+use super::entities;
 use super::error::Refusal;
 
 /// The text field, its mode field and its entities field, wherever such a trio occurs.
@@ -42,7 +45,7 @@ pub(super) fn check_entities(args: &Map<String, Value>) -> Result<(), Refusal> {
         if let (Some(Value::String(text)), Some(Value::Array(entities))) =
             (args.get(text), args.get(entities))
         {
-            super::entities::check(text, entities).map_err(Refusal::bad)?;
+            entities::check(text, entities).map_err(Refusal::bad)?;
         }
     }
     args.values().try_for_each(check_within)
@@ -76,41 +79,10 @@ fn parse(mode: &str, markup: &str) -> Result<(String, Vec<Value>), String> {
     parsed.map(Plain::finish).map_err(|fault| format!("can't parse entities: {fault}"))
 }
 
-/// Text under construction, with the entities closed so far.
-#[derive(Default)]
-struct Plain {
-    text: String,
-    units: usize,
-    entities: Vec<Value>,
-}
-
-impl Plain {
-    fn push(&mut self, c: char) {
-        self.text.push(c);
-        self.units += c.len_utf16();
-    }
-
-    fn push_str(&mut self, text: &str) {
-        text.chars().for_each(|c| self.push(c));
-    }
-
-    /// Closes an entity that began at `start`; an empty one leaves no trace, as at Telegram.
-    fn close(&mut self, start: usize, mut entity: Value) {
-        if self.units > start {
-            entity["offset"] = json!(start);
-            entity["length"] = json!(self.units - start);
-            self.entities.push(entity);
-        }
-    }
-
-    fn finish(mut self) -> (String, Vec<Value>) {
-        self.entities.sort_by_key(|e| (e["offset"].as_u64(), std::cmp::Reverse(e["length"].as_u64())));
-        (self.text, self.entities)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
