@@ -1,20 +1,13 @@
 //! Building the world of the offline Telegram, before or while the bot runs.
 
 use super::OfflineTelegram;
-use super::state::State;
+use super::possible::{Possible, chat_mut, known, no};
 use super::world::{Chat, ChatKind, Person, Standing};
-
-/// Something a person can not do; the words say why.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Impossible(String);
-
-pub(super) type Possible<T> = Result<T, Impossible>;
 
 impl OfflineTelegram {
     /// Adds a person, or replaces the one with the same id.
     pub fn add_user(&self, person: Person) {
-        self.change(|state| state.world.people.insert(person.id, person));
+        self.shared.change(|state| state.world.people.insert(person.id, person));
     }
 
     /// Opens the private chat of a known person with the bot; its id is the person's.
@@ -22,7 +15,7 @@ impl OfflineTelegram {
     /// # Errors
     /// The person is unknown.
     pub fn add_private(&self, user: i64) -> Possible<i64> {
-        self.change(|state| {
+        self.shared.change(|state| {
             let person = known(state, user)?.clone();
             let mut chat = Chat::new(user, ChatKind::Private, &person.first_name);
             chat.username.clone_from(&person.username);
@@ -34,7 +27,7 @@ impl OfflineTelegram {
 
     /// Adds a group, supergroup or channel with the bot as a member (in a channel: an administrator).
     pub fn add_chat(&self, id: i64, kind: ChatKind, title: &str) {
-        self.change(|state| {
+        self.shared.change(|state| {
             let mut chat = Chat::new(id, kind, title);
             let standing = if kind == ChatKind::Channel { Standing::Admin } else { Standing::Member };
             chat.members.insert(state.world.bot.id, standing);
@@ -50,7 +43,7 @@ impl OfflineTelegram {
     /// Adds a supergroup with topics and the bot as a member.
     pub fn add_forum(&self, id: i64, title: &str) {
         self.add_supergroup(id, title);
-        self.change(|state| {
+        self.shared.change(|state| {
             if let Some(chat) = state.world.chats.get_mut(&id) {
                 chat.is_forum = true;
             }
@@ -62,8 +55,8 @@ impl OfflineTelegram {
     /// # Errors
     /// There is no such forum.
     pub fn add_topic(&self, chat: i64, name: &str) -> Possible<i64> {
-        let now = self.runtime().now().timestamp();
-        self.change(|state| {
+        let now = self.shared.now().timestamp();
+        self.shared.change(|state| {
             let bot = state.world.bot.json();
             let Some(forum) = state.world.chats.get_mut(&chat).filter(|c| c.is_forum) else {
                 return no(format!("chat {chat} is no forum"));
@@ -79,7 +72,7 @@ impl OfflineTelegram {
     /// # Errors
     /// The chat or the person is unknown.
     pub fn set_member(&self, chat: i64, user: i64, standing: Standing) -> Possible<()> {
-        self.change(|state| {
+        self.shared.change(|state| {
             known(state, user)?;
             chat_mut(state, chat)?.members.insert(user, standing);
             Ok(())
@@ -88,18 +81,6 @@ impl OfflineTelegram {
 
     /// Chooses whose view the demo page shows.
     pub fn set_demo_user(&self, user: i64) {
-        self.change(|state| state.demo_user = Some(user));
+        self.shared.change(|state| state.demo_user = Some(user));
     }
-}
-
-pub(super) fn no<T>(why: impl Into<String>) -> Possible<T> {
-    Err(Impossible(why.into()))
-}
-
-pub(super) fn known(state: &State, user: i64) -> Possible<&Person> {
-    state.world.people.get(&user).ok_or_else(|| Impossible(format!("nobody has the user id {user}")))
-}
-
-pub(super) fn chat_mut(state: &mut State, chat: i64) -> Possible<&mut Chat> {
-    state.world.chats.get_mut(&chat).ok_or_else(|| Impossible(format!("there is no chat {chat}")))
 }

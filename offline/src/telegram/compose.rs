@@ -3,9 +3,9 @@
 use figaro_mcp::table::Type;
 use serde_json::{Map, Value, json};
 
-use super::build::{Possible, chat_mut, known, no};
 use super::entities;
-use super::methods::shown;
+use super::files::shown;
+use super::possible::{Possible, chat_mut, known, no};
 use super::say::Say;
 use super::state::State;
 use super::world::ChatKind;
@@ -98,6 +98,7 @@ fn add_content(state: &mut State, message: &mut Map<String, Value>, say: Say) {
     message.extend(say.fields);
 }
 
+/// Puts a text and its entities into the fields of a message, or of its caption; those Telegram finds by itself are added.
 pub(super) fn write_text(message: &mut Map<String, Value>, caption: bool, text: &str, entities: &[Value]) {
     let (field, list) = if caption { ("caption", "caption_entities") } else { ("text", "entities") };
     let (text, entities) = entities::finish(text, entities);

@@ -1,5 +1,7 @@
 //! The HTTP side of the offline Telegram: finds the method, checks the call, answers or fails as planned, records it.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State as Extract};
 use axum::http::{StatusCode, header};
@@ -13,22 +15,56 @@ use super::args::{self, Args};
 use super::call::{Call, Uploaded};
 use super::error::{self, Refusal};
 #[cfg(feature = "testing")]
-use super::testing::Failure;
-use super::{OfflineTelegram, markup, methods, updates, web};
+use super::planned::Failure;
+use super::shared::Shared;
+use super::state::State;
+use super::{markup, methods, polling};
 use crate::at_once;
 
-/// Serves until the runtime stops.
-pub(super) async fn serve(tg: OfflineTelegram, listener: TcpListener) {
-    let page = tg.options().page.map(|page| web::routes(tg.clone(), page));
+/// What the routes hold.
+#[derive(Clone)]
+pub(super) struct Api {
+    pub(super) shared: Shared,
+    /// The one token that is accepted.
+    pub(super) token: Arc<str>,
+}
+
+/// Serves the Bot API, and a page's routes beside it, until the runtime stops.
+pub(super) async fn serve(api: Api, page: Router, listener: TcpListener) {
+    let shared = api.shared.clone();
     let app = Router::new()
         .fallback(handle)
         .layer(DefaultBodyLimit::max(args::MAX_BODY_BYTES))
-        .with_state(tg.clone())
-        .merge(page.unwrap_or_default());
-    let stopped = tg.clone();
-    let stop = async move { stopped.runtime().stopping().await };
+        .with_state(api)
+        .merge(page);
+    let stop = async move { shared.stopping().await };
     if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
         tracing::error!(%error, "the offline Telegram stopped serving");
+    }
+}
+
+impl Api {
+    fn accepts(&self, token: &str) -> bool {
+        #[cfg(feature = "testing")]
+        if self.shared.look(|state| state.testing.is_revoked) {
+            return false;
+        }
+        *token == *self.token
+    }
+
+    /// Answers with the bytes of a file; the path begins with the token.
+    fn download(&self, path: &str) -> Response {
+        let Some((token, path)) = path.split_once('/') else {
+            return answer(Err(Refusal::not_found()));
+        };
+        if !self.accepts(token) {
+            return answer(Err(Refusal::unauthorized()));
+        }
+        let bytes = |state: &State| state.files.values().find(|f| f.path == path).map(|f| f.bytes.clone());
+        match self.shared.look(bytes) {
+            Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+            None => answer(Err(Refusal::not_found())),
+        }
     }
 }
 
@@ -57,71 +93,67 @@ impl Underway {
     }
 }
 
-async fn handle(Extract(tg): Extract<OfflineTelegram>, request: Request) -> Response {
+async fn handle(Extract(api): Extract<Api>, request: Request) -> Response {
     let path = args::decode(&request.uri().path().replace('+', "%2B"));
     if let Some(file) = path.strip_prefix("/file/bot") {
-        return download(&tg, file);
+        return api.download(file);
     }
     let Some((token, name)) = path.strip_prefix("/bot").and_then(|rest| rest.split_once('/')) else {
         return answer(Err(Refusal::not_found()));
     };
-    if !accepts(&tg, token) {
+    if !api.accepts(token) {
         return answer(Err(Refusal::unauthorized()));
     }
     let Some(method) = Table::get().method(name) else {
         return answer(Err(Refusal::not_found()));
     };
+    let shared = &api.shared;
     let started = Instant::now();
-    let at = tg.runtime().now();
+    let at = shared.now();
     let read = args::read(request, method).await;
-    let n = tg.change(super::state::State::next_call);
+    let n = shared.change(State::next_call);
     let mut underway = Underway { n, method, fields: Map::new(), uploads: Vec::new(), at, started };
     match read {
         Ok(args) => {
             underway.fields.clone_from(&args.fields);
             underway.uploads = args.uploaded();
-            call(&tg, &underway, args).await
+            call(shared, &underway, args).await
         }
         Err(refusal) => {
-            tg.change(|state| state.record(underway.finished(Some(refusal.to_string()))));
+            shared.change(|state| state.record(underway.finished(Some(refusal.to_string()))));
             answer(Err(refusal))
         }
     }
 }
 
-async fn call(tg: &OfflineTelegram, underway: &Underway, args: Args) -> Response {
+async fn call(shared: &Shared, underway: &Underway, args: Args) -> Response {
     #[cfg(feature = "testing")]
-    if let Some(failure) = tg.change(|state| state.testing.take_failure(&underway.method.name)) {
-        return fail_as_planned(tg, underway, args, failure).await;
+    if let Some(failure) = shared.change(|state| state.testing.take_failure(&underway.method.name)) {
+        return fail_as_planned(shared, underway, args, failure).await;
     }
-    answer(perform(tg, underway, args, None).await)
+    answer(perform(shared, underway, args, None).await)
 }
 
 #[cfg(feature = "testing")]
-async fn fail_as_planned(
-    tg: &OfflineTelegram,
-    underway: &Underway,
-    args: Args,
-    failure: Failure,
-) -> Response {
-    let record = |error: String| tg.change(|state| state.record(underway.finished(Some(error))));
+async fn fail_as_planned(shared: &Shared, underway: &Underway, args: Args, failure: Failure) -> Response {
+    let record = |error: String| shared.change(|state| state.record(underway.finished(Some(error))));
     let fail = |refusal: Refusal| {
         record(refusal.to_string());
         answer(Err(refusal))
     };
     match failure {
         Failure::AppliedButDropped => {
-            drop(perform(tg, underway, args, Some("the answer was lost")).await);
+            drop(perform(shared, underway, args, Some("the answer was lost")).await);
             broken_connection()
         }
         Failure::AppliedButHangs => {
-            drop(perform(tg, underway, args, Some("the answer is withheld")).await);
-            tg.runtime().stopping().await;
+            drop(perform(shared, underway, args, Some("the answer is withheld")).await);
+            shared.stopping().await;
             broken_connection()
         }
         Failure::Hang => {
             record("hangs".to_owned());
-            tg.runtime().stopping().await;
+            shared.stopping().await;
             broken_connection()
         }
         Failure::DropConnection => {
@@ -140,7 +172,7 @@ async fn fail_as_planned(
 /// Checks and does the call; what is recorded becomes visible together with the effect. With `lost` the
 /// bot does not get the answer, for that reason.
 async fn perform(
-    tg: &OfflineTelegram,
+    shared: &Shared,
     underway: &Underway,
     mut args: Args,
     lost: Option<&str>,
@@ -148,13 +180,13 @@ async fn perform(
     let lost = lost.map(ToOwned::to_owned);
     let checked = check(underway.method, &mut args);
     if underway.method.name == "getUpdates" && checked.is_ok() {
-        let result = updates::get_updates(tg, &args.fields).await;
+        let result = polling::get_updates(shared, &args.fields).await;
         let error = result.as_ref().err().map(ToString::to_string).or(lost);
-        tg.change(|state| state.record(underway.finished(error)));
+        shared.change(|state| state.record(underway.finished(error)));
         return result;
     }
     let now = underway.at.timestamp();
-    tg.change(|state| {
+    shared.change(|state| {
         let result = checked.and_then(|()| methods::perform(state, underway.method, &args, now));
         let error = result.as_ref().err().map(ToString::to_string).or(lost);
         state.record(underway.finished(error));
@@ -170,28 +202,6 @@ fn check(method: &Method, args: &mut Args) -> Result<(), Refusal> {
     figaro_mcp::check::check(method, &args.fields)
         .map_err(|fault| error::from_fault(method, &args.fields, &fault))?;
     markup::check_entities(&args.fields)
-}
-
-fn accepts(tg: &OfflineTelegram, token: &str) -> bool {
-    #[cfg(feature = "testing")]
-    if tg.look(|state| state.testing.is_revoked) {
-        return false;
-    }
-    token == tg.token()
-}
-
-fn download(tg: &OfflineTelegram, path: &str) -> Response {
-    let Some((token, path)) = path.split_once('/') else {
-        return answer(Err(Refusal::not_found()));
-    };
-    if !accepts(tg, token) {
-        return answer(Err(Refusal::unauthorized()));
-    }
-    let found = tg.look(|state| state.files.values().find(|f| f.path == path).map(|f| f.bytes.clone()));
-    match found {
-        Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
-        None => answer(Err(Refusal::not_found())),
-    }
 }
 
 /// The answer to a call; a result is the text of its JSON.

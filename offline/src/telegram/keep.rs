@@ -6,14 +6,14 @@ use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use super::OfflineTelegram;
+use super::shared::Shared;
 use super::state::{CommandList, Press, State, StoredFile};
 use super::world::{Chat, Person};
 
@@ -221,33 +221,19 @@ impl Keeper {
         }
         Ok(())
     }
-}
 
-impl OfflineTelegram {
-    /// Leaves out the ids that a world before this one may have given in the same folder. For a new world that is
-    /// kept, once its chats are there.
-    pub fn skip_ids(&self) {
-        let now = self.runtime().now();
-        self.change(|state| skip_ids(state, now, since_epoch(now)));
-    }
-
-    /// Writes the world into its folder, if it is kept in one.
-    ///
-    /// # Errors
-    /// The folder takes no writes.
-    pub async fn save(&self) -> Result<(), KeepError> {
-        let Some(keeper) = self.0.keeper.clone() else {
-            return Ok(());
-        };
-        let path = keeper.folder.join(WORLD);
-        let (saved, files) = self.look(|state| (Saved::of(state), keeper.missing(state)));
+    /// Writes the world as it is now. An error if the folder takes no writes.
+    pub(super) async fn save(self: &Arc<Self>, shared: &Shared) -> Result<(), KeepError> {
+        let path = self.folder.join(WORLD);
+        let (saved, files) = shared.look(|state| (Saved::of(state), self.missing(state)));
+        let keeper = Arc::clone(self);
         let written = tokio::task::spawn_blocking(move || keeper.write(&saved, files)).await;
         written.map_err(io::Error::other).flatten().map_err(|error| failed(&path, error))
     }
 
-    /// Writes changes until the runtime stops; the last ones are left to [`Self::save`].
-    pub(super) async fn keep_saving(self) {
-        let mut changes = self.changes();
+    /// Writes changes until the server stops; the last ones are left to [`Self::save`].
+    pub(super) async fn keep_saving(self: Arc<Self>, shared: Shared) {
+        let mut changes = shared.changes();
         // What was there before the first change is written too.
         changes.mark_changed();
         let mut is_failing = false;
@@ -258,11 +244,11 @@ impl OfflineTelegram {
                 }
             };
             tokio::select! {
-                () = self.runtime().stopping() => return,
+                () = shared.stopping() => return,
                 () = change => {}
             }
             changes.mark_unchanged();
-            match self.save().await {
+            match self.save(&shared).await {
                 Ok(()) => is_failing = false,
                 Err(error) => {
                     if !is_failing {
@@ -274,6 +260,11 @@ impl OfflineTelegram {
             }
         }
     }
+}
+
+/// Leaves out the ids that a world before a new one may have given in the same folder.
+pub(super) fn skip_given_ids(state: &mut State, now: DateTime<Utc>) {
+    skip_ids(state, now, since_epoch(now));
 }
 
 fn since_epoch(now: DateTime<Utc>) -> i64 {

@@ -1,44 +1,58 @@
 //! An offline Telegram: the Bot API on loopback, with people and chats that code or the demo page plays.
 //! Serves `figaro demo` and the tests; checks every call harder than Telegram does.
+//!
+//! From the lowest to the highest: `world`, `updates` and `state`, the data and its rules; `methods` and `people`, what
+//! the bot and people do to the state; `shared`, the state behind its lock; `polling`, `keep`, `http` and `web`, which
+//! hold that; the server, and on it `build`, `acting` and `testing`, what is done with one that runs.
 
+mod acting;
 mod args;
 mod build;
 mod call;
 mod compose;
 mod entities;
 mod error;
+mod files;
 mod http;
 mod keep;
 mod markup;
 mod methods;
 mod people;
+#[cfg(feature = "testing")]
+mod planned;
+mod polling;
+mod possible;
 mod sample;
 mod say;
+mod shared;
 mod state;
 #[cfg(feature = "testing")]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod updates;
-pub mod web;
+mod web;
 mod world;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 
-pub use self::build::Impossible;
 pub use self::call::{Call, Uploaded};
 pub use self::error::Refusal;
+use self::http::Api;
 use self::keep::Keeper;
 pub use self::keep::{KeepError, Kept, SetAside};
+#[cfg(feature = "testing")]
+pub use self::planned::Failure;
+pub use self::possible::Impossible;
 pub use self::say::{Say, SentByPerson};
+use self::shared::Shared;
 use self::state::State;
 pub use self::state::WebEvent;
 #[cfg(feature = "testing")]
-pub use self::testing::{Failure, View};
+pub use self::testing::View;
 pub use self::world::{ChatKind, Draft, Person, Standing};
 use crate::Runtime;
 
@@ -73,6 +87,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// An empty world with the bot alone.
+    fn new_state(&self) -> State {
+        State::new(self.bot(), self.can_read_all_group_messages)
+    }
+
     fn bot(&self) -> Person {
         let id = self.token.split(':').next().and_then(|id| id.parse().ok()).unwrap_or(7_000_000_001);
         Person {
@@ -85,26 +104,12 @@ impl Options {
 
 /// A handle on a running offline Telegram. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
-pub struct OfflineTelegram(Arc<Shared>);
-
-struct Shared {
-    state: Mutex<State>,
-    changed: watch::Sender<()>,
-    options: Options,
-    url: String,
-    runtime: Runtime,
-    /// Where the world is kept, if anywhere.
+pub struct OfflineTelegram {
+    shared: Shared,
+    url: Arc<str>,
+    token: Arc<str>,
+    /// Writes the world into a folder, if it is kept in one.
     keeper: Option<Arc<Keeper>>,
-}
-
-impl Shared {
-    /// An empty world, kept nowhere.
-    fn new(listener: &TcpListener, options: Options, runtime: &Runtime) -> std::io::Result<Self> {
-        let url = format!("http://{}", listener.local_addr()?);
-        let state = Mutex::new(State::new(options.bot(), options.can_read_all_group_messages));
-        let (changed, runtime) = (watch::Sender::new(()), runtime.clone());
-        Ok(Self { state, changed, options, url, runtime, keeper: None })
-    }
 }
 
 impl OfflineTelegram {
@@ -113,8 +118,8 @@ impl OfflineTelegram {
     /// # Errors
     /// The listener has no address.
     pub fn start(listener: TcpListener, options: Options, runtime: &Runtime) -> std::io::Result<Self> {
-        let shared = Shared::new(&listener, options, runtime)?;
-        Ok(Self::serve(listener, shared))
+        let state = options.new_state();
+        Self::serve(listener, &options, Shared::new(state, runtime), runtime)
     }
 
     /// The same with a world that is kept in a folder: it goes on as it was, and each change is written within a
@@ -128,85 +133,88 @@ impl OfflineTelegram {
         runtime: &Runtime,
         kept: Kept,
     ) -> std::io::Result<Self> {
-        let mut shared = Shared::new(&listener, options, runtime)?;
-        let state = shared.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        shared.keeper = Some(Arc::new(kept.restore(state, runtime.now())));
-        let telegram = Self::serve(listener, shared);
-        runtime.spawn("offline telegram keeper", telegram.clone().keep_saving());
-        Ok(telegram)
+        let mut state = options.new_state();
+        let keeper = Arc::new(kept.restore(&mut state, runtime.now()));
+        let telegram = Self::serve(listener, &options, Shared::new(state, runtime), runtime)?;
+        let saving = Arc::clone(&keeper).keep_saving(telegram.shared.clone());
+        runtime.spawn("offline telegram keeper", saving);
+        Ok(Self { keeper: Some(keeper), ..telegram })
     }
 
-    fn serve(listener: TcpListener, shared: Shared) -> Self {
-        let telegram = Self(Arc::new(shared));
-        let runtime = telegram.runtime();
-        runtime.spawn("offline telegram", http::serve(telegram.clone(), listener));
-        runtime.spawn("offline telegram drafts", telegram.clone().sweep_drafts());
-        telegram
+    /// Starts the server of a world that is kept nowhere.
+    fn serve(
+        listener: TcpListener,
+        options: &Options,
+        shared: Shared,
+        runtime: &Runtime,
+    ) -> std::io::Result<Self> {
+        let url = format!("http://{}", listener.local_addr()?).into();
+        let token: Arc<str> = options.token.as_str().into();
+        let page = options.page.map(|html| web::routes(shared.clone(), html, &options.notice));
+        let api = Api { shared: shared.clone(), token: Arc::clone(&token) };
+        runtime.spawn("offline telegram", http::serve(api, page.unwrap_or_default(), listener));
+        runtime.spawn("offline telegram drafts", sweep_drafts(shared.clone()));
+        Ok(Self { shared, url, token, keeper: None })
     }
 
     /// Where it listens, like `http://127.0.0.1:4711`: the base address of the Bot API.
     #[must_use]
     pub fn url(&self) -> &str {
-        &self.0.url
+        &self.url
     }
 
     /// The token it accepts.
     #[must_use]
     pub fn token(&self) -> &str {
-        &self.0.options.token
+        &self.token
     }
 
     /// The bot's user id.
     #[must_use]
     pub fn bot_id(&self) -> i64 {
-        self.look(|state| state.world.bot.id)
+        self.shared.look(|state| state.world.bot.id)
     }
 
-    fn options(&self) -> &Options {
-        &self.0.options
+    /// Leaves out the ids that a world before this one may have given in the same folder. For a new world that is
+    /// kept, once its chats are there.
+    pub fn skip_ids(&self) {
+        let now = self.shared.now();
+        self.shared.change(|state| keep::skip_given_ids(state, now));
     }
 
-    fn runtime(&self) -> &Runtime {
-        &self.0.runtime
+    /// Writes the world into its folder, if it is kept in one.
+    ///
+    /// # Errors
+    /// The folder takes no writes.
+    pub async fn save(&self) -> Result<(), KeepError> {
+        match &self.keeper {
+            Some(keeper) => keeper.save(&self.shared).await,
+            None => Ok(()),
+        }
     }
+}
 
-    /// Looks at the state.
-    fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
-        look(&self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Changes the state and wakes who waits for changes.
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let result = change(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner));
-        self.0.changed.send_replace(());
-        result
-    }
-
-    fn changes(&self) -> watch::Receiver<()> {
-        self.0.changed.subscribe()
-    }
-
-    async fn sweep_drafts(self) {
-        let mut changes = self.changes();
-        loop {
-            let next = self.look(State::next_expiry);
-            let expiry = async {
-                match next {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = self.runtime().stopping() => return,
-                () = expiry => self.change(|state| state.expire_drafts(tokio::time::Instant::now())),
-                _ = changes.changed() => {}
+/// Takes drafts away that nobody renews, each when its time is over, until the server stops.
+async fn sweep_drafts(shared: Shared) {
+    let mut changes = shared.changes();
+    loop {
+        let next = shared.look(State::next_expiry);
+        let expiry = async {
+            match next {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
             }
+        };
+        tokio::select! {
+            () = shared.stopping() => return,
+            () = expiry => shared.change(|state| state.expire_drafts(tokio::time::Instant::now())),
+            _ = changes.changed() => {}
         }
     }
 }
 
 impl fmt::Debug for OfflineTelegram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OfflineTelegram").field(&self.0.url).finish()
+        f.debug_tuple("OfflineTelegram").field(&self.url).finish()
     }
 }

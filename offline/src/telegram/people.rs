@@ -1,120 +1,100 @@
-//! Acting as a person at the offline Telegram: saying, pressing, stopping a draft, adding the bot.
-//! Used by tests, by the demo and by its page.
+//! What people do at the offline Telegram: send, press a button, stop a draft, add or remove the bot. Changes the state,
+//! and queues the update that tells the bot of it, if the bot gets to see it.
 
 use serde_json::{Value, json};
 
-use super::OfflineTelegram;
-use super::build::{Possible, chat_mut, known, no};
 use super::compose::compose;
 use super::entities;
+use super::possible::{Possible, chat_mut, known, no};
 use super::say::{Say, SentByPerson};
 use super::state::{Press, State};
 use super::world::Standing;
 
-impl OfflineTelegram {
-    /// A person says something.
-    ///
-    /// # Errors
-    /// The person or the chat is unknown, or the person is not in the chat.
-    pub fn say(&self, from: i64, chat: i64, text: &str) -> Possible<SentByPerson> {
-        self.send(Say::new(from, chat, text))
-    }
-
-    /// A person sends a message of any shape.
-    ///
-    /// # Errors
-    /// The person, chat, topic or message replied to is unknown, or the person is not in the chat.
-    pub fn send(&self, say: Say) -> Possible<SentByPerson> {
-        let now = self.runtime().now().timestamp();
-        self.change(|state| {
-            let message = compose(state, say, now)?;
-            let chat = message["chat"]["id"].as_i64().unwrap_or_default();
-            state.store(chat, &message);
-            let channel = message["chat"]["type"] == "channel";
-            let kind = if channel { "channel_post" } else { "message" };
-            Ok(delivered(state, kind, &message))
-        })
-    }
-
-    /// A person presses the button with this callback data. Gives the callback query id.
-    ///
-    /// # Errors
-    /// The person is unknown or the message has no such button.
-    pub fn press(&self, from: i64, chat: i64, message_id: i64, data: &str) -> Possible<String> {
-        self.change(|state| {
-            let user = known(state, from)?.json();
-            let message = chat_mut(state, chat)?.messages.get(&message_id).cloned();
-            let rows = message.as_ref().and_then(|m| m["reply_markup"]["inline_keyboard"].as_array());
-            let mut buttons = rows.into_iter().flatten().filter_map(Value::as_array).flatten();
-            if !buttons.any(|b| b["callback_data"] == data) {
-                return no(format!("message {message_id} in chat {chat} has no button {data:?}"));
-            }
-            let id = state.fresh("press-");
-            state.presses.insert(id.clone(), Press { answer: None });
-            let query = json!({
-                "id": id, "from": user, "message": message, "chat_instance": chat.to_string(), "data": data,
-            });
-            state.updates.push("callback_query", &query);
-            Ok(id)
-        })
-    }
-
-    /// The person of a private chat presses the stop button of a draft. Gives the update id.
-    ///
-    /// # Errors
-    /// There is no such draft that can be stopped.
-    pub fn stop_draft(&self, chat: i64, draft_id: i64) -> Possible<Option<i64>> {
-        self.change(|state| {
-            let place = chat_mut(state, chat)?;
-            let Some(draft) = place.drafts.get(&draft_id).filter(|d| d.can_stop).cloned() else {
-                return no(format!("chat {chat} has no draft {draft_id} that can be stopped"));
-            };
-            let mut stopped = json!({"chat": place.json(), "draft_id": draft_id});
-            if let Some(thread) = draft.thread {
-                stopped["message_thread_id"] = json!(thread);
-            }
-            if !draft.keep_on_stop {
-                state.end_drafts(chat, |d| d.id == draft_id);
-            }
-            Ok(state.updates.push("stopped_message_generation", &stopped))
-        })
-    }
-
-    /// Somebody adds the bot to a group, or unblocks it in a private chat.
-    ///
-    /// # Errors
-    /// The chat or the person is unknown.
-    pub fn bot_joined(&self, chat: i64, by: i64) -> Possible<()> {
-        self.bot_becomes(chat, by, Standing::Member)
-    }
-
-    pub(super) fn bot_becomes(&self, chat: i64, by: i64, standing: Standing) -> Possible<()> {
-        let now = self.runtime().now().timestamp();
-        self.change(|state| {
-            let (bot, user) = (state.world.bot.json(), known(state, by)?.json());
-            let bot_id = state.world.bot.id;
-            let place = chat_mut(state, chat)?;
-            let old = place.members.insert(bot_id, standing).unwrap_or(Standing::Left);
-            let changed = json!({
-                "chat": place.json(), "from": user, "date": now,
-                "old_chat_member": old.json(&bot), "new_chat_member": standing.json(&bot),
-            });
-            let is_group = place.is_group();
-            state.updates.push("my_chat_member", &changed);
-            if standing == Standing::Member && is_group {
-                let place = chat_mut(state, chat)?;
-                let message = json!({
-                    "message_id": place.next_message_id(), "from": user, "chat": place.json(), "date": now,
-                    "new_chat_members": [bot],
-                });
-                state.store(chat, &message);
-                state.updates.push("message", &message);
-            }
-            Ok(())
-        })
-    }
+/// A person sends a message. `now` is in Unix time. An error if the person, chat, topic or message replied to is unknown,
+/// or the person is not in the chat.
+pub(super) fn send(state: &mut State, say: Say, now: i64) -> Possible<SentByPerson> {
+    let message = compose(state, say, now)?;
+    let chat = message["chat"]["id"].as_i64().unwrap_or_default();
+    state.store(chat, &message);
+    let channel = message["chat"]["type"] == "channel";
+    let kind = if channel { "channel_post" } else { "message" };
+    Ok(delivered(state, kind, &message))
 }
 
+/// A person presses the button with this callback data. Gives the callback query id. An error if the person is unknown or
+/// the message has no such button.
+pub(super) fn press(
+    state: &mut State,
+    from: i64,
+    chat: i64,
+    message_id: i64,
+    data: &str,
+) -> Possible<String> {
+    let user = known(state, from)?.json();
+    let message = chat_mut(state, chat)?.messages.get(&message_id).cloned();
+    let rows = message.as_ref().and_then(|m| m["reply_markup"]["inline_keyboard"].as_array());
+    let mut buttons = rows.into_iter().flatten().filter_map(Value::as_array).flatten();
+    if !buttons.any(|b| b["callback_data"] == data) {
+        return no(format!("message {message_id} in chat {chat} has no button {data:?}"));
+    }
+    let id = state.fresh("press-");
+    state.presses.insert(id.clone(), Press { answer: None });
+    let query = json!({
+        "id": id, "from": user, "message": message, "chat_instance": chat.to_string(), "data": data,
+    });
+    state.updates.push("callback_query", &query);
+    Ok(id)
+}
+
+/// The person of a private chat presses the stop button of a draft. Gives the update id, if the bot asked for such
+/// updates. An error if there is no such draft that can be stopped.
+pub(super) fn stop_draft(state: &mut State, chat: i64, draft_id: i64) -> Possible<Option<i64>> {
+    let place = chat_mut(state, chat)?;
+    let Some(draft) = place.drafts.get(&draft_id).filter(|d| d.can_stop).cloned() else {
+        return no(format!("chat {chat} has no draft {draft_id} that can be stopped"));
+    };
+    let mut stopped = json!({"chat": place.json(), "draft_id": draft_id});
+    if let Some(thread) = draft.thread {
+        stopped["message_thread_id"] = json!(thread);
+    }
+    if !draft.keep_on_stop {
+        state.end_drafts(chat, |d| d.id == draft_id);
+    }
+    Ok(state.updates.push("stopped_message_generation", &stopped))
+}
+
+/// A person makes the bot something in a chat, and the bot is told. `now` is in Unix time. An error if the chat or the
+/// person is unknown.
+pub(super) fn bot_becomes(
+    state: &mut State,
+    chat: i64,
+    by: i64,
+    standing: Standing,
+    now: i64,
+) -> Possible<()> {
+    let (bot, user) = (state.world.bot.json(), known(state, by)?.json());
+    let bot_id = state.world.bot.id;
+    let place = chat_mut(state, chat)?;
+    let old = place.members.insert(bot_id, standing).unwrap_or(Standing::Left);
+    let changed = json!({
+        "chat": place.json(), "from": user, "date": now,
+        "old_chat_member": old.json(&bot), "new_chat_member": standing.json(&bot),
+    });
+    let is_group = place.is_group();
+    state.updates.push("my_chat_member", &changed);
+    if standing == Standing::Member && is_group {
+        let place = chat_mut(state, chat)?;
+        let message = json!({
+            "message_id": place.next_message_id(), "from": user, "chat": place.json(), "date": now,
+            "new_chat_members": [bot],
+        });
+        state.store(chat, &message);
+        state.updates.push("message", &message);
+    }
+    Ok(())
+}
+
+/// Queues the update that brings a person's message to the bot, if the bot gets to see it.
 pub(super) fn delivered(state: &mut State, kind: &str, message: &Value) -> SentByPerson {
     let update_id = if bot_sees(state, message) { state.updates.push(kind, message) } else { None };
     SentByPerson { message_id: message["message_id"].as_i64().unwrap_or_default(), update_id }

@@ -1,4 +1,5 @@
-//! Everything the offline Telegram remembers, behind one lock, and the events it tells the demo page.
+//! Everything the offline Telegram remembers, and the events it tells the demo page. The methods and people change it;
+//! [`Shared`](super::shared::Shared) holds it behind a lock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio::time::Instant;
 
 use super::call::Call;
 #[cfg(feature = "testing")]
-use super::testing::Testing;
+use super::planned::Testing;
 use super::updates::Updates;
 use super::world::{Draft, Person, World};
 
@@ -175,6 +176,17 @@ impl State {
         }
     }
 
+    /// The commands shown where no narrower scope applies; the private-chat list, if set, comes first.
+    pub(super) fn default_commands(&self) -> Value {
+        ["all_private_chats", "default"]
+            .into_iter()
+            .find_map(|scope| {
+                self.commands.iter().find(|l| l.scope["type"] == scope && l.language.is_empty())
+            })
+            .map_or_else(|| json!([]), |l| l.commands.clone())
+    }
+
+    /// Takes away the drafts that nobody renewed in time.
     pub(super) fn expire_drafts(&mut self, now: Instant) {
         let chats: Vec<i64> = self.world.chats.keys().copied().collect();
         chats.into_iter().for_each(|chat| self.end_drafts(chat, |d| d.expires <= now));
@@ -184,4 +196,10 @@ impl State {
     pub(super) fn next_expiry(&self) -> Option<Instant> {
         self.world.chats.values().flat_map(|c| c.drafts.values()).map(|d| d.expires).min()
     }
+}
+
+/// The reactions to a message as the demo page is told of them.
+pub(super) fn reaction_event(chat_id: i64, message_id: i64, reactions: &[Value]) -> Value {
+    let shown: Vec<Value> = reactions.iter().map(|r| json!({"emoji": r["emoji"]})).collect();
+    json!({"chat_id": chat_id, "message_id": message_id, "reactions": shown})
 }

@@ -1,17 +1,13 @@
-//! The queue of updates and `getUpdates`: offset acknowledges, long polling, one poller at a time.
+//! The queue of updates: what a poll gets of it, and what its offset takes away. One poller at a time.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
 
-use super::OfflineTelegram;
 use super::error::Refusal;
 
 /// Left out unless asked for by name.
 const ONLY_ON_REQUEST: [&str; 3] = ["chat_member", "message_reaction", "message_reaction_count"];
-const LONGEST_POLL_SECONDS: u64 = 50;
 
 /// Updates nobody acknowledged yet.
 #[derive(Debug)]
@@ -57,13 +53,14 @@ impl Updates {
         id
     }
 
+    /// How many updates nobody has acknowledged.
     #[cfg(feature = "testing")]
     pub(super) fn pending(&self) -> usize {
         self.queue.len()
     }
 
     /// Starts a poll: earlier ones end in conflict, the offset acknowledges. Gives the poll's number.
-    fn begin(&mut self, args: &Map<String, Value>) -> u64 {
+    pub(super) fn begin(&mut self, args: &Map<String, Value>) -> u64 {
         if let Some(Value::Array(kinds)) = args.get("allowed_updates") {
             self.allowed = kinds.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
         }
@@ -79,31 +76,11 @@ impl Updates {
         self.poller
     }
 
-    fn serve(&self, poll: u64, limit: usize) -> Result<Vec<String>, Refusal> {
+    /// The first `limit` updates for a poll. An error if another poll began after it.
+    pub(super) fn serve(&self, poll: u64, limit: usize) -> Result<Vec<String>, Refusal> {
         if poll != self.poller {
             return Err(Refusal::conflict());
         }
         Ok(self.queue.iter().take(limit).map(|(_, update)| update.clone()).collect())
-    }
-}
-
-/// Answers `getUpdates`, perhaps after a while, with the text of a list.
-pub(super) async fn get_updates(tg: &OfflineTelegram, args: &Map<String, Value>) -> Result<String, Refusal> {
-    let number = |name: &str| args.get(name).and_then(Value::as_u64);
-    let limit = number("limit").and_then(|l| usize::try_from(l).ok()).unwrap_or(100);
-    let wait = Duration::from_secs(number("timeout").unwrap_or(0).min(LONGEST_POLL_SECONDS));
-    let deadline = Instant::now() + wait;
-    let poll = tg.change(|state| state.updates.begin(args));
-    let mut changes = tg.changes();
-    loop {
-        let found = tg.look(|state| state.updates.serve(poll, limit))?;
-        if !found.is_empty() || wait.is_zero() {
-            return Ok(format!("[{}]", found.join(",")));
-        }
-        tokio::select! {
-            () = tokio::time::sleep_until(deadline) => return Ok("[]".to_owned()),
-            () = tg.runtime().stopping() => return Ok("[]".to_owned()),
-            _ = changes.changed() => {}
-        }
     }
 }

@@ -2,6 +2,7 @@
 //! Answers only pages of this machine: `Host` must be loopback and `Origin`, where sent, the same server.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::extract::{Request, State as Extract};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -15,16 +16,26 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use super::methods::{default_commands, reaction_event};
+use super::people;
+use super::possible::Impossible;
 use super::say::Say;
-use super::state::{State, WebEvent};
-use super::{ChatKind, Impossible, OfflineTelegram};
+use super::shared::Shared;
+use super::state::{self, State, WebEvent};
+use super::world::{Chat, ChatKind};
 
 /// Messages of a chat a page is told of when it opens.
 const MAX_HISTORY: usize = 200;
 
+/// What the routes hold.
+#[derive(Clone)]
+struct Demo {
+    shared: Shared,
+    /// What the page says of the model that answers.
+    notice: Arc<str>,
+}
+
 /// The page at `/` and everything it uses under `/demo`.
-pub fn routes(telegram: OfflineTelegram, page_html: &'static str) -> Router {
+pub(super) fn routes(shared: Shared, page_html: &'static str, notice: &str) -> Router {
     Router::new()
         .route("/", get(move || async move { Html(page_html) }))
         .route("/demo/events", get(events))
@@ -32,7 +43,7 @@ pub fn routes(telegram: OfflineTelegram, page_html: &'static str) -> Router {
         .route("/demo/press", post(press))
         .route("/demo/stop", post(stop))
         .layer(middleware::from_fn(only_this_machine))
-        .with_state(telegram)
+        .with_state(Demo { shared, notice: notice.into() })
 }
 
 #[derive(Deserialize)]
@@ -61,7 +72,7 @@ struct StopBody {
     draft_id: i64,
 }
 
-async fn send(Extract(tg): Extract<OfflineTelegram>, Json(body): Json<SendBody>) -> Response {
+async fn send(Extract(demo): Extract<Demo>, Json(body): Json<SendBody>) -> Response {
     if body.text.trim().is_empty() || body.text.encode_utf16().count() > 4096 {
         return (StatusCode::BAD_REQUEST, Json(json!({"error": "a message has 1 to 4096 characters"})))
             .into_response();
@@ -71,16 +82,20 @@ async fn send(Extract(tg): Extract<OfflineTelegram>, Json(body): Json<SendBody>)
         reply_to: body.reply_to,
         ..Say::new(body.from, body.chat_id, &body.text)
     };
-    answer(tg.send(say).map(|sent| json!({"message_id": sent.message_id})))
+    let now = demo.shared.now().timestamp();
+    let sent = demo.shared.change(|state| people::send(state, say, now));
+    answer(sent.map(|sent| json!({"message_id": sent.message_id})))
 }
 
-async fn press(Extract(tg): Extract<OfflineTelegram>, Json(body): Json<PressBody>) -> Response {
-    let pressed = tg.press(body.from, body.chat_id, body.message_id, &body.data);
+async fn press(Extract(demo): Extract<Demo>, Json(body): Json<PressBody>) -> Response {
+    let PressBody { chat_id, message_id, from, data } = body;
+    let pressed = demo.shared.change(|state| people::press(state, from, chat_id, message_id, &data));
     answer(pressed.map(|id| json!({"callback_query_id": id})))
 }
 
-async fn stop(Extract(tg): Extract<OfflineTelegram>, Json(body): Json<StopBody>) -> Response {
-    answer(tg.stop_draft(body.chat_id, body.draft_id).map(|_| json!({})))
+async fn stop(Extract(demo): Extract<Demo>, Json(body): Json<StopBody>) -> Response {
+    let stopped = demo.shared.change(|state| people::stop_draft(state, body.chat_id, body.draft_id));
+    answer(stopped.map(|_| json!({})))
 }
 
 fn answer(result: Result<Value, Impossible>) -> Response {
@@ -109,19 +124,26 @@ fn is_local(headers: &HeaderMap) -> bool {
     loopback && text(header::ORIGIN).is_none_or(|origin| origin.strip_prefix("http://") == Some(host))
 }
 
-async fn events(Extract(tg): Extract<OfflineTelegram>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    // Subscribing and looking under one lock: the page misses nothing and sees nothing twice.
-    let (receiver, hello) = tg.look(|state| (state.events.subscribe(), hello(state, &tg.options().notice)));
-    let runtime = tg.runtime().clone();
-    let stream = stream::unfold(Feed { tg, receiver, first: Some(hello) }, next_event)
+async fn events(Extract(demo): Extract<Demo>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let shared = demo.shared.clone();
+    let (receiver, hello) = demo.subscribe();
+    let stream = stream::unfold(Feed { demo, receiver, first: Some(hello) }, next_event)
         .map(|event| Ok(Event::default().event(event.name).data(event.data.to_string())))
-        .take_until(async move { runtime.stopping().await });
+        .take_until(async move { shared.stopping().await });
     Sse::new(stream).keep_alive(KeepAlive::default())
+}
+
+impl Demo {
+    /// The events from now on, and the one that says what there is. Under one lock: the page misses nothing and sees
+    /// nothing twice.
+    fn subscribe(&self) -> (Receiver<WebEvent>, WebEvent) {
+        self.shared.look(|state| (state.events.subscribe(), hello(state, &self.notice)))
+    }
 }
 
 /// What a page is sent: first what there is, then each event.
 struct Feed {
-    tg: OfflineTelegram,
+    demo: Demo,
     receiver: Receiver<WebEvent>,
     first: Option<WebEvent>,
 }
@@ -134,10 +156,9 @@ async fn next_event(mut feed: Feed) -> Option<(WebEvent, Feed)> {
         Ok(event) => Some((event, feed)),
         // A page that fell behind starts over.
         Err(RecvError::Lagged(_)) => {
-            let Feed { tg, .. } = feed;
-            let (receiver, hello) =
-                tg.look(|state| (state.events.subscribe(), hello(state, &tg.options().notice)));
-            Some((hello, Feed { tg, receiver, first: None }))
+            let Feed { demo, .. } = feed;
+            let (receiver, hello) = demo.subscribe();
+            Some((hello, Feed { demo, receiver, first: None }))
         }
         Err(RecvError::Closed) => None,
     }
@@ -169,12 +190,10 @@ fn hello(state: &State, notice: &str) -> WebEvent {
             })
         })
         .collect();
-    let recent = |c: &super::world::Chat| {
-        c.messages.values().rev().take(MAX_HISTORY).rev().cloned().collect::<Vec<_>>()
-    };
+    let recent = |c: &Chat| c.messages.values().rev().take(MAX_HISTORY).rev().cloned().collect::<Vec<_>>();
     let messages: Vec<Value> = world.chats.values().flat_map(recent).collect();
-    let reacted = |c: &super::world::Chat| {
-        let of = |(id, reactions): (&i64, &Vec<Value>)| reaction_event(c.id, *id, reactions);
+    let reacted = |c: &Chat| {
+        let of = |(id, reactions): (&i64, &Vec<Value>)| state::reaction_event(c.id, *id, reactions);
         c.reactions.iter().map(of).collect::<Vec<_>>()
     };
     let reactions: Vec<Value> = world.chats.values().flat_map(reacted).collect();
@@ -182,7 +201,7 @@ fn hello(state: &State, notice: &str) -> WebEvent {
         "notice": notice, "reactions": reactions,
         "bot": {"id": world.bot.id, "first_name": world.bot.first_name, "username": world.bot.username},
         "me": me.map(|p| json!({"id": p.id, "first_name": p.first_name})),
-        "chats": chats, "messages": messages, "commands": default_commands(state),
+        "chats": chats, "messages": messages, "commands": state.default_commands(),
     });
     WebEvent { name: "hello", data }
 }

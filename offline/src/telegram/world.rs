@@ -214,6 +214,16 @@ impl Chat {
         self.last_message = at_least.max(self.last_message + count);
     }
 
+    /// Opens a topic: its id is that of the service message that tells of it, which is returned but not yet stored.
+    pub(super) fn topic_created(&mut self, name: &str, from: &Value, now: i64) -> Value {
+        let id = self.next_message_id();
+        self.topics.insert(id, name.to_owned());
+        json!({
+            "message_id": id, "message_thread_id": id, "is_topic_message": true, "from": from, "chat": self.json(),
+            "date": now, "forum_topic_created": {"name": name, "icon_color": 7_322_096},
+        })
+    }
+
     /// The message as it is quoted in a reply: without what it replied to itself.
     pub(super) fn as_replied_to(&self, message_id: i64) -> Option<Value> {
         let mut message = self.messages.get(&message_id)?.clone();

@@ -1,13 +1,13 @@
 //! Methods that answer without a message: drafts, chat actions, reactions, button presses.
 
 use figaro_mcp::table::{Field, Table, TypeDef};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::super::error::Refusal;
-use super::super::state::State;
+use super::super::state::{self, State};
 use super::super::world::{ChatKind, Draft};
-use super::{Outcome, Request, sending};
+use super::request::{Outcome, Request};
 
 pub(super) fn draft(state: &mut State, request: &Request<'_>) -> Outcome {
     let chat = request.chat(state)?;
@@ -18,7 +18,7 @@ pub(super) fn draft(state: &mut State, request: &Request<'_>) -> Outcome {
     if id == 0 {
         return Err(Refusal::bad("draft identifier must be non-zero"));
     }
-    let thread = sending::thread(state, request, chat)?;
+    let thread = request.thread(state, chat)?;
     let rich = request.value("rich_message").and_then(|r| r["markdown"].as_str().or(r["html"].as_str()));
     let text = rich.or(request.text("text")).unwrap_or_default().to_owned();
     let draft = Draft {
@@ -36,7 +36,7 @@ pub(super) fn draft(state: &mut State, request: &Request<'_>) -> Outcome {
 
 pub(super) fn chat_action(state: &mut State, request: &Request<'_>) -> Outcome {
     let chat = request.chat(state)?;
-    let thread = sending::thread(state, request, chat)?;
+    let thread = request.thread(state, chat)?;
     let action = request.text("action").unwrap_or_default();
     let known = request.method.params.iter().find(|p| p.name == "action");
     if !named(known, action) {
@@ -68,14 +68,8 @@ pub(super) fn react(state: &mut State, request: &Request<'_>) -> Outcome {
         return Err(Refusal::bad("REACTION_INVALID"));
     }
     chat.reactions.insert(id, reactions.to_vec());
-    state.tell("reaction", reaction_event(chat_id, id, reactions));
+    state.tell("reaction", state::reaction_event(chat_id, id, reactions));
     Ok(json!(true))
-}
-
-/// The reactions to a message as the demo page is told of them.
-pub(in super::super) fn reaction_event(chat_id: i64, message_id: i64, reactions: &[Value]) -> Value {
-    let shown: Vec<Value> = reactions.iter().map(|r| json!({"emoji": r["emoji"]})).collect();
-    json!({"chat_id": chat_id, "message_id": message_id, "reactions": shown})
 }
 
 pub(super) fn answer_press(state: &mut State, request: &Request<'_>) -> Outcome {

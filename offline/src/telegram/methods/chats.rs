@@ -1,13 +1,13 @@
 //! Methods about the bot, chats, members, topics and pins.
 
+use figaro_mcp::table::Type;
 use serde_json::{Value, json};
 
 use super::super::error::Refusal;
 use super::super::sample;
 use super::super::state::State;
 use super::super::world::{Chat, ChatKind, Standing};
-use super::{Outcome, Request};
-use figaro_mcp::table::Type;
+use super::request::{Outcome, Request};
 
 pub(super) fn get_me(state: &mut State, _: &Request<'_>) -> Outcome {
     let mut me = state.world.bot.json();
@@ -128,18 +128,6 @@ pub(super) fn delete_topic(state: &mut State, request: &Request<'_>) -> Outcome 
     chat.topics.remove(&thread);
     chat.messages.retain(|id, m| *id != thread && m["message_thread_id"].as_i64() != Some(thread));
     Ok(json!(true))
-}
-
-impl Chat {
-    /// Opens a topic: its id is that of the service message that tells of it, which is returned but not yet stored.
-    pub(in super::super) fn topic_created(&mut self, name: &str, from: &Value, now: i64) -> Value {
-        let id = self.next_message_id();
-        self.topics.insert(id, name.to_owned());
-        json!({
-            "message_id": id, "message_thread_id": id, "is_topic_message": true, "from": from, "chat": self.json(),
-            "date": now, "forum_topic_created": {"name": name, "icon_color": 7_322_096},
-        })
-    }
 }
 
 fn topic(state: &State, request: &Request<'_>) -> Result<i64, Refusal> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::error::Refusal;
 use super::super::state::{CommandList, State};
-use super::{Outcome, Request};
+use super::request::{Outcome, Request};
 
 pub(super) fn set(state: &mut State, request: &Request<'_>) -> Outcome {
     let commands = request.list("commands");
@@ -20,7 +20,7 @@ pub(super) fn set(state: &mut State, request: &Request<'_>) -> Outcome {
     if !commands.is_empty() {
         state.commands.push(CommandList { scope, language, commands: json!(commands) });
     }
-    state.tell("commands", json!({"commands": default_commands(state)}));
+    state.tell("commands", json!({"commands": state.default_commands()}));
     Ok(json!(true))
 }
 
@@ -33,16 +33,8 @@ pub(super) fn get(state: &mut State, request: &Request<'_>) -> Outcome {
 pub(super) fn delete(state: &mut State, request: &Request<'_>) -> Outcome {
     let (scope, language) = key(state, request)?;
     forget(state, &scope, &language);
-    state.tell("commands", json!({"commands": default_commands(state)}));
+    state.tell("commands", json!({"commands": state.default_commands()}));
     Ok(json!(true))
-}
-
-/// The commands shown where no narrower scope applies; the private-chat list, if set, comes first.
-pub(in super::super) fn default_commands(state: &State) -> Value {
-    ["all_private_chats", "default"]
-        .into_iter()
-        .find_map(|scope| state.commands.iter().find(|l| l.scope["type"] == scope && l.language.is_empty()))
-        .map_or_else(|| json!([]), |l| l.commands.clone())
 }
 
 fn key(state: &State, request: &Request<'_>) -> Result<(Value, String), Refusal> {

@@ -1,13 +1,14 @@
 //! Methods that change or delete messages.
 
+use figaro_mcp::table::Type;
 use serde_json::{Map, Value, json};
 
 use super::super::error::Refusal;
 use super::super::sample;
 use super::super::state::State;
 use super::super::world::ChatKind;
-use super::{Outcome, Request, inline_keyboard, media as files, sending};
-use figaro_mcp::table::Type;
+use super::request::{Outcome, Request};
+use super::{content, keyboard, media as files};
 
 const HOURS_48: i64 = 48 * 3600;
 /// What an edit of the content replaces.
@@ -29,10 +30,10 @@ pub(super) fn text(state: &mut State, request: &Request<'_>) -> Outcome {
         return Ok(json!(true));
     }
     let content = if request.value("rich_message").is_some() {
-        sending::rich_content(request)?
+        content::rich_content(request)?
     } else {
         let (text, entities) = request.formatted("text", "entities");
-        sending::text_content("text", text, entities)?
+        content::text_content("text", text, entities)?
     };
     edit(state, request, |message| {
         if message.contains_key("text") || message.contains_key("rich_message") {
@@ -44,7 +45,7 @@ pub(super) fn text(state: &mut State, request: &Request<'_>) -> Outcome {
 }
 
 pub(super) fn caption(state: &mut State, request: &Request<'_>) -> Outcome {
-    let content = sending::caption(request)?;
+    let content = content::caption(request)?;
     edit(state, request, |message| {
         if message.contains_key("text") || message.contains_key("poll") {
             return Err(Refusal::bad("there is no caption in the message to edit"));
@@ -126,7 +127,7 @@ fn edit(
     if old.get("from").and_then(|f| f["id"].as_i64()) != Some(bot) || old.contains_key("forward_origin") {
         return Err(Refusal::bad("message can't be edited"));
     }
-    let keyboard = inline_keyboard(request.value("reply_markup"));
+    let keyboard = keyboard::inline(request.value("reply_markup"));
     let mut new = old.clone();
     change(&mut new)?;
     // An edit without a keyboard takes the keyboard away.

@@ -1,12 +1,12 @@
-//! Files in calls: what `InputFile|String` names, the stub a message shows for it, `getFile`.
+//! Files in calls: what `InputFile|String` names, and the methods that upload or find a file.
 
 use figaro_mcp::table::Type;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::error::Refusal;
-use super::super::sample;
+use super::super::files::{described, shown};
 use super::super::state::State;
-use super::{Outcome, Request};
+use super::request::{Outcome, Request};
 
 /// Bots can not download more.
 const MAX_DOWNLOAD_BYTES: usize = 20 * 1024 * 1024;
@@ -24,39 +24,6 @@ pub(super) fn attached(
     let most = if field == "photo" { MAX_PHOTO_BYTES } else { MAX_UPLOAD_BYTES };
     let file_id = stored(state, request, source, most)?;
     Ok(shown(state, ty, &file_id))
-}
-
-/// The stub of a file as a message shows it.
-pub(in super::super) fn shown(state: &State, ty: &Type, file_id: &str) -> Value {
-    let file = state.files.get(file_id);
-    let size = file.map_or(0, |f| f.bytes.len());
-    if matches!(ty, Type::Array(_)) {
-        return json!([{
-            "file_id": file_id, "file_unique_id": unique(file_id), "width": 640, "height": 480, "file_size": size,
-        }]);
-    }
-    let mut value = sample::of_type(ty);
-    if value.get("file_id").is_some() {
-        value["file_id"] = json!(file_id);
-        value["file_unique_id"] = json!(unique(file_id));
-        value["file_size"] = json!(size);
-    }
-    if *ty == Type::Named("Document".to_owned()) {
-        let name = file.and_then(|f| f.path.rsplit('/').next()).unwrap_or("file");
-        value["file_name"] = json!(name);
-        if let Some(kind) = kind_of(name) {
-            value["mime_type"] = json!(kind);
-        }
-    }
-    value
-}
-
-/// What clients call a file with such a name.
-fn kind_of(name: &str) -> Option<&'static str> {
-    let kinds =
-        [("png", "image/png"), ("jpg", "image/jpeg"), ("webp", "image/webp"), ("pdf", "application/pdf")];
-    let (_, ending) = name.rsplit_once('.')?;
-    kinds.into_iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, kind)| kind)
 }
 
 pub(super) fn get_file(state: &mut State, request: &Request<'_>) -> Outcome {
@@ -95,12 +62,4 @@ fn stored(state: &mut State, request: &Request<'_>, source: &str, most: usize) -
         return Ok(source.to_owned());
     }
     Err(Refusal::bad("wrong file identifier/HTTP URL specified"))
-}
-
-fn described(id: &str, size: usize, path: &str) -> Value {
-    json!({"file_id": id, "file_unique_id": unique(id), "file_size": size, "file_path": path})
-}
-
-fn unique(file_id: &str) -> String {
-    format!("unique-{file_id}")
 }

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use super::super::error::Refusal;
 use super::super::sample;
 use super::super::state::State;
-use super::{Outcome, Request, inline_keyboard, media};
+use super::content::{caption, object, rich_content, text_content};
+use super::request::{Outcome, Request};
+use super::{keyboard, media};
 
 /// What belongs to one message alone and is not copied or forwarded with its content.
 const ENVELOPE: [&str; 14] = [
@@ -141,56 +143,12 @@ pub(super) fn copy_many(state: &mut State, request: &Request<'_>) -> Outcome {
     many(state, request, |original| bare(&original))
 }
 
-/// Text or caption with its entities, or the refusal of empty text.
-pub(super) fn text_content(
-    field: &str,
-    text: String,
-    entities: Vec<Value>,
-) -> Result<Map<String, Value>, Refusal> {
-    let mut content = Map::new();
-    if text.is_empty() {
-        return if field == "text" { Err(Refusal::bad("message text is empty")) } else { Ok(content) };
-    }
-    content.insert(field.to_owned(), Value::String(text));
-    if !entities.is_empty() {
-        let name = if field == "text" { "entities" } else { "caption_entities" };
-        content.insert(name.to_owned(), Value::Array(entities));
-    }
-    Ok(content)
-}
-
-/// `rich_message` as the message shows it; markup stays unparsed, as one paragraph.
-pub(super) fn rich_content(request: &Request<'_>) -> Result<Map<String, Value>, Refusal> {
-    let rich = request.value("rich_message").cloned().unwrap_or_default();
-    let blocks = match (&rich["blocks"], rich["markdown"].as_str().or(rich["html"].as_str())) {
-        (Value::Array(blocks), None) if !blocks.is_empty() => json!(blocks),
-        (Value::Null, Some(markup)) if !markup.is_empty() => json!([{"type": "paragraph", "text": markup}]),
-        _ => {
-            return Err(Refusal::bad("rich message must have exactly one of markdown, html, blocks"));
-        }
-    };
-    Ok(object(json!({"rich_message": {"blocks": blocks}})))
-}
-
-pub(super) fn caption(request: &Request<'_>) -> Result<Map<String, Value>, Refusal> {
-    let (text, entities) = request.formatted("caption", "caption_entities");
-    let mut content = text_content("caption", text, entities)?;
-    for (argument, field) in
-        [("show_caption_above_media", "show_caption_above_media"), ("has_spoiler", "has_media_spoiler")]
-    {
-        if request.flag(argument) {
-            content.insert(field.to_owned(), json!(true));
-        }
-    }
-    Ok(content)
-}
-
 /// Puts a message of the bot into the chat of the call and takes its drafts away.
 pub(super) fn post(state: &mut State, request: &Request<'_>, content: Map<String, Value>) -> Outcome {
     let chat_id = request.chat(state)?;
-    let keyboard = inline_keyboard(request.value("reply_markup"));
+    let keyboard = keyboard::inline(request.value("reply_markup"));
     let (reply, replied_thread) = reply(state, request, chat_id)?;
-    let asked = thread(state, request, chat_id)?;
+    let asked = request.thread(state, chat_id)?;
     #[cfg(feature = "testing")]
     request.count_message(state, chat_id)?;
     let placed = state.world.placed(chat_id, asked.or(replied_thread));
@@ -211,15 +169,6 @@ pub(super) fn post(state: &mut State, request: &Request<'_>, content: Map<String
     state.store(chat_id, &message);
     state.end_drafts(chat_id, |_| true);
     Ok(message)
-}
-
-/// The topic a call names. The General topic has no id of its own: naming it as 1 is refused, as by Telegram.
-pub(super) fn thread(state: &State, request: &Request<'_>, chat: i64) -> Result<Option<i64>, Refusal> {
-    let Some(thread) = request.number("message_thread_id") else {
-        return Ok(None);
-    };
-    let known = state.world.chats.get(&chat).is_some_and(|c| c.topics.contains_key(&thread));
-    if known { Ok(Some(thread)) } else { Err(Refusal::bad("message thread not found")) }
 }
 
 /// The fields of a reply, and the topic the replied message is in.
@@ -324,11 +273,4 @@ fn snake_case(name: &str) -> String {
         snake.push(c.to_ascii_lowercase());
     }
     snake
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
 }

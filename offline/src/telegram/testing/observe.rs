@@ -74,7 +74,7 @@ impl View<'_> {
 impl OfflineTelegram {
     /// Takes a look.
     pub fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
-        self.look(|state| look(&View(state)))
+        self.shared.look(|state| look(&View(state)))
     }
 
     /// The calls answered so far.
@@ -107,7 +107,7 @@ impl OfflineTelegram {
         timeout: Duration,
         mut find: impl FnMut(&View<'_>) -> Option<T>,
     ) -> Option<T> {
-        let mut changes = self.changes();
+        let mut changes = self.shared.changes();
         let found = async {
             loop {
                 if let Some(found) = self.view(&mut find) {
@@ -122,6 +122,6 @@ impl OfflineTelegram {
     /// What the demo page is told from now on.
     #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<WebEvent> {
-        self.look(|state| state.events.subscribe())
+        self.shared.look(|state| state.events.subscribe())
     }
 }

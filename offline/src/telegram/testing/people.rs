@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::super::OfflineTelegram;
-use super::super::build::{Possible, chat_mut, no};
 use super::super::compose::write_text;
-use super::super::people::delivered;
+use super::super::people::{self, delivered};
+use super::super::possible::{Possible, chat_mut, no};
 use super::super::say::SentByPerson;
 use super::super::state::State;
 use super::super::world::{Chat, ChatKind, Standing};
@@ -16,8 +16,8 @@ impl OfflineTelegram {
     /// # Errors
     /// There is no such message of that person.
     pub fn edit(&self, from: i64, chat: i64, message_id: i64, text: &str) -> Possible<SentByPerson> {
-        let now = self.runtime().now().timestamp();
-        self.change(|state| {
+        let now = self.shared.now().timestamp();
+        self.shared.change(|state| {
             let found = chat_mut(state, chat)?.messages.get(&message_id).cloned();
             let Some(mut message) = found.filter(|m| m["from"]["id"] == from) else {
                 return no(format!("{from} has no message {message_id} in chat {chat}"));
@@ -38,7 +38,7 @@ impl OfflineTelegram {
     /// # Errors
     /// There is no such message.
     pub fn delete(&self, chat: i64, message_id: i64) -> Possible<()> {
-        self.change(|state| {
+        self.shared.change(|state| {
             if !chat_mut(state, chat)?.messages.contains_key(&message_id) {
                 return no(format!("chat {chat} has no message {message_id}"));
             }
@@ -52,7 +52,8 @@ impl OfflineTelegram {
     /// # Errors
     /// The chat or the person is unknown.
     pub fn bot_removed(&self, chat: i64, by: i64) -> Possible<()> {
-        self.bot_becomes(chat, by, Standing::Kicked)
+        let now = self.shared.now().timestamp();
+        self.shared.change(|state| people::bot_becomes(state, chat, by, Standing::Kicked, now))
     }
 
     /// A group becomes a supergroup, and the bot is told by both service messages. Gives the new chat's id.
@@ -60,8 +61,8 @@ impl OfflineTelegram {
     /// # Errors
     /// There is no such basic group.
     pub fn migrate(&self, group: i64) -> Possible<i64> {
-        let now = self.runtime().now().timestamp();
-        self.change(|state| {
+        let now = self.shared.now().timestamp();
+        self.shared.change(|state| {
             let to = upgrade(state, group)?;
             for (chat, field, other) in
                 [(group, "migrate_to_chat_id", to), (to, "migrate_from_chat_id", group)]
@@ -81,7 +82,7 @@ impl OfflineTelegram {
     /// # Errors
     /// There is no such basic group.
     pub fn require_migration(&self, group: i64) -> Possible<i64> {
-        self.change(|state| upgrade(state, group))
+        self.shared.change(|state| upgrade(state, group))
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::OfflineTelegram;
+use super::super::planned::Failure;
 use super::super::world::ChatKind;
-use super::fault::Failure;
 
 impl OfflineTelegram {
     /// Adds a basic group with the bot as a member.
@@ -14,27 +14,27 @@ impl OfflineTelegram {
 
     /// Queues any update, whatever the bot asked for; `update_id` is filled in. Gives it.
     pub fn push_raw(&self, update: Value) -> i64 {
-        self.change(|state| state.updates.push_raw(update))
+        self.shared.change(|state| state.updates.push_raw(update))
     }
 
     /// Queues a text as it stands, JSON or not, in place of an update. Gives the id under which it waits and is
     /// acknowledged; the text gets it and has to name it itself.
     pub fn push_text(&self, text: impl FnOnce(i64) -> String) -> i64 {
-        self.change(|state| state.updates.push_text(text))
+        self.shared.change(|state| state.updates.push_text(text))
     }
 
     /// The next `times` calls of a method (`*`: of any but `getUpdates`) fail.
     pub fn fail(&self, method: &str, failure: Failure, times: usize) {
-        self.change(|state| state.testing.faults.plan(method, failure, times));
+        self.shared.change(|state| state.testing.plan(method, failure, times));
     }
 
     /// From now on the token is refused.
     pub fn revoke_token(&self) {
-        self.change(|state| state.testing.is_revoked = true);
+        self.shared.change(|state| state.testing.is_revoked = true);
     }
 
     /// Turns Telegram's flood limits on, with empty counters, or off.
     pub fn enforce_limits(&self, on: bool) {
-        self.change(|state| state.testing.limits = on.then(Default::default));
+        self.shared.change(|state| state.testing.enforce_limits(on));
     }
 }

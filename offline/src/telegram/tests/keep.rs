@@ -34,7 +34,7 @@ async fn a_world_goes_on_as_it_was() {
     telegram.add_forum(FORUM, "Workshop");
     let topic = telegram.add_topic(FORUM, "Ideas").unwrap();
     let sent = telegram.send(Say::new(ANN, ANN, "look").photo([1, 2, 3])).unwrap();
-    telegram.change(|state| {
+    telegram.shared.change(|state| {
         let chat = state.world.chats.get_mut(&ANN).unwrap();
         chat.reactions.insert(sent.message_id, vec![json!({"type": "emoji", "emoji": "👍"})]);
     });

@@ -102,7 +102,7 @@ async fn drafts_expire() {
     bed.call("sendMessageDraft", json!({"chat_id": ANN, "draft_id": 4})).await.unwrap();
     assert_eq!(bed.tg.view(|v| v.drafts(ANN).len()), 1);
     let later = tokio::time::Instant::now() + Duration::from_secs(31);
-    bed.tg.change(|state| state.expire_drafts(later));
+    bed.tg.shared.change(|state| state.expire_drafts(later));
     assert_eq!(bed.tg.view(|v| v.drafts(ANN).len()), 0);
     bed.end().await;
 }

@@ -36,7 +36,7 @@ fn sensible(bed: &Bed, mine: i64, args: &mut Map<String, Value>, method: &str) {
 async fn every_method_of_the_table_answers_its_smallest_call() {
     let bed = Bed::new().await;
     bed.tg.set_member(FORUM, bed.tg.bot_id(), Standing::Admin).unwrap();
-    bed.tg.change(|state| {
+    bed.tg.shared.change(|state| {
         let file = StoredFile { path: "x".to_owned(), bytes: Vec::new() };
         state.files.insert("file-known".to_owned(), file);
         state.presses.insert("press-known".to_owned(), Press { answer: None });

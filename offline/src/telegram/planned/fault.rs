@@ -1,4 +1,4 @@
-//! Faults a test plans: the next calls of a method fail in a chosen way.
+//! Faults a test plans: the next calls of a method fail in a chosen way. Carried out by `http`.
 
 /// How a call fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Failure {
 
 /// The faults still to come.
 #[derive(Debug, Default)]
-pub(in super::super) struct Faults(Vec<Planned>);
+pub(super) struct Faults(Vec<Planned>);
 
 #[derive(Debug)]
 struct Planned {
@@ -37,12 +37,12 @@ struct Planned {
 
 impl Faults {
     /// Plans a failure for the next `times` calls of a method; `*` means any method but `getUpdates`.
-    pub(in super::super) fn plan(&mut self, method: &str, failure: Failure, times: usize) {
+    pub(super) fn plan(&mut self, method: &str, failure: Failure, times: usize) {
         self.0.push(Planned { method: method.to_owned(), failure, times });
     }
 
     /// The failure for this call, if one is planned.
-    pub(in super::super) fn take(&mut self, method: &str) -> Option<Failure> {
+    pub(super) fn take(&mut self, method: &str) -> Option<Failure> {
         let hit = |p: &Planned| {
             p.method.eq_ignore_ascii_case(method) || (p.method == "*" && method != "getUpdates")
         };

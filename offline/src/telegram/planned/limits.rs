@@ -17,14 +17,14 @@ struct Rate {
 
 /// When messages went out lately.
 #[derive(Debug, Default)]
-pub(in super::super) struct Limits {
+pub(super) struct Limits {
     overall: VecDeque<Instant>,
     groups: BTreeMap<i64, VecDeque<Instant>>,
 }
 
 impl Limits {
     /// Counts a message to a chat; `Err` holds the seconds to wait if there were too many.
-    pub(in super::super) fn count(&mut self, group: Option<i64>, now: Instant) -> Result<(), u64> {
+    pub(super) fn count(&mut self, group: Option<i64>, now: Instant) -> Result<(), u64> {
         wait(&mut self.overall, OVERALL, now)?;
         if let Some(group) = group {
             let sent = self.groups.entry(group).or_default();

@@ -1,0 +1,59 @@
+//! What a message says, out of the arguments of the call that sends or edits it.
+
+use serde_json::{Map, Value, json};
+
+use super::super::error::Refusal;
+use super::request::Request;
+
+/// Text or caption with its entities, or the refusal of empty text.
+pub(super) fn text_content(
+    field: &str,
+    text: String,
+    entities: Vec<Value>,
+) -> Result<Map<String, Value>, Refusal> {
+    let mut content = Map::new();
+    if text.is_empty() {
+        return if field == "text" { Err(Refusal::bad("message text is empty")) } else { Ok(content) };
+    }
+    content.insert(field.to_owned(), Value::String(text));
+    if !entities.is_empty() {
+        let name = if field == "text" { "entities" } else { "caption_entities" };
+        content.insert(name.to_owned(), Value::Array(entities));
+    }
+    Ok(content)
+}
+
+/// `rich_message` as the message shows it; markup stays unparsed, as one paragraph.
+pub(super) fn rich_content(request: &Request<'_>) -> Result<Map<String, Value>, Refusal> {
+    let rich = request.value("rich_message").cloned().unwrap_or_default();
+    let blocks = match (&rich["blocks"], rich["markdown"].as_str().or(rich["html"].as_str())) {
+        (Value::Array(blocks), None) if !blocks.is_empty() => json!(blocks),
+        (Value::Null, Some(markup)) if !markup.is_empty() => json!([{"type": "paragraph", "text": markup}]),
+        _ => {
+            return Err(Refusal::bad("rich message must have exactly one of markdown, html, blocks"));
+        }
+    };
+    Ok(object(json!({"rich_message": {"blocks": blocks}})))
+}
+
+/// The caption and how it is shown; empty without one.
+pub(super) fn caption(request: &Request<'_>) -> Result<Map<String, Value>, Refusal> {
+    let (text, entities) = request.formatted("caption", "caption_entities");
+    let mut content = text_content("caption", text, entities)?;
+    for (argument, field) in
+        [("show_caption_above_media", "show_caption_above_media"), ("has_spoiler", "has_media_spoiler")]
+    {
+        if request.flag(argument) {
+            content.insert(field.to_owned(), json!(true));
+        }
+    }
+    Ok(content)
+}
+
+/// The fields of a value that is written as an object.
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

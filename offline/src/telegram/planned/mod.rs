@@ -1,0 +1,58 @@
+//! What the state holds for tests: the calls so far, and what is planned for those to come. `testing` fills it.
+
+mod fault;
+mod limits;
+
+use tokio::time::Instant;
+
+pub use self::fault::Failure;
+use self::fault::Faults;
+use self::limits::Limits;
+use super::call::Call;
+
+/// Older calls are forgotten beyond this.
+const MAX_CALLS: usize = 20_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Testing {
+    calls: Vec<Call>,
+    faults: Faults,
+    limits: Option<Limits>,
+    /// The token is refused.
+    pub(super) is_revoked: bool,
+}
+
+impl Testing {
+    /// The calls answered so far, in the order of their ends.
+    pub(super) fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// Remembers a call; far too old ones are forgotten.
+    pub(super) fn remember(&mut self, call: Call) {
+        if self.calls.len() >= MAX_CALLS {
+            self.calls.drain(..MAX_CALLS / 2);
+        }
+        self.calls.push(call);
+    }
+
+    /// Plans a failure for the next `times` calls of a method; `*` means any method but `getUpdates`.
+    pub(super) fn plan(&mut self, method: &str, failure: Failure, times: usize) {
+        self.faults.plan(method, failure, times);
+    }
+
+    /// The failure planned for this call of a method, which counts as used up.
+    pub(super) fn take_failure(&mut self, method: &str) -> Option<Failure> {
+        self.faults.take(method)
+    }
+
+    /// Turns the flood limits on, with empty counters, or off.
+    pub(super) fn enforce_limits(&mut self, on: bool) {
+        self.limits = on.then(Limits::default);
+    }
+
+    /// Counts a message, to a group if one is named, against the flood limits. The error is the seconds to wait.
+    pub(super) fn count_message(&mut self, group: Option<i64>) -> Result<(), u64> {
+        self.limits.as_mut().map_or(Ok(()), |limits| limits.count(group, Instant::now()))
+    }
+}

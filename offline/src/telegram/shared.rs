@@ -1,0 +1,52 @@
+//! What the parts of the running server share: the state behind its lock, the signal of its changes, and the clock.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use tokio::sync::watch;
+
+use super::state::State;
+use crate::Runtime;
+
+/// A handle on it; clones are the same.
+#[derive(Clone)]
+pub(super) struct Shared(Arc<Inner>);
+
+struct Inner {
+    state: Mutex<State>,
+    changed: watch::Sender<()>,
+    runtime: Runtime,
+}
+
+impl Shared {
+    pub(super) fn new(state: State, runtime: &Runtime) -> Self {
+        let (state, changed, runtime) = (Mutex::new(state), watch::Sender::new(()), runtime.clone());
+        Self(Arc::new(Inner { state, changed, runtime }))
+    }
+
+    /// Looks at the state.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the state and wakes who waits for changes.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = change(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.0.changed.send_replace(());
+        result
+    }
+
+    /// Tells of every change from now on.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.0.changed.subscribe()
+    }
+
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.0.runtime.now()
+    }
+
+    /// Resolves once the server is to stop.
+    pub(super) async fn stopping(&self) {
+        self.0.runtime.stopping().await;
+    }
+}
