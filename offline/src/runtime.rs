@@ -32,7 +32,7 @@ impl Runtime {
         Self::new(Utc::now)
     }
 
-    /// The time now, in UTC.
+    /// The time of the runtime's clock, in UTC.
     #[must_use]
     pub fn now(&self) -> DateTime<Utc> {
         (self.now)()

@@ -110,7 +110,7 @@ pub(super) struct OpenCalls {
 }
 
 impl OpenCalls {
-    /// Notes a call and gives its key.
+    /// Notes a call that waits for its result. Gives its key: its id, or one made of its place and name.
     pub(super) fn call(&mut self, id: Option<&str>, name: &str) -> String {
         self.made += 1;
         let key = id.map_or_else(|| format!("call-{}-{name}", self.made), ToOwned::to_owned);
@@ -126,7 +126,7 @@ impl OpenCalls {
         Some(self.waiting.remove(at))
     }
 
-    /// The first call without a result.
+    /// The oldest call that still waits for its result.
     pub(super) fn first(&self) -> Option<&Waiting> {
         self.waiting.first()
     }

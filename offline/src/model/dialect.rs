@@ -28,7 +28,7 @@ pub(super) trait Service: fmt::Debug + Send + Sync {
     fn error(&self, status: StatusCode, message: &str, retry_after: Option<u64>) -> Value;
 }
 
-/// One way to speak to a model.
+/// One way to speak to a model: the shape of requests and answers.
 pub(super) trait Dialect: fmt::Debug + Send + Sync {
     /// The service that speaks it.
     fn service(&self) -> &dyn Service;
@@ -39,10 +39,10 @@ pub(super) trait Dialect: fmt::Debug + Send + Sync {
     /// What a request says, in the common form; what cannot be understood is left out.
     fn asked(&self, call: &Call<'_>) -> Asked;
 
-    /// The type of an answer's body.
+    /// The `Content-Type` of the answer to a request.
     fn content_type(&self, request: &ModelRequest) -> &'static str;
 
-    /// An answer, event by event.
+    /// A whole answer as the pieces in which it goes over the wire.
     fn events(&self, turn: &Turn<'_>) -> Vec<Event>;
 
     /// What the service writes when it fails after so many events.
@@ -58,7 +58,7 @@ pub(super) struct Call<'a> {
     pub(super) body: &'a Value,
 }
 
-/// Why a request is not answered.
+/// An error answer: its status, and what it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) status: StatusCode,

@@ -14,7 +14,7 @@ use super::dialect::{Checked, Refusal, Service};
 use super::respond;
 use super::shared::Shared;
 
-/// The type of the body of a stream.
+/// The `Content-Type` of a streamed answer.
 pub(super) const CONTENT_TYPE: &str = "text/event-stream; charset=utf-8";
 
 /// The models that are listed. Others are served as well, as compatible servers do.

@@ -23,14 +23,14 @@ impl<F: Fn(&ModelRequest) -> Reply + Send + Sync> Brain for F {
     }
 }
 
-/// A part of a model's turn.
+/// A part of what the model answers in one turn; they come in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
-    /// Something said.
+    /// Text for the user.
     Text(String),
-    /// A tool called.
+    /// A call of a tool.
     Call {
-        /// The tool's name.
+        /// The name of the tool, whether it was offered or not.
         name: String,
         /// Its arguments, usually an object; a string is sent as it is, to test bad JSON. Where a service sends no
         /// other arguments than objects, it says instead that the model made a mess of it.
@@ -42,7 +42,7 @@ pub enum Part {
     Refusal(String),
 }
 
-/// One answer of the model.
+/// One answer of the model: a turn or an error, how fast it comes, and how it ends.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub(super) kind: Kind,
@@ -59,36 +59,40 @@ pub struct Reply {
 
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
+    /// Parts in order; none is an empty answer.
     Turn(Vec<Part>),
-    Failure {
-        status: u16,
-        error: Failure,
-        retry_after: Option<u64>,
-    },
+    /// An error answer. `retry_after` is in seconds.
+    Failure { status: u16, error: Failure, retry_after: Option<u64> },
     #[cfg(feature = "testing")]
     Odd(Odd),
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum Failure {
-    /// Put into the shape of the dialect.
+    /// A message, put into the shape of the service.
     Message(String),
+    /// A body as it is.
     Body(Value),
 }
 
 /// Why a turn ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Finish {
+    /// The model is done.
     Stop,
+    /// The bound on the length of an answer was reached.
     Length,
+    /// The service withholds the rest, for this reason.
     Blocked(String),
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Usage {
+    /// By the length of the request and the answer.
     Estimated,
     /// Tokens in and out.
     Given(u64, u64),
+    /// Not told.
     Missing,
 }
 
@@ -115,13 +119,13 @@ impl Reply {
         }
     }
 
-    /// A text.
+    /// A turn of one text.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self::turn(vec![Part::Text(text.to_owned())])
     }
 
-    /// A call of one tool.
+    /// A turn that calls one tool. `arguments` are as in [`Part::Call`].
     #[must_use]
     pub fn call(name: &str, arguments: Value) -> Self {
         Self::turn(vec![Part::Call { name: name.to_owned(), arguments }])
@@ -198,7 +202,7 @@ impl Reply {
         Self { usage: Usage::Given(input_tokens, output_tokens), ..self }
     }
 
-    /// Says nothing of what it cost.
+    /// Leaves the number of tokens out, as some services do.
     #[must_use]
     pub fn without_usage(self) -> Self {
         Self { usage: Usage::Missing, ..self }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// One request as it was received.
+/// One request for an answer, good or bad.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
     /// The JSON body as it came, in the words of its dialect.
@@ -28,7 +28,7 @@ pub(super) struct Asked {
     pub(super) whole: bool,
 }
 
-/// A picture in a request.
+/// A picture that a request holds as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Picture<'a> {
     /// Such as `image/png`; for dialects that do not say it, what its first bytes tell.
@@ -41,12 +41,12 @@ pub struct Picture<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TaggedMessage<'a> {
     attributes: &'a str,
-    /// What was said.
+    /// What was said, trimmed, without the tags.
     pub(super) text: &'a str,
 }
 
 impl TaggedMessage<'_> {
-    /// An attribute of the opening tag.
+    /// The value of an attribute of the opening tag, as it stands there.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let (_, rest) = self.attributes.split_once(&format!(" {name}=\""))?;
         rest.split('"').next()
@@ -54,17 +54,18 @@ impl TaggedMessage<'_> {
 }
 
 impl ModelRequest {
+    /// A request and what it says in the common form.
     pub(super) fn new(body: Value, asked: Asked) -> Self {
         Self { body, asked }
     }
 
-    /// The model that is asked.
+    /// The name of the model that is asked; empty if the request names none.
     #[must_use]
     pub fn model(&self) -> &str {
         &self.asked.model
     }
 
-    /// The instructions.
+    /// The instructions: the system messages, in dialects where these are messages.
     #[must_use]
     pub fn instructions(&self) -> &str {
         &self.asked.instructions
@@ -89,7 +90,7 @@ impl ModelRequest {
         parts.into_iter().flatten().filter_map(picture).collect()
     }
 
-    /// The names of the tools offered.
+    /// The names of the function tools that the request offers; hosted search is none of them.
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
         self.asked.tools.iter().map(String::as_str).collect()
@@ -101,7 +102,7 @@ impl ModelRequest {
         self.asked.searches
     }
 
-    /// Whether the answer must be JSON.
+    /// Whether the request asks for an answer in JSON, of a schema or free.
     #[must_use]
     pub fn wants_json(&self) -> bool {
         self.asked.json

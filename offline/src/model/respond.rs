@@ -29,7 +29,7 @@ const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 #[cfg(feature = "testing")]
 const BEFORE_BREAK: Duration = Duration::from_millis(5);
 
-/// A stream of an answer's bytes.
+/// The body of an answer, piece by piece; an error breaks the connection.
 type Bytes = BoxStream<'static, Result<Vec<u8>, io::Error>>;
 
 /// The route that serves requests in a dialect.
@@ -75,7 +75,7 @@ async fn respond(shared: Shared, dialect: &'static dyn Dialect, request: Request
 /// Why a request is not answered, and whose fault it is.
 #[derive(Debug)]
 enum Complaint {
-    /// It breaks the rules.
+    /// It breaks the rules of the service; a test is told.
     Violation(Refusal),
     /// It asks for a model that is not served, which can happen to anybody.
     Gone(Refusal),

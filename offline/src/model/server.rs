@@ -13,7 +13,7 @@ use super::shared::Shared;
 use super::{chat, gemini, ollama, openai, responses};
 use crate::at_once;
 
-/// Serves until the runtime stops.
+/// Serves all dialects until the runtime stops.
 pub(super) async fn serve(shared: Shared, listener: TcpListener) {
     let app = Router::new()
         .merge(openai::routes())

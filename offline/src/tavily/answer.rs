@@ -5,7 +5,7 @@ use serde_json::json;
 #[cfg(feature = "testing")]
 use crate::gate::Gate;
 
-/// What it answers to a search.
+/// What the offline Tavily answers to one search: pages, an error, or what is no answer at all.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub(super) status: u16,

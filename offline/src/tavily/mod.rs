@@ -22,7 +22,7 @@ use self::answer::{Body, Page};
 use self::records::Records;
 use crate::{Runtime, at_once};
 
-/// The one key it takes.
+/// The one API key that the offline Tavily takes.
 pub const KEY: &str = "tvly-offline-key";
 
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -167,7 +167,7 @@ async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Respo
     }
 }
 
-/// Why a request is not answered.
+/// An error answer: its status, and what it says.
 struct Refusal {
     status: StatusCode,
     message: String,

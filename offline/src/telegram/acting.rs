@@ -8,7 +8,7 @@ use super::say::{Say, SentByPerson};
 use super::world::Standing;
 
 impl OfflineTelegram {
-    /// A person says something.
+    /// A person sends a text. Mentions, commands and links in it are found as Telegram finds them.
     ///
     /// # Errors
     /// The person or the chat is unknown, or the person is not in the chat.

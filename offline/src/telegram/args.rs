@@ -14,7 +14,7 @@ use super::error::Refusal;
 /// The largest upload Telegram takes, and some room for the rest of the form.
 pub(super) const MAX_BODY_BYTES: usize = 51 * 1024 * 1024;
 
-/// What a call brought along.
+/// The arguments and files of a call.
 #[derive(Debug, Default)]
 pub(super) struct Args {
     pub(super) fields: Map<String, Value>,
@@ -32,7 +32,7 @@ pub(super) struct Upload {
 const HEAD_BYTES: usize = 256;
 
 impl Args {
-    /// What is remembered of the files.
+    /// What is remembered of the files, in the order of their parts' names.
     pub(super) fn uploaded(&self) -> Vec<Uploaded> {
         let remembered = |(part, upload): (&String, &Upload)| Uploaded {
             part: part.clone(),

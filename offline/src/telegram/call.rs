@@ -16,25 +16,25 @@ pub struct Call {
     pub args: Map<String, Value>,
     /// The files that came along, in the order of their parts' names.
     pub uploads: Vec<Uploaded>,
-    /// It was answered with a result that arrived.
+    /// Whether it was answered with a result, and the answer was sent whole.
     pub ok: bool,
-    /// Why not.
+    /// Why it has no result: the description of the error answer, or what a planned failure did. `None` where `ok`.
     pub error: Option<String>,
-    /// When it arrived.
+    /// The time when its head had arrived, by the clock of the runtime; its body may have come later.
     pub at: DateTime<Utc>,
-    /// How long it took to answer.
+    /// The time from its arrival to its answer; for a `getUpdates` that waited, the wait too.
     pub took: Duration,
 }
 
 /// A file that came along with a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uploaded {
-    /// The name of its part.
+    /// The name of its part in the multipart form, which `attach://<name>` refers to.
     pub part: String,
-    /// The name of the file.
+    /// The file name that the part gives.
     pub name: String,
     /// How long it is, in bytes.
     pub size: usize,
-    /// How it begins: thousands of calls are remembered, so not the whole of it.
+    /// Its first bytes, at most 256: thousands of calls are remembered, so not the whole of it.
     pub head: Vec<u8>,
 }

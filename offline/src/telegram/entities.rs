@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use figaro_mcp::table::{Table, TypeDef};
 use serde_json::{Value, json};
 
-/// Telegram drops what goes beyond.
+/// Telegram drops the entities of a text that go beyond this number.
 const MAX_ENTITIES: usize = 100;
 const STYLES: [&str; 5] = ["bold", "italic", "underline", "strikethrough", "spoiler"];
 const QUOTES: [&str; 2] = ["blockquote", "expandable_blockquote"];

@@ -21,7 +21,7 @@ use super::state::State;
 use super::{markup, methods, polling};
 use crate::at_once;
 
-/// What the routes hold.
+/// What the routes of the Bot API hold.
 #[derive(Clone)]
 pub(super) struct Api {
     pub(super) shared: Shared,

@@ -48,7 +48,7 @@ pub enum KeepError {
     Io {
         /// The file or folder that could not be read or written.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system call.
         error: io::Error,
     },
 }
@@ -56,7 +56,7 @@ pub enum KeepError {
 /// A world that could not be read, and where it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAside {
-    /// Why the file could not be read.
+    /// Why the file could not be read, as a clause such as `it is damaged: …`.
     pub reason: String,
     /// The file it was renamed to.
     pub path: PathBuf,
@@ -88,7 +88,7 @@ struct Saved {
     files: BTreeMap<String, String>,
 }
 
-/// Writes a world into its folder.
+/// Writes a world into its folder: only what changed, and each file as a whole or not at all.
 #[derive(Debug)]
 pub(super) struct Keeper {
     folder: PathBuf,
@@ -97,10 +97,12 @@ pub(super) struct Keeper {
     _lock: File,
 }
 
-/// What is in the folder.
+/// What the folder holds, so that only what changed is written.
 #[derive(Debug, Default)]
 struct Written {
+    /// The bytes of the world's file; empty before the first write.
     world: Vec<u8>,
+    /// The ids of the files.
     files: BTreeSet<String>,
 }
 
@@ -148,13 +150,13 @@ impl Kept {
         self.set_aside.as_ref()
     }
 
-    /// The file of the world.
+    /// The path of the file that holds the world, whether it is there yet or not.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.join(WORLD)
     }
 
-    /// Puts the world into a new state.
+    /// Puts the world, if there is one, into a new state. Gives what writes its changes.
     pub(super) fn restore(self, state: &mut State, now: DateTime<Utc>) -> Keeper {
         let files = self.files.keys().cloned().collect();
         if let Some(saved) = self.saved {

@@ -61,9 +61,9 @@ use crate::Runtime;
 pub struct Options {
     /// Its token, `<bot id>:<secret>`.
     pub token: String,
-    /// The bot's first name.
+    /// The bot's first name, which also names the private chats on the demo page.
     pub first_name: String,
-    /// The bot's username.
+    /// The bot's username, without its `@`.
     pub username: String,
     /// Privacy mode is off: the bot sees all messages of its groups.
     pub can_read_all_group_messages: bool,

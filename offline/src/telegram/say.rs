@@ -26,19 +26,19 @@ impl Say {
         Self { from, chat, text: text.to_owned(), ..Self::default() }
     }
 
-    /// In this topic.
+    /// Sent to the topic with this thread id.
     #[must_use]
     pub fn topic(self, message_thread_id: i64) -> Self {
         Self { topic: Some(message_thread_id), ..self }
     }
 
-    /// As a reply to this message.
+    /// Sent as a reply to this message of the same chat.
     #[must_use]
     pub fn reply_to(self, message_id: i64) -> Self {
         Self { reply_to: Some(message_id), ..self }
     }
 
-    /// Quoting this part of the message replied to.
+    /// Quotes this part of the message replied to; sending fails if it is not in there.
     #[must_use]
     pub fn quote(self, part: &str) -> Self {
         Self { quote: Some(part.to_owned()), ..self }
@@ -74,7 +74,7 @@ impl Say {
         Self { entities, ..self }
     }
 
-    /// As part of an album.
+    /// Sent as part of the album with this `media_group_id`.
     #[must_use]
     pub fn media_group_id(self, id: &str) -> Self {
         self.field("media_group_id", Value::from(id))
@@ -88,10 +88,10 @@ impl Say {
     }
 }
 
-/// Where a person's message went.
+/// The ids of a message that a person sent or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SentByPerson {
-    /// Its id in the chat.
+    /// Its `message_id`, which is unique within the chat.
     pub message_id: i64,
     /// The update that brings it to the bot; `None` if the bot does not get to see it.
     pub update_id: Option<i64>,

@@ -23,21 +23,23 @@ const DRAFT_LIFE: Duration = Duration::from_secs(30);
 /// Something the demo page shows at once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WebEvent {
-    /// The name of the server-sent event.
+    /// The name of the server-sent event, which the page's script listens for.
     pub name: &'static str,
-    /// Its data.
+    /// Its data, which is sent as JSON.
     pub data: Value,
 }
 
-/// A button press.
+/// A button press, by its callback query id in [`State`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Press {
+    /// How the bot answered it; it can do so once.
     pub(super) answer: Option<Value>,
 }
 
-/// A file somebody sent.
+/// A file that the bot or a person sent, by its `file_id` in [`State`].
 #[derive(Debug, Clone)]
 pub(super) struct StoredFile {
+    /// Its `file_path`: what `/file/bot<token>/` serves it under.
     pub(super) path: String,
     pub(super) bytes: Vec<u8>,
 }
@@ -45,11 +47,15 @@ pub(super) struct StoredFile {
 /// A list of commands for a scope and a language.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct CommandList {
+    /// The Bot API's `BotCommandScope`.
     pub(super) scope: Value,
+    /// A language code; empty for all languages without a list of their own.
     pub(super) language: String,
+    /// A list of `BotCommand`s.
     pub(super) commands: Value,
 }
 
+/// All that the offline Telegram remembers.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) world: World,
@@ -59,10 +65,11 @@ pub(super) struct State {
     pub(super) commands: Vec<CommandList>,
     #[cfg(feature = "testing")]
     pub(super) testing: Testing,
+    /// The person whose view the demo page shows.
     pub(super) demo_user: Option<i64>,
     pub(super) events: broadcast::Sender<WebEvent>,
     last_call: u64,
-    /// The number in the last name that was given.
+    /// The number in the last name that [`Self::fresh`] gave.
     pub(super) last_name: u64,
 }
 
@@ -90,6 +97,7 @@ impl State {
         drop(self.events.send(WebEvent { name, data }));
     }
 
+    /// The number of the next call, from 1.
     pub(super) fn next_call(&mut self) -> u64 {
         self.last_call += 1;
         self.last_call
@@ -101,7 +109,8 @@ impl State {
         format!("{prefix}{}", self.last_name)
     }
 
-    /// Tells the demo pages of a call.
+    /// Tells the demo pages of a call that was answered, and remembers it for tests. A `getUpdates` is shown only if it
+    /// failed.
     pub(super) fn record(&mut self, call: Call) {
         let idle = call.method == "getUpdates" && call.ok;
         if !idle {
@@ -129,7 +138,7 @@ impl State {
         }
     }
 
-    /// Takes a message out of its chat.
+    /// Takes a message and its reactions out of the chat. Nothing happens if there is no such chat.
     pub(super) fn remove(&mut self, chat_id: i64, id: i64) {
         if let Some(chat) = self.world.chats.get_mut(&chat_id) {
             chat.messages.remove(&id);

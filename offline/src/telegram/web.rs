@@ -26,7 +26,7 @@ use super::world::{Chat, ChatKind};
 /// Messages of a chat a page is told of when it opens.
 const MAX_HISTORY: usize = 200;
 
-/// What the routes hold.
+/// What the routes of the page hold.
 #[derive(Clone)]
 struct Demo {
     shared: Shared,

@@ -10,13 +10,13 @@ use tokio::time::Instant;
 /// A person, or the bot itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
-    /// The user id.
+    /// The user id, which is also the id of the private chat with the bot.
     pub id: i64,
-    /// The first name.
+    /// `first_name`, as the app shows it.
     pub first_name: String,
-    /// The name after `@`, if any.
+    /// The name after `@`, without it; `None` for people who have none.
     pub username: Option<String>,
-    /// The language of the person's app.
+    /// `language_code`, the IETF tag of the app's language; `None` if the app does not say it.
     pub language_code: Option<String>,
     pub(super) is_bot: bool,
 }
@@ -29,13 +29,13 @@ impl Person {
         Self { id, first_name: first_name.to_owned(), username: None, language_code, is_bot: false }
     }
 
-    /// The same person with a username.
+    /// The same person with this username, without its `@`.
     #[must_use]
     pub fn username(self, username: &str) -> Self {
         Self { username: Some(username.to_owned()), ..self }
     }
 
-    /// The same person with another app language.
+    /// The same person whose app speaks another language, by its IETF tag.
     #[must_use]
     pub fn language(self, code: &str) -> Self {
         Self { language_code: Some(code.to_owned()), ..self }
@@ -69,7 +69,7 @@ pub enum ChatKind {
 }
 
 impl ChatKind {
-    /// Telegram's word.
+    /// The word of the Bot API, as in `Chat.type`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,22 +81,23 @@ impl ChatKind {
     }
 }
 
-/// What someone is in a chat.
+/// What a person or a bot is in a chat: `status` of the Bot API's `ChatMember`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
-    /// Its creator.
+    /// Its creator, who may do everything.
     Owner,
     /// An administrator with the usual rights.
     Admin,
-    /// An ordinary member.
+    /// An ordinary member, without an administrator's rights.
     Member,
-    /// Not in it (any more).
+    /// Not in it, or not any more.
     Left,
     /// Thrown out; for a private chat: the bot was blocked.
     Kicked,
 }
 
 impl Standing {
+    /// Whether it is in the chat, and not blocked.
     pub(super) fn is_in(self) -> bool {
         matches!(self, Self::Owner | Self::Admin | Self::Member)
     }
@@ -129,15 +130,17 @@ impl Standing {
 pub struct Draft {
     /// `draft_id`.
     pub id: i64,
-    /// The topic it is shown in.
+    /// `message_thread_id` of the topic it is shown in; `None` outside of topics.
     pub thread: Option<i64>,
     /// The text so far; empty shows as thinking.
     pub text: String,
-    /// Its entities.
+    /// The formatting of the text, as `MessageEntity` objects.
     pub entities: Vec<Value>,
     /// The person is offered a stop button.
     pub can_stop: bool,
+    /// Pressing stop leaves the draft in its place until the bot ends it or its time is over.
     pub(super) keep_on_stop: bool,
+    /// When it goes away by itself.
     pub(super) expires: Instant,
 }
 
@@ -149,15 +152,19 @@ pub(super) struct Chat {
     pub(super) title: String,
     pub(super) username: Option<String>,
     pub(super) is_forum: bool,
-    /// Thread id and name.
+    /// The names of its topics by thread id.
     pub(super) topics: BTreeMap<i64, String>,
     pub(super) members: BTreeMap<i64, Standing>,
+    /// Messages as the Bot API shows them, by `message_id`.
     pub(super) messages: BTreeMap<i64, Value>,
+    /// The bot's reactions, by `message_id`.
     pub(super) reactions: BTreeMap<i64, Vec<Value>>,
     /// A bot that starts again writes them anew.
     #[serde(skip)]
     pub(super) drafts: BTreeMap<i64, Draft>,
+    /// `message_id` of the pinned message.
     pub(super) pinned: Option<i64>,
+    /// The supergroup that a basic group has become.
     pub(super) migrated_to: Option<i64>,
     last_message: i64,
 }

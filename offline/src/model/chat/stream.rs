@@ -18,7 +18,7 @@ struct Writer<'a> {
     calls: usize,
 }
 
-/// All chunks of an answer.
+/// An answer as the chunks of a stream, up to `[DONE]`.
 pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
     let mut writer = Writer { turn, events: Vec::new(), calls: 0 };
     writer.delta(json!({"role": "assistant", "content": ""}), false);

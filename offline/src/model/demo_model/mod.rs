@@ -66,14 +66,14 @@ const SLOW: &str = "I am taking my time with this one, word by word, so that you
 whenever you have seen enough. There is nothing more to come than more of the same: one word, and then another, and \
 another after that, until the sentence finds its end, which is here.";
 
-/// Answers by keyword.
+/// A brain that answers by keyword, and says that it is a stand-in.
 #[derive(Debug, Clone, Copy)]
 pub struct DemoModel {
     /// Gives the words that a person wrote, out of how the bot escapes them in its prompt.
     pub unescape: fn(&str) -> String,
 }
 
-/// The trick a message asks for.
+/// What a message asks the stand-in to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trick {
     Greet,

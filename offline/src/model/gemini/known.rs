@@ -1,6 +1,6 @@
 //! The models that the offline Gemini has.
 
-/// Those that speak.
+/// The names of the models that answer.
 pub(super) const MODELS: [&str; 5] = [
     "gemini-2.5-flash",
     "gemini-2.5-pro",
@@ -9,10 +9,10 @@ pub(super) const MODELS: [&str; 5] = [
     "gemini-3.5-flash",
 ];
 
-/// Listed with the others, but it does not speak.
+/// Listed with the others, but it answers no conversation.
 pub(super) const EMBEDDING: &str = "gemini-embedding-001";
 
-/// A model that is served.
+/// The name of a model that is served.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known(&'static str);
 

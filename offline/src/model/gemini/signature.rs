@@ -30,7 +30,7 @@ pub(super) fn is_our_call(id: &str) -> bool {
     id.starts_with(OUR_CALL)
 }
 
-/// FNV-1a.
+/// The FNV-1a hash of a name: the same in every process, which the standard hasher is not.
 fn digest(name: &str) -> u64 {
     name.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -15,7 +15,7 @@ struct Chunk {
     is_delta: bool,
 }
 
-/// All of an answer.
+/// An answer as the chunks of a stream, or as one piece if the request asks for that.
 pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
     let (mut chunks, is_garbled) = chunks(turn);
     let last = last(turn, &mut chunks, is_garbled);
@@ -65,7 +65,7 @@ fn chunks(turn: &Turn<'_>) -> (Vec<Chunk>, bool) {
     (chunks, false)
 }
 
-/// Either way to write it.
+/// The settings for thinking, in a request that writes names in either case.
 fn thinking<'a>(turn: &'a Turn<'_>) -> &'a Value {
     let body = &turn.request.body;
     let config = body.get("generationConfig").unwrap_or(&body["generation_config"]);

@@ -66,7 +66,7 @@ async fn show(State(shared): State<Shared>, Json(body): Json<Value>) -> Response
 }
 
 impl Service for Ollama {
-    /// It knows no keys.
+    /// Ollama has no keys, so everyone is let in.
     fn identify(&self, _: &HeaderMap, _: &Uri) -> Result<(), Refusal> {
         Ok(())
     }

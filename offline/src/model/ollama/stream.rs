@@ -7,7 +7,7 @@ use super::super::dialect::{Event, Turn};
 use super::super::reply::{Finish, Part};
 use super::installed::Installed;
 
-/// All lines of an answer. Calls come whole, as Ollama sends them.
+/// An answer as the lines of a stream, the last of which has the figures. Calls come whole, as Ollama sends them.
 pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     let mut calls = 0;

@@ -14,7 +14,7 @@ struct Writer<'a> {
     sources: &'a [Source],
 }
 
-/// All events of an answer.
+/// An answer as the events of a stream, from `response.created` to its end.
 pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
     let mut writer = Writer { turn, events: Vec::new(), output: Vec::new(), sources: turn.sources() };
     let mut response = response(turn);

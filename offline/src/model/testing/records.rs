@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use super::super::request::ModelRequest;
 
-/// Older requests are forgotten beyond this.
+/// So many requests are remembered at most; beyond, the older half is forgotten.
 const MAX_REQUESTS: usize = 2_000;
 
 /// The requests and violations so far.
@@ -40,7 +40,7 @@ impl Records {
         self.with(|seen| seen.violations.push(violation.to_owned()));
     }
 
-    /// Looks at the requests.
+    /// Looks at the requests so far, oldest first.
     pub(in super::super) fn look<T>(&self, look: impl FnOnce(&[ModelRequest]) -> T) -> T {
         self.with(|seen| look(&seen.requests))
     }
@@ -49,7 +49,7 @@ impl Records {
         self.with(|seen| seen.violations.clone())
     }
 
-    /// Tells of every new request.
+    /// A receiver that wakes with every new request.
     pub(in super::super) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }

@@ -8,7 +8,7 @@ use super::super::files::{described, shown};
 use super::super::state::State;
 use super::request::{Outcome, Request};
 
-/// Bots can not download more.
+/// `getFile` refuses larger files.
 const MAX_DOWNLOAD_BYTES: usize = 20 * 1024 * 1024;
 const MAX_PHOTO_BYTES: usize = 10 * 1024 * 1024;
 const MAX_UPLOAD_BYTES: usize = 50 * 1024 * 1024;

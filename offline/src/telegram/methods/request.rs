@@ -14,7 +14,7 @@ use super::super::world::{ChatKind, Standing};
 /// What a method answers: its `result`, or why it does nothing.
 pub(super) type Outcome = Result<Value, Refusal>;
 
-/// One checked call.
+/// A call whose arguments passed the table's check.
 pub(super) struct Request<'a> {
     pub(super) method: &'a Method,
     pub(super) args: &'a Args,

@@ -1,13 +1,13 @@
 //! Faults a test plans: the next calls of a method fail in a chosen way. Carried out by `http`.
 
-/// How a call fails.
+/// How a call fails, and whether it has its effect all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// An error answer; nothing happens.
     Status {
         /// `error_code` and HTTP status.
         status: u16,
-        /// `description`.
+        /// `description`, as it is sent.
         description: String,
     },
     /// Refused with 429 and this `retry_after` in seconds.

@@ -15,7 +15,7 @@ struct Rate {
     window: Duration,
 }
 
-/// When messages went out lately.
+/// When the messages within the windows of the limits went out: overall, and by group.
 #[derive(Debug, Default)]
 pub(super) struct Limits {
     overall: VecDeque<Instant>,

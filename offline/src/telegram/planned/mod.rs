@@ -10,15 +10,16 @@ use self::fault::Faults;
 use self::limits::Limits;
 use super::call::Call;
 
-/// Older calls are forgotten beyond this.
+/// So many calls are remembered at most; beyond, the older half is forgotten.
 const MAX_CALLS: usize = 20_000;
 
+/// What tests see of the state, and what they planned.
 #[derive(Debug, Default)]
 pub(super) struct Testing {
     calls: Vec<Call>,
     faults: Faults,
     limits: Option<Limits>,
-    /// The token is refused.
+    /// The bot's token is refused, as after it was revoked.
     pub(super) is_revoked: bool,
 }
 
@@ -28,7 +29,7 @@ impl Testing {
         &self.calls
     }
 
-    /// Remembers a call; far too old ones are forgotten.
+    /// Remembers an answered call.
     pub(super) fn remember(&mut self, call: Call) {
         if self.calls.len() >= MAX_CALLS {
             self.calls.drain(..MAX_CALLS / 2);
