@@ -57,7 +57,7 @@ use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
-use crate::turn::prepare::{Agents, Preparer};
+use crate::turn::prepare::{Agents, Loader, Preparer};
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
@@ -298,11 +298,21 @@ fn rights(base: &Base<'_>) -> Rights {
 
 fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Reporter) -> Preparer {
     let limits = &base.settings.limits;
-    Preparer {
+    let loader = Loader {
         conversations: base.store.clone(),
         notes: base.store.clone(),
-        settings: base.store.clone(),
         files: Arc::new(TelegramFiles(base.sender.api.clone())),
+        prompts: base.prompts.clone(),
+        models: ledger.models.clone(),
+        bot: BotName { name: base.me.name.clone(), username: base.me.username.clone() },
+        default_zone: base.settings.timezone,
+        history_tokens: limits.history_tokens,
+        reporter: reporter.clone(),
+    };
+    Preparer {
+        loader,
+        conversations: base.store.clone(),
+        settings: base.store.clone(),
         agents: Agents {
             prompts: base.prompts.clone(),
             tools: agents(&base.prompts, &tools),
@@ -310,9 +320,6 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
         },
         models: ledger.models.clone(),
         locales: base.locales.clone(),
-        bot: BotName { name: base.me.name.clone(), username: base.me.username.clone() },
-        default_zone: base.settings.timezone,
-        history_tokens: limits.history_tokens,
         max_passes: limits.max_passes,
         reporter,
     }

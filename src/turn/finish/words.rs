@@ -4,7 +4,7 @@ use super::super::error::TurnError;
 use super::super::outcome::Outcome;
 use super::super::reply::Reply;
 use super::super::run::Answer;
-use super::Facts;
+use super::facts::Facts;
 use crate::domain::delivery::Action;
 use crate::domain::source::Source;
 use crate::policy::access::Standing;
