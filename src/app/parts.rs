@@ -48,7 +48,7 @@ use crate::tools::Registry;
 use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use crate::tools::config::ConfigTools;
 use crate::tools::grounded::Grounded;
-use crate::tools::tasks::TaskTools;
+use crate::tools::tasks::{Bounds, TaskTools};
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
@@ -359,12 +359,14 @@ fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {
         store: base.store.clone(),
-        settings: base.store.clone(),
         admins: base.admins.clone(),
-        models: ledger.models.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
-        min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),
-        default_zone: base.settings.timezone,
+        bounds: Bounds {
+            settings: base.store.clone(),
+            models: ledger.models.clone(),
+            min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),
+            default_zone: base.settings.timezone,
+        },
     }
 }
 
