@@ -143,14 +143,14 @@ pub(super) async fn build(
         odd_kinds: Mutex::default(),
         clock: clock.clone(),
         // What a command shows may still go out while turns are being stopped.
-        tasks: groups.back.clone(),
+        background: groups.back.clone(),
     });
     let poller = Poller {
         api: base.sender.api.clone(),
         inbox: base.store.clone(),
         router: router.clone(),
         clock: clock.clone(),
-        tasks: groups.front.clone(),
+        background: groups.front.clone(),
     };
     let (store, locales, parked) = (base.store, base.locales, base.parked);
     let model = ledger.models.default_model().to_string();
@@ -167,7 +167,7 @@ fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) ->
         locales: base.locales.clone(),
         owners,
         clock: base.clock.clone(),
-        tasks: base.groups.front.clone(),
+        background: base.groups.front.clone(),
     }
 }
 
@@ -182,8 +182,8 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
-    let (outbox, settings_store, tasks) = (store.clone(), store.clone(), groups.front.clone());
-    let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), tasks };
+    let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());
+    let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), background };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
     let vitals = Arc::new(Vitals::new(clock.now()));
     let parked = Parked::new(store.clone(), store.clone(), clock.clone());
@@ -231,7 +231,7 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
         zone: base.settings.timezone,
         clock: base.clock.clone(),
         // What turns that are being stopped have cost is booked still.
-        tasks: base.groups.back.clone(),
+        background: base.groups.back.clone(),
     };
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
 }
@@ -372,7 +372,7 @@ fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
 
 /// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
 fn late(base: &Base<'_>) -> Sender {
-    Sender { tasks: base.groups.back.clone(), ..base.sender.clone() }
+    Sender { background: base.groups.back.clone(), ..base.sender.clone() }
 }
 
 /// What commands are made of.
