@@ -12,19 +12,19 @@ use crate::domain::delivery::PendingDelivery;
 use crate::domain::tool::{StatusKey, ToolStatus};
 use crate::ids::{MessageId, RunId};
 
-/// An event of a turn.
+/// An event of a turn, published while the turn runs. Nothing of it is stored.
 #[derive(Debug, Clone)]
 pub struct TurnEvent {
     /// The turn that it belongs to.
     pub run: RunId,
-    /// What happened, with its facts.
+    /// What happened, with what is known of it.
     pub kind: TurnEventKind,
 }
 
 /// What can happen in a turn, in the order in which it happens.
 #[derive(Debug, Clone)]
 pub enum TurnEventKind {
-    /// The turn begins.
+    /// The turn begins. It is the first event of a turn, also of one that goes on after a restart or a person's answer.
     Started {
         /// The chat and topic it answers in.
         place: Place,
@@ -61,7 +61,7 @@ pub enum TurnEventKind {
 
 /// Receives the events of all turns, one after the other. It is called within the turn, so it must return at once.
 pub trait Listener: Debug + Send + Sync {
-    /// Takes one event; long work belongs into a task of its own.
+    /// Takes one event. Must not block; what takes long is spawned.
     fn hear(&self, event: &TurnEvent);
 }
 

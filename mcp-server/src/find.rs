@@ -10,20 +10,21 @@ use serde::Deserialize;
 use crate::lines::Lines;
 use crate::table::Method;
 
-/// What the tool says of itself.
+/// The description of the tool `find_telegram_methods` that clients are given.
 pub(crate) const DESCRIPTION: &str = "Find methods of the Telegram Bot API for what is to be done, such as \
     \"pin a message\" or \"who is admin here\"; returns the few that fit, with their parameters.";
 
 /// A method with less than this share of the best one's score is not shown.
 const WORTH_SHOWING: f32 = 0.5;
 
-/// What a word counts by the place it stands in.
+/// The weights of words by where they stand: in the name, in other words for it, in the description, in the names of
+/// parameters.
 const IN_NAME: f32 = 3.0;
 const IN_WORDS: f32 = 2.6;
 const IN_DESCRIPTION: f32 = 1.2;
 const IN_PARAMETERS: f32 = 0.5;
 
-/// How much of it is left for a word that stands for another, or is only like it.
+/// The share of a weight that is left for a word that means the same as the one asked for, or is only like it.
 const SYNONYM: f32 = 0.85;
 const INFLECTED: f32 = 0.85;
 const MISSPELT: f32 = 0.7;
@@ -110,9 +111,9 @@ const STOP: &[&str] = &[
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 pub(crate) struct Words {
-    /// For a word, those that Telegram's own texts use.
+    /// By a word, the words that Telegram's own texts use for the same.
     synonyms: HashMap<&'static str, Vec<&'static str>>,
-    /// For a method, what people call that which it does.
+    /// By the name of a method, other words that people use for what it does.
     methods: HashMap<&'static str, &'static str>,
 }
 
@@ -122,7 +123,7 @@ impl Words {
         serde_json::from_str(include_str!("../bot-api/words.json")).expect("words.json fits")
     }
 
-    /// What people call that which a method does; may be empty.
+    /// Other words that people use for what a method does; may be empty.
     pub(crate) fn said_of(&self, method: &Method) -> &'static str {
         self.methods.get(method.name.as_str()).copied().unwrap_or_default()
     }
@@ -131,11 +132,11 @@ impl Words {
 /// A tool as [`best`] sees it.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
-    /// Its name, such as `sendMessage` or `add_note`.
+    /// The name of the tool, such as `sendMessage` or `add_note`.
     pub name: &'a str,
-    /// What people call that which it does; may be empty.
+    /// Other words that people use for what it does; may be empty.
     pub words: &'a str,
-    /// What it does.
+    /// Its description, in English.
     pub description: &'a str,
     /// The names of its parameters.
     pub parameters: Vec<&'a str>,
@@ -152,7 +153,7 @@ pub fn best(query: &str, entries: &[Entry<'_>]) -> Vec<usize> {
     rank(query, &documents, &Words::embedded())
 }
 
-/// What can be found, as the search sees it: what each of its words counts.
+/// Something that can be found, with the weight of each word that it is found by.
 #[derive(Debug)]
 pub(crate) struct Document<T> {
     of: T,
@@ -164,7 +165,8 @@ pub(crate) struct Document<T> {
 /// What one word of the request looks for: words that occur, and how much each of them is worth.
 type Sought = Vec<(String, f32)>;
 
-/// What fits a request, best first.
+/// The documents that fit a request in everyday English words, best first. Those with less than [`WORTH_SHOWING`] of the
+/// best one's score are left out.
 pub(crate) fn rank<T: Copy>(query: &str, documents: &[Document<T>], words: &Words) -> Vec<T> {
     let rarity = rarity(documents);
     let asked: Vec<Sought> = meaningful(query).iter().map(|word| sought(word, &rarity, words)).collect();
@@ -191,14 +193,14 @@ pub(crate) fn names(query: &str) -> Vec<&str> {
 }
 
 impl<T> Document<T> {
-    /// A method of the Bot API.
+    /// A document for a method of the Bot API, found by its name, its description, its parameters and `words`.
     pub(crate) fn of_method(of: T, method: &Method, lines: &Lines, words: &Words) -> Self {
         let said = words.said_of(method);
         let parameters: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
         Self::new(of, &method.name, said, lines.method(&method.name).unwrap_or_default(), &parameters)
     }
 
-    /// Something with a name, other words that people say for it, a description, and names of parameters.
+    /// A document found by a name, other words that people `said` for it, a description, and names of parameters.
     pub(crate) fn new(of: T, name: &str, said: &str, description: &str, parameters: &[&str]) -> Self {
         let name = split_words(name);
         let mut counts: HashMap<String, f32> = HashMap::new();
@@ -215,7 +217,8 @@ impl<T> Document<T> {
         Self { of, words: counts, name }
     }
 
-    /// The sum over the words of the request, each by the best it finds; more where they cover the whole name.
+    /// How well it fits a request: the sum over the request's words, each by the best word it finds; more where they cover the
+    /// whole name. 0 if no word fits.
     fn score(&self, asked: &[Sought]) -> f32 {
         let best = |sought: &Sought| {
             let worth = sought.iter().filter_map(|(word, worth)| Some(worth * self.words.get(word)?));

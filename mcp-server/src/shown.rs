@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::table::Method;
 
-/// So many are shown, those found last.
-const MOST: usize = 32;
+/// The most methods that are shown; those found last stay.
+const MAX_SHOWN: usize = 32;
 
 /// What was found, or nothing to keep when everything is shown.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ impl Shown {
             is_new |= names.len() == before;
             names.push_back(&method.name);
         }
-        let excess = names.len().saturating_sub(MOST);
+        let excess = names.len().saturating_sub(MAX_SHOWN);
         drop(names.drain(..excess));
         is_new
     }

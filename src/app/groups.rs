@@ -1,4 +1,4 @@
-//! The tasks of the bot, and how long they may take to end.
+//! What the bot runs in the background, in two groups, and how long it may take to end.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub(super) const LAST_CALL: Duration = Duration::from_secs(4);
 /// How long they may take at a second request to stop: enough to write down where they are.
 pub(super) const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// Spawned tasks in two groups: those that take in and answer, and those that the former need until they have ended.
+/// `front` takes in and answers; `back` is what `front` needs until it has ended.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Groups {
     pub(super) front: TaskTracker,

@@ -25,13 +25,13 @@ pub(super) async fn void(access: &AccessSettings, store: &dyn SettingsStore) -> 
 }
 
 /// Shows a link now and a new one whenever the last has expired, until the bot has an owner.
-pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, tasks: &TaskTracker) {
+pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, background: &TaskTracker) {
     if !settings.access.owners.is_empty() {
         return;
     }
     let (access, username) = (settings.access.clone(), parts.router.me.username.clone());
-    let (store, clock, stop) = (Arc::clone(&parts.store), clock.clone(), tasks.clone());
-    tasks.spawn("owner_invite", async move {
+    let (store, clock, stop) = (Arc::clone(&parts.store), clock.clone(), background.clone());
+    background.spawn("owner_invite", async move {
         loop {
             match link(&access, &*store, &clock, &username).await {
                 Ok(Some(words)) => tracing::warn!("{words}"),

@@ -48,7 +48,7 @@ use crate::tools::Registry;
 use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use crate::tools::config::ConfigTools;
 use crate::tools::grounded::Grounded;
-use crate::tools::tasks::TaskTools;
+use crate::tools::tasks::{Bounds, TaskTools};
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
@@ -57,7 +57,7 @@ use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
-use crate::turn::prepare::{Agents, Preparer};
+use crate::turn::prepare::{Agents, Loader, Preparer};
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
@@ -143,14 +143,14 @@ pub(super) async fn build(
         odd_kinds: Mutex::default(),
         clock: clock.clone(),
         // What a command shows may still go out while turns are being stopped.
-        tasks: groups.back.clone(),
+        background: groups.back.clone(),
     });
     let poller = Poller {
         api: base.sender.api.clone(),
         inbox: base.store.clone(),
         router: router.clone(),
         clock: clock.clone(),
-        tasks: groups.front.clone(),
+        background: groups.front.clone(),
     };
     let (store, locales, parked) = (base.store, base.locales, base.parked);
     let model = ledger.models.default_model().to_string();
@@ -167,7 +167,7 @@ fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) ->
         locales: base.locales.clone(),
         owners,
         clock: base.clock.clone(),
-        tasks: base.groups.front.clone(),
+        background: base.groups.front.clone(),
     }
 }
 
@@ -182,8 +182,8 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
-    let (outbox, settings_store, tasks) = (store.clone(), store.clone(), groups.front.clone());
-    let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), tasks };
+    let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());
+    let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), background };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
     let vitals = Arc::new(Vitals::new(clock.now()));
     let parked = Parked::new(store.clone(), store.clone(), clock.clone());
@@ -231,7 +231,7 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
         zone: base.settings.timezone,
         clock: base.clock.clone(),
         // What turns that are being stopped have cost is booked still.
-        tasks: base.groups.back.clone(),
+        background: base.groups.back.clone(),
     };
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
 }
@@ -298,11 +298,21 @@ fn rights(base: &Base<'_>) -> Rights {
 
 fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Reporter) -> Preparer {
     let limits = &base.settings.limits;
-    Preparer {
+    let loader = Loader {
         conversations: base.store.clone(),
         notes: base.store.clone(),
-        settings: base.store.clone(),
         files: Arc::new(TelegramFiles(base.sender.api.clone())),
+        prompts: base.prompts.clone(),
+        models: ledger.models.clone(),
+        bot: BotName { name: base.me.name.clone(), username: base.me.username.clone() },
+        default_zone: base.settings.timezone,
+        history_tokens: limits.history_tokens,
+        reporter: reporter.clone(),
+    };
+    Preparer {
+        loader,
+        conversations: base.store.clone(),
+        settings: base.store.clone(),
         agents: Agents {
             prompts: base.prompts.clone(),
             tools: agents(&base.prompts, &tools),
@@ -310,9 +320,6 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
         },
         models: ledger.models.clone(),
         locales: base.locales.clone(),
-        bot: BotName { name: base.me.name.clone(), username: base.me.username.clone() },
-        default_zone: base.settings.timezone,
-        history_tokens: limits.history_tokens,
         max_passes: limits.max_passes,
         reporter,
     }
@@ -352,18 +359,20 @@ fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {
         store: base.store.clone(),
-        settings: base.store.clone(),
         admins: base.admins.clone(),
-        models: ledger.models.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
-        min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),
-        default_zone: base.settings.timezone,
+        bounds: Bounds {
+            settings: base.store.clone(),
+            models: ledger.models.clone(),
+            min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),
+            default_zone: base.settings.timezone,
+        },
     }
 }
 
 /// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
 fn late(base: &Base<'_>) -> Sender {
-    Sender { tasks: base.groups.back.clone(), ..base.sender.clone() }
+    Sender { background: base.groups.back.clone(), ..base.sender.clone() }
 }
 
 /// What commands are made of.

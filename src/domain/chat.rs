@@ -8,21 +8,21 @@ use super::generation::Generation;
 use super::model::ModelName;
 use crate::ids::{ChatId, TopicId};
 
-/// A chat as one message shows it.
+/// A chat and a forum topic of it, as a message in it describes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The chat's id.
+    /// The chat; it gets another id when a group becomes a supergroup.
     pub chat: ChatId,
     /// Whether it is a private chat, a group or a channel.
     pub kind: ChatKind,
-    /// The title of a group or channel.
+    /// The title of a group or channel; `None` for a private chat.
     pub title: Option<String>,
     /// The forum topic, none for a chat without topics and for a forum's General.
     pub topic: Option<TopicId>,
 }
 
 impl Place {
-    /// More people than one may read here.
+    /// Whether more people than one may read here: `true` for groups and channels.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.kind != ChatKind::Private
@@ -91,13 +91,13 @@ impl AnswerWhen {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatConfig {
-    /// Instructions that this chat adds to the system prompt.
+    /// Instructions that this chat adds to the system prompt; at most [`MAX_SETTING_CHARS`] characters.
     pub custom_prompt: Option<String>,
-    /// The language to answer in, in any words.
+    /// The language to answer in, in free words; `None` for that of each message.
     pub language: Option<String>,
-    /// The tone of answers, in free words.
+    /// The tone of answers, in free words; `None` for the usual one.
     pub personality: Option<String>,
-    /// The IANA time zone of the chat.
+    /// The IANA time zone of the chat; `None` for the bot's default.
     pub timezone: Option<Tz>,
     /// When to answer in a group.
     pub answer_when: AnswerWhen,
@@ -107,7 +107,7 @@ pub struct ChatConfig {
     pub model: Option<ModelName>,
     /// The parameters that are sent to the model.
     pub settings: Generation,
-    /// When its people were asked which time zone they are in.
+    /// When its people were asked which time zone they are in, UTC; `None` if they never were.
     pub zone_asked: Option<DateTime<Utc>>,
 }
 
@@ -128,17 +128,18 @@ pub struct ConfigPatch {
     pub agent: Option<Option<String>>,
     /// The model that answers in this chat, if not the bot's default.
     pub model: Option<Option<ModelName>>,
-    /// How it is to write, all of it.
+    /// All parameters that are sent to the model, in place of those that are set.
     pub settings: Option<Generation>,
-    /// One setting of how it is to write, by name, as [`Generation::with`] takes it; one that does not take the value
-    /// stays as it is.
+    /// The name and the new value of one of those parameters, as [`Generation::with`] takes them. A value that does not fit
+    /// changes nothing.
     pub setting: Option<(String, Option<String>)>,
-    /// When its people were asked for their time zone; a reset does not forget it.
+    /// When its people were asked for their time zone, UTC; a reset does not forget it.
     pub zone_asked: Option<DateTime<Utc>>,
 }
 
 impl ConfigPatch {
-    /// Clears everything that a model may change, and the model and its settings.
+    /// The change that clears everything that a model may change, and the chat's model and its parameters. The agent and the
+    /// time of the question about the zone stay.
     #[must_use]
     pub fn reset() -> Self {
         Self {
@@ -155,7 +156,7 @@ impl ConfigPatch {
         }
     }
 
-    /// Applies the change to the settings of a chat.
+    /// Applies the change to the settings of a chat. Fields that are `None` leave their setting as it is.
     pub fn apply(self, config: &mut ChatConfig) {
         set(&mut config.custom_prompt, self.custom_prompt);
         set(&mut config.language, self.language);

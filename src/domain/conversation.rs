@@ -14,10 +14,10 @@ use super::usage::Usage;
 use crate::domain::tool::SideEffects;
 use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId, TopicId};
 
-/// Where one turn runs at a time: a chat, or a topic of it.
+/// A chat, or a forum topic of it. In each conversation one turn runs at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Conversation {
-    /// The chat's id.
+    /// The chat; it gets another id when a group becomes a supergroup.
     pub chat: ChatId,
     /// The forum topic; `None` outside of forums and in the general topic.
     pub topic: Option<TopicId>,
@@ -40,7 +40,7 @@ pub struct Session {
     pub conversation: Conversation,
     /// When it began, UTC.
     pub created_at: DateTime<Utc>,
-    /// When it was last written to.
+    /// When its last message was stored, UTC.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -102,27 +102,27 @@ pub struct Message {
     pub session: SessionId,
     /// Its position in the session, from 0, without gaps.
     pub index: u32,
-    /// Who wrote it.
+    /// Whether a person, the model, a tool or Figaro wrote it.
     pub role: Role,
-    /// The person, for a user's message.
+    /// The person who wrote it; `None` unless the role is [`Role::User`].
     pub speaker: Option<Speaker>,
-    /// The words, or a tool's result.
+    /// The whole text: a person's or the model's words, or the result of a call.
     pub text: String,
-    /// Attachments of a person's message.
+    /// What a person's message carries beside text, such as pictures; the files stay at Telegram.
     #[serde(default)]
     pub attachments: Vec<Attachment>,
     /// The message that a person replied to.
     pub quotes: Option<Quoted>,
     /// The model that wrote it, as `provider:model`.
     pub model_id: Option<String>,
-    /// The tokens that writing it took.
+    /// The tokens that the whole turn of an answer took; `None` for other messages.
     pub token_usage: Option<Usage>,
-    /// What it cost in nano-dollars, where the price is known.
+    /// What that cost in nano-dollars; `None` where the price is not known.
     #[serde(default)]
     pub nano_usd: Option<u64>,
-    /// From 0, small talk, to 10, vital.
+    /// How much it matters, from 0 (small talk) to 10 (vital). [`DEFAULT_IMPORTANCE`] until somebody judges it.
     pub importance: f32,
-    /// The memories the answer used.
+    /// The memories that the answer used.
     #[serde(default)]
     pub referenced_memories: Vec<MemoryId>,
     /// When it was written, UTC.
@@ -136,7 +136,7 @@ pub struct Message {
     /// Of a message that was passed on: a person or a channel wrote it, no bot.
     #[serde(default)]
     pub from_person: bool,
-    /// The call that a tool's result answers.
+    /// The call that this is the result of; `None` unless the role is [`Role::Tool`].
     pub tool: Option<ToolMeta>,
     /// What only the provider understands: sent back to it as it came, and to no other.
     #[serde(default)]
@@ -162,7 +162,7 @@ pub struct Message {
 pub const DEFAULT_IMPORTANCE: f32 = 5.0;
 
 impl Message {
-    /// A message of this role with nothing but words.
+    /// A message of this role with nothing but words. It stands at index 0 until it is appended to the session.
     #[must_use]
     pub fn new(session: SessionId, role: Role, text: String, created_at: DateTime<Utc>) -> Self {
         Self {
@@ -193,7 +193,7 @@ impl Message {
         }
     }
 
-    /// What a person sent, as it is stored.
+    /// A person's message as it is stored. It stands at index 0 until it is appended to the session.
     #[must_use]
     pub fn from_inbound(session: SessionId, inbound: &Inbound) -> Self {
         Self {
@@ -209,7 +209,7 @@ impl Message {
         }
     }
 
-    /// What it is looked up by.
+    /// The key by which it is looked up: its session and index.
     #[must_use]
     pub const fn key(&self) -> EntryKey {
         EntryKey { session: self.session, index: self.index }
@@ -242,7 +242,7 @@ pub struct ToolMeta {
 /// An opaque piece of a provider's answer, such as encrypted reasoning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrivatePart {
-    /// The provider that made it.
+    /// The name of the provider that made it.
     pub provider: String,
     /// The data as the provider sent it; it goes back to that provider unchanged.
     pub data: Value,

@@ -9,7 +9,7 @@ use crate::ids::{ChatId, DeliveryId, EntryId, MessageId, RunId, TaskId};
 /// A reply that Telegram has not confirmed in full yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingDelivery {
-    /// The id of the delivery.
+    /// The id of the delivery, unique for ever.
     pub id: DeliveryId,
     /// The turn that wrote it.
     pub run: RunId,
@@ -35,7 +35,7 @@ pub struct PendingDelivery {
     /// The IETF tag of the language that the person's client speaks, for words on buttons.
     #[serde(default)]
     pub language: Option<String>,
-    /// What the person may do about it: buttons under its end.
+    /// The buttons under its last part, by which the person may act on it.
     #[serde(default)]
     pub actions: Vec<Action>,
     /// Answers to the question that it asks, a button each; its turn waits for one.
@@ -123,13 +123,13 @@ pub enum Author {
 /// How a delivery ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryEnd {
-    /// Telegram has confirmed all of it.
+    /// Telegram has confirmed all parts.
     Whole,
     /// A person stopped it: the parts confirmed by then stay.
     Stopped,
-    /// Telegram refused it for good.
+    /// Telegram refused it for good: trying again would not help.
     Refused,
-    /// Nobody knows whether Telegram has taken it.
+    /// It is not known whether Telegram has taken the part under way, and it is not repeated any more.
     Unclear,
 }
 
@@ -145,23 +145,23 @@ pub enum Card {
     Settings,
 }
 
-/// Something a person may do about an answer.
+/// What a button under an answer or a notice does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Have it go on where it ended.
+    /// Has the answer go on where it ended.
     GoOn,
-    /// Asks the question again.
+    /// Asks the question of the answer again.
     Retry,
-    /// Asks the question again with another model, which is chosen next.
+    /// Shows the models to choose from, and asks the question again with the one chosen.
     OtherModel,
-    /// Runs the task now, beside its schedule.
+    /// Runs the task now; its schedule stays as it is.
     RunTask(TaskId),
-    /// Skips the missed run of the task.
+    /// Skips the missed run of the task that the notice asks about.
     SkipTask(TaskId),
-    /// Have a paused task run again.
+    /// Resumes the paused task at its next due time.
     ResumeTask(TaskId),
-    /// Cancels the task.
+    /// Cancels the task for good, but for a minute in which that can be undone.
     CancelTask(TaskId),
 }
 
@@ -174,7 +174,7 @@ pub struct LiveMessage {
     /// Which part of the answer it is, from 0 on.
     #[serde(default)]
     pub index: u32,
-    /// The chat of the message.
+    /// The chat that the message is in.
     pub chat: ChatId,
     /// The id of the message in that chat.
     pub message: MessageId,

@@ -231,7 +231,7 @@ impl Bill {
         let (spending, reservation) = self.close(usage)?;
         let (done, booked) = oneshot::channel();
         let ledger = Arc::clone(&self.ledger);
-        self.ledger.tasks.spawn("bill", async move {
+        self.ledger.background.spawn("bill", async move {
             ledger.book(spending, reservation).await;
             drop(done);
         });

@@ -82,7 +82,7 @@ impl Ledger {
     async fn keep(self: &Arc<Self>, bill: Bill) -> Result<Bill, LedgerError> {
         let (done, kept) = oneshot::channel();
         let store = Arc::clone(&self.store);
-        self.tasks.spawn("reserve", async move {
+        self.background.spawn("reserve", async move {
             let stored = match bill.reservation() {
                 Some(reservation) => store.reserve(&reservation).await,
                 None => Ok(()),

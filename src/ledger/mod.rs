@@ -35,7 +35,7 @@ pub struct Ledger {
     caps: Caps,
     zone: Tz,
     clock: Clock,
-    tasks: TaskTracker,
+    background: TaskTracker,
     today: Mutex<Today>,
     booked: Notify,
 }
@@ -62,8 +62,8 @@ pub struct LedgerParts {
     pub zone: Tz,
     /// Gives the current time: spending is booked on its day.
     pub clock: Clock,
-    /// What is booked when nobody waits for it.
-    pub tasks: TaskTracker,
+    /// Tracks bookings that nobody waits for.
+    pub background: TaskTracker,
 }
 
 /// Why a call was not made, or broke off.
@@ -102,10 +102,10 @@ impl Ledger {
     /// # Errors
     /// When the store fails.
     pub async fn open(parts: LedgerParts) -> Result<Arc<Self>, StoreError> {
-        let LedgerParts { models, store, prices, caps, zone, clock, tasks } = parts;
+        let LedgerParts { models, store, prices, caps, zone, clock, background } = parts;
         store.book_reserved().await?;
         let (today, booked) = (Mutex::default(), Notify::new());
-        let ledger = Self { models, store, prices, caps, zone, clock, tasks, today, booked };
+        let ledger = Self { models, store, prices, caps, zone, clock, background, today, booked };
         let date = ledger.date();
         let spent = sum(&ledger.store.spent(date..=date).await?);
         *ledger.today() = Today { date, day: Day { spent, reserved: Spent::default() } };

@@ -151,7 +151,7 @@ struct World {
     books: Arc<Books>,
     /// Minutes since the start.
     minutes: Arc<AtomicI64>,
-    tasks: TaskTracker,
+    background: TaskTracker,
 }
 
 fn tokens(cap: u64) -> Caps {
@@ -181,7 +181,7 @@ impl World {
         let models = Models::new(providers, name("fake:known"), vec![name("fake:unknown")]);
         let price =
             PriceSetting { name: "fake:known".into(), is_prefix: false, input: 1, cached: 1, output: 4 };
-        let (minutes, tasks) = (Arc::new(AtomicI64::new(0)), TaskTracker::new());
+        let (minutes, background) = (Arc::new(AtomicI64::new(0)), TaskTracker::new());
         let passed = minutes.clone();
         let parts = LedgerParts {
             models: Arc::new(models),
@@ -190,9 +190,9 @@ impl World {
             caps,
             zone: chrono_tz::Europe::Riga,
             clock: Clock::told_by(move || evening() + TimeDelta::minutes(passed.load(Ordering::SeqCst))),
-            tasks: tasks.clone(),
+            background: background.clone(),
         };
-        Self { ledger: Ledger::open(parts).await.unwrap(), talker, books, minutes, tasks }
+        Self { ledger: Ledger::open(parts).await.unwrap(), talker, books, minutes, background }
     }
 
     /// The same books opened again, as after a crash.
@@ -206,7 +206,7 @@ impl World {
 
     /// Waits until every bill is booked: nothing must be left set aside then, and the figures must agree.
     async fn settled(self) -> Spent {
-        assert!(self.tasks.finish(Duration::from_secs(1)).await);
+        assert!(self.background.finish(Duration::from_secs(1)).await);
         assert_eq!(self.books.reserved.lock().unwrap().len(), 0, "set aside in the store");
         assert_eq!(self.ledger.today().day.reserved, Spent::default(), "set aside in memory");
         let date = self.ledger.date();

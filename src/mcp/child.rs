@@ -21,8 +21,8 @@ const MAX_LINE: usize = 8 * 1024;
 const BEYOND: usize = 8 * 1024;
 /// So many lines are held back until it is known whether the child starts.
 const MAX_HELD: usize = 100;
-/// More than the longest secret, in bytes.
-const LONGEST_SECRET: usize = 1024;
+/// No secret is longer.
+const MAX_SECRET_BYTES: usize = 1024;
 /// What glibc is told: to give large blocks back at once, and to keep few pools. Other allocators ignore it.
 const ALLOCATOR: [(&str, &str); 2] = [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_ARENA_MAX", "2")];
 
@@ -121,7 +121,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     fn shown(&self, line: &[u8], is_cut: bool) -> String {
         let mut text = self.redactor.clean(String::from_utf8_lossy(line).trim_end());
         // Where it was cut the first half of a secret may stand.
-        let whole = if is_cut { text.len().saturating_sub(LONGEST_SECRET) } else { text.len() };
+        let whole = if is_cut { text.len().saturating_sub(MAX_SECRET_BYTES) } else { text.len() };
         let kept = whole.min(MAX_LINE);
         if kept < text.len() {
             text.truncate(text.floor_char_boundary(kept));

@@ -61,14 +61,14 @@ struct Running {
 }
 
 impl Mcp {
-    /// Starts the server from the first candidate that is of this build, and keeps it running until the tasks stop.
+    /// Starts the server from the first candidate that is of this build, and keeps it running until `background` is asked to stop.
     ///
     /// # Errors
     /// When no candidate can be started; nothing is left running then.
     pub async fn start(
         candidates: Vec<Candidate>,
         recipe: Recipe,
-        tasks: &TaskTracker,
+        background: &TaskTracker,
     ) -> Result<Self, StartError> {
         let (candidate, running) = first_of_this_build(candidates, &recipe).await?;
         let (sender, current) = watch::channel(Some(Arc::clone(&running.connection)));
@@ -77,8 +77,8 @@ impl Mcp {
             restarts: Arc::default(),
             child: Arc::new(AtomicU32::new(running.child.id().unwrap_or_default())),
         };
-        let keeper = Keeper { candidate, recipe, sender, mcp: mcp.clone(), tasks: tasks.clone() };
-        tasks.spawn("mcp_supervisor", keeper.keep(running));
+        let keeper = Keeper { candidate, recipe, sender, mcp: mcp.clone(), background: background.clone() };
+        background.spawn("mcp_supervisor", keeper.keep(running));
         Ok(mcp)
     }
 
@@ -114,13 +114,13 @@ impl Mcp {
     }
 }
 
-/// The task that watches the child.
+/// Watches the child, and starts another one when it ends.
 struct Keeper {
     candidate: Candidate,
     recipe: Recipe,
     sender: watch::Sender<Option<Arc<Connection>>>,
     mcp: Mcp,
-    tasks: TaskTracker,
+    background: TaskTracker,
 }
 
 impl Keeper {
@@ -130,7 +130,7 @@ impl Keeper {
             let began = Instant::now();
             let status = tokio::select! {
                 status = running.child.wait() => status,
-                () = self.tasks.stopping() => {
+                () = self.background.stopping() => {
                     self.sender.send_replace(None);
                     return end(running).await;
                 }
@@ -155,7 +155,7 @@ impl Keeper {
         for pause in pauses {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = self.tasks.stopping() => return None,
+                () = self.background.stopping() => return None,
             }
             match launch(&self.candidate, &self.recipe, true).await {
                 Ok(running) => return Some(running),

@@ -17,7 +17,7 @@ use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::task::SCHEDULED_AGENT;
 
-/// Name and text of each template.
+/// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
 const TEMPLATES: [(&str, &str); 4] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("message.md", include_str!("../../prompts/message.md")),
@@ -25,93 +25,93 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("tail.md", include_str!("../../prompts/tail.md")),
 ];
 
-/// Compiled templates, and the agents.
+/// The compiled templates of prompts, and the agents. Read once at the start.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
     agents: BTreeMap<String, Agent>,
 }
 
-/// What `system.md` is made from.
+/// What `system.md` is rendered from.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct SystemView {
     /// The bot's first name.
     pub bot_name: String,
     /// Its username, without `@`.
     pub bot_username: String,
-    /// The instructions of the agent that runs, if it is one.
+    /// The instructions of the agent that answers; `None` for Figaro itself.
     pub agent: Option<String>,
-    /// The chat's own instructions.
+    /// The instructions that the chat has set; `None` for none.
     pub custom_prompt: Option<String>,
-    /// The language to answer in.
+    /// The language to answer in, in free words; `None` for that of each message.
     pub language: Option<String>,
-    /// The tone of answers, in free words.
+    /// The tone of answers, in free words; `None` for the usual one.
     pub personality: Option<String>,
 }
 
-/// What `message.md` is made from: one message of a person.
+/// What `message.md` is rendered from: one message of a person.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct MessageView {
     /// Telegram's id of the chat.
     pub chat_id: i64,
     /// `private`, `group` or `channel`.
     pub chat_type: &'static str,
-    /// A group's title.
+    /// The title of a group or channel; `None` in a private chat.
     pub chat_title: Option<String>,
-    /// The forum topic.
+    /// The id of the forum topic; `None` outside of topics.
     pub topic_id: Option<i64>,
     /// The writer's name, which everybody chooses for themselves.
     pub from: String,
     /// The writer's username, without `@`: nobody else has it.
     pub username: Option<String>,
-    /// The writer's id.
+    /// The writer's id as tools take it: at Telegram the number alone.
     pub user_id: String,
-    /// The message's id.
+    /// Telegram's id of the message in its chat.
     pub message_id: i64,
-    /// When it was sent, in the chat's zone.
+    /// Date and time at which it was sent, in the chat's zone.
     pub sent: String,
-    /// Whether the next two mean anything.
+    /// Whether it stands in a group: only there `mentioned` and `reply_to_bot` are told.
     pub group: bool,
-    /// It names the bot.
+    /// Whether it names the bot.
     pub mentioned: bool,
-    /// It replies to the bot.
+    /// Whether it is a reply to a message of the bot.
     pub reply_to_bot: bool,
-    /// Where it was forwarded from.
+    /// The name of the person or chat that it was forwarded from; `None` if the writer's own.
     pub forwarded_from: Option<String>,
-    /// What it replies to.
+    /// The message that it replies to.
     pub quotes: Option<QuoteView>,
     /// The text of the message.
     pub text: String,
-    /// What else it carries.
+    /// Its pictures, files and all else that is not text.
     pub attachments: Vec<AttachmentView>,
-    /// It is the prompt of a task: `task.md` is made from it instead.
+    /// Whether it is the prompt of a task: then `task.md` is rendered from it instead.
     #[serde(skip)]
     pub task: bool,
 }
 
-/// A quoted message.
+/// A message that a person replied to.
 #[derive(Debug, Clone, Serialize)]
 pub struct QuoteView {
-    /// Its id, in the same chat.
+    /// Telegram's id of it, if it is in the same chat.
     pub message: Option<i64>,
-    /// Who wrote it.
+    /// The name of its writer, where it is known.
     pub author: Option<String>,
-    /// The text of the quoted message.
+    /// The whole text of the message.
     pub text: String,
-    /// The part that was marked.
+    /// The part of the text that the person marked for the reply.
     pub excerpt: Option<String>,
-    /// What else it carries.
+    /// Its pictures, files and all else that is not text.
     pub attachments: Vec<AttachmentView>,
 }
 
 /// Something in a message that is not text.
 #[derive(Debug, Clone, Serialize)]
 pub struct AttachmentView {
-    /// What it is, in a word.
+    /// The kind in a word, such as `photo`.
     pub kind: &'static str,
-    /// What tells it apart: a file's name, a poll's question.
+    /// What tells it apart, such as a file's name or a poll's question.
     pub name: Option<String>,
-    /// Why the model does not get to see it, if it could.
+    /// Why the model does not see a picture that it could have seen; `None` if it does, or could not.
     pub missing: Option<String>,
 }
 
@@ -126,22 +126,22 @@ pub struct BackgroundView {
     pub user_id: String,
     /// The text of the message.
     pub text: String,
-    /// What else was sent.
+    /// Its pictures, files and all else that is not text.
     pub attachments: Vec<AttachmentView>,
 }
 
-/// What `tail.md` is made from: everything that changes from question to question.
+/// What `tail.md` is rendered from: everything that changes from question to question.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TailView {
     /// Messages before the question that were not addressed to the bot, oldest first. The template knows them by their
     /// earlier name.
     #[serde(rename = "overheard")]
     pub background: Vec<BackgroundView>,
-    /// Notes by key, a line each.
+    /// The chat's notes, a line each, grouped by key.
     pub notes: Vec<String>,
     /// Date and time in the chat's zone.
     pub now: String,
-    /// The question is the prompt of a task.
+    /// Whether the question is the prompt of a task.
     pub task: bool,
     /// The rendered question.
     pub question: String,
@@ -162,7 +162,7 @@ impl Prompts {
         if faults.is_empty() { Ok(Self { templates, agents }) } else { Err(faults.join("\n")) }
     }
 
-    /// An agent by its name; `None` where no file names it.
+    /// The agent with this name; `None` where no file defines it.
     #[must_use]
     pub fn agent(&self, name: &str) -> Option<&Agent> {
         self.agents.get(name)
@@ -180,20 +180,20 @@ impl Prompts {
         self.choosable().find(|agent| agent.name == name)
     }
 
-    /// Iterates over all agents.
+    /// All agents, by name.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.agents.values()
     }
 
-    /// The system prompt.
+    /// Renders the system prompt.
     ///
     /// # Errors
-    /// A template of the owner's that asks for what there is not.
+    /// Describes the fault of a template in the owner's folder that uses a name or filter that does not exist.
     pub fn system(&self, view: &SystemView) -> Result<String, String> {
         self.render("system.md", view)
     }
 
-    /// A person's message, or the prompt of a task.
+    /// Renders a person's message, or the prompt of a task.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -201,7 +201,7 @@ impl Prompts {
         self.render(if view.task { "task.md" } else { "message.md" }, view)
     }
 
-    /// The live tail with the question.
+    /// Renders the end of the request: background, notes, time, and the question.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -215,7 +215,7 @@ impl Prompts {
     }
 }
 
-/// The templates, and what is wrong with those that are missing.
+/// Compiles the templates. Returns them with a line for each that cannot be read or does not compile.
 fn compile(folder: Option<&Path>) -> (Environment<'static>, Vec<String>) {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);

@@ -35,8 +35,8 @@ pub const MAX_RUNNING: usize = 16;
 const BATCH: usize = 256;
 /// However far away the next task is: the machine's clock may be set, or the machine may have slept.
 const LOOK_EVERY: TimeDelta = TimeDelta::seconds(60);
-/// So often at most, whatever the store says.
-const SHORTEST: TimeDelta = TimeDelta::milliseconds(5);
+/// No pause between two looks is shorter, whatever the store says.
+const MIN_PAUSE: TimeDelta = TimeDelta::milliseconds(5);
 /// The pause after the store failed.
 const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(10);
 
@@ -59,8 +59,8 @@ pub struct Scheduler {
     pub owners: Arc<dyn Owners>,
     /// Gives the current time: tasks are due by it.
     pub clock: Clock,
-    /// It ends when these stop.
-    pub tasks: TaskTracker,
+    /// The scheduler ends when this is asked to stop.
+    pub background: TaskTracker,
 }
 
 /// A run that nobody works on any more.
@@ -101,9 +101,9 @@ impl Scheduler {
             };
             tokio::select! {
                 biased;
-                () = self.tasks.stopping() => return,
+                () = self.background.stopping() => return,
                 () = news.notified() => {}
-                () = tokio::time::sleep(pause.max(SHORTEST).to_std().unwrap_or(Duration::ZERO)) => {}
+                () = tokio::time::sleep(pause.max(MIN_PAUSE).to_std().unwrap_or(Duration::ZERO)) => {}
             }
         }
     }
@@ -151,7 +151,7 @@ impl Scheduler {
             let did = self.forget(&due, now, awake).await?
                 | self.tell(&due, now, awake).await?
                 | self.begin(&due, &under_way, now, awake).await?;
-            if self.tasks.is_stopping() {
+            if self.background.is_stopping() {
                 return Ok(None);
             }
             if !did {

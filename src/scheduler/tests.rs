@@ -104,7 +104,7 @@ impl Owners for Told {
 struct Bench {
     _folder: tempfile::TempDir,
     worker: Arc<Worker>,
-    tasks: TaskTracker,
+    background: TaskTracker,
 }
 
 impl Bench {
@@ -122,28 +122,28 @@ impl Bench {
         let (ran, told) = (Mutex::default(), Mutex::default());
         let worker =
             Arc::new(Worker { store, clock, waits, hangs, fails, ran, told, wrong, owners: Arc::default() });
-        Self { _folder: folder, worker, tasks: TaskTracker::new() }
+        Self { _folder: folder, worker, background: TaskTracker::new() }
     }
 
     fn on(&mut self) {
-        self.tasks = TaskTracker::new();
+        self.background = TaskTracker::new();
         let scheduler = Scheduler {
             store: Arc::new(self.worker.store.clone()),
             access: AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist },
             settings: Arc::new(self.worker.store.clone()),
             conversations: Arc::new(self.worker.store.clone()),
-            mailboxes: Mailboxes::new(self.worker.clone(), self.tasks.clone()),
+            mailboxes: Mailboxes::new(self.worker.clone(), self.background.clone()),
             locales: Arc::new(Locales::load().unwrap()),
             owners: self.worker.owners.clone(),
             clock: self.worker.clock.clone(),
-            tasks: self.tasks.clone(),
+            background: self.background.clone(),
         };
-        self.tasks.spawn("scheduler", scheduler.run());
+        self.background.spawn("scheduler", scheduler.run());
     }
 
     async fn off(&self, how_long: Duration) {
-        self.tasks.stop();
-        assert!(self.tasks.finish(MINUTE).await);
+        self.background.stop();
+        assert!(self.background.finish(MINUTE).await);
         advance(how_long).await;
     }
 
@@ -297,7 +297,7 @@ async fn a_lease_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_agai
         // It dies in the middle of the run.
         sleep(Duration::from_secs(5)).await;
         crashed.push(bench.ran().len());
-        bench.tasks.stop();
+        bench.background.stop();
     }
     let (last, before) = crashed.split_last().unwrap();
     assert!(before.iter().copied().eq(1..=before.len()), "{crashed:?}");
@@ -316,7 +316,7 @@ async fn restarts_fail_no_run_that_never_began() {
     for _ in 0..MAX_TAKEN_UP * 2 {
         bench.on();
         sleep(Duration::from_secs(5)).await;
-        bench.tasks.stop();
+        bench.background.stop();
     }
     bench.worker.waits.store(false, Ordering::Relaxed);
     bench.on();
@@ -394,7 +394,7 @@ async fn the_tasks_of_one_chat_do_not_hold_up_those_of_others() {
     assert_eq!(ran, [run("23 09:00", "23 09:00", false), run("23 09:40", "23 09:40", false)]);
     let (due, at, _) = bench.worker.ran.lock().unwrap()[1];
     assert!(at - due < TimeDelta::seconds(1), "{at}");
-    bench.tasks.stop();
+    bench.background.stop();
 }
 
 /// A clock that is wrong for a minute silences no task: each runs at its next time by the right one.

@@ -37,7 +37,7 @@ pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
-/// The result of every call here.
+/// The result of every operation of a store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// An update as Telegram sent it.
@@ -61,10 +61,10 @@ pub struct UnreadableUpdate {
 }
 
 impl UnreadableUpdate {
-    /// So much of the text is kept, in bytes.
+    /// The most bytes of the text that are kept.
     pub const KEPT_BYTES: usize = 64 * 1024;
 
-    /// The update of this id and text, as far as it is kept.
+    /// An unreadable update with this id, of whose text the first [`Self::KEPT_BYTES`] are kept.
     #[must_use]
     pub fn new(id: UpdateId, text: &str) -> Self {
         let kept = text[..text.floor_char_boundary(Self::KEPT_BYTES)].to_owned();
@@ -72,7 +72,7 @@ impl UnreadableUpdate {
     }
 }
 
-/// Updates between their arrival and their settlement.
+/// Updates between their arrival and their settlement, of the bot for which the store was opened.
 #[async_trait]
 pub trait InboxStore: Debug + Send + Sync {
     /// Stores those updates that were never seen before, durably, and returns them in the order given.
@@ -82,7 +82,7 @@ pub trait InboxStore: Debug + Send + Sync {
     async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()>;
     /// Forgets the text of updates that were set aside before this time, those of other bots too. Returns how many.
     async fn expire_set_aside(&self, before: DateTime<Utc>) -> Result<usize>;
-    /// Everything accepted and not settled, in order of its id.
+    /// All updates that were accepted and are not settled, by id.
     async fn unsettled(&self) -> Result<Vec<RawUpdate>>;
     /// Marks updates as dealt with, durably; their ids stay known as seen. Unknown ids are ignored.
     async fn settle(&self, updates: &[UpdateId]) -> Result<()>;
@@ -91,7 +91,7 @@ pub trait InboxStore: Debug + Send + Sync {
     async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize>;
 }
 
-/// So many updates of a bot that could not be read are kept.
+/// The most updates of a bot that could not be read and are kept; the oldest go first.
 pub const KEPT_UNREADABLE: usize = 100;
 
 /// Sessions, their messages, their background messages and their turns.
@@ -124,9 +124,9 @@ pub trait ConversationStore: Debug + Send + Sync {
     ) -> Result<Option<(ActiveTurn, Vec<Message>)>>;
     /// The stored messages of a turn's question, oldest first.
     async fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>>;
-    /// Turns that began and never ended.
+    /// All turns that began and have not ended, of every conversation. After a start these are the ones to go on with.
     async fn active_runs(&self) -> Result<Vec<ActiveTurn>>;
-    /// Appends a message; its `index` is set here and returned.
+    /// Appends a message to its session. Sets its `index` to the next one of the session, and returns that.
     async fn append(&self, message: Message) -> Result<u32>;
     /// Records a step of a turn, in one durable write: what the model said, the state of the turn's machine, and that calls
     /// start; after a crash it is known that these may have acted.
@@ -160,7 +160,7 @@ pub trait ConversationStore: Debug + Send + Sync {
 /// Turns that wait for a person.
 #[async_trait]
 pub trait ParkedStore: Debug + Send + Sync {
-    /// All of them, also those that were answered and have not gone on yet.
+    /// All turns that wait, also those that were answered and have not gone on yet.
     async fn parked_turns(&self) -> Result<Vec<ParkedTurn>>;
     /// Records the answer and settles its update, in one durable write; gives the conversation in which the turn goes on.
     /// `None`, and nothing is written, if the turn does not wait any more or was answered before.
@@ -177,11 +177,12 @@ pub trait ParkedStore: Debug + Send + Sync {
 /// Replies on their way, and which Telegram messages are the bot's own.
 #[async_trait]
 pub trait OutboxStore: Debug + Send + Sync {
-    /// Replies not confirmed in full, oldest first.
+    /// All replies that Telegram has not confirmed in full, oldest first.
     async fn deliveries(&self) -> Result<Vec<PendingDelivery>>;
-    /// Counts, durably, one more repeat of the part under way.
+    /// Counts, durably, one more repeat of the part under way. A delivery that has ended is ignored.
     async fn count_repeat(&self, delivery: DeliveryId) -> Result<()>;
-    /// Records one more confirmed part, durably; the next one has not been repeated yet.
+    /// Records, durably, the message that one more part was sent as; the count of repeats begins anew for the next part. A
+    /// delivery that has ended is ignored.
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
     /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone. The
     /// live messages of its turn are forgotten in the same write, and a task whose words these were has run.
@@ -200,7 +201,7 @@ pub trait OutboxStore: Debug + Send + Sync {
     async fn author(&self, chat: ChatId, message: MessageId) -> Result<Option<Author>>;
     /// Remembers, durably, a live message of a turn, also as one of the model's. It replaces the one with its index.
     async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()>;
-    /// The live messages of a turn, by index.
+    /// The live messages of a turn, by index; empty if it has none.
     async fn live_of(&self, run: RunId) -> Result<Vec<LiveMessage>>;
     /// The live messages of all turns, the oldest turn first.
     async fn live_messages(&self) -> Result<Vec<LiveMessage>>;
@@ -211,11 +212,11 @@ pub trait OutboxStore: Debug + Send + Sync {
 /// What became of a note that was to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
-    /// It was stored.
+    /// It was stored as a new note.
     New,
-    /// The chat has one with the same key and content.
+    /// The chat has a note with the same key and content, which stays; nothing was stored. Its id.
     Already(NoteId),
-    /// The chat has `limit` notes; nothing was stored.
+    /// The chat has as many notes as it may; nothing was stored.
     Full,
 }
 
@@ -293,7 +294,7 @@ pub trait UsageStore: Debug + Send + Sync {
     async fn tell_of_caps(&self, day: NaiveDate) -> Result<bool>;
 }
 
-/// How many tasks there may be.
+/// How many tasks there may be that may still run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskLimits {
     /// The most tasks of a chat.
@@ -305,9 +306,9 @@ pub struct TaskLimits {
 /// What became of a task that was to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskAdded {
-    /// It was stored.
+    /// It was stored as a new task.
     New,
-    /// The chat has one that says the same.
+    /// The chat has a live task that asks for the same at the same times, which stays; nothing was stored. Its id.
     Already(TaskId),
     /// The chat has reached [`TaskLimits::per_chat`]; nothing was stored.
     ChatFull,
@@ -344,7 +345,7 @@ pub trait TaskStore: Debug + Send + Sync {
     async fn due_tasks(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>>;
     /// When the first task after this time has to be looked after.
     async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>>;
-    /// Tasks whose run is under way, as far as the store knows.
+    /// All tasks that have a lease: their run is under way, or was lost in a crash.
     async fn leased_tasks(&self) -> Result<Vec<Task>>;
     /// Begins the turn of a leased task in the current session of a conversation, the task's own unless its chat has got
     /// another id meanwhile: its prompt is appended, and the turn recorded, in one write. Gives the task as it is now, too.
@@ -358,11 +359,11 @@ pub trait TaskStore: Debug + Send + Sync {
         conversation: Conversation,
         now: DateTime<Utc>,
     ) -> Result<Option<(ActiveTurn, Task)>>;
-    /// Told whenever tasks may have to be looked after at another time than before.
+    /// Is notified whenever a task may be due at another time than before; the scheduler waits for it.
     fn task_news(&self) -> Arc<Notify>;
 }
 
-/// So many runs of a task are kept.
+/// The most runs that are kept of a task; the oldest go first.
 pub const KEPT_RUNS: u32 = 20;
 
 /// How the store is doing, for `/status` and `figaro check`.

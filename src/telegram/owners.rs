@@ -29,7 +29,7 @@ impl Owners for TelegramOwners {
     async fn tell(&self, words: &str) {
         let (this, words) = (self.clone(), words.to_owned());
         // Whoever has caused it does not wait for it.
-        self.sender.tasks.spawn("owners", async move { this.write(&words).await });
+        self.sender.background.spawn("owners", async move { this.write(&words).await });
     }
 }
 

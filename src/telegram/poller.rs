@@ -38,8 +38,8 @@ pub struct Poller {
     pub router: Arc<Router>,
     /// Gives the current time: updates are dated by it.
     pub clock: Clock,
-    /// It runs until these stop.
-    pub tasks: TaskTracker,
+    /// Polling ends when this is asked to stop.
+    pub background: TaskTracker,
 }
 
 impl Poller {
@@ -48,10 +48,10 @@ impl Poller {
         let mut cursor = Cursor::default();
         let mut pauses = tries::pauses();
         let mut swept = None;
-        while !self.tasks.is_stopping() {
+        while !self.background.is_stopping() {
             let polled = tokio::select! {
                 polled = self.api.updates(cursor.offset(), &KINDS) => polled,
-                () = self.tasks.stopping() => return,
+                () = self.background.stopping() => return,
             };
             match polled {
                 Ok(updates) => {
@@ -147,7 +147,7 @@ impl Poller {
     async fn sleep(&self, time: Duration) {
         tokio::select! {
             () = tokio::time::sleep(time) => {}
-            () = self.tasks.stopping() => {}
+            () = self.background.stopping() => {}
         }
     }
 }

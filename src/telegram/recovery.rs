@@ -135,7 +135,7 @@ async fn settings_card(router: &Router, run: &ActiveTurn) -> Result<Vec<PendingD
 /// Takes the words of these turns back, while the bot begins to work.
 fn withdraw(router: &Router, delivery: &Arc<dyn Delivery>, runs: Vec<RunId>) {
     let delivery = Arc::clone(delivery);
-    router.tasks.spawn("withdraw", async move {
+    router.background.spawn("withdraw", async move {
         for run in runs {
             tracing::info!(%run, "taking back what a turn had shown that nobody goes on with");
             delivery.withdraw(run).await;

@@ -40,8 +40,8 @@ pub struct Sender {
     pub settings: Arc<dyn SettingsStore>,
     /// Gives the current time: messages and attempts are dated by it.
     pub clock: Clock,
-    /// The bot's spawned tasks: retries end when these are asked to stop.
-    pub tasks: TaskTracker,
+    /// What the bot runs in the background: retries end when this is asked to stop.
+    pub background: TaskTracker,
 }
 
 /// A message to be sent: text or a document, with its buttons.
@@ -250,7 +250,7 @@ impl Sender {
         tokio::select! {
             biased;
             done = doing => Ok(done),
-            () = self.tasks.stopping() => Err(Unsent::Stopping),
+            () = self.background.stopping() => Err(Unsent::Stopping),
             () = stop.cancelled() => Err(Unsent::Stopped),
         }
     }

@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// The pause before the second try, where the service asks for no other.
 const PAUSE: Duration = Duration::from_secs(1);
 /// A service that wants a longer pause is not asked again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// Five excerpts take a few kilobytes.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// The most characters of the service's own words that are kept.
@@ -133,7 +133,7 @@ impl Answer {
     fn pause(&self) -> Option<Duration> {
         let is_passing = self.status == StatusCode::TOO_MANY_REQUESTS || self.status.is_server_error();
         let pause = self.retry_after.unwrap_or(PAUSE);
-        (is_passing && pause <= LONGEST_PAUSE).then_some(pause)
+        (is_passing && pause <= MAX_PAUSE).then_some(pause)
     }
 
     fn found(&self) -> Result<Found, SearchError> {
@@ -224,7 +224,7 @@ mod tests {
         };
         let cases = [
             (429, None, Some(PAUSE)),
-            (429, Some(5.0), Some(LONGEST_PAUSE)),
+            (429, Some(5.0), Some(MAX_PAUSE)),
             (429, Some(5.5), None),
             (503, Some(0.5), Some(Duration::from_millis(500))),
             (500, None, Some(PAUSE)),

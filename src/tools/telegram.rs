@@ -29,7 +29,7 @@ use crate::store::OutboxStore;
 /// Parameters that say where; the current chat and topic stand in for them.
 const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
 /// A 429 whose wait is no longer than this is waited out and the call made once more.
-const LONGEST_WAIT: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// The methods a prompt carries, in short form.
 const EVERYDAY: &str = include_str!("everyday.yaml");
@@ -247,9 +247,7 @@ impl TelegramTool {
                 }
             };
             match retry_after(&answer) {
-                Some(wait) if is_paced && !last && wait <= LONGEST_WAIT => {
-                    self.tools.limiter.pause(chat, wait)
-                }
+                Some(wait) if is_paced && !last && wait <= MAX_WAIT => self.tools.limiter.pause(chat, wait),
                 _ if answer.is_error => return Err(self.failure(&answer.content)),
                 _ => return Ok(answer.content.get("result").cloned().unwrap_or(answer.content)),
             }

@@ -74,7 +74,7 @@ impl Ender {
                 self.delivery.deliver(card, &CancellationToken::new()).await;
             }
             if finish.is_declined {
-                self.decline(question, &facts.texts.trouble_internal).await;
+                self.decline(question, &facts.texts.error_internal).await;
             }
         }
         // Whoever asked need not wait for that.
@@ -153,7 +153,7 @@ impl Ender {
 
     /// Says that a question stays in the inbox, so that nobody sends it again and gets two answers.
     pub(super) async fn hold(&self, question: &Question) {
-        self.decline(question, &self.texts(question).trouble_kept).await;
+        self.decline(question, &self.texts(question).error_store).await;
     }
 
     async fn decline(&self, question: &Question, words: &str) {

@@ -225,9 +225,9 @@ impl Parked {
     }
 
     /// Gives up what has waited too long, with a word to the person, until the bot stops.
-    pub async fn expire(self, mailboxes: Mailboxes, locales: Arc<Locales>, tasks: TaskTracker) {
+    pub async fn expire(self, mailboxes: Mailboxes, locales: Arc<Locales>, background: TaskTracker) {
         tokio::select! {
-            () = tasks.stopping() => return,
+            () = background.stopping() => return,
             () = tokio::time::sleep(START_PAUSE) => {}
         }
         loop {
@@ -239,7 +239,7 @@ impl Parked {
                 }
             };
             tokio::select! {
-                () = tasks.stopping() => return,
+                () = background.stopping() => return,
                 () = self.0.changed.notified() => {}
                 () = slept => {}
             }

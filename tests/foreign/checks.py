@@ -25,7 +25,7 @@ from servers import environment, mcp_server, nothing_runs, offline_telegram
 HERE = Path(__file__).resolve().parent
 TABLE = HERE.parents[1] / "mcp-server" / "bot-api"
 KEY = "sesame"
-PATIENCE = 30
+TIMEOUT_SECONDS = 30
 PICTURE = {"name": "dot.png", "base64": base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()}
 
 # Scenarios of the suite that need nothing but a server.
@@ -87,7 +87,7 @@ class Report:
         try:
             made = test(*args)
             if isinstance(made, Awaitable):
-                asyncio.run(asyncio.wait_for(made, PATIENCE))
+                asyncio.run(asyncio.wait_for(made, TIMEOUT_SECONDS))
         except Exception as error:  # A client may fail in any way; each is a failed check.
             self.failed += 1
             print(f"FAILED  {name}: {'; '.join(reasons(error))}", flush=True)
@@ -210,7 +210,7 @@ def ran(command: list[str], folder: Path, more: dict[str, str]) -> tuple[int, st
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_SECONDS,
         check=False,
     )
     return done.returncode, done.stdout + done.stderr

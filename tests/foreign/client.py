@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from expect import TEXT_FILE, Wrong, expect, expect_names
 from servers import CHAT, TOKEN
 
-PATIENCE = 20
+TIMEOUT_SECONDS = 20
 MAX_PAGES = 20
 REVISIONS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 
@@ -68,7 +68,7 @@ def keyed(key: str | None, note: Any = None) -> httpx2.AsyncClient:
     """An HTTP client that sends a key, and tells of the answers."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     hooks = {"response": [note]} if note else {}
-    return httpx2.AsyncClient(headers=headers, trust_env=False, timeout=PATIENCE, event_hooks=hooks)
+    return httpx2.AsyncClient(headers=headers, trust_env=False, timeout=TIMEOUT_SECONDS, event_hooks=hooks)
 
 
 async def look_round(client: Client, mode: str, tools: set[str]) -> None:

@@ -9,7 +9,7 @@ use figaro_offline::telegram::{Failure, Say};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, text};
-use crate::support::{ANN, BOB, PATIENCE, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 /// An address that only the model writes, with words of the chat.
 const OWN: &str = "https://evil.example/?d=words";
@@ -121,7 +121,7 @@ async fn what_search_found_may_be_loaded_also_after_a_restart() {
     let bot = recipe.spawn();
     bot.ready().await;
     world.say(ANN, ANN, "find a cat");
-    world.model.wait_until(PATIENCE, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
+    world.model.wait_until(TIMEOUT, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
     bot.kill();
     world.script.push(Reply::turn(vec![photo(CAT), photo(OWN)]));
     world.script.push(Reply::text(&format!("{OWN} or {CAT}")));
@@ -149,7 +149,7 @@ async fn pages_of_a_provider_that_searches_are_known_after_a_restart() {
     let bot = recipe.spawn();
     bot.ready().await;
     world.say(ANN, ANN, "find a cat");
-    world.model.wait_until(PATIENCE, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
+    world.model.wait_until(TIMEOUT, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
     bot.kill();
     world.script.push(Reply::turn(vec![photo(CAT), photo(OWN)]));
     world.script.push(Reply::text("There."));

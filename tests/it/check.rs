@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::support::bot::Recipe;
-use crate::support::{ANN, BOB, PATIENCE, World, proc};
+use crate::support::{ANN, BOB, TIMEOUT, World, proc};
 
 /// Runs a bot that must refuse to start, and gives its one message.
 pub async fn refused(world: &World, recipe: &Recipe) -> String {
@@ -313,7 +313,7 @@ async fn a_reader_that_has_left_changes_nothing() {
     let run = async |recipe: Recipe| {
         let mut command = tokio::process::Command::from(recipe.command());
         command.stdin(Stdio::null()).stdout(closed()).stderr(closed()).kill_on_drop(true);
-        tokio::time::timeout(PATIENCE, command.status()).await.unwrap().unwrap().code()
+        tokio::time::timeout(TIMEOUT, command.status()).await.unwrap().unwrap().code()
     };
     assert_eq!(run(world.bot().arg("check")).await, Some(0));
     assert_eq!(run(world.bot().set("ACCESS", "everyone")).await, Some(2));
@@ -322,7 +322,7 @@ async fn a_reader_that_has_left_changes_nothing() {
     world.script.push(Reply::text("Here."));
     assert_eq!(world.ask("Where are you?").await["text"], "Here.");
     proc::signal(bot.id(), "TERM");
-    assert!(proc::becomes(PATIENCE, || bot.try_wait().unwrap().is_some()).await);
+    assert!(proc::becomes(TIMEOUT, || bot.try_wait().unwrap().is_some()).await);
     assert_eq!(bot.wait().unwrap().code(), Some(0));
 }
 

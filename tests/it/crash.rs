@@ -13,13 +13,13 @@ use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{Failure, View};
 use serde_json::{Value, json};
 
-use crate::support::{ANN, BOB, Bot, PATIENCE, World, listener};
+use crate::support::{ANN, BOB, Bot, TIMEOUT, World, listener};
 
 const UNKNOWN: &str = "whether it acted is not known";
 
 /// Waits until Telegram has seen something.
 async fn until(world: &World, what: &str, mut seen: impl FnMut(&View<'_>) -> bool) {
-    let found = world.telegram.wait_until(PATIENCE, |view| seen(view).then_some(())).await;
+    let found = world.telegram.wait_until(TIMEOUT, |view| seen(view).then_some(())).await;
     found.unwrap_or_else(|| panic!("{what} did not happen"));
 }
 
@@ -196,7 +196,7 @@ async fn a_call_that_had_ended_is_not_made_again_and_its_result_is_there() {
     world.script.push(Reply::silence());
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
-    world.model.wait_until(PATIENCE, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
+    world.model.wait_until(TIMEOUT, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
     world.script.push(Reply::text("There it is."));
     let bot = killed(&world, bot).await;
     assert_eq!(world.answers(ANN, 2).await[1]["text"], "There it is.");
@@ -214,7 +214,7 @@ async fn what_the_model_has_said_by_a_tool_is_not_said_again() {
     world.script.push(Reply::silence());
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Say it yourself").unwrap();
-    world.model.wait_until(PATIENCE, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
+    world.model.wait_until(TIMEOUT, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
     world.script.push(Reply::text("I have said it."));
     world.script.push(Reply::text("Next."));
     let bot = killed(&world, bot).await;
@@ -312,7 +312,7 @@ async fn a_turn_that_had_acted_does_not_begin_again_for_an_edit() {
     let pass = async |count: usize| {
         world
             .model
-            .wait_until(PATIENCE, |requests| requests.get(count - 1).map(|_| ()))
+            .wait_until(TIMEOUT, |requests| requests.get(count - 1).map(|_| ()))
             .await
             .expect("a pass");
     };

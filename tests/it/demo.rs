@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 
 use crate::check::{refused, words};
 use crate::support::bot::Recipe;
-use crate::support::{PATIENCE, World, proc};
+use crate::support::{TIMEOUT, World, proc};
 
 /// Reads the demo's events until the bot says something with these words in the chat.
 async fn hears(http: &reqwest::Client, url: &str, chat: i64, words: &str) -> bool {
@@ -45,7 +45,7 @@ async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
     shell.current_dir(world.folder.path()).env_clear().env("TMPDIR", world.folder.path());
     let mut demo = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
-    let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
+    let line = tokio::time::timeout(TIMEOUT, lines.next_line()).await.unwrap().unwrap().unwrap();
     let url = format!("http://127.0.0.1:{port}/");
     assert!(line.contains(&url), "{line}");
     let http = reqwest::Client::builder().build().unwrap();
@@ -60,13 +60,13 @@ async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
     for (said, answer) in talk {
         let message = json!({"chat_id": 1001, "from": 1001, "text": said});
         let sent = http.post(format!("{url}demo/send")).json(&message);
-        let hearing = tokio::time::timeout(PATIENCE, hears(&http, &url, 1001, answer));
+        let hearing = tokio::time::timeout(TIMEOUT, hears(&http, &url, 1001, answer));
         let (heard, sent) = tokio::join!(hearing, sent.send());
         assert!(sent.unwrap().status().is_success() && heard.unwrap());
     }
     let pid = demo.id().unwrap();
     proc::signal(pid, "TERM");
-    let output = tokio::time::timeout(PATIENCE, demo.wait_with_output()).await.unwrap().unwrap();
+    let output = tokio::time::timeout(TIMEOUT, demo.wait_with_output()).await.unwrap().unwrap();
     assert!(output.status.success(), "{}", words(&output).1);
     assert_eq!(words(&output).1, "", "nothing to complain about");
     assert_eq!(proc::with_words(&url[..url.len() - 1]), Vec::<u32>::new(), "left running");

@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::support::scene::{TEAM, labels, number, text};
-use crate::support::{ANN, BOB, PATIENCE, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 /// What its buttons say.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,7 +141,7 @@ impl Embedded {
 
     async fn end(mut self) {
         self.stop.send(()).unwrap();
-        let ended = tokio::time::timeout(PATIENCE, self.running.join_next()).await;
+        let ended = tokio::time::timeout(TIMEOUT, self.running.join_next()).await;
         ended.expect("it ends").unwrap().unwrap();
     }
 }
@@ -220,6 +220,6 @@ async fn two_commands_do_not_share_a_name() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let (settings, additions) = (settings(&world), Additions { commands: vec![again] });
     let running = app::run_with(&settings, stream::pending(), &additions);
-    let refused = tokio::time::timeout(PATIENCE, running).await.expect("it refuses").unwrap_err();
+    let refused = tokio::time::timeout(TIMEOUT, running).await.expect("it refuses").unwrap_err();
     assert_eq!(refused.to_string(), "two commands claim `help`");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::store::sled::engine;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
-use crate::support::{ANN, BOB, Bot, PATIENCE, World};
+use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
 pub const COLOUR: &str = "Which colour?";
 pub const LATE: &str = "This is no longer up to date.";
@@ -57,7 +57,7 @@ impl World {
         let find = |view: &View<'_>| {
             view.bot_messages(chat).into_iter().rev().find(|m| text(m).contains(words)).cloned()
         };
-        let found = self.telegram.wait_until(PATIENCE, find).await;
+        let found = self.telegram.wait_until(TIMEOUT, find).await;
         found.unwrap_or_else(|| {
             let asked = self.asked();
             let told: Vec<_> = asked.iter().map(ModelRequest::tool_results).collect();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::parking::{COLOUR, LATE, answered, buttons_only, call, elicit, free, poll};
 use super::task_tools::{LEAP, calls, recurring};
 use crate::support::scene::{TEAM, labels, text};
-use crate::support::{ANN, BOB, PATIENCE, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 #[tokio::test]
 async fn stop_and_new_give_the_question_up() {
@@ -75,7 +75,7 @@ async fn it_goes_on_after_a_kill_and_writes_once() {
     let find = |requests: &[ModelRequest]| {
         (requests.iter().filter(|r| r.user_text().contains("paint it")).count() == 2).then_some(())
     };
-    world.model.wait_until(PATIENCE, find).await.expect("the second pass");
+    world.model.wait_until(TIMEOUT, find).await.expect("the second pass");
     bot.kill();
     world.when("paint it", Reply::text("End of paint it."));
     let bot = world.start_open().await;

@@ -52,7 +52,7 @@ fn calls(world: &World, method: &str) -> Vec<Call> {
 
 /// Waits until the chat has exactly these messages, and the turn has ended.
 async fn all(world: &World, wanted: &[String]) {
-    let found = world.telegram.wait_until(crate::support::PATIENCE, |view| {
+    let found = world.telegram.wait_until(crate::support::TIMEOUT, |view| {
         let shown = |m: &Value| m["document"]["file_name"].as_str().unwrap_or_else(|| text(m)).to_owned();
         let now: Vec<String> = view.bot_messages(ANN).into_iter().map(shown).collect();
         (now == wanted).then_some(())

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::process::{talkative, tools_work};
 use crate::support::server::{Pipes, Server, environment};
-use crate::support::{ANN, Bot, PATIENCE, World, listener, proc};
+use crate::support::{ANN, Bot, TIMEOUT, World, listener, proc};
 
 /// A process that waits at a port for what is not its own; it notes what comes and answers nothing of use.
 struct Squatter {
@@ -58,7 +58,7 @@ async fn take(port: u16) -> TcpListener {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, taking).await.expect("the port is freed")
+    tokio::time::timeout(TIMEOUT, taking).await.expect("the port is freed")
 }
 
 /// What the server says to another client at this port: an HTTP status, or `None` where nobody listens.
@@ -122,7 +122,7 @@ async fn a_port_that_was_lost_in_a_restart_costs_no_tools_and_is_taken_again() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, again).await.expect("other clients get in again");
+    tokio::time::timeout(TIMEOUT, again).await.expect("other clients get in again");
     assert_eq!(bot.log().matches(&format!("served at http://127.0.0.1:{port}/mcp")).count(), 2);
     assert_eq!(bot.log().matches("is taken").count(), 1, "once: {}", bot.log());
     assert!(bot.stop().success());

@@ -11,7 +11,7 @@ use figaro_offline::telegram::Failure;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{ANN, Bot, PATIENCE, World, proc};
+use crate::support::{ANN, Bot, TIMEOUT, World, proc};
 
 /// How soon a child must be gone once its parent is.
 const SOON: Duration = Duration::from_secs(2);
@@ -245,7 +245,7 @@ async fn the_server_does_not_outlive_a_bot_that_was_killed() {
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
     let called =
         |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendPoll").is_empty()).then_some(());
-    world.telegram.wait_until(PATIENCE, called).await.expect("the call is under way");
+    world.telegram.wait_until(TIMEOUT, called).await.expect("the call is under way");
     bot.kill();
     assert!(proc::becomes(SOON, || !proc::is_running(child)).await, "an orphan");
     assert_eq!(proc::with_words(world.telegram.url()), Vec::<u32>::new());
@@ -261,7 +261,7 @@ async fn answering(world: &World, said: &str) {
             .any(|call| call.args["text"].as_str().is_some_and(|text| text.starts_with("one")))
             .then_some(())
     };
-    world.telegram.wait_until(PATIENCE, begun).await.expect("a draft");
+    world.telegram.wait_until(TIMEOUT, begun).await.expect("a draft");
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn a_stop_lets_a_running_turn_end_and_keeps_what_waits() {
         let taken = |view: &figaro_offline::telegram::View<'_>| (view.updates_pending() == 0).then_some(());
         world
             .telegram
-            .wait_until(PATIENCE, taken)
+            .wait_until(TIMEOUT, taken)
             .await
             .unwrap_or_else(|| panic!("{waiting} stays at Telegram"));
         bot.signal(signal);
@@ -303,7 +303,7 @@ async fn a_stop_does_not_wait_for_ever_and_the_next_start_goes_on() {
     world.telegram.say(ANN, ANN, "Are you there?").unwrap();
     world
         .model
-        .wait_until(PATIENCE, |requests| requests.first().map(|_| ()))
+        .wait_until(TIMEOUT, |requests| requests.first().map(|_| ()))
         .await
         .expect("the model is asked");
     let began = Instant::now();
@@ -328,7 +328,7 @@ async fn a_stop_during_a_slow_delivery_neither_loses_nor_repeats_the_answer() {
     world.telegram.say(ANN, ANN, "When?").unwrap();
     let refused =
         |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendMessage").is_empty()).then_some(());
-    world.telegram.wait_until(PATIENCE, refused).await.expect("a call");
+    world.telegram.wait_until(TIMEOUT, refused).await.expect("a call");
     let began = Instant::now();
     bot.signal("TERM");
     assert!(bot.ended().await.success());
@@ -389,7 +389,7 @@ async fn a_call_under_way_when_the_server_dies_has_an_unknown_outcome() {
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
     let called =
         |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendPoll").is_empty()).then_some(());
-    world.telegram.wait_until(PATIENCE, called).await.expect("the call is under way");
+    world.telegram.wait_until(TIMEOUT, called).await.expect("the call is under way");
     proc::signal(child(&bot), "KILL");
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "I cannot tell.");
     let requests = world.model.requests();

@@ -10,7 +10,7 @@ use super::task_tools::{
     CAROL, LEAP, becomes, call, calls, cards, error, listed, now, once, recurring, runs, says, scene, start,
 };
 use crate::support::scene::{TEAM, buttons, labels, text};
-use crate::support::{ANN, BOB, PATIENCE};
+use crate::support::{ANN, BOB, TIMEOUT};
 
 const GONE: &str = "This is no longer up to date.";
 
@@ -322,7 +322,7 @@ async fn runs_by_hand_are_in_the_history() {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, settled).await.expect("the run is over");
+        tokio::time::timeout(TIMEOUT, settled).await.expect("the run is over");
         world.press(BOB, &card, "Edit").await;
         becomes(&world, &card, "Edit: ⏰ News.", "‹ Back").await;
         world.press(BOB, &card, "‹ Back").await;

@@ -20,7 +20,7 @@ use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::Failure;
 use serde_json::json;
 
-use crate::support::{ANN, BOB, PATIENCE, World, listener};
+use crate::support::{ANN, BOB, TIMEOUT, World, listener};
 
 async fn store(world: &World) -> SledStore {
     SledStore::open(&world.folder.path().join("data"), BotId(world.telegram.bot_id())).await.unwrap()
@@ -60,7 +60,7 @@ async fn killed_while_the_model_thinks_it_is_delivered_once() {
     let gate = Gate::new();
     world.script.push(Reply::text("Never seen.").behind(&gate));
     let bot = world.start().await;
-    world.model.wait_until(PATIENCE, |requests| requests.first().map(|_| ())).await.expect("the run");
+    world.model.wait_until(TIMEOUT, |requests| requests.first().map(|_| ())).await.expect("the run");
     bot.kill();
     world.script.push(Reply::text("Hello!"));
     let bot = world.start().await;
@@ -80,7 +80,7 @@ async fn killed_before_telegram_has_the_answer_it_is_delivered_once_and_the_mode
     world.script.push(Reply::text("Hello!"));
     let bot = world.start().await;
     let called = |view: &figaro_offline::telegram::View<'_>| view.calls_of("sendMessage").first().map(|_| ());
-    world.telegram.wait_until(PATIENCE, called).await.expect("the delivery");
+    world.telegram.wait_until(TIMEOUT, called).await.expect("the delivery");
     bot.kill();
     let bot = world.start().await;
     world.answers(ANN, 1).await;
@@ -143,7 +143,7 @@ async fn a_call_of_a_run_that_was_killed_is_not_made_again() {
     world.script.push(Reply::call("sendPoll", json!({"question": "What?", "options": options})));
     let bot = world.start().await;
     let called = |view: &figaro_offline::telegram::View<'_>| view.calls_of("sendPoll").first().map(|_| ());
-    world.telegram.wait_until(PATIENCE, called).await.expect("the call");
+    world.telegram.wait_until(TIMEOUT, called).await.expect("the call");
     bot.kill();
     world.script.push(Reply::text("Look whether there is a poll."));
     let bot = world.start().await;
@@ -187,7 +187,7 @@ async fn whatever_moment_it_is_killed_at_every_task_is_delivered() {
             let there = view.bot_messages(*chat);
             wanted.iter().all(|text| there.iter().any(|m| m["text"] == text.as_str())).then_some(())
         };
-        world.telegram.wait_until(PATIENCE, all_there).await.expect("every task");
+        world.telegram.wait_until(TIMEOUT, all_there).await.expect("every task");
     }
     assert!(bot.stop().success());
     for (chat, wanted) in wanted {

@@ -9,7 +9,7 @@ use super::task_tools::{
     start,
 };
 use crate::support::scene::{TEAM, buttons, text};
-use crate::support::{ANN, BOB, PATIENCE, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 const GONE: &str = "This is no longer up to date.";
 
@@ -158,7 +158,7 @@ async fn there_are_as_many_tasks_as_there_may_be_and_room_again_after_one_is_gon
             }
         }
     };
-    tokio::time::timeout(PATIENCE, done).await.expect("it is over");
+    tokio::time::timeout(TIMEOUT, done).await.expect("it is over");
     let told = call(&world, (BOB, BOB), "five", "schedule_task", recurring("five", LEAP)).await;
     assert_eq!(told["success"], true, "{told}");
     let told = call(&world, (BOB, BOB), "six", "schedule_task", recurring("six", LEAP)).await;

@@ -18,7 +18,7 @@ use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
-use crate::support::{ANN, BOB, PATIENCE, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 pub const RUI: i64 = 13;
 pub const GONE: &str = "This is no longer up to date.";
@@ -104,7 +104,7 @@ pub fn run_of(world: &World, words: &str) -> ModelRequest {
 pub async fn begins(world: &World, words: &str) {
     let find =
         |requests: &[ModelRequest]| requests.iter().find(|r| r.user_text().contains(words)).map(|_| ());
-    world.model.wait_until(PATIENCE, find).await.unwrap_or_else(|| panic!("never asked: {words}"));
+    world.model.wait_until(TIMEOUT, find).await.unwrap_or_else(|| panic!("never asked: {words}"));
 }
 
 /// Whether a message answers or quotes another.

@@ -10,7 +10,7 @@ use super::formats::content;
 use super::providers::PNG;
 use super::task_runs::{keep, once, said, soon};
 use crate::support::scene::text;
-use crate::support::{ANN, PATIENCE, World, proc};
+use crate::support::{ANN, TIMEOUT, World, proc};
 
 const TASK: &str = "Count for me.";
 
@@ -26,7 +26,7 @@ async fn told(world: &World, count: usize) -> Vec<Value> {
         let read = |(_, told): (_, String)| serde_json::from_str(&told).unwrap();
         (results.len() == count).then(|| results.into_iter().map(read).collect())
     };
-    world.model.wait_until(PATIENCE, find).await.expect("so many results")
+    world.model.wait_until(TIMEOUT, find).await.expect("so many results")
 }
 
 fn good(results: &[Value]) -> Vec<bool> {

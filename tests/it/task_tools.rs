@@ -11,7 +11,7 @@ use figaro_offline::telegram::{Standing, View};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, labels, number, text};
-use crate::support::{ANN, Bot, PATIENCE, World};
+use crate::support::{ANN, Bot, TIMEOUT, World};
 
 pub const CAROL: i64 = 13;
 
@@ -37,7 +37,7 @@ pub async fn results(world: &World, said: &str, count: usize, (chat, end): (i64,
         let told = request.tool_results();
         (told.len() == count).then(|| told.into_iter().map(|(_, told)| told).collect::<Vec<String>>())
     };
-    let told = world.model.wait_until(PATIENCE, find).await;
+    let told = world.model.wait_until(TIMEOUT, find).await;
     let told = told.unwrap_or_else(|| panic!("no results for {said}: {:?}", world.bot_texts(chat)));
     says(world, chat, end).await;
     told.iter().map(|told| serde_json::from_str(told).unwrap_or_else(|_| json!({"raw": told}))).collect()
@@ -66,7 +66,7 @@ pub async fn call(world: &World, who: (i64, i64), said: &str, tool: &str, argume
 pub async fn says(world: &World, chat: i64, words: &str) -> Value {
     let find =
         |view: &View<'_>| view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned();
-    let found = world.telegram.wait_until(PATIENCE, find).await;
+    let found = world.telegram.wait_until(TIMEOUT, find).await;
     found.unwrap_or_else(|| panic!("never said: {words}; there is {:?}", world.bot_texts(chat)))
 }
 
@@ -130,7 +130,7 @@ pub async fn becomes(world: &World, card: &Value, words: &str, label: &str) -> V
         let now = view.messages(chat).into_iter().find(|m| m["message_id"] == *id)?;
         (text(now).contains(words) && labels(now).iter().any(|l| l.starts_with(label))).then(|| now.clone())
     };
-    let found = world.telegram.wait_until(PATIENCE, find).await;
+    let found = world.telegram.wait_until(TIMEOUT, find).await;
     found.unwrap_or_else(|| {
         let now = world.telegram.messages(chat).into_iter().find(|m| m["message_id"] == *id);
         panic!("never seen: `{words}` with {label}; there is {now:?}")

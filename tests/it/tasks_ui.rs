@@ -19,7 +19,7 @@ use figaro_offline::telegram::{Failure, Say, Standing};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
-use crate::support::{ANN, BOB, PATIENCE, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 const RUI: i64 = 13;
 const GONE: &str = "This is no longer up to date.";
@@ -91,7 +91,7 @@ impl World {
         let (chat, id) = (number(&card["chat"]["id"]), &card["message_id"]);
         let found = self
             .telegram
-            .wait_until(PATIENCE, |view| {
+            .wait_until(TIMEOUT, |view| {
                 let card = view.messages(chat).into_iter().find(|m| m["message_id"] == *id)?;
                 (text(card).contains(words) && labels(card).iter().any(|l| l == label)).then(|| card.clone())
             })

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
 use crate::support::scene::text;
-use crate::support::{ANN, Bot, PATIENCE, World, listener};
+use crate::support::{ANN, Bot, TIMEOUT, World, listener};
 
 const UNKNOWN: &str = "whether it acted is not known";
 const ANSWER: &str = "There they are, the note and the poll, as you wanted.";
@@ -302,7 +302,7 @@ async fn killed_between_a_pass_and_its_calls_nothing_is_done_twice() {
         let recipe = recipe(&world).set("OPENAI_BASE_URL", model.url());
         let bot = started(&recipe).await;
         world.say(ANN, ANN, "A note and a poll");
-        model.wait_until(PATIENCE, |requests| requests.first().map(drop)).await.unwrap();
+        model.wait_until(TIMEOUT, |requests| requests.first().map(drop)).await.unwrap();
         gate.open();
         tokio::time::sleep(Duration::from_millis(after_ms)).await;
         bot.kill();

@@ -27,17 +27,6 @@ const CRATES: [&str; 3] = ["src/lib.rs", "mcp-server/src/lib.rs", "offline/src/l
 static PARSED: LazyLock<Vec<Sources>> =
     LazyLock::new(|| CRATES.iter().map(|root| Sources::read(Path::new(root))).collect());
 
-/// Folders in which there are still circles, and why.
-const KNOWN_CYCLES: [(&str, &str); 4] = [
-    ("src/store/sled", "being reworked"),
-    ("src/telegram/commands", "being reworked"),
-    ("src/tools", "being reworked"),
-    ("src/turn", "being reworked"),
-];
-
-/// Folders with functions that still take a tuple apart, and why.
-const KNOWN_TUPLES: [(&str, &str); 0] = [];
-
 #[test]
 fn modules_import_only_from_rows_above_them() {
     let rows = rows();
@@ -128,23 +117,25 @@ fn code_of(text: &str) -> String {
 #[test]
 fn no_files_use_each_other_in_a_circle() {
     let cycles = PARSED.iter().flat_map(|sources| cycles::of(&cycles::files(sources)));
-    only_known(cycles, &KNOWN_CYCLES);
+    let cycles: Vec<String> = cycles.map(|cycle| cycle.join("\n")).collect();
+    assert!(cycles.is_empty(), "{}", cycles.join("\n\n"));
 }
 
 #[test]
 fn no_folders_use_each_other_in_a_circle() {
     let folders = PARSED.iter().flat_map(|sources| cycles::folders(&cycles::files(sources)).into_values());
     let folders = folders.flat_map(|graph| cycles::of(&graph));
-    let cycles: Vec<_> = folders.filter(|cycle| known(cycle, &KNOWN_CYCLES).is_none()).collect();
+    let cycles: Vec<_> = folders.collect();
     assert!(cycles.is_empty(), "{cycles:#?}");
 }
 
 #[test]
 fn no_parameter_is_a_tuple_without_a_name() {
     let tuples = PARSED.iter().flat_map(|sources| sources.0.values()).flat_map(|module| {
-        module.tuples.iter().map(|function| vec![format!("{}: {function}", module.file.display())])
+        module.tuples.iter().map(|function| format!("{}: {function}", module.file.display()))
     });
-    only_known(tuples, &KNOWN_TUPLES);
+    let tuples: Vec<String> = tuples.collect();
+    assert!(tuples.is_empty(), "{}", tuples.join("\n"));
 }
 
 #[test]
@@ -206,27 +197,6 @@ fn the_scan_sees_what_it_should() {
 fn edges(graph: &Graph) -> Vec<(&str, &str)> {
     let edges = graph.iter().flat_map(|(from, uses)| uses.keys().map(move |to| (from, to)));
     edges.map(|(from, to)| (from.to_str().unwrap(), to.to_str().unwrap())).collect()
-}
-
-/// Fails if something is in no folder of the list, or a folder of the list has nothing any more. Each thing that was found
-/// is lines that begin with their files.
-fn only_known(found: impl IntoIterator<Item = Vec<String>>, list: &[(&str, &str)]) {
-    let mut left: BTreeSet<&str> = list.iter().map(|(folder, _)| *folder).collect();
-    let mut faults = Vec::new();
-    for lines in found {
-        match known(&lines, list) {
-            Some(folder) => drop(left.remove(folder)),
-            None => faults.push(lines.join("\n")),
-        }
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
-    assert!(left.is_empty(), "nothing is left of these, take them off the list: {left:?}");
-}
-
-/// The folder of the list that holds all of it.
-fn known<'a>(lines: &[String], list: &[(&'a str, &str)]) -> Option<&'a str> {
-    let holds = |folder: &str| lines.iter().all(|line| line.starts_with(&format!("{folder}/")));
-    list.iter().map(|(folder, _)| *folder).find(|folder| holds(folder))
 }
 
 /// Row numbers by module, out of the table in the crate's docs.

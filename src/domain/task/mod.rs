@@ -35,31 +35,31 @@ pub use step::TaskStep;
 
 /// The name of the agent that runs tasks.
 pub const SCHEDULED_AGENT: &str = "scheduled";
-/// What its title shows of a prompt.
+/// The most characters of a prompt that a title shows.
 const TITLE_CHARS: usize = 60;
-/// A prompt takes at most so many characters.
+/// The most characters of a prompt.
 pub const MAX_PROMPT_CHARS: usize = 4000;
 /// The most messages that tools send in one run; the answer that is delivered at its end does not count.
 pub const MAX_RUN_MESSAGES: usize = 5;
 /// The most messages of that answer; the last one of a longer one is the whole of it as a document.
 pub const MAX_ANSWER_MESSAGES: usize = 5;
-/// A due time is tried so often, with these pauses in between.
+/// The pauses between the attempts for one due time: one attempt more than there are pauses.
 pub const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)];
-/// A task that failed at so many due times in a row is paused.
+/// The number of due times in a row at which a task may fail before it is paused.
 pub const MAX_FAILURES: u32 = 5;
-/// A run that was lost so often, with the process each time perhaps because of it, has failed.
+/// A run that was lost in a crash so often has failed: it may be what brought the process down.
 pub const MAX_TAKEN_UP: u32 = 10;
-/// The same failure within so long of the one before is not told again.
+/// People are not told of a failure that is the same as one they were told of within this time.
 pub const CLOSELY: TimeDelta = TimeDelta::hours(3);
-/// How long a lease holds without being renewed.
+/// How long a lease holds without being renewed; then the scheduler looks whether its run still exists.
 pub const LEASE: TimeDelta = TimeDelta::minutes(5);
-/// A task that has run for the last time is kept so long, for its history.
+/// How long a task that is over is kept, for its history.
 pub const KEPT: TimeDelta = TimeDelta::days(7);
 
 /// A scheduled prompt of a chat: what to do, when, and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// The id of the task.
+    /// The id of the task, unique for ever.
     pub id: TaskId,
     /// The chat and topic it runs in.
     pub place: Place,
@@ -76,7 +76,7 @@ pub struct Task {
     pub schedule: Schedule,
     /// The zone that the schedule's times are in.
     pub zone: Tz,
-    /// Nobody named the zone: it is the bot's default, until the chat says where it is.
+    /// Whether nobody named the zone: it is the bot's default, until the chat says where it is.
     pub zone_assumed: bool,
     /// The name of the agent that runs it.
     pub agent: String,
@@ -90,7 +90,7 @@ pub struct Task {
     pub updated_at: DateTime<Utc>,
     /// Whether it is active, paused, done or cancelled.
     pub state: State,
-    /// Why it was paused when it was cancelled: it is paused again if nobody meant that.
+    /// Why it was paused when it was cancelled: it is paused for this reason again if the cancellation is undone.
     #[serde(default)]
     pub was_paused: Option<PauseReason>,
     /// The next due time, UTC; `None` when there is none to come.
@@ -98,19 +98,19 @@ pub struct Task {
     /// The lease of the run under way. Stored under its earlier name.
     #[serde(rename = "claim")]
     pub lease: Option<Lease>,
-    /// A failed run that will be tried again.
+    /// The next attempt of a run that failed; `None` if none is to be made.
     pub retry: Option<Retry>,
-    /// A missed due time about which a person is asked.
+    /// The missed due time, UTC, about which a person is asked whether to make up for it.
     pub asked: Option<DateTime<Utc>>,
-    /// What people are to be told about it.
+    /// What people have yet to be told about it.
     pub tell: Option<Tell>,
     /// How many due times in a row have failed.
     pub failures: u32,
-    /// The last run that ended.
+    /// The last run that ended; `None` before the first one has.
     pub last: Option<TaskRun>,
 }
 
-/// The state of a task.
+/// Whether a task runs at its due times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -118,9 +118,9 @@ pub enum State {
     Active,
     /// It does not run until a person resumes it.
     Paused(PauseReason),
-    /// It has run for the last time, at this time.
+    /// It has run for the last time. When that ended, UTC.
     Done(DateTime<Utc>),
-    /// A person cancelled it, at this time.
+    /// A person cancelled it. When they did, UTC.
     Cancelled(DateTime<Utc>),
 }
 
@@ -143,7 +143,7 @@ pub enum PauseReason {
 pub struct Lease {
     /// The turn of the run, begun or to be begun.
     pub run: RunId,
-    /// The due time it is for; for one that a person asked for, the time they did.
+    /// The due time it is for, UTC; for a run that a person started, the time they did.
     pub due: DateTime<Utc>,
     /// The number of the attempt, from 1.
     pub attempt: u32,
@@ -151,12 +151,12 @@ pub struct Lease {
     pub taken_up: u32,
     /// Whether a person started it, beside the schedule.
     pub by_hand: bool,
-    /// Its time had passed already because the bot was not running.
+    /// Whether its time had passed already because the bot was not running.
     pub late: bool,
     /// What earlier tries for the same due time have taken.
     #[serde(default)]
     pub before: Cost,
-    /// When the run got the lease.
+    /// When the run got the lease, UTC.
     pub since: DateTime<Utc>,
     /// When the scheduler looks whether the run still exists, unless it has ended. Stored under its earlier name.
     #[serde(rename = "lease_until")]
@@ -165,7 +165,7 @@ pub struct Lease {
     pub answered: Option<Cost>,
 }
 
-/// A failed run that will be tried again.
+/// The next attempt for a due time at which a run failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
     /// The due time that failed, UTC.
@@ -187,9 +187,9 @@ pub enum Tell {
     Failed(Reason),
     /// It is paused after failing so often, the last time for this reason.
     Paused(Reason),
-    /// A run was missed and is not made up for.
+    /// The run that was due at this time, UTC, was missed and is not made up for.
     Missed(DateTime<Utc>),
-    /// A run was missed: shall it be made now?
+    /// The run that was due at this time, UTC, was missed; a person is asked whether to make up for it.
     Ask(DateTime<Utc>),
 }
 
@@ -198,21 +198,21 @@ pub enum Tell {
 pub enum Ended {
     /// Its words reached the chat, in a message if they needed one.
     Delivered(Option<MessageId>),
-    /// It sent its messages by a tool.
+    /// It gave no answer, but a tool of it sent messages.
     Spoke(Cost),
-    /// It had nothing to say.
+    /// It gave no answer, and no tool of it sent anything.
     Silent(Cost),
     /// A person stopped it.
     Stopped(Cost),
-    /// It was not wanted any more before it had begun.
+    /// It ended before it began: nobody wants the run any more, as when its task was cancelled.
     Withdrawn,
     /// It was left by a crash, and now it is too late for it.
     Overdue,
     /// It failed, and may be tried again.
     Failed {
-        /// Why it failed.
+        /// The reason, as people are told.
         error: Reason,
-        /// It may be tried again: nothing was done yet, and it may go better.
+        /// Whether it may be tried again: it has made no call with effects, and the fault may pass.
         again: bool,
         /// The tokens and the money it took.
         cost: Cost,
@@ -230,7 +230,7 @@ pub struct TaskRun {
     pub started_at: DateTime<Utc>,
     /// When it ended, UTC.
     pub ended_at: DateTime<Utc>,
-    /// How it ended.
+    /// How the due time ended.
     pub status: RunStatus,
     /// How many attempts were made.
     pub attempts: u32,
@@ -248,11 +248,11 @@ pub struct TaskRun {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Telegram confirmed the message.
+    /// Telegram confirmed what it sent.
     Delivered,
-    /// There was nothing to say.
+    /// It ran and sent nothing.
     Silent,
-    /// A person stopped it.
+    /// A person stopped its run.
     Stopped,
     /// Its last attempt failed.
     Failed,
@@ -262,7 +262,7 @@ pub enum RunStatus {
     Skipped,
 }
 
-/// What a new task is made of.
+/// What a person asks for in a new task; all else begins at its default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTask {
     /// The chat and topic that it writes to.
@@ -282,7 +282,7 @@ pub struct NewTask {
 }
 
 impl Task {
-    /// A task that nobody has changed yet, made now.
+    /// An active task that begins at `now`, with its first due time worked out.
     #[must_use]
     pub fn new(new: NewTask, now: DateTime<Utc>) -> Self {
         let NewTask { place, creator, language, prompt, schedule, zone, zone_assumed } = new;
@@ -314,7 +314,7 @@ impl Task {
         }
     }
 
-    /// What it is called in lists: the beginning of its prompt.
+    /// The beginning of its prompt on one line, as lists and cards call it.
     #[must_use]
     pub fn title(&self) -> String {
         one_line(&self.prompt, TITLE_CHARS)
@@ -351,7 +351,7 @@ impl Task {
         !matches!(self.state, State::Done(_) | State::Cancelled(_))
     }
 
-    /// The next due times, at most so many.
+    /// The next due times, UTC, at most `count`; empty if none is to come.
     #[must_use]
     pub fn upcoming(&self, count: usize) -> Vec<DateTime<Utc>> {
         let later = self.next.into_iter().flat_map(|next| self.schedule.upcoming(self.zone, next));

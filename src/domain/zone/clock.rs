@@ -3,7 +3,7 @@
 use chrono::{DateTime, Offset, TimeZone, Timelike, Utc};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
-use super::found::{Found, MOST};
+use super::found::{Found, MAX_ZONES};
 use super::names::{NAMES, fold};
 
 /// Minutes. All zones of today are whole quarters of an hour away from UTC.
@@ -28,7 +28,7 @@ pub(super) fn by_distance(text: &str, now: DateTime<Utc>, language: Option<&str>
     }
     let fixed = fixed(distance);
     let mut zones = ordered(&[distance], now, language);
-    zones.truncate(MOST - usize::from(fixed.is_some()));
+    zones.truncate(MAX_ZONES - usize::from(fixed.is_some()));
     zones.extend(fixed);
     // "+1" is said for other things.
     let sure = base.is_some() || digits.chars().count() > 1;
@@ -46,7 +46,7 @@ pub(super) fn by_time(text: &str, now: DateTime<Utc>, language: Option<&str>) ->
         let known = zones.iter().filter(|zone| likely.contains(zone)).count();
         zones.splice(known..known, late);
     }
-    zones.truncate(MOST);
+    zones.truncate(MAX_ZONES);
     (!zones.is_empty()).then_some(Found { zones, sure: true })
 }
 

@@ -3,7 +3,7 @@
 use chrono_tz::Tz;
 
 /// The most zones somebody is given to choose from.
-pub(super) const MOST: usize = 6;
+pub(super) const MAX_ZONES: usize = 6;
 
 /// Zones that a text may mean, and whether it hardly means anything else than a zone.
 pub(super) struct Found {

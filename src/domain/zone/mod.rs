@@ -11,14 +11,14 @@ mod tests;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use found::{Found, MOST};
+use found::{Found, MAX_ZONES};
 use names::NAMES;
 pub use names::city;
 
-/// Characters; nobody names a place at more length.
-const LONGEST: usize = 100;
-/// Characters of a message that may be an answer and nothing else.
-const LONGEST_ANSWER: usize = 40;
+/// Words for a place are not longer than this.
+const MAX_PLACE_CHARS: usize = 100;
+/// A longer message is no answer to the question where somebody is.
+const MAX_ANSWER_CHARS: usize = 40;
 
 /// What somebody's words for a time zone mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum Told {
 
 impl Told {
     fn of(mut zones: Vec<Tz>) -> Self {
-        zones.truncate(MOST);
+        zones.truncate(MAX_ZONES);
         match zones.as_slice() {
             [] => Self::Unknown,
             [zone] => Self::Zone(*zone),
@@ -60,7 +60,7 @@ pub fn read(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Told {
 #[must_use]
 pub fn answer(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Told> {
     let text = text.trim();
-    if text.chars().count() > LONGEST_ANSWER || text.contains(['?', '¿', '？', '؟', '\n']) {
+    if text.chars().count() > MAX_ANSWER_CHARS || text.contains(['?', '¿', '？', '؟', '\n']) {
         return None;
     }
     let found = find(text, now, language).filter(|found| found.sure)?;
@@ -72,13 +72,13 @@ pub fn answer(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<
 #[must_use]
 pub fn guesses(language: Option<&str>) -> Vec<Tz> {
     let mut zones = NAMES.likely(language);
-    zones.truncate(MOST);
+    zones.truncate(MAX_ZONES);
     zones
 }
 
 fn find(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Found> {
     let text = text.trim();
-    if text.chars().count() > LONGEST {
+    if text.chars().count() > MAX_PLACE_CHARS {
         return None;
     }
     places::by_own_name(text)

@@ -2,7 +2,7 @@
 
 use chrono_tz::Tz;
 
-use super::found::{Found, MOST};
+use super::found::{Found, MAX_ZONES};
 use super::names::{NAMES, fold};
 
 /// What stands between a place and what it lies in.
@@ -83,7 +83,7 @@ fn narrowed(place: &[Tz], within: &[Tz], offered: &[Tz]) -> Vec<Tz> {
         return fitting;
     }
     let others = offered.iter().filter(|zone| !place.contains(zone));
-    place.iter().chain(others).copied().take(MOST).collect()
+    place.iter().chain(others).copied().take(MAX_ZONES).collect()
 }
 
 /// The zones of a Russian name that stands in another case: "в Москве", "из Риги".

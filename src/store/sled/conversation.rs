@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::turns::Beginning;
-use super::{SledStore, background, key, parked, sessions, turns};
+use super::records::turns::{self, Beginning};
+use super::records::{background, calls, parked, sessions};
+use super::{SledStore, key};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
@@ -82,7 +83,7 @@ impl ConversationStore for SledStore {
     async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()> {
         let (bot, call) = (self.bot(), call.clone());
         self.change_durably("store a tool result", move |tables, changes| {
-            turns::put_calls(tables, changes, call.run, std::slice::from_ref(&call))?;
+            calls::put(tables, changes, call.run, std::slice::from_ref(&call))?;
             turns::append(tables, changes, bot, result).map(drop)
         })
         .await

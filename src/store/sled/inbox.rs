@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
+use super::records::updates;
 use super::tables::{Accepted, SetAside, Tables};
 use super::{SledStore, key};
 use crate::ids::{BotId, UpdateId};
@@ -62,9 +63,11 @@ impl InboxStore for SledStore {
     }
 
     async fn settle(&self, updates: &[UpdateId]) -> Result<()> {
-        let (bot, updates) = (self.bot(), updates.to_vec());
-        self.change_durably("settle updates", move |tables, changes| settle(tables, changes, bot, &updates))
-            .await
+        let (bot, ids) = (self.bot(), updates.to_vec());
+        self.change_durably("settle updates", move |tables, changes| {
+            updates::settle(tables, changes, bot, &ids)
+        })
+        .await
     }
 
     async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize> {
@@ -72,25 +75,6 @@ impl InboxStore for SledStore {
         self.change("forget old updates", move |tables, changes| expire_seen(tables, changes, bot, before))
             .await
     }
-}
-
-/// Marks updates as dealt with; part of the end of a turn.
-pub(super) fn settle(
-    tables: &Tables,
-    changes: &mut Changes,
-    bot: BotId,
-    updates: &[UpdateId],
-) -> Result<(), Fault> {
-    for &id in updates {
-        let key = key::update(bot, id);
-        let Some(update) = tables.inbox.find(&key)? else {
-            continue;
-        };
-        changes.put(&tables.seen, key.clone(), &())?;
-        changes.put(&tables.seen_by_time, key::update_at(bot, update.accepted_at, id), &())?;
-        changes.remove(&tables.inbox, key);
-    }
-    Ok(())
 }
 
 fn accept(

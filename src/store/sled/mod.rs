@@ -1,7 +1,9 @@
 //! The store on one machine: a folder kept by sled, for the composition root. A tree per concern (`tables`), keys in
 //! order (`key`), every write of an operation at once (`changes`), durable points shared by all who wait (`durable`).
+//!
+//! Above them are the `records`: how they are found and written. On top is a file for each port of the store, which makes
+//! each of its operations one read or one change of [`SledStore`].
 
-mod background;
 mod changes;
 mod conversation;
 mod durable;
@@ -9,23 +11,18 @@ mod fault;
 mod files;
 mod inbox;
 mod key;
-mod migration;
 mod notes;
 mod open;
 mod outbox;
 mod parked;
 mod private;
+mod records;
 mod room;
-mod sessions;
 mod settings;
 mod table;
 mod tables;
-mod task_records;
 mod tasks;
-mod turns;
-mod upgrade;
 mod usage;
-mod write;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,6 +35,7 @@ use tokio::task::spawn_blocking;
 use self::changes::Changes;
 use self::durable::{Files, GroupCommit};
 use self::fault::Fault;
+use self::records::upgrade;
 use self::tables::Tables;
 use super::{Result, Store, StoreError, StoreHealth};
 use crate::clock::Clock;
@@ -107,6 +105,11 @@ impl SledStore {
 
     fn bot(&self) -> BotId {
         self.0.bot
+    }
+
+    /// Wakes whoever waits for tasks to have changed.
+    fn tell_of_tasks(&self) {
+        self.0.task_news.notify_one();
     }
 
     /// Reads, on a thread that may block.

@@ -5,8 +5,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
+use super::records::{tasks, write};
 use super::tables::{Outgoing, Tables};
-use super::{SledStore, key, task_records, write};
+use super::{SledStore, key};
 use crate::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::turn::{self, StoredDelivery};
 use crate::ids::{ChatId, DeliveryId, MessageId, RunId};
@@ -135,7 +136,7 @@ fn stored(tables: &Tables, delivery: DeliveryId) -> Result<Option<StoredDelivery
         return Ok(None);
     };
     let answer = answer.map(|(session, index)| tables.messages.find(&key::message(session, index)));
-    let task = task_records::find(tables, delivery.task)?;
+    let task = tasks::find(tables, delivery.task)?;
     Ok(Some(StoredDelivery { delivery, answer: answer.transpose()?.flatten(), task }))
 }
 

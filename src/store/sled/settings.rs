@@ -5,16 +5,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
+use super::records::{access, migration};
 use super::tables::Tables;
-use super::{SledStore, key, migration};
+use super::{SledStore, key};
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting, UNDO};
 use crate::ids::{ChatId, RunId, UserId};
 use crate::store::{Result, SettingsStore};
 
-/// The key of the one access list.
-pub(super) const LIST: &[u8] = b"list";
 /// A change by the model is kept longer than it can be undone, so that a late press finds out that it is late.
 const KEPT: TimeDelta = TimeDelta::hours(2 * UNDO.num_hours());
 
@@ -69,11 +68,14 @@ impl SettingsStore for SledStore {
     }
 
     async fn access(&self) -> Result<AccessList> {
-        self.read("read the access list", |tables| Ok(tables.access.get(LIST)?.unwrap_or_default())).await
+        self.read("read the access list", access::list).await
     }
 
     async fn change_access(&self, change: AccessChange) -> Result<bool> {
-        self.change_durably("change the access list", |tables, changes| apply(tables, changes, change)).await
+        self.change_durably("change the access list", |tables, changes| {
+            access::apply(tables, changes, change)
+        })
+        .await
     }
 
     async fn greet_stranger(&self, user: &UserId, now: DateTime<Utc>) -> Result<bool> {
@@ -168,16 +170,4 @@ fn undo(
         changes.put(&tables.config_changes, key::id(run), &change)?;
     }
     Ok(Some((change, restored)))
-}
-
-/// Changes the access list; part of a chat's migration.
-pub(super) fn apply(tables: &Tables, changes: &mut Changes, change: AccessChange) -> Result<bool, Fault> {
-    let before = tables.access.get(LIST)?.unwrap_or_default();
-    let mut list = before.clone();
-    let applied = list.apply(change);
-    // Compared, not believed: a change may touch the list and still not have come to what was asked.
-    if list != before {
-        changes.put(&tables.access, LIST.to_vec(), &list)?;
-    }
-    Ok(applied)
 }

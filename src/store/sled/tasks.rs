@@ -9,10 +9,11 @@ use tokio::sync::Notify;
 
 use super::changes::Changes;
 use super::fault::Fault;
+use super::records::turns::{self, Beginning};
+use super::records::{tasks, write};
 use super::table::Table;
 use super::tables::Tables;
-use super::turns::Beginning;
-use super::{SledStore, key, task_records, turns, write};
+use super::{SledStore, key};
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::task::{Task, TaskChange, TaskRun};
@@ -36,11 +37,7 @@ impl TaskStore for SledStore {
     }
 
     async fn tasks(&self, chat: ChatId) -> Result<Vec<Task>> {
-        self.read("read the tasks", move |tables| {
-            let keys = tables.tasks_of_chat.tree().scan_prefix(key::chat(chat)).keys();
-            found(tables, keys.map(|key| Ok(key::task_of(&key?))))
-        })
-        .await
+        self.read("read the tasks", move |tables| tasks::of_chat(tables, chat)).await
     }
 
     async fn change_tasks(
@@ -52,9 +49,9 @@ impl TaskStore for SledStore {
         let bot = self.bot();
         let changed = self
             .change_durably("change tasks", move |tables, changes| {
-                let asked = wanted.into_iter().map(|(id, change)| {
-                    Ok(AskedChange { task: task_records::find(tables, Some(id))?, change })
-                });
+                let asked = wanted
+                    .into_iter()
+                    .map(|(id, change)| Ok(AskedChange { task: tasks::find(tables, Some(id))?, change }));
                 let asked = asked.collect::<Result<Vec<_>, Fault>>()?;
                 write::transition(tables, changes, bot, turn::change_tasks(asked, deliveries, now))
             })
@@ -70,7 +67,7 @@ impl TaskStore for SledStore {
                 for before in tables.tasks.list(&[])? {
                     let mut task = before.clone();
                     if task.replan(now) {
-                        task_records::put(tables, changes, Some(&before), Some(&task))?;
+                        tasks::put(tables, changes, Some(&before), Some(&task))?;
                         changed += 1;
                     }
                 }
@@ -86,7 +83,7 @@ impl TaskStore for SledStore {
     async fn forget_task(&self, id: TaskId) -> Result<()> {
         self.change_durably("forget a task", move |tables, changes| {
             if let Some(task) = tables.tasks.find(&key::id(id))? {
-                task_records::put(tables, changes, Some(&task), None)?;
+                tasks::put(tables, changes, Some(&task), None)?;
             }
             for run in tables.task_runs.tree().scan_prefix(key::id(id)).keys() {
                 changes.remove(&tables.task_runs, run?);
@@ -140,7 +137,7 @@ impl TaskStore for SledStore {
         let at = Beginning { bot: self.bot(), conversation, now };
         let begun = self
             .change_durably("begin a task's turn", move |tables, changes| {
-                let Some(task) = task_records::find(tables, Some(task))? else {
+                let Some(task) = tasks::find(tables, Some(task))? else {
                     return Ok(None);
                 };
                 let begun = turns::begin_task(tables, changes, at, &task, run)?;
@@ -158,28 +155,6 @@ impl TaskStore for SledStore {
     }
 }
 
-impl SledStore {
-    pub(super) fn tell_of_tasks(&self) {
-        self.0.task_news.notify_one();
-    }
-}
-
-/// The tasks of these ids; one that is gone or cannot be read is passed over.
-fn found(
-    tables: &Tables,
-    ids: impl Iterator<Item = Result<Option<TaskId>, Fault>>,
-) -> Result<Vec<Task>, Fault> {
-    let mut tasks = Vec::new();
-    for id in ids {
-        if let Some(id) = id?
-            && let Some(task) = tables.tasks.find(&key::id(id))?
-        {
-            tasks.push(task);
-        }
-    }
-    Ok(tasks)
-}
-
 /// The tasks that a table lists. An entry whose task is gone, or cannot be read and was set aside, goes: it would come up
 /// first again and again.
 fn kept(
@@ -188,21 +163,20 @@ fn kept(
     list: &Table<()>,
     keys: impl Iterator<Item = sled::Result<IVec>>,
 ) -> Result<Vec<Task>, Fault> {
-    let mut tasks = Vec::new();
+    let mut found = Vec::new();
     for key in keys {
         let key = key?;
         let task = key::task_of(&key).map(|id| tables.tasks.find(&key::id(id))).transpose()?.flatten();
         match task {
-            Some(task) => tasks.push(task),
+            Some(task) => found.push(task),
             None => changes.remove(list, key),
         }
     }
-    Ok(tasks)
+    Ok(found)
 }
 
 fn add(tables: &Tables, changes: &mut Changes, task: &Task, limits: TaskLimits) -> Result<TaskAdded, Fault> {
-    let keys = tables.tasks_of_chat.tree().scan_prefix(key::chat(task.place.chat)).keys();
-    let of_chat = found(tables, keys.map(|key| Ok(key::task_of(&key?))))?;
+    let of_chat = tasks::of_chat(tables, task.place.chat)?;
     if let Some(same) = of_chat.iter().find(|other| other.says_the_same(task)) {
         return Ok(TaskAdded::Already(same.id));
     }
@@ -213,15 +187,6 @@ fn add(tables: &Tables, changes: &mut Changes, task: &Task, limits: TaskLimits) 
     if tables.tasks_of_user.tree().scan_prefix(of_user).take(limits.per_user).count() >= limits.per_user {
         return Ok(TaskAdded::UserFull);
     }
-    task_records::put(tables, changes, None, Some(task))?;
+    tasks::put(tables, changes, None, Some(task))?;
     Ok(TaskAdded::New)
-}
-
-/// Gives a chat's tasks to the id it has from now on. A run under way ends where it began.
-pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {
-    let keys = tables.tasks_of_chat.tree().scan_prefix(key::chat(from)).keys();
-    for task in found(tables, keys.map(|key| Ok(key::task_of(&key?))))? {
-        task_records::put(tables, changes, Some(&task), Some(&task.moved_to(to)))?;
-    }
-    Ok(())
 }

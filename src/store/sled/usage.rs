@@ -5,12 +5,10 @@ use std::ops::RangeInclusive;
 use async_trait::async_trait;
 use chrono::NaiveDate;
 
-use super::changes::Changes;
-use super::fault::Fault;
-use super::tables::Tables;
+use super::records::spending;
 use super::{SledStore, key};
-use crate::domain::usage::{Reservation, Spending, Spent};
-use crate::ids::{ChatId, ReservationId};
+use crate::domain::usage::{Reservation, Spending};
+use crate::ids::ReservationId;
 use crate::store::{Result, UsageStore};
 
 #[async_trait]
@@ -29,7 +27,7 @@ impl UsageStore for SledStore {
             if let Some(id) = reserved {
                 changes.remove(&tables.reserved, key::id(id));
             }
-            add(tables, changes, spending)
+            spending::add(tables, changes, spending)
         })
         .await
     }
@@ -44,7 +42,7 @@ impl UsageStore for SledStore {
                     };
                     let (key, Reservation { most, .. }) = item?;
                     changes.remove(&tables.reserved, key);
-                    add(tables, changes, most)?;
+                    spending::add(tables, changes, most)?;
                     Ok(false)
                 })
                 .await?;
@@ -76,28 +74,4 @@ impl UsageStore for SledStore {
         })
         .await
     }
-}
-
-/// Adds to the record of the same day, chat, person and model. What came to nothing needs none.
-fn add(tables: &Tables, changes: &mut Changes, mut spending: Spending) -> Result<(), Fault> {
-    if spending.spent == Spent::default() {
-        return Ok(());
-    }
-    let key = key::spending(&spending);
-    if let Some(before) = tables.spent.find(&key)? {
-        spending.spent += before.spent;
-    }
-    changes.put(&tables.spent, key, &spending)
-}
-
-/// Gives what was spent in a chat to the id it has from now on.
-pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {
-    for item in tables.spent.scan(&[]) {
-        let (key, spending) = item?;
-        if spending.chat == from {
-            changes.remove(&tables.spent, key);
-            add(tables, changes, Spending { chat: to, ..spending })?;
-        }
-    }
-    Ok(())
 }

@@ -8,26 +8,27 @@ use chrono_tz::Tz;
 use super::{Family, Fields, Gone, MAX_BYTES, ModelKey, Page, Short};
 use crate::ids::RunId;
 
-/// A setting that a card changes.
+/// A setting of a chat that the card of `/config` changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
-    /// The language of answers.
+    /// The language of answers, in free words; without a value that of each message.
     Language,
-    /// The tone of answers.
+    /// The tone of answers, in free words.
     Tone,
-    /// Instructions in the chat's own words.
+    /// Instructions that the chat adds to the system prompt.
     Instructions,
-    /// The agent that answers.
+    /// The agent that answers, by its name; without a value Figaro itself does.
     Agent,
-    /// When the bot answers in a group.
+    /// When the bot answers in a group; the values are the names of [`AnswerWhen`](crate::domain::chat::AnswerWhen).
     Answers,
 }
 
 impl Field {
-    /// All of them, in the order of the card.
+    /// All settings, in the order in which the card shows them.
     pub const ALL: [Self; 5] = [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers];
 
-    /// Its name, in buttons and as people write it.
+    /// The name of the setting in callback data and after `/config`, in lower case. Stored buttons carry it, so it must not
+    /// change.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,20 +49,20 @@ impl FromStr for Field {
     }
 }
 
-/// Buttons of the card of settings.
+/// The buttons of the card of `/config`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Config {
-    /// Shows the card.
+    /// Shows the card with all settings in place of the one that is shown.
     Show,
-    /// Shows the card of one setting.
+    /// Shows the card of one setting: its value, the values to choose from, and how to set another one.
     Ask(Field),
-    /// Changes a setting.
+    /// Gives a setting this value. Anyone who may not change the chat's settings is told so.
     Set(Choice),
-    /// Takes the value of a setting away.
+    /// Takes the value of a setting away: the default holds again.
     Clear(Field),
 }
 
-/// A value for a setting, together short enough for a button.
+/// A setting and a value for it that together fit the 64 bytes of a button's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     field: Field,
@@ -69,7 +70,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// This value for this setting; `None` if it is empty or too long for a button.
+    /// A choice of this value; `None` if it is empty or does not fit a button together with the setting's name.
     #[must_use]
     pub fn new(field: Field, value: &str) -> Option<Self> {
         let choice = Self { field, value: value.to_owned() };
@@ -77,13 +78,13 @@ impl Choice {
         (!value.is_empty() && bytes <= MAX_BYTES).then_some(choice)
     }
 
-    /// The setting that the button changes.
+    /// The setting that is changed.
     #[must_use]
     pub const fn field(&self) -> Field {
         self.field
     }
 
-    /// The value that the button sets.
+    /// The value that the setting gets; never empty.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value
@@ -122,7 +123,7 @@ impl FromStr for Config {
     }
 }
 
-/// The button that undoes what the model changed of a chat's settings in a turn.
+/// The button that undoes what the model changed of a chat's settings in this turn, as far as it still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undo(pub RunId);
 
@@ -146,16 +147,16 @@ impl FromStr for Undo {
     }
 }
 
-/// Buttons of the card of a chat's zone.
+/// The buttons of the card of `/timezone`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zone {
-    /// Shows the card.
+    /// Shows the card with the chat's zone and the time there.
     Show,
-    /// The chat is in this zone.
+    /// Sets the chat's zone. Tasks whose zone was assumed follow it.
     Set(Tz),
-    /// The chat's tasks in other zones come to this one.
+    /// Moves the chat's tasks of other zones to this one; their clock times stay.
     Move(Tz),
-    /// The chat has no zone of its own.
+    /// Takes the chat's zone away: the bot's default holds again.
     Clear,
 }
 
@@ -191,16 +192,16 @@ impl FromStr for Zone {
     }
 }
 
-/// Buttons of the card of a chat's model.
+/// The buttons of the card of `/model`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Model {
-    /// Shows the card.
+    /// Shows the card with the chat's model and the models that the settings of the bot name.
     Show,
-    /// Shows a page of what a provider serves.
+    /// Shows a page of the models that a provider serves: the provider's name and the page, from 0.
     Served(Short<40>, Page),
-    /// This model answers in the chat.
+    /// Sets the model that answers in the chat.
     Set(ModelKey<54>),
-    /// The chat has no model of its own.
+    /// Takes the chat's model away: the one of its agent, or the bot's default, answers again.
     Clear,
 }
 

@@ -7,17 +7,18 @@ use super::{Family, Fields, Gone, Page};
 use crate::domain::task::IfMissed;
 use crate::ids::TaskId;
 
-/// What parts a task's id and the page of the list that its card was opened from.
+/// Stands between a task's id and the page of the list that its card was opened from.
 const PAGE_MARK: char = '~';
 
-/// Buttons about tasks.
+/// The buttons of the list of tasks, of their cards and of notices about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
-    /// Shows a page of the list.
+    /// Shows a page of the chat's tasks, from 0.
     List(Page),
-    /// Whether tasks that rest since the bot was put out of their chat run again.
+    /// Answers whether tasks that were paused when the bot was removed from their chat run again: `true` resumes them all,
+    /// `false` leaves them paused.
     Back(bool),
-    /// Does something with one task.
+    /// Shows or changes one task.
     One(TaskPress),
 }
 
@@ -25,38 +26,38 @@ pub enum Tasks {
 /// `:MORE` at the end for the verbs that need more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskPress {
-    /// The action of the button.
+    /// What the button does with the task.
     pub verb: TaskVerb,
     /// The task that it acts on.
     pub task: TaskId,
-    /// The page of the list, to go back to.
+    /// The page of the list that its card was opened from, from 0; `None` if it was opened elsewhere.
     pub page: Option<Page>,
 }
 
-/// What can be done with a task.
+/// What a button does with a task. All but `Open` and `History` are for whoever may change the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskVerb {
-    /// Shows the task's card.
+    /// Shows the task's card as it is now.
     Open,
-    /// Shows a page of its last runs.
+    /// Shows a page of its last runs, from 0, newest first.
     History(Page),
-    /// Shows the card that changes it.
+    /// Shows the card with buttons that change its times and what becomes of missed runs.
     Edit,
-    /// Moves its times by minutes.
+    /// Moves its times by so many minutes, back if negative.
     Shift(i32),
-    /// Says what becomes of missed runs.
+    /// Sets what becomes of runs that are missed while the bot is off.
     Missed(IfMissed),
-    /// Runs the task now, beside its schedule.
+    /// Runs the task now; its schedule stays as it is.
     Run,
-    /// Leaves out the run that it asks about.
+    /// Skips the missed run that a notice asks about.
     Skip,
-    /// Pauses the task.
+    /// Pauses the task until somebody resumes it.
     Pause,
-    /// Resumes the paused task.
+    /// Resumes the paused task at its next due time.
     Resume,
-    /// Cancels the task.
+    /// Cancels the task for good, but for a minute in which it can be undone.
     Cancel,
-    /// Has it back after it was cancelled.
+    /// Undoes its cancellation, within a minute and if the chat has room for it.
     Undo,
 }
 
@@ -77,7 +78,7 @@ impl TaskVerb {
         }
     }
 
-    /// The verb of this word, with what stands behind the task.
+    /// Reads a verb from its word and the fields behind the task. Errors if there is no such verb or its fields do not fit.
     fn read(word: &str, fields: &mut Fields<'_>) -> Result<Self, Gone> {
         Ok(match word {
             "open" => Self::Open,

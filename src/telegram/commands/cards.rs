@@ -109,7 +109,7 @@ impl Cards {
         let texts = self.texts(asker);
         // A store that failed cannot settle the update either: the next start deals with it.
         let is_kept = matches!(error, StoreError::Failed { .. });
-        Card::text(if is_kept { &texts.trouble_kept } else { &texts.trouble_internal })
+        Card::text(if is_kept { &texts.error_store } else { &texts.error_internal })
     }
 }
 

@@ -35,12 +35,12 @@ const TRANSIENT_CALL_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Live {
     sender: Sender,
-    tasks: TaskTracker,
+    background: TaskTracker,
     locales: Arc<Locales>,
     previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
 }
 
-/// Takes a preview off the list when its task ends, by a panic too.
+/// Takes a preview off the list when it ends, by a panic too.
 struct Listed {
     previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
     run: RunId,
@@ -55,8 +55,8 @@ impl Drop for Listed {
 impl Live {
     /// Sends through this sender, within its rate limits. Status lines come in the language of whoever asked.
     #[must_use]
-    pub fn new(sender: Sender, tasks: TaskTracker, locales: Arc<Locales>) -> Self {
-        Self { sender, tasks, locales, previews: Arc::default() }
+    pub fn new(sender: Sender, background: TaskTracker, locales: Arc<Locales>) -> Self {
+        Self { sender, background, locales, previews: Arc::default() }
     }
 
     /// Ends a turn's preview, waits until none of its calls is under way, and gives the messages it leaves, also after a
@@ -87,7 +87,7 @@ impl Live {
         let (run, preview) = (preview.run, Arc::new(preview));
         lock(&self.previews).insert(run, Arc::clone(&preview));
         let (sender, previews) = (self.sender.clone(), Arc::clone(&self.previews));
-        self.tasks.spawn("live", async move {
+        self.background.spawn("live", async move {
             let _listed = Listed { previews, run };
             match preview.place.is_group() {
                 true => group::show(&preview, &sender).await,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The longest pause there is.
-const LONGEST: Duration = Duration::from_secs(60);
+/// No pause between two updates is longer.
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// What has not changed visibly is looked at again after this.
 const LOOK: Duration = Duration::from_millis(350);
 
@@ -37,7 +37,7 @@ impl Pace {
 
     /// There was no room, or Telegram asked to wait: the pause doubles, and is no shorter than that wait.
     pub(super) fn pushed_back(&mut self, now: Instant, wait: Duration) {
-        self.pause = LONGEST.min(self.pause * 2);
+        self.pause = MAX_PAUSE.min(self.pause * 2);
         self.ready = now + self.pause.max(wait);
     }
 

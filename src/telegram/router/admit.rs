@@ -37,7 +37,7 @@ impl Router {
         }
         let (this, asker) = (Arc::clone(self), Asker::new(part, Standing::Member));
         let (place, message) = (part.place.clone(), part.message);
-        self.tasks.spawn("no_room", async move {
+        self.background.spawn("no_room", async move {
             if place.is_group() {
                 return this.commands.cards.sender.shrug(&place, message).await;
             }
@@ -79,7 +79,7 @@ impl Router {
             admitted => admitted.map_err(|refusal| refusal.full),
         };
         let this = Arc::clone(self);
-        self.tasks.spawn("button", async move {
+        self.background.spawn("button", async move {
             if this.commands.press(id, &pressed, &this.mailboxes, slot).await {
                 this.settle(&[id]).await;
             }
@@ -92,7 +92,7 @@ impl Router {
     fn answer_quietly(self: &Arc<Self>, pressed: Box<CallbackView>, full: Option<Full>) {
         let Some(room) = self.commands.cards.sender.limiter.notice_room() else { return };
         let this = Arc::clone(self);
-        self.tasks.spawn("no_room", async move {
+        self.background.spawn("no_room", async move {
             let _room = room;
             this.commands.answer_quietly(&pressed, full).await;
         });
@@ -123,7 +123,7 @@ impl Router {
             return Ok(Fate::Dropped("stranger"));
         }
         let this = Arc::clone(self);
-        self.tasks.spawn("stranger", async move {
+        self.background.spawn("stranger", async move {
             let _room = room;
             let asker = Asker::new(&part, Standing::Member);
             let cards = &this.commands.cards;

@@ -51,7 +51,7 @@ impl Router {
         let asker = Asker { place, speaker, language, standing, message: None };
         let Some(card) = self.resting.returned(&asker).await? else { return Ok(Fate::Settled) };
         let this = Arc::clone(self);
-        self.tasks.spawn("unblocked", async move { this.show(id, &asker, card).await });
+        self.background.spawn("unblocked", async move { this.show(id, &asker, card).await });
         Ok(Fate::Pending)
     }
 
@@ -79,7 +79,7 @@ impl Router {
         let asker = Asker { place, speaker: adder, language, standing, message: None };
         let offer = self.resting.returned(&asker).await?;
         let this = Arc::clone(self);
-        self.tasks.spawn("joined", async move {
+        self.background.spawn("joined", async move {
             let cards = &this.commands.cards;
             let card = notices::joined(cards.texts(&asker), &this.me, is_admin);
             let Some(offer) = offer else { return this.show(id, &asker, card).await };

@@ -66,8 +66,8 @@ pub struct Router {
     pub odd_kinds: Mutex<HashSet<String>>,
     /// Gives the current time.
     pub clock: Clock,
-    /// Answers to commands are sent beside the next update.
-    pub tasks: TaskTracker,
+    /// Tracks what is done beside the next update, such as answers to commands.
+    pub background: TaskTracker,
 }
 
 /// A command that somebody may give.
@@ -262,7 +262,7 @@ impl Router {
             return Ok(Fate::Pending);
         }
         let this = Arc::clone(self);
-        self.tasks.spawn("command", async move {
+        self.background.spawn("command", async move {
             let outcome = match done {
                 Some(outcome) => outcome,
                 None => this.commands.run(&given.line, &given.part, &asker).await,
@@ -322,7 +322,7 @@ impl Router {
         };
         if !continues && let Some(card) = self.zones.answered(&config, &part, standing).await {
             let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
-            self.tasks.spawn("answer", async move {
+            self.background.spawn("answer", async move {
                 let _slot = slot;
                 this.show(id, &asker, card).await;
             });
@@ -366,9 +366,9 @@ impl Router {
         tracing::info!(user = %part.speaker.user, "the bot has an owner now");
         let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
         let asker = Asker::new(&part, Standing::Owner);
-        self.tasks.spawn("owner_invite", async move {
+        self.background.spawn("owner_invite", async move {
             if let Outcome::Card(card) = this.commands.run(&line, &part, &asker).await {
-                let title = Some(this.commands.cards.texts(&asker).claimed.clone());
+                let title = Some(this.commands.cards.texts(&asker).owner_invite_redeemed.clone());
                 this.show(id, &asker, Card { title, ..card }).await;
             }
         });

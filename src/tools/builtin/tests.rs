@@ -16,6 +16,7 @@ use crate::provider::models::Models;
 use crate::store::TaskLimits;
 use crate::store::sled::SledStore;
 use crate::tools::source::Listed;
+use crate::tools::tasks::Bounds;
 use crate::tools::web::{Found, SearchError};
 use crate::tools::{About, ToolContext, typed};
 
@@ -48,12 +49,14 @@ async fn built_in() -> (ToolTable, TempDir) {
     let admins = Arc::new(Nobody);
     let tasks = TaskTools {
         store: store.clone(),
-        settings: store.clone(),
         admins: admins.clone(),
-        models: Arc::new(Models::new([], "a:x".parse().unwrap(), Vec::new())),
         limits: TaskLimits { per_chat: 50, per_user: 50 },
-        min_interval: TimeDelta::minutes(10),
-        default_zone: Tz::UTC,
+        bounds: Bounds {
+            settings: store.clone(),
+            models: Arc::new(Models::new([], "a:x".parse().unwrap(), Vec::new())),
+            min_interval: TimeDelta::minutes(10),
+            default_zone: Tz::UTC,
+        },
     };
     let config = ConfigTools { store: store.clone(), tasks: store.clone(), admins };
     let all = BuiltIn { notes: store.clone(), conversations: store, config, tasks, web: Arc::new(Nobody) };

@@ -1,6 +1,7 @@
 //! The tools by which the model schedules: `schedule_task`, `list_tasks`, `cancel_task`, `update_task`. What they give
 //! comes from the stored task, and the turn shows the person a card made from the same.
 
+mod arguments;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -8,20 +9,17 @@ mod view;
 
 use std::sync::Arc;
 
-use chrono::TimeDelta;
-use chrono_tz::Tz;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::typed::{About, present, typed};
+use self::arguments::{Change, Nothing, Wanted, Which};
+pub use self::read::Bounds;
+use super::typed::{About, typed};
 use super::{Tool, ToolContext, ToolError, ToolOutput};
-use crate::domain::task::{IfMissed, NewTask, PauseReason, State, Task, TaskChange, TaskEdit};
+use crate::domain::task::{NewTask, PauseReason, State, Task, TaskChange, TaskEdit};
 use crate::domain::tool::{Effect, StatusKey};
 use crate::ids::TaskId;
 use crate::policy::access::{Admins, Standing, may_change};
-use crate::provider::models::Models;
-use crate::store::{SettingsStore, TaskAdded, TaskLimits, TaskStore};
+use crate::store::{TaskAdded, TaskLimits, TaskStore};
 
 /// What a chat shows while one of these tools is at work.
 const STATUS: StatusKey = StatusKey("tool_tasks");
@@ -33,78 +31,15 @@ const GONE: &str =
 /// What the task tools work on.
 #[derive(Debug, Clone)]
 pub struct TaskTools {
-    /// The tasks.
+    /// The store of tasks.
     pub store: Arc<dyn TaskStore>,
-    /// Where a chat's zone and model are kept.
-    pub settings: Arc<dyn SettingsStore>,
     /// Who may change other people's tasks in a group.
     pub admins: Arc<dyn Admins>,
-    /// The models that a task may be given.
-    pub models: Arc<Models>,
-    /// How many tasks there may be.
+    /// The most tasks of a chat and of a person.
     pub limits: TaskLimits,
-    /// The least time between two runs of one.
-    pub min_interval: TimeDelta,
-    /// The zone of chats that set none.
-    pub default_zone: Tz,
+    /// The zones, times and models that a task may be given.
+    pub bounds: Bounds,
 }
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Wanted {
-    /// What is to be done then: an instruction to yourself that can be carried out without this conversation. Say all it
-    /// needs, for whom it is and in which language, such as "Remind Ann, in English, to take the medicine." Leave out
-    /// when and how often.
-    prompt: String,
-    /// If recurring, cron: 5 fields (minute hour day-of-month month day-of-week), 6 with seconds first, or @hourly, @daily,
-    /// @weekly, @monthly, @yearly. If not, ISO 8601, local unless it ends in an offset ("2026-11-23T09:00"), or a
-    /// duration from now ("in 20m").
-    schedule: String,
-    /// true for again and again, false for once.
-    recurring: bool,
-    /// An IANA time zone; only if the person named a place other than this chat's. Never guess it.
-    #[serde(default)]
-    timezone: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Which {
-    /// From schedule_task or list_tasks.
-    task_id: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Change {
-    /// From schedule_task or list_tasks.
-    task_id: String,
-    /// In full, as for schedule_task.
-    #[serde(default)]
-    prompt: Option<String>,
-    /// As for schedule_task.
-    #[serde(default)]
-    schedule: Option<String>,
-    /// Only if it becomes a single run, or again a recurring one.
-    #[serde(default)]
-    recurring: Option<bool>,
-    /// An IANA time zone; clock times stay.
-    #[serde(default)]
-    timezone: Option<String>,
-    /// As provider:model; null for the chat's own.
-    #[serde(default, deserialize_with = "present")]
-    model: Option<Option<String>>,
-    /// What becomes of a run missed while the bot is off.
-    #[serde(default)]
-    if_missed: Option<IfMissed>,
-    /// true pauses it, false lets it run again.
-    #[serde(default)]
-    paused: Option<bool>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
 
 impl TaskTools {
     /// Has something done later.
@@ -159,8 +94,8 @@ impl TaskTools {
     async fn schedule(&self, context: &ToolContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
         own_words(context)?;
         let prompt = read::prompt(&wanted.prompt)?;
-        let (zone, is_guess) = self.zone(context, wanted.timezone.as_deref()).await?;
-        let schedule = self.when(&wanted.schedule, wanted.recurring, zone, context.now)?;
+        let (zone, is_guess) = self.bounds.zone(context, wanted.timezone.as_deref()).await?;
+        let schedule = self.bounds.when(&wanted.schedule, wanted.recurring, zone, context.now)?;
         let new = NewTask {
             place: context.place.clone(),
             creator: context.speaker.clone(),
@@ -199,7 +134,7 @@ impl TaskTools {
 
     async fn update(&self, context: &ToolContext, change: Change) -> Result<ToolOutput, ToolError> {
         let mut task = self.task_to_change(context, &change.task_id).await?;
-        let edit = self.edit(context, &task, &change).await?;
+        let edit = self.bounds.edit(context, &task, &change).await?;
         let is_edit = edit != TaskEdit::default();
         if !is_edit && change.paused.is_none() {
             return Err(ToolError::ForModel("nothing is to change: give what is to be different".to_owned()));

@@ -1,16 +1,36 @@
 //! What the model wrote, read and held to the bounds: prompts, times, zones, models.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use super::{Change, TaskTools};
+use super::arguments::Change;
 use crate::domain::model::{ModelName, list};
 use crate::domain::schedule::{Schedule, ScheduleError};
 use crate::domain::task::{MAX_PROMPT_CHARS, Task, TaskEdit};
 use crate::policy::access::Standing;
+use crate::provider::models::Models;
+use crate::store::SettingsStore;
 use crate::tools::{ToolContext, ToolError, zone};
 
-/// A prompt that is not empty and not too long.
+/// What a task may be given, beside its prompt.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// The store of the settings of chats: their zones and models.
+    pub settings: Arc<dyn SettingsStore>,
+    /// The models that a task may be given.
+    pub models: Arc<Models>,
+    /// The least time between two runs of one task.
+    pub min_interval: TimeDelta,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+}
+
+/// A prompt without the space around it.
+///
+/// # Errors
+/// For the model, if it is empty or longer than [`MAX_PROMPT_CHARS`].
 pub(super) fn prompt(text: &str) -> Result<String, ToolError> {
     let text = text.trim();
     let count = text.chars().count();
@@ -20,7 +40,7 @@ pub(super) fn prompt(text: &str) -> Result<String, ToolError> {
     Err(ToolError::ForModel(format!("prompt takes 1 to {MAX_PROMPT_CHARS} characters; this has {count}")))
 }
 
-impl TaskTools {
+impl Bounds {
     /// The zone that local times are in: the one named, else the chat's, else the default, which is a guess.
     pub(super) async fn zone(
         &self,

@@ -1,5 +1,6 @@
 use async_trait::async_trait;
-use chrono::{DateTime, TimeZone, Utc};
+use chrono::{DateTime, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -10,6 +11,7 @@ use crate::domain::model::ModelName;
 use crate::domain::task::MAX_PROMPT_CHARS;
 use crate::ids::{BotId, ChatId, UserId};
 use crate::policy::address::Addresses;
+use crate::provider::models::Models;
 use crate::store::sled::SledStore;
 
 /// Nobody administers anything.
@@ -48,12 +50,14 @@ impl Bed {
         let store = Arc::new(SledStore::open(folder.path(), BotId(1)).await.unwrap());
         let tools = TaskTools {
             store: store.clone(),
-            settings: store,
             admins: Arc::new(Nobody),
-            models: Arc::new(Models::new([], name("a:x"), vec![name("b:y")])),
             limits: TaskLimits { per_chat: 50, per_user: 50 },
-            min_interval: TimeDelta::minutes(10),
-            default_zone: Tz::Europe__Riga,
+            bounds: Bounds {
+                settings: store,
+                models: Arc::new(Models::new([], name("a:x"), vec![name("b:y")])),
+                min_interval: TimeDelta::minutes(10),
+                default_zone: Tz::Europe__Riga,
+            },
         };
         let context = ToolContext { now: now(), ..ToolContext::somewhere() };
         Self { tools, context, _folder: folder }
@@ -262,7 +266,7 @@ async fn a_single_run_moves_with_its_zone_unless_it_would_have_passed() {
 async fn the_chats_zone_counts_before_the_default_and_is_no_guess() {
     let bed = Bed::new().await;
     let zone = ConfigPatch { timezone: Some(Some(Tz::Asia__Tokyo)), ..ConfigPatch::default() };
-    bed.tools.settings.change_chat_config(ChatId(1), zone).await.unwrap();
+    bed.tools.bounds.settings.change_chat_config(ChatId(1), zone).await.unwrap();
     let arguments = json!({"prompt": "Say hello.", "schedule": "0 9 * * *", "recurring": true});
     let wanted = json!({"timezone": "Asia/Tokyo", "zone_assumed": null});
     check(&bed.says("schedule_task", arguments).await, &wanted, "");

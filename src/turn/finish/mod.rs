@@ -1,38 +1,19 @@
 //! Decides what the end of a turn writes and says, from what the turn was and how it ended. Pure: what has to be looked up
 //! for it is in [`Facts`].
 
+mod facts;
 mod words;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+pub use self::facts::Facts;
 use super::outcome::{Outcome, Parking};
-use super::question::Question;
 use super::reply::Reply;
 use super::run::Answer;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::task::{Cost, Ended, TaskChange};
 use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, TurnEnd};
-use crate::prompts::texts::Texts;
-
-/// What the end of a turn is decided from, beside its outcome.
-#[derive(Debug)]
-pub struct Facts<'a> {
-    /// The record of the turn that ends.
-    pub turn: &'a ActiveTurn,
-    /// The question that it answers.
-    pub question: &'a Question,
-    /// Texts in the language of whoever asked.
-    pub texts: &'a Texts,
-    /// The time of the end, UTC.
-    pub now: DateTime<Utc>,
-    /// People have seen words of it in a message that stays.
-    pub has_shown: bool,
-    /// It may have made a call that is not to be made twice.
-    pub has_acted: bool,
-    /// What is shown behind its words.
-    pub cards: Vec<Card>,
-}
 
 /// What the end of a turn comes to.
 #[derive(Debug, Default)]

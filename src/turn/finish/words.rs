@@ -4,7 +4,7 @@ use super::super::error::TurnError;
 use super::super::outcome::Outcome;
 use super::super::reply::Reply;
 use super::super::run::Answer;
-use super::Facts;
+use super::facts::Facts;
 use crate::domain::delivery::Action;
 use crate::domain::source::Source;
 use crate::policy::access::Standing;
@@ -74,7 +74,7 @@ fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
     let mut words = error.words(texts);
     if question.standing == Standing::Owner {
         let turn = facts.turn.id.to_string();
-        let detail = fill(&texts.trouble_turn, &[("turn", &turn), ("label", error.label())]);
+        let detail = fill(&texts.error_turn, &[("turn", &turn), ("label", error.label())]);
         words = format!("{words}\n`{detail}`");
     }
     let actions = error.actions(!so_far.is_empty());

@@ -1,13 +1,17 @@
 //! What a turn needs to know before the model is asked, loaded all at once and made into a window.
 
+use std::sync::Arc;
+
 use chrono::TimeDelta;
+use chrono_tz::Tz;
 
 use super::super::error::TurnError;
 use super::super::question::Question;
+use super::super::report::Reporter;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::{HISTORY_MESSAGES, TakenUp};
-use super::super::window::{Material, Window, build};
-use super::{Preparer, pictures};
+use super::super::window::{BotName, Material, Window, build};
+use super::pictures;
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
@@ -15,13 +19,40 @@ use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::ActiveTurn;
+use crate::files::Files;
 use crate::policy::address::Addresses;
+use crate::prompts::Prompts;
+use crate::provider::models::Models;
+use crate::store::{ConversationStore, NoteStore};
 
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
 /// Background is at most so old and so long.
 const BACKGROUND_HOURS: i64 = 24;
 const BACKGROUND_MESSAGES: usize = 30;
+
+/// Loads what a turn's first request is made of. Owned by [`Preparer`](super::Preparer).
+#[derive(Debug, Clone)]
+pub struct Loader {
+    /// The store of sessions and their messages.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// The store of notes.
+    pub notes: Arc<dyn NoteStore>,
+    /// Fetches the files that people sent.
+    pub files: Arc<dyn Files>,
+    /// The prompts that the system prompt is rendered from.
+    pub prompts: Arc<Prompts>,
+    /// The models and what they can do.
+    pub models: Arc<Models>,
+    /// The bot's name and username.
+    pub bot: BotName,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+    /// The most tokens of history in a request.
+    pub history_tokens: usize,
+    /// Reports failures to the log and to `/status`.
+    pub reporter: Reporter,
+}
 
 /// What is loaded from the store for a turn.
 #[derive(Debug)]
@@ -38,12 +69,20 @@ pub(super) struct Loaded {
 
 /// What was chosen for a turn.
 pub(super) struct Chosen<'a> {
+    /// The settings of the chat.
     pub(super) config: &'a ChatConfig,
+    /// The model that is asked first.
     pub(super) model: &'a ModelName,
+    /// The agent that answers; `None` for Figaro itself.
     pub(super) agent: Option<&'a Agent>,
 }
 
-impl Preparer {
+impl Loader {
+    /// Loads history, notes, background and pictures, and builds the window from them. Notes, background or history that
+    /// cannot be read are reported and left out.
+    ///
+    /// # Errors
+    /// If the question is empty or the system prompt cannot be rendered.
     pub(super) async fn load(
         &self,
         turn: &ActiveTurn,
@@ -89,7 +128,7 @@ impl Preparer {
             done: &done,
             now,
         };
-        let window = build(&self.agents.prompts, &material, self.history_tokens).map_err(|error| {
+        let window = build(&self.prompts, &material, self.history_tokens).map_err(|error| {
             tracing::error!(error, "a prompt could not be rendered");
             TurnError::Internal
         })?;

@@ -7,10 +7,9 @@ mod readable;
 
 use std::sync::Arc;
 
-use chrono_tz::Tz;
-
 pub use self::agent::Agents;
 use self::load::Chosen;
+pub use self::load::Loader;
 use self::readable::unreadable;
 use super::control::Control;
 use super::error::TurnError;
@@ -20,43 +19,33 @@ use super::reply::Reply;
 use super::report::Reporter;
 use super::run::{Answer, Run};
 use super::taken_up::TakenUp;
-use super::window::BotName;
 use crate::domain::generation::Generation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::model::ModelName;
 use crate::domain::task::MAX_RUN_MESSAGES;
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::turn::ActiveTurn;
-use crate::files::Files;
 use crate::policy::address::Addresses;
 use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
-use crate::store::{ConversationStore, NoteStore, SettingsStore, StoreError};
+use crate::store::{ConversationStore, SettingsStore, StoreError};
 use crate::tools::{Registry, SendAllowance, ToolContext};
 
-/// Prepares turns: loads the history, chooses the agent, builds the window. Called by the pipeline.
+/// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
 #[derive(Debug, Clone)]
 pub struct Preparer {
-    /// The store of sessions and their messages.
+    /// Loads the history and all else that the window is built from.
+    pub loader: Loader,
+    /// The store of turns and their calls.
     pub conversations: Arc<dyn ConversationStore>,
-    /// The store of notes.
-    pub notes: Arc<dyn NoteStore>,
     /// The store of the settings of chats.
     pub settings: Arc<dyn SettingsStore>,
-    /// Fetches the files that people sent.
-    pub files: Arc<dyn Files>,
     /// The agents and their tools.
     pub agents: Agents,
     /// The models and what they can do.
     pub models: Arc<Models>,
     /// The texts for people, by language.
     pub locales: Arc<Locales>,
-    /// The bot's name and username.
-    pub bot: BotName,
-    /// The zone of chats that set none.
-    pub default_zone: Tz,
-    /// The most tokens of history in a request.
-    pub history_tokens: usize,
     /// The most passes of a turn.
     pub max_passes: u32,
     /// Reports failures to the log and to `/status`.
@@ -119,6 +108,7 @@ impl Preparer {
             return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
         }
         let loaded = self
+            .loader
             .load(turn, question, &taken_up, &Chosen { config: &config, model: &model, agent: part.agent })
             .await
             .map_err(failed)?;

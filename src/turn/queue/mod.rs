@@ -46,7 +46,7 @@ pub struct Mailboxes(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     runner: Arc<dyn Runner>,
-    tasks: TaskTracker,
+    background: TaskTracker,
     permits: Semaphore,
     admission: Admission,
     /// What each person's turns run within, while one of them waits or runs.
@@ -82,13 +82,13 @@ impl Queue {
 }
 
 impl Mailboxes {
-    /// Without queues yet. `runner` runs the jobs; `tasks` tracks what is spawned for them.
+    /// Without queues yet. `runner` runs the jobs; `background` tracks what is spawned for them.
     #[must_use]
-    pub fn new(runner: Arc<dyn Runner>, tasks: TaskTracker) -> Self {
+    pub fn new(runner: Arc<dyn Runner>, background: TaskTracker) -> Self {
         let (permits, queues) = (Semaphore::new(MAX_RUNNING), Mutex::default());
         Self(Arc::new(Inner {
             runner,
-            tasks,
+            background,
             permits,
             admission: Admission::default(),
             people: Mutex::default(),
@@ -129,7 +129,7 @@ impl Mailboxes {
         drop(queues);
         if is_new {
             let inner = Arc::clone(&self.0);
-            self.0.tasks.spawn("queue", async move { inner.serve(conversation).await });
+            self.0.background.spawn("queue", async move { inner.serve(conversation).await });
         }
     }
 
@@ -221,7 +221,7 @@ impl Inner {
             let Ok(_permit) = self.permits.acquire().await else {
                 return;
             };
-            if self.tasks.is_stopping() {
+            if self.background.is_stopping() {
                 return;
             }
             while let Some((job, control)) = self.begin(conversation) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Left, status};
 use crate::support::scene::text;
-use crate::support::{ANN, BOB, PATIENCE, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 /// The attempts to send a message to a chat.
 pub fn attempts(world: &World, chat: i64) -> Vec<Call> {
@@ -173,7 +173,7 @@ pub async fn the_person_has_blocked_the_bot() -> Left {
     world.telegram.bot_removed(BOB, BOB).unwrap();
     gate.open();
     let called = |view: &View<'_>| view.calls_of("sendMessage").first().map(|_| ());
-    world.telegram.wait_until(PATIENCE, called).await.expect("a refusal");
+    world.telegram.wait_until(TIMEOUT, called).await.expect("a refusal");
     for (said, answer) in [("Hello", "Hello Ann."), ("Bye", "Bye Ann.")] {
         world.script.push(Reply::text(answer));
         world.ask(said).await;

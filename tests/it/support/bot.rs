@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
 /// How to start a bot.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl Recipe {
     pub async fn run(&self) -> Output {
         let mut command = tokio::process::Command::from(self.command());
         let running = command.stdin(Stdio::null()).kill_on_drop(true).output();
-        tokio::time::timeout(PATIENCE + Duration::from_secs(10), running)
+        tokio::time::timeout(TIMEOUT + Duration::from_secs(10), running)
             .await
             .expect("it does not end")
             .unwrap()
@@ -108,7 +108,7 @@ impl Bot {
 
     /// Waits until its log, since this start, has these words.
     pub async fn logged(&self, words: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !self.log()[self.before..].contains(words) {
             assert!(Instant::now() < deadline, "no `{words}` in the log:\n{}", self.log());
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -122,7 +122,7 @@ impl Bot {
 
     /// Waits for its end, while the test's Telegram and model go on answering.
     pub async fn ended(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE + Duration::from_secs(10);
+        let deadline = Instant::now() + TIMEOUT + Duration::from_secs(10);
         while Instant::now() < deadline {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
@@ -134,7 +134,7 @@ impl Bot {
 
     /// Waits for its end.
     pub fn wait(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE + Duration::from_secs(10);
+        let deadline = Instant::now() + TIMEOUT + Duration::from_secs(10);
         while Instant::now() < deadline {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;

@@ -9,7 +9,7 @@ use futures::StreamExt;
 use serde_json::{Value, json};
 
 use super::bot::Recipe;
-use super::{PATIENCE, World, proc};
+use super::{TIMEOUT, World, proc};
 
 /// The person at the page.
 pub const ALEX: i64 = 1001;
@@ -45,7 +45,7 @@ impl Demo {
 
     /// Waits until the terminal shows these words, and gives all of it.
     pub async fn printed(&self, words: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let text = fs::read_to_string(&self.terminal).unwrap();
             if text.lines().any(|line| line.contains(words)) {
@@ -75,7 +75,7 @@ impl Demo {
             }
             panic!("the events ended");
         };
-        tokio::time::timeout(PATIENCE, reading).await.expect("no such event")
+        tokio::time::timeout(TIMEOUT, reading).await.expect("no such event")
     }
 
     pub async fn hello(&self) -> Value {
@@ -92,7 +92,7 @@ impl Demo {
 
     /// Waits until the private chat has this text.
     pub async fn shows(&self, text: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let history = self.history().await;
             if history.iter().any(|known| known == text) {
@@ -128,7 +128,7 @@ impl Demo {
     }
 
     pub async fn ended(&mut self) -> ExitStatus {
-        tokio::time::timeout(PATIENCE, self.child.wait()).await.expect("it does not end").unwrap()
+        tokio::time::timeout(TIMEOUT, self.child.wait()).await.expect("it does not end").unwrap()
     }
 
     pub async fn stop(self) {

@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 pub use bot::Bot;
 
 /// How long anything may take before a test fails: far longer than it ever does, on a busy machine too.
-pub const PATIENCE: Duration = Duration::from_secs(40);
+pub const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A person who may talk to the bot: an owner by settings.
 pub const ANN: i64 = 11;
@@ -110,7 +110,7 @@ impl World {
     pub async fn answers(&self, chat: i64, count: usize) -> Vec<Value> {
         let answers = self
             .telegram
-            .wait_until(PATIENCE, |view| {
+            .wait_until(TIMEOUT, |view| {
                 let messages: Vec<Value> = view.bot_messages(chat).into_iter().cloned().collect();
                 (messages.len() >= count).then_some(messages)
             })

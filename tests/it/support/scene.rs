@@ -5,7 +5,7 @@ use figaro_offline::telegram::{Options, Person, SentByPerson, Standing, View};
 use serde_json::{Value, json};
 
 use super::bot::Recipe;
-use super::{ANN, BOB, Bot, PATIENCE, World};
+use super::{ANN, BOB, Bot, TIMEOUT, World};
 
 /// A supergroup with Ann, Bob and the bot in it.
 pub const TEAM: i64 = -1001;
@@ -70,7 +70,7 @@ impl World {
 
     /// Waits until something can be seen at Telegram.
     pub async fn see<T>(&self, what: &str, find: impl FnMut(&View<'_>) -> Option<T>) -> T {
-        let seen = self.telegram.wait_until(PATIENCE, find).await;
+        let seen = self.telegram.wait_until(TIMEOUT, find).await;
         seen.unwrap_or_else(|| panic!("never seen: {what}"))
     }
 
@@ -104,7 +104,7 @@ impl World {
     /// Waits until the model got so many requests, and gives the last of these.
     pub async fn asks(&self, count: usize) -> ModelRequest {
         let find = |requests: &[ModelRequest]| requests.get(count - 1).cloned();
-        self.model.wait_until(PATIENCE, find).await.unwrap_or_else(|| panic!("no request number {count}"))
+        self.model.wait_until(TIMEOUT, find).await.unwrap_or_else(|| panic!("no request number {count}"))
     }
 
     /// Someone presses the button that begins with these words; gives the words shown over it.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
 /// The key a server asks of its parent.
 const PARENT_KEY: &str = "the-key-of-this-parent";
@@ -63,7 +63,7 @@ impl Server {
     /// Calls a tool with these arguments, an object.
     pub async fn call(&self, tool: &str, arguments: &Value) -> Answer {
         let calling = self.connection.call(tool, arguments.as_object().unwrap().clone());
-        let answer = tokio::time::timeout(PATIENCE, calling).await.expect("an answer in time");
+        let answer = tokio::time::timeout(TIMEOUT, calling).await.expect("an answer in time");
         answer.unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"))
     }
 }
@@ -85,7 +85,7 @@ impl Pipes {
 
     /// The next line of its standard output; `None` at the end.
     pub async fn line(&mut self) -> Option<String> {
-        let line = tokio::time::timeout(PATIENCE, self.stdout.next_line()).await;
+        let line = tokio::time::timeout(TIMEOUT, self.stdout.next_line()).await;
         line.expect("a line in time").unwrap()
     }
 
@@ -101,7 +101,7 @@ impl Pipes {
             stderr.read_to_string(&mut errors).await.unwrap();
             (self.child.wait().await.unwrap(), rest)
         };
-        let ended = tokio::time::timeout(PATIENCE + Duration::from_secs(5), ending).await;
+        let ended = tokio::time::timeout(TIMEOUT + Duration::from_secs(5), ending).await;
         let (status, rest) = ended.expect("it ends");
         (status, rest, errors)
     }

@@ -4,8 +4,8 @@ use chrono::TimeDelta;
 
 use super::super::card::Card;
 use super::super::command::Pressed;
-use super::Tasks;
 use super::card::View;
+use super::changes::Changes;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, State, Task, TaskChange, TaskEdit};
 use crate::prompts::texts::{Texts, fill};
@@ -29,34 +29,33 @@ pub(super) enum Edit {
     Missed(IfMissed),
 }
 
-impl Tasks {
-    /// Shows the card that changes a task, after this change if there is one.
-    pub(super) async fn press_edit(
-        &self,
-        view: View<'_>,
-        task: Task,
-        edit: Option<Edit>,
-    ) -> Result<Pressed, StoreError> {
-        let edit = match (edit, task.state) {
-            (_, State::Cancelled(_)) => None,
-            (None, _) => return Ok(Pressed::card(view.edit_card(&task))),
-            (Some(Edit::Shift(minutes)), _) => view.shifted(&task, minutes),
-            (Some(Edit::Missed(policy)), _) => {
-                Some(TaskEdit { if_missed: Some(policy), ..TaskEdit::default() })
-            }
-        };
-        if !self.has_room_for(&task).await? {
-            return Ok(Pressed::toast(self.full(view.texts)));
-        }
-        let changed = match edit {
-            Some(edit) => self.change_task(task.id, TaskChange::Edit(edit)).await?,
-            None => None,
-        };
-        Ok(match changed {
-            Some(task) => Pressed::both(&view.texts.config_saved, view.edit_card(&task)),
-            None => Pressed::both(&view.texts.gone, view.card(&task)),
-        })
+/// Shows the card that changes a task, after this change if there is one.
+///
+/// # Errors
+/// When the store fails; nothing is changed then.
+pub(super) async fn press(
+    changes: &Changes,
+    view: View<'_>,
+    task: Task,
+    edit: Option<Edit>,
+) -> Result<Pressed, StoreError> {
+    let edit = match (edit, task.state) {
+        (_, State::Cancelled(_)) => None,
+        (None, _) => return Ok(Pressed::card(view.edit_card(&task))),
+        (Some(Edit::Shift(minutes)), _) => view.shifted(&task, minutes),
+        (Some(Edit::Missed(policy)), _) => Some(TaskEdit { if_missed: Some(policy), ..TaskEdit::default() }),
+    };
+    if !changes.has_room_for(&task).await? {
+        return Ok(Pressed::toast(changes.full(view.texts)));
     }
+    let changed = match edit {
+        Some(edit) => changes.make(task.id, TaskChange::Edit(edit)).await?,
+        None => None,
+    };
+    Ok(match changed {
+        Some(task) => Pressed::both(&view.texts.config_saved, view.edit_card(&task)),
+        None => Pressed::both(&view.texts.gone, view.card(&task)),
+    })
 }
 
 impl View<'_> {

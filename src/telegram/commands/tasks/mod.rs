@@ -3,6 +3,7 @@
 
 pub(super) mod back;
 mod card;
+mod changes;
 mod edit;
 mod words;
 
@@ -12,6 +13,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use self::back::RestingTasks;
+use self::changes::Changes;
 use self::edit::Edit;
 use super::asker::Asker;
 use super::card::{Card, ROWS, number, page_of, pager};
@@ -20,9 +22,9 @@ use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request
 use super::handles::Handles;
 use crate::config::AccessSettings;
 use crate::domain::task::{KEPT, PauseReason, RunStatus, State, Task, TaskChange};
-use crate::ids::{RunId, TaskId};
+use crate::ids::RunId;
 use crate::policy::access::{Standing, Verdict, judge, may_change};
-use crate::prompts::texts::{Texts, fill};
+use crate::prompts::texts::Texts;
 use crate::store::{SettingsStore, StoreError, TaskStore};
 use crate::telegram::callback::{Family, Page, TaskPress, TaskVerb, Tasks as Press};
 use crate::telegram::send::Button;
@@ -41,11 +43,10 @@ pub(super) struct Tasks {
     cards: Cards,
     store: Arc<dyn TaskStore>,
     settings: Arc<dyn SettingsStore>,
+    changes: Changes,
     resting: RestingTasks,
     access: AccessSettings,
     mailboxes: Mailboxes,
-    /// The most tasks of a chat.
-    per_chat: usize,
 }
 
 #[async_trait]
@@ -96,10 +97,10 @@ impl Tasks {
             cards: handles.cards.clone(),
             store: handles.store.clone(),
             settings: handles.store.clone(),
+            changes: Changes::new(handles),
             resting: RestingTasks::new(handles),
             access: handles.access.clone(),
             mailboxes: handles.mailboxes.clone(),
-            per_chat: handles.tasks_per_chat,
         }
     }
 
@@ -139,9 +140,13 @@ impl Tasks {
             verb if !self.may_reach(asker, &task, verb).await => {
                 return Ok(Pressed::toast(&texts.task_not_there));
             }
-            TaskVerb::Edit => return self.press_edit(view, task, None).await,
-            TaskVerb::Shift(minutes) => return self.press_edit(view, task, Some(Edit::Shift(minutes))).await,
-            TaskVerb::Missed(policy) => return self.press_edit(view, task, Some(Edit::Missed(policy))).await,
+            TaskVerb::Edit => return edit::press(&self.changes, view, task, None).await,
+            TaskVerb::Shift(minutes) => {
+                return edit::press(&self.changes, view, task, Some(Edit::Shift(minutes))).await;
+            }
+            TaskVerb::Missed(policy) => {
+                return edit::press(&self.changes, view, task, Some(Edit::Missed(policy))).await;
+            }
             TaskVerb::Run => (TaskChange::RunNow(RunId::new()), &texts.task_running),
             TaskVerb::Pause => (TaskChange::Pause(PauseReason::Person), &texts.task_paused),
             TaskVerb::Resume => (TaskChange::Resume, &texts.task_resumed),
@@ -172,10 +177,10 @@ impl Tasks {
         if makes_it_run && !self.may_still_talk(&task).await? {
             return Ok(Pressed::both(&texts.task_paused_denied, view.card(&task)));
         }
-        if verb == TaskVerb::Undo && !self.has_room_for(&task).await? {
-            return Ok(Pressed::toast(self.full(texts)));
+        if verb == TaskVerb::Undo && !self.changes.has_room_for(&task).await? {
+            return Ok(Pressed::toast(self.changes.full(texts)));
         }
-        if let Some(task) = self.change_task(task.id, change).await? {
+        if let Some(task) = self.changes.make(task.id, change).await? {
             let card = view.card(&task);
             if verb == TaskVerb::Run {
                 self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
@@ -188,28 +193,11 @@ impl Tasks {
         Ok(Pressed::both(words, view.card(&now)))
     }
 
-    /// Whether a task that is over may come back: its chat has as many as it may otherwise.
-    async fn has_room_for(&self, task: &Task) -> Result<bool, StoreError> {
-        let of_chat = self.store.tasks(task.place.chat).await?;
-        let live = of_chat.iter().filter(|other| other.is_live()).count();
-        Ok(task.is_live() || live < self.per_chat)
-    }
-
-    fn full(&self, texts: &Texts) -> String {
-        fill(&texts.tasks_full, &[("limit", &self.per_chat.to_string())])
-    }
-
     /// Whether whoever asked for a task may still talk to the bot: it runs in their name.
     async fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
         let list = self.settings.access().await?;
         let verdict = judge(&self.access, &list, &task.place, &task.creator.user);
         Ok(matches!(verdict, Verdict::Allow(_)))
-    }
-
-    /// The task as it is then; `None` if it is gone or the change does not fit it any more.
-    async fn change_task(&self, task: TaskId, change: TaskChange) -> Result<Option<Task>, StoreError> {
-        let changed = self.store.change_tasks(vec![(task, change)], Vec::new(), self.cards.now()).await?;
-        Ok(changed.into_iter().next().flatten())
     }
 
     /// Whoever asked for a task may change it, and whoever may change what holds for its chat, from there; owners from

@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use super::changes::Changes;
-use super::fault::Fault;
-use super::key;
-use super::settings::LIST;
-use super::tables::Tables;
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::access::LIST;
 use crate::ids::UserId;
 
 /// What the access list held beside access.
@@ -20,7 +20,7 @@ struct OldList {
 
 /// Moves strangers out of the access list, as told now: when they were is not known. A list that cannot be read is left
 /// to whoever reads it.
-pub(super) fn move_strangers(
+pub(in crate::store::sled) fn move_strangers(
     tables: &Tables,
     changes: &mut Changes,
     now: DateTime<Utc>,

@@ -1,20 +1,26 @@
 //! Writes what the rules in [`crate::domain::turn`] want changed. Every operation that calls a transition ends here.
 
-use super::changes::Changes;
-use super::fault::Fault;
-use super::tables::{Outgoing, Tables};
-use super::{inbox, key, sessions, task_records, turns};
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::{Outgoing, Tables};
+use super::{calls, sessions, tasks, updates};
 use crate::domain::conversation::EntryKey;
 use crate::domain::turn::{Change, ChangeSet, Transition};
 use crate::ids::{BotId, RunId};
 
 /// Adds a change set to what the operation writes. Messages that the same operation writes are not removed by it.
-pub(super) fn write(tables: &Tables, changes: &mut Changes, bot: BotId, set: ChangeSet) -> Result<(), Fault> {
+pub(in crate::store::sled) fn write(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    set: ChangeSet,
+) -> Result<(), Fault> {
     set.into_iter().try_for_each(|change| write_one(tables, changes, bot, change))
 }
 
 /// Adds the changes of a transition to what the operation writes. Gives the output of the transition.
-pub(super) fn transition<T>(
+pub(in crate::store::sled) fn transition<T>(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
@@ -46,14 +52,14 @@ fn write_one(tables: &Tables, changes: &mut Changes, bot: BotId, change: Change)
             Ok(())
         }
         Change::ForgetLive(run) => forget_live(tables, changes, run, 0),
-        Change::PutCalls(run, calls) => turns::put_calls(tables, changes, run, &calls),
+        Change::PutCalls(run, calls) => calls::put(tables, changes, run, &calls),
         Change::PutParked(parked) => changes.put(&tables.parked, key::id(parked.turn.id), &*parked),
         Change::RemoveParked(turn) => {
             changes.remove(&tables.parked, key::id(turn));
             Ok(())
         }
-        Change::Settle(updates) => inbox::settle(tables, changes, bot, &updates),
-        Change::ChangeTask(step) => task_records::step(tables, changes, *step),
+        Change::Settle(updates) => updates::settle(tables, changes, bot, &updates),
+        Change::ChangeTask(step) => tasks::step(tables, changes, *step),
     }
 }
 
@@ -69,7 +75,7 @@ fn remove_messages(tables: &Tables, changes: &mut Changes, first: EntryKey) -> R
 }
 
 /// Forgets the live messages of a turn from this index on.
-pub(super) fn forget_live(
+pub(in crate::store::sled) fn forget_live(
     tables: &Tables,
     changes: &mut Changes,
     run: RunId,

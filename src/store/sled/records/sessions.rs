@@ -2,16 +2,16 @@
 
 use chrono::{DateTime, Utc};
 
-use super::changes::Changes;
-use super::fault::Fault;
-use super::key;
-use super::tables::Tables;
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::turn::SessionTail;
 use crate::ids::{ChatId, SessionId};
 
 /// The current session, begun if there is none.
-pub(super) fn current(
+pub(in crate::store::sled) fn current(
     tables: &Tables,
     changes: &mut Changes,
     conversation: Conversation,
@@ -29,7 +29,7 @@ fn stored(tables: &Tables, conversation: Conversation) -> Result<Option<Session>
 }
 
 /// Begins another session.
-pub(super) fn begin(
+pub(in crate::store::sled) fn begin(
     tables: &Tables,
     changes: &mut Changes,
     conversation: Conversation,
@@ -66,7 +66,11 @@ pub(super) fn tail(tables: &Tables, session: SessionId) -> Result<SessionTail, F
 }
 
 /// The newest messages of a session, oldest first.
-pub(super) fn recent(tables: &Tables, session: SessionId, limit: usize) -> Result<Vec<Message>, Fault> {
+pub(in crate::store::sled) fn recent(
+    tables: &Tables,
+    session: SessionId,
+    limit: usize,
+) -> Result<Vec<Message>, Fault> {
     let newest = tables.messages.scan(&key::id(session)).rev().map(|item| item.map(|(_, message)| message));
     let current = newest.filter(|message| !message.as_ref().is_ok_and(|message| message.replaced));
     let mut messages = current.take(limit).collect::<Result<Vec<_>, _>>()?;
@@ -75,7 +79,11 @@ pub(super) fn recent(tables: &Tables, session: SessionId, limit: usize) -> Resul
 }
 
 /// A message by its key, if its session belongs to this chat.
-pub(super) fn entry(tables: &Tables, chat: ChatId, key: EntryKey) -> Result<Option<Message>, Fault> {
+pub(in crate::store::sled) fn entry(
+    tables: &Tables,
+    chat: ChatId,
+    key: EntryKey,
+) -> Result<Option<Message>, Fault> {
     let session = tables.sessions.get(&key::id(key.session))?;
     match session.filter(|session| session.conversation.chat == chat) {
         Some(session) => {

@@ -2,15 +2,15 @@
 
 use chrono::{DateTime, Utc};
 
-use super::changes::Changes;
-use super::fault::Fault;
-use super::key;
-use super::tables::Tables;
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 
 /// Keeps a message; the oldest beyond `keep` go.
-pub(super) fn keep(
+pub(in crate::store::sled) fn keep(
     tables: &Tables,
     changes: &mut Changes,
     conversation: Conversation,
@@ -32,7 +32,7 @@ pub(super) fn keep(
 }
 
 /// The newest messages since a time, oldest first.
-pub(super) fn since(
+pub(in crate::store::sled) fn since(
     tables: &Tables,
     conversation: Conversation,
     since: DateTime<Utc>,

@@ -1,14 +1,20 @@
 //! A chat that gets a new id, as a group does when it becomes a supergroup: what is kept under the old one moves over.
 
-use super::changes::Changes;
-use super::fault::Fault;
-use super::tables::Tables;
-use super::{key, parked, settings, tasks, usage};
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::{access, parked, spending, tasks};
 use crate::domain::access::AccessChange;
 use crate::ids::ChatId;
 
 /// Moves everything but what is in progress: turns and deliveries end where they began.
-pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {
+pub(in crate::store::sled) fn migrate(
+    tables: &Tables,
+    changes: &mut Changes,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
     if from == to {
         return Ok(());
     }
@@ -17,10 +23,10 @@ pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: 
     move_notes(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
-    usage::migrate(tables, changes, from, to)?;
+    spending::migrate(tables, changes, from, to)?;
     tasks::migrate(tables, changes, from, to)?;
     parked::migrate(tables, changes, from, to)?;
-    settings::apply(tables, changes, AccessChange::Migrate { from, to }).map(drop)
+    access::apply(tables, changes, AccessChange::Migrate { from, to }).map(drop)
 }
 
 fn move_settings(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {

@@ -1,35 +1,34 @@
-//! Turns from their question to their end, and the tool calls they make: what the rules of turns take is loaded here, and
-//! what they give is written.
+//! Turns from their question to their end: what the rules of turns take is loaded here, and what they give is written.
 
 use std::slice::from_mut;
 
 use chrono::{DateTime, Utc};
 
-use super::changes::Changes;
-use super::fault::Fault;
-use super::tables::Tables;
-use super::{key, parked, sessions, task_records, write};
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::{parked, sessions, tasks, write};
 use crate::domain::conversation::{Conversation, EntryKey, Message};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::task::Task;
-use crate::domain::tool::ToolCall;
 use crate::domain::turn::{
-    self, ActiveTurn, AskedAgain, Begun, EndsWith, LastExchange, LeftTurn, Standing, Step, StoredTurn,
-    TurnEnd,
+    self, ActiveTurn, AskedAgain, Begun, EndsWith, LastExchange, LeftTurn, Standing, Step, StoredParked,
+    StoredTurn, TurnEnd,
 };
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
 
 /// A conversation in which a turn is to begin.
 #[derive(Clone, Copy)]
-pub(super) struct Beginning {
-    pub(super) bot: BotId,
-    pub(super) conversation: Conversation,
-    pub(super) now: DateTime<Utc>,
+pub(in crate::store::sled) struct Beginning {
+    pub(in crate::store::sled) bot: BotId,
+    pub(in crate::store::sled) conversation: Conversation,
+    pub(in crate::store::sled) now: DateTime<Utc>,
 }
 
 /// Begins a turn with a question.
-pub(super) fn begin(
+pub(in crate::store::sled) fn begin(
     tables: &Tables,
     changes: &mut Changes,
     at: Beginning,
@@ -42,7 +41,7 @@ pub(super) fn begin(
 }
 
 /// Begins a turn with the last question once more; `None` where nothing was asked yet.
-pub(super) fn begin_again(
+pub(in crate::store::sled) fn begin_again(
     tables: &Tables,
     changes: &mut Changes,
     at: Beginning,
@@ -62,7 +61,7 @@ pub(super) fn begin_again(
 }
 
 /// Begins the turn of a leased task; `None` if it does not begin.
-pub(super) fn begin_task(
+pub(in crate::store::sled) fn begin_task(
     tables: &Tables,
     changes: &mut Changes,
     at: Beginning,
@@ -75,8 +74,29 @@ pub(super) fn begin_task(
     Ok(begun)
 }
 
+/// Goes on with a turn that waited for a person; `None` if it does not wait any more or has no answer.
+pub(in crate::store::sled) fn go_on(
+    tables: &Tables,
+    changes: &mut Changes,
+    bot: BotId,
+    run: RunId,
+    now: DateTime<Utc>,
+) -> Result<Option<Begun>, Fault> {
+    let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
+    let standing = standing(tables, parked.turn.conversation)?;
+    let stored = StoredParked {
+        called_at: parked::called_at(tables, &parked)?,
+        messages: parked::messages(tables, &parked)?,
+        tail: sessions::tail(tables, parked.turn.session)?,
+        parked,
+    };
+    let begun = write::transition(tables, changes, bot, turn::go_on(standing, stored, now))?;
+    begun.iter().for_each(log_gave_way);
+    Ok(begun)
+}
+
 /// Ends a turn, unless it has ended.
-pub(super) fn end(
+pub(in crate::store::sled) fn end(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
@@ -85,12 +105,12 @@ pub(super) fn end(
 ) -> Result<(), Fault> {
     let stored = stored(tables, turn)?;
     let answer = end.earlier_answer().map(|entry| place_of(tables, turn, entry)).transpose()?.flatten();
-    let with = EndsWith { answer, task: task_records::find(tables, turn.task)? };
+    let with = EndsWith { answer, task: tasks::find(tables, turn.task)? };
     write::write(tables, changes, bot, turn::end(turn, stored, with, end))
 }
 
 /// Takes a turn back with all the messages since its question, unless it has ended.
-pub(super) fn retract(
+pub(in crate::store::sled) fn retract(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
@@ -101,7 +121,7 @@ pub(super) fn retract(
 }
 
 /// Records a step of a turn.
-pub(super) fn step(
+pub(in crate::store::sled) fn step(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
@@ -114,7 +134,7 @@ pub(super) fn step(
 
 /// Appends a message to its session and gives its index. Called once per operation: it counts on from what is stored,
 /// not from what the same operation is about to store.
-pub(super) fn append(
+pub(in crate::store::sled) fn append(
     tables: &Tables,
     changes: &mut Changes,
     bot: BotId,
@@ -127,7 +147,7 @@ pub(super) fn append(
 }
 
 /// The question of a turn.
-pub(super) fn question(tables: &Tables, turn: &ActiveTurn) -> Result<Vec<Message>, Fault> {
+pub(in crate::store::sled) fn question(tables: &Tables, turn: &ActiveTurn) -> Result<Vec<Message>, Fault> {
     let mut question = Vec::new();
     for item in tables.messages.scan(&key::id(turn.session)).rev() {
         let (_, message) = item?;
@@ -142,29 +162,8 @@ pub(super) fn question(tables: &Tables, turn: &ActiveTurn) -> Result<Vec<Message
     Ok(question)
 }
 
-/// Writes calls of a turn: one that is known, in the place it has; others behind all. Looked for from the end, where the
-/// calls under way are: a turn may have made very many before.
-pub(super) fn put_calls(
-    tables: &Tables,
-    changes: &mut Changes,
-    run: RunId,
-    calls: &[ToolCall],
-) -> Result<(), Fault> {
-    let mut new: Vec<&ToolCall> = calls.iter().collect();
-    for item in tables.calls.scan(&key::id(run)).rev() {
-        if new.is_empty() {
-            return Ok(());
-        }
-        let (key, known) = item?;
-        if let Some(at) = new.iter().position(|call| call.call.id == known.call.id) {
-            changes.put(&tables.calls, key.to_vec(), new.remove(at))?;
-        }
-    }
-    let next = tables.calls.next_index(&key::id(run))?;
-    (next..).zip(new).try_for_each(|(index, call)| changes.put(&tables.calls, key::call(run, index), call))
-}
-
-pub(super) fn standing(tables: &Tables, conversation: Conversation) -> Result<Standing, Fault> {
+/// How things stand in a conversation in which a turn is to begin.
+fn standing(tables: &Tables, conversation: Conversation) -> Result<Standing, Fault> {
     let on_record = tables.turns.find(&key::conversation(conversation))?;
     let left = on_record.map(|turn| left(tables, turn)).transpose()?;
     Ok(Standing { conversation, left, current: sessions::current_tail(tables, conversation)? })
@@ -173,7 +172,7 @@ pub(super) fn standing(tables: &Tables, conversation: Conversation) -> Result<St
 fn left(tables: &Tables, turn: ActiveTurn) -> Result<LeftTurn, Fault> {
     let question = question(tables, &turn)?;
     let acted = tables.calls.next_index(&key::id(turn.id))? > 0;
-    let task = task_records::find(tables, turn.task)?;
+    let task = tasks::find(tables, turn.task)?;
     Ok(LeftTurn { turn, question, acted, task })
 }
 
@@ -207,7 +206,7 @@ fn place_of(tables: &Tables, turn: &ActiveTurn, entry: EntryId) -> Result<Option
     Ok(None)
 }
 
-pub(super) fn log_gave_way(begun: &Begun) {
+fn log_gave_way(begun: &Begun) {
     if let Some(left) = &begun.gave_way {
         let LeftTurn { turn, acted, .. } = left;
         tracing::warn!(run = %turn.id, acted, "a turn that never ended gives way to the next one");

@@ -1,17 +1,28 @@
 //! The record of a task. It is found by its id; other tables list the ids by chat, by creator, by the time somebody has to
 //! look after it, and those under way, and are kept in step by [`put`] alone.
 
-use super::changes::Changes;
-use super::fault::Fault;
-use super::key;
-use super::tables::Tables;
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
 use crate::domain::task::{Task, TaskStep};
-use crate::ids::TaskId;
+use crate::ids::{ChatId, TaskId};
 use crate::store::KEPT_RUNS;
 
 /// A task by its id, if there is an id; `None` too if the task is gone or cannot be read.
-pub(super) fn find(tables: &Tables, id: Option<TaskId>) -> Result<Option<Task>, Fault> {
+pub(in crate::store::sled) fn find(tables: &Tables, id: Option<TaskId>) -> Result<Option<Task>, Fault> {
     id.map_or(Ok(None), |id| tables.tasks.find(&key::id(id)))
+}
+
+/// All tasks of a chat, in the order of their ids; one that is gone or cannot be read is passed over.
+pub(in crate::store::sled) fn of_chat(tables: &Tables, chat: ChatId) -> Result<Vec<Task>, Fault> {
+    let mut tasks = Vec::new();
+    for key in tables.tasks_of_chat.tree().scan_prefix(key::chat(chat)).keys() {
+        if let Some(task) = find(tables, key::task_of(&key?))? {
+            tasks.push(task);
+        }
+    }
+    Ok(tasks)
 }
 
 /// Writes a change of a task, and its history, of which the newest runs are kept.
@@ -28,7 +39,7 @@ pub(super) fn step(tables: &Tables, changes: &mut Changes, step: TaskStep) -> Re
 }
 
 /// Writes a task in place of what it was, in every table that lists it.
-pub(super) fn put(
+pub(in crate::store::sled) fn put(
     tables: &Tables,
     changes: &mut Changes,
     before: Option<&Task>,
@@ -56,4 +67,12 @@ pub(super) fn put(
         Some(at) => changes.put(&tables.tasks_by_wake, key::wake(at, task.id), &()),
         None => Ok(()),
     }
+}
+
+/// Gives a chat's tasks to the id it has from now on. A run under way ends where it began.
+pub(super) fn migrate(tables: &Tables, changes: &mut Changes, from: ChatId, to: ChatId) -> Result<(), Fault> {
+    for task in of_chat(tables, from)? {
+        put(tables, changes, Some(&task), Some(&task.moved_to(to)))?;
+    }
+    Ok(())
 }

@@ -1,0 +1,16 @@
+//! The records of the store: how they are found and written, whichever operation needs it. What is here reads through
+//! [`Tables`](super::tables::Tables), writes into [`Changes`](super::changes::Changes), and knows nothing of the disk. The
+//! files above this folder call it, each for the operations of one port.
+
+pub(super) mod access;
+pub(super) mod background;
+pub(super) mod calls;
+pub(super) mod migration;
+pub(super) mod parked;
+pub(super) mod sessions;
+pub(super) mod spending;
+pub(super) mod tasks;
+pub(super) mod turns;
+pub(super) mod updates;
+pub(super) mod upgrade;
+pub(super) mod write;

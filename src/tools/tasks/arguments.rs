@@ -1,0 +1,65 @@
+//! The arguments of the tools. The docs of their fields are the descriptions in the schemas that the model
+//! reads. A doc of a type would be one more, so the types have none.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::typed::present;
+use crate::domain::task::IfMissed;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// What is to be done then: an instruction to yourself that can be carried out without this conversation. Say all it
+    /// needs, for whom it is and in which language, such as "Remind Ann, in English, to take the medicine." Leave out
+    /// when and how often.
+    pub(super) prompt: String,
+    /// If recurring, cron: 5 fields (minute hour day-of-month month day-of-week), 6 with seconds first, or @hourly, @daily,
+    /// @weekly, @monthly, @yearly. If not, ISO 8601, local unless it ends in an offset ("2026-11-23T09:00"), or a
+    /// duration from now ("in 20m").
+    pub(super) schedule: String,
+    /// true for again and again, false for once.
+    pub(super) recurring: bool,
+    /// An IANA time zone; only if the person named a place other than this chat's. Never guess it.
+    #[serde(default)]
+    pub(super) timezone: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Which {
+    /// From schedule_task or list_tasks.
+    pub(super) task_id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Change {
+    /// From schedule_task or list_tasks.
+    pub(super) task_id: String,
+    /// In full, as for schedule_task.
+    #[serde(default)]
+    pub(super) prompt: Option<String>,
+    /// As for schedule_task.
+    #[serde(default)]
+    pub(super) schedule: Option<String>,
+    /// Only if it becomes a single run, or again a recurring one.
+    #[serde(default)]
+    pub(super) recurring: Option<bool>,
+    /// An IANA time zone; clock times stay.
+    #[serde(default)]
+    pub(super) timezone: Option<String>,
+    /// As provider:model; null for the chat's own.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) model: Option<Option<String>>,
+    /// What becomes of a run missed while the bot is off.
+    #[serde(default)]
+    pub(super) if_missed: Option<IfMissed>,
+    /// true pauses it, false lets it run again.
+    #[serde(default)]
+    pub(super) paused: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
