@@ -129,7 +129,7 @@ impl Embedded {
         let mut running = JoinSet::new();
         running.spawn(async move {
             let stops = Box::pin(stream::once(async move { drop(stopped.await) }));
-            app::run_with(&settings, stops, &Additions { commands }).await.unwrap();
+            app::run_with(&settings, stops, &Additions { commands, ..Additions::default() }).await.unwrap();
         });
         world
             .see("the list of commands", |view| {
@@ -157,7 +157,7 @@ fn settings(world: &World) -> Settings {
         .clone()
         .into_iter()
         .collect();
-    Settings::read(&variables).unwrap()
+    app::settings(&variables, &Additions::default()).unwrap()
 }
 
 fn listed(world: &World) -> Vec<String> {
@@ -218,7 +218,8 @@ async fn two_commands_do_not_share_a_name() {
     let world = World::new().await;
     let again: Arc<dyn Command> = Arc::new(Throw { name: "help", access: Access::Everybody });
     drop(rustls::crypto::ring::default_provider().install_default());
-    let (settings, additions) = (settings(&world), Additions { commands: vec![again] });
+    let (settings, additions) =
+        (settings(&world), Additions { commands: vec![again], ..Additions::default() });
     let running = app::run_with(&settings, stream::pending(), &additions);
     let refused = tokio::time::timeout(PATIENCE, running).await.expect("it refuses").unwrap_err();
     assert_eq!(refused.to_string(), "two commands claim `help`");
