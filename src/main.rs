@@ -7,7 +7,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use figaro::app::{self, DemoOptions, Failure, Refusal};
+use figaro::app::{self, Additions, DemoOptions, Failure, Refusal};
 use figaro::cli::{Cli, Command};
 use figaro::config::Settings;
 use figaro::mcp::locate::SUBCOMMAND;
@@ -48,7 +48,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             let settings = read(&variables)?;
             app::run(&settings, stop_requests()?).await
         }
-        Some(Command::Check) => Ok(app::check(&read(&variables)?).await?),
+        Some(Command::Check) => Ok(app::check(&read(&variables)?, &Additions::default()).await?),
         Some(Command::Demo { port, store }) => {
             app::demo(&variables, DemoOptions { port, store }, stop_requests()?).await
         }
@@ -59,7 +59,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
 }
 
 fn read(variables: &HashMap<String, String>) -> Result<Settings, Refusal> {
-    let settings = Settings::read(variables).map_err(|faults| Refusal(faults.to_string()))?;
+    let settings = app::settings(variables, &Additions::default())?;
     app::start_log(&settings)?;
     Ok(settings)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::provider::Descriptor;
 use crate::telegram::commands::Command;
 
 /// What is added to what is built in.
@@ -9,4 +10,6 @@ use crate::telegram::commands::Command;
 pub struct Additions {
     /// Commands, behind the built-in ones.
     pub commands: Vec<Arc<dyn Command>>,
+    /// Providers of models, behind the built-in ones.
+    pub providers: Vec<Descriptor>,
 }

@@ -2,28 +2,32 @@
 
 use futures::StreamExt;
 
+use super::additions::Additions;
 use super::failure::Refusal;
 use super::identity::who_am_i;
 use super::models;
 use super::owner_invite;
 use super::parts::http_client;
+use super::providers;
 use super::terminal::say;
 use crate::clock::Clock;
-use crate::config::{ModelChoice, ModelSettings, Settings};
+use crate::config::{ModelChoice, ModelSettings, ProviderSpec, Role, Settings};
 use crate::policy::budget::Caps;
 use crate::provider::fold::Pass;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
-use crate::provider::{Item, ProviderError, Request};
+use crate::provider::{Item, ProviderError, Providers, Request};
 use crate::store::sled::SledStore;
 use crate::store::{Store, StoreError};
 use crate::telegram::api::Api;
 
-/// Checks token, model and store, and prints a line for each; the settings themselves were read before.
+/// Checks token, model and store, and prints a line for each; the settings themselves were read before, with the same
+/// additions.
 ///
 /// # Errors
-/// When something is wrong; the lines have said what.
-pub async fn check(settings: &Settings) -> Result<(), Refusal> {
+/// When something is wrong; the lines have said what. Also when an added provider cannot be registered.
+pub async fn check(settings: &Settings, additions: &Additions) -> Result<(), Refusal> {
+    let providers = providers::table(additions)?;
     say("✓ settings");
     for (what, proxies) in [("telegram", &settings.telegram.proxies), ("model", &settings.model.proxies)] {
         if let Some(proxy) = proxies.shown() {
@@ -33,7 +37,7 @@ pub async fn check(settings: &Settings) -> Result<(), Refusal> {
         }
     }
     let bot = telegram(settings).await;
-    let model = models(settings).await;
+    let model = models(settings, &providers).await;
     prices(settings);
     let store = report("store", store(settings, bot.as_deref()).await);
     if bot.is_some() && model && store {
@@ -67,7 +71,7 @@ async fn telegram(settings: &Settings) -> Option<String> {
 }
 
 /// Asks every model that may have to answer, each for itself.
-async fn models(settings: &Settings) -> bool {
+async fn models(settings: &Settings, providers: &Providers) -> bool {
     let http = match http_client(&settings.model.proxies) {
         Ok(http) => http,
         Err(Refusal(words)) => return report("model", Err(words)),
@@ -75,7 +79,12 @@ async fn models(settings: &Settings) -> bool {
     let mut good = true;
     for choice in [&settings.model.default].into_iter().chain(&settings.model.fallback) {
         let alone = ModelSettings { default: choice.clone(), fallback: Vec::new(), ..settings.model.clone() };
-        good &= report("model", model(&models::models(&alone, &http), choice).await);
+        let spec = providers.find(choice.provider).map(|provider| &provider.spec);
+        let asked = match models::models(&alone, providers, &http) {
+            Ok(models) => model(&models, choice, spec).await,
+            Err(Refusal(words)) => Err(words),
+        };
+        good &= report("model", asked);
     }
     good
 }
@@ -96,26 +105,33 @@ fn prices(settings: &Settings) {
     }
 }
 
-async fn model(models: &Models, choice: &ModelChoice) -> Result<String, String> {
+async fn model(models: &Models, choice: &ModelChoice, spec: Option<&ProviderSpec>) -> Result<String, String> {
     let question = vec![Item::user("Are you there?")];
     let request = Request::new("", "Answer with one word.", question);
     let mut stream = models.stream(&[models.default_model().clone()], &request);
     let mut pass = Pass::default();
     while let Some(event) = stream.next().await {
-        pass.absorb(event.map_err(|error| format!("{choice}: {error}{}", remedy(&error, choice)))?);
+        pass.absorb(event.map_err(|error| format!("{choice}: {error}{}", remedy(&error, spec)))?);
     }
     Ok(format!("{choice} answers"))
 }
 
-/// What an owner can do about a model that does not answer.
-fn remedy(error: &ProviderError, choice: &ModelChoice) -> String {
-    let prefix = choice.provider.name().to_ascii_uppercase();
+/// What an owner can do about a model of this provider that does not answer.
+fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> String {
+    let with = |role, words: fn(&str) -> String| {
+        let variable = spec.and_then(|spec| spec.variable(role));
+        variable.map(|variable| words(variable.name)).unwrap_or_default()
+    };
     match error {
-        ProviderError::Unauthorized(_) => format!(": copy {prefix}_API_KEY again from where it was made"),
-        ProviderError::NoQuota(_) => format!(": see to the account that {prefix}_API_KEY belongs to"),
-        ProviderError::UnknownModel(_) => format!(": choose another {prefix}_MODEL"),
+        ProviderError::Unauthorized(_) => {
+            with(Role::Key, |key| format!(": copy {key} again from where it was made"))
+        }
+        ProviderError::NoQuota(_) => {
+            with(Role::Key, |key| format!(": see to the account that {key} belongs to"))
+        }
+        ProviderError::UnknownModel(_) => with(Role::Model, |model| format!(": choose another {model}")),
         ProviderError::Unavailable(_) | ProviderError::Foreign(_) | ProviderError::Stalled(_) => {
-            format!(": check {prefix}_BASE_URL, LLM_PROXY and the network")
+            with(Role::BaseUrl, |url| format!(": check {url}, LLM_PROXY and the network"))
         }
         ProviderError::RateLimited { .. }
         | ProviderError::TooLong(_)

@@ -12,6 +12,7 @@ mod models;
 mod owner_invite;
 mod parts;
 mod pause;
+mod providers;
 mod stop;
 mod terminal;
 
@@ -33,6 +34,7 @@ pub use additions::Additions;
 pub use check::check;
 pub use demo::{DemoOptions, demo};
 pub use failure::{Failure, Refusal};
+pub use providers::{settings, variables};
 
 /// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no
 /// longer be written, as on a full disk, it pauses and tells the owners; once the disk takes writes again it starts anew in
@@ -44,10 +46,10 @@ pub async fn run(settings: &Settings, stops: impl Stream<Item = ()> + Unpin) -> 
     run_with(settings, stops, &Additions::default()).await
 }
 
-/// [`run`] with additions.
+/// [`run`] with additions, with which the [`settings()`] must have been read too.
 ///
 /// # Errors
-/// Those of [`run`]; also when an added command claims what another has.
+/// Those of [`run`]; also when an added command or provider claims what another has.
 pub async fn run_with(
     settings: &Settings,
     stops: impl Stream<Item = ()> + Unpin,

@@ -1,45 +1,40 @@
-//! Builds the models of the settings. A new provider is a line in `provider`.
+//! Builds the models of the settings.
 
 use std::sync::Arc;
 
-use crate::config::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings};
+use super::failure::Refusal;
+use crate::config::{ModelChoice, ModelSettings};
 use crate::domain::model::ModelName;
-use crate::provider::Provider;
-use crate::provider::gemini::Gemini;
 use crate::provider::models::Models;
-use crate::provider::ollama::Ollama;
-use crate::provider::openai_chat::OpenAiChat;
-use crate::provider::openai_responses::OpenAiResponses;
 use crate::provider::retry::{Retry, RetryPolicy};
-use crate::secret::ExposeSecret;
+use crate::provider::{Provider, Providers};
 
 /// The models of these settings, each with its retries.
-pub(super) fn models(settings: &ModelSettings, http: &reqwest::Client) -> Models {
-    let providers = settings.providers.iter().map(|provider| -> Arc<dyn Provider> {
-        let inner = self::provider(provider, settings, http.clone());
-        Arc::new(Retry::new(inner, RetryPolicy::default()))
-    });
-    let own = settings.providers.iter().map(|provider| ModelName {
-        provider: provider.kind.name().to_owned(),
-        model: provider.model.clone(),
-    });
-    Models::new(providers, name(&settings.default), settings.fallback.iter().map(name).collect())
-        .with_own(own.collect())
+///
+/// # Errors
+/// When the settings name a provider that there is not: they were read with other additions.
+pub(super) fn models(
+    settings: &ModelSettings,
+    providers: &Providers,
+    http: &reqwest::Client,
+) -> Result<Models, Refusal> {
+    let mut built: Vec<Arc<dyn Provider>> = Vec::new();
+    for provider in &settings.providers {
+        let Some(descriptor) = providers.find(provider.name) else {
+            return Err(Refusal(format!("the provider `{}` is not registered", provider.name)));
+        };
+        let inner = (descriptor.build)(provider, http.clone(), settings.idle_timeout);
+        built.push(Arc::new(Retry::new(inner, RetryPolicy::default())));
+    }
+    let own = settings
+        .providers
+        .iter()
+        .map(|provider| ModelName { provider: provider.name.to_owned(), model: provider.model.clone() });
+    let fallback = settings.fallback.iter().map(name).collect();
+    Ok(Models::new(built, name(&settings.default), fallback).with_own(own.collect()))
 }
 
 /// A model of the settings by its name.
 pub(super) fn name(choice: &ModelChoice) -> ModelName {
-    ModelName { provider: choice.provider.name().to_owned(), model: choice.model.clone() }
-}
-
-fn provider(settings: &ProviderSettings, all: &ModelSettings, http: reqwest::Client) -> Arc<dyn Provider> {
-    let (idle, load) = (all.idle_timeout, all.load_timeout);
-    let (url, key) = (settings.base_url.as_str(), settings.key.clone());
-    let given = (!key.expose_secret().is_empty()).then(|| key.clone());
-    match settings.kind {
-        ProviderKind::OpenAi => Arc::new(OpenAiResponses::new(http, url, key, idle)),
-        ProviderKind::Compatible => Arc::new(OpenAiChat::new(http, url, given, idle)),
-        ProviderKind::Ollama => Arc::new(Ollama::new(http, url, given, idle, load)),
-        ProviderKind::Gemini => Arc::new(Gemini::new(http, url, key, idle)),
-    }
+    ModelName { provider: choice.provider.to_owned(), model: choice.model.clone() }
 }

@@ -15,6 +15,7 @@ use super::failure::Refusal;
 use super::groups::Groups;
 use super::identity::who_am_i;
 use super::models::models;
+use super::providers;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
@@ -105,8 +106,10 @@ pub(super) async fn build(
     clock: &Clock,
     additions: &Additions,
 ) -> Result<(Parts, (Scheduler, Poller)), Refusal> {
+    let providers = providers::table(additions)?;
     let base = base(settings, groups, clock).await?;
-    let models = models(&settings.model, &base.http).with_outside_search(settings.tavily.key.is_some());
+    let models = models(&settings.model, &providers, &base.http)?;
+    let models = models.with_outside_search(settings.tavily.key.is_some());
     let ledger = ledger(&base, models).await?;
     let delivery: Arc<dyn Delivery> = Arc::new(TelegramDelivery {
         sender: base.sender.clone(),

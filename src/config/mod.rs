@@ -3,6 +3,7 @@
 
 mod faults;
 mod models;
+mod providers;
 mod reader;
 mod spending;
 mod tasks;
@@ -18,11 +19,12 @@ use tracing_subscriber::EnvFilter;
 use crate::ids::{BotId, UserId};
 use crate::secret::{Redactor, SecretString};
 pub use faults::Faults;
-pub use models::{ModelChoice, ModelSettings, ProviderKind, ProviderSettings};
+pub use models::{ModelChoice, ModelSettings, ProviderSettings};
+pub use providers::{ProviderSpec, ProviderVariable, Role};
 use reader::Reader;
 pub use spending::{PriceSetting, SpendingSettings};
 pub use tasks::TaskSettings;
-pub use variables::{VARIABLES, Variable, example, table};
+pub use variables::{Variable, Variables};
 
 /// Everything the bot is told from outside.
 #[derive(Debug, Clone)]
@@ -152,12 +154,13 @@ impl LogFormat {
 }
 
 impl Settings {
-    /// Reads all settings from variables, as the environment or `.env` give them.
+    /// Reads all settings from the values of variables, by name, as the environment or `.env` give them. `variables` are
+    /// those that there are.
     ///
     /// # Errors
     /// All mistakes at once, each with what to do.
-    pub fn read(variables: &HashMap<String, String>) -> Result<Self, Faults> {
-        let mut reader = Reader::new(variables);
+    pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        let mut reader = Reader::new(values, variables);
         let settings = Self {
             telegram: TelegramSettings::read(&mut reader),
             model: ModelSettings::read(&mut reader),
@@ -298,7 +301,8 @@ mod tests {
     use super::*;
 
     fn read(pairs: &[(&str, &str)]) -> Result<Settings, Faults> {
-        Settings::read(&pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+        let values = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Settings::read(&values, &Variables::builtin())
     }
 
     const GOOD: [(&str, &str); 2] = [("TELEGRAM_BOT_TOKEN", "123:ABC_def-9"), ("OPENAI_API_KEY", "sk-test")];
@@ -368,15 +372,16 @@ mod tests {
 
     #[test]
     fn the_readme_explains_every_variable() {
-        assert!(include_str!("../../README.md").contains(&table()), "write this table there:\n{}", table());
+        let table = Variables::builtin().table();
+        assert!(include_str!("../../README.md").contains(&table), "write this table there:\n{table}");
     }
 
     #[test]
     fn the_example_file_is_the_one_in_the_repository() {
         assert_eq!(
             include_str!("../../.env.example"),
-            example(),
-            "write the new text of config::example() there"
+            Variables::builtin().example(),
+            "write the new text of Variables::example() there"
         );
     }
 }

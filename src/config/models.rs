@@ -1,85 +1,59 @@
-//! Which services run models, and in which order they are asked. A service counts as set up when the variable that it
-//! cannot do without is there.
+//! Which services run models, and in which order they are asked. Which providers there are, and what each needs, is data:
+//! `providers`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::time::Duration;
 
 use figaro_mcp::proxy::Proxies;
 
+use super::providers::{Need, ProviderSpec, ProviderVariable, Role};
 use super::reader::Reader;
-use super::variables::default_of;
-use crate::secret::SecretString;
-
-/// A kind of service, by its wire format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ProviderKind {
-    /// OpenAI's Responses API.
-    OpenAi,
-    /// The Chat Completions dialect.
-    Compatible,
-    /// Ollama's own API.
-    Ollama,
-    /// Google's Gemini API.
-    Gemini,
-}
-
-impl ProviderKind {
-    /// All kinds of providers.
-    pub const ALL: [Self; 4] = [Self::OpenAi, Self::Compatible, Self::Ollama, Self::Gemini];
-
-    /// Its name in `provider:model` and in `LLM_PROVIDER`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Compatible => "compatible",
-            Self::Ollama => "ollama",
-            Self::Gemini => "gemini",
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
-    }
-
-    /// The prefix of its variables.
-    const fn prefix(self) -> &'static str {
-        match self {
-            Self::OpenAi => "OPENAI",
-            Self::Compatible => "COMPATIBLE",
-            Self::Ollama => "OLLAMA",
-            Self::Gemini => "GEMINI",
-        }
-    }
-}
+use super::variables::Variables;
+use crate::secret::{ExposeSecret, SecretString};
 
 /// A model and the service that runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelChoice {
-    /// The kind of the provider.
-    pub provider: ProviderKind,
+    /// The provider's name.
+    pub provider: &'static str,
     /// The model's name there.
     pub model: String,
 }
 
 impl fmt::Display for ModelChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.provider.name(), self.model)
+        write!(f, "{}:{}", self.provider, self.model)
     }
 }
 
-/// A service that runs models.
+/// What the settings say of a provider.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
-    /// The kind of the provider, which decides the wire format.
-    pub kind: ProviderKind,
+    /// The provider's name.
+    pub name: &'static str,
     /// Its address, without a trailing slash.
     pub base_url: String,
     /// The key; empty for a service of one's own that takes none.
     pub key: SecretString,
     /// The model that is meant when none is named.
     pub model: String,
+    /// Its variables of [`Role::Seconds`], by name.
+    pub times: BTreeMap<&'static str, Duration>,
+}
+
+impl ProviderSettings {
+    /// The key, if there is one.
+    #[must_use]
+    pub fn given_key(&self) -> Option<SecretString> {
+        (!self.key.expose_secret().is_empty()).then(|| self.key.clone())
+    }
+
+    /// What a variable of [`Role::Seconds`] says; zero for one that the provider's spec does not list.
+    #[must_use]
+    pub fn time(&self, variable: &str) -> Duration {
+        self.times.get(variable).copied().unwrap_or_default()
+    }
 }
 
 /// The models and the services that run them.
@@ -95,43 +69,38 @@ pub struct ModelSettings {
     pub proxies: Proxies,
     /// A stream that says nothing for so long has failed.
     pub idle_timeout: Duration,
-    /// An Ollama that has not begun to answer for so long has failed: until then it may be loading the model.
-    pub load_timeout: Duration,
 }
 
 impl ModelSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let choices = ProviderKind::ALL.map(|kind| (kind.name(), kind));
-        let first = reader.choice("LLM_PROVIDER", &choices);
+        let first = read_first(reader);
         let fallback = read_fallback(reader);
-        let is_wanted =
-            |kind: ProviderKind| kind == first || fallback.iter().any(|choice| choice.provider == kind);
-        let providers: Vec<ProviderSettings> = ProviderKind::ALL
-            .into_iter()
-            .filter_map(|kind| read_provider(reader, kind, is_wanted(kind)))
-            .collect();
+        let is_wanted = |name: &str| name == first || fallback.iter().any(|choice| choice.provider == name);
+        let specs = reader.providers().iter();
+        let providers: Vec<ProviderSettings> =
+            specs.filter_map(|spec| read_provider(reader, spec, is_wanted(spec.name))).collect();
         let model =
-            providers.iter().find(|provider| provider.kind == first).map(|provider| provider.model.clone());
+            providers.iter().find(|provider| provider.name == first).map(|provider| provider.model.clone());
         Self {
             providers,
             default: ModelChoice { provider: first, model: model.unwrap_or_default() },
             fallback,
             proxies: reader.proxies("LLM_PROXY"),
             idle_timeout: Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600)),
-            load_timeout: Duration::from_secs(reader.number("OLLAMA_LOAD_TIMEOUT", 1..=3600)),
         }
     }
 
-    /// Whether these variables choose a service, also one that lacks something; `false` where they leave it at OpenAI and
-    /// give it neither a key nor an address.
+    /// Whether these values choose a service, also one that lacks something; `false` where they leave it at the default
+    /// provider and give it neither a key nor an address.
     #[must_use]
-    pub fn is_any_chosen(variables: &HashMap<String, String>) -> bool {
-        let mut reader = Reader::new(variables);
-        let other = reader
-            .get("LLM_PROVIDER")
-            .is_some_and(|name| ProviderKind::named(&name) != Some(ProviderKind::OpenAi));
-        let own = reader.url("OPENAI_BASE_URL") != default_of("OPENAI_BASE_URL");
-        other || own || reader.get("OPENAI_API_KEY").is_some()
+    pub fn is_any_chosen(values: &HashMap<String, String>, variables: &Variables) -> bool {
+        let mut reader = Reader::new(values, variables);
+        let Some(default) = reader.providers().first() else { return false };
+        let named = reader.get("LLM_PROVIDER");
+        let other = named.is_some_and(|name| !default.name.eq_ignore_ascii_case(&name));
+        let own_address =
+            default.variable(Role::BaseUrl).is_some_and(|url| reader.url(url.name) != url.default);
+        other || own_address || default.variable(Role::Key).is_some_and(|key| reader.get(key.name).is_some())
     }
 
     /// The keys of all services.
@@ -140,51 +109,66 @@ impl ModelSettings {
     }
 }
 
-/// One service; what it lacks is a mistake only if it is wanted.
-fn read_provider(reader: &mut Reader<'_>, kind: ProviderKind, wanted: bool) -> Option<ProviderSettings> {
-    let name = |what: &str| format!("{}_{what}", kind.prefix());
-    let (key_name, url_name, model_name) = (name("API_KEY"), name("BASE_URL"), name("MODEL"));
-    let is_set_up = match kind {
-        ProviderKind::OpenAi | ProviderKind::Gemini => reader.get(&key_name).is_some(),
-        ProviderKind::Compatible => reader.get(&url_name).is_some(),
-        ProviderKind::Ollama => reader.get(&model_name).is_some(),
-    };
+/// The name of the provider that answers; the default one's if another is named that is not known.
+fn read_first(reader: &mut Reader<'_>) -> &'static str {
+    let names: Vec<&'static str> = reader.providers().iter().map(|spec| spec.name).collect();
+    let place = reader.word_of("LLM_PROVIDER", &names).unwrap_or_default();
+    names.get(place).copied().unwrap_or_default()
+}
+
+/// One service; what it lacks is a mistake only if it is wanted. What is wrong with a time is one always.
+fn read_provider(reader: &mut Reader<'_>, spec: &ProviderSpec, wanted: bool) -> Option<ProviderSettings> {
+    let times = read_times(reader, spec);
+    let is_set_up = spec.set_up_by().is_some_and(|variable| reader.get(variable.name).is_some());
     if !wanted && !is_set_up {
         return None;
     }
-    let base_url = if kind == ProviderKind::Compatible && !is_set_up {
-        reader
-            .required(&url_name, "the address of the service, like http://127.0.0.1:8080/v1")
-            .unwrap_or_default()
-    } else {
-        reader.url(&url_name)
+    let variable = |role| spec.variable(role);
+    let base_url = variable(Role::BaseUrl).map(|url| read_address(reader, url)).unwrap_or_default();
+    let at_default = variable(Role::BaseUrl).is_none_or(|url| base_url == url.default);
+    let mut value = |role| variable(role).map(|variable| read_value(reader, variable, at_default));
+    let key = value(Role::Key).unwrap_or_default().into();
+    let model = value(Role::Model).unwrap_or_default();
+    Some(ProviderSettings { name: spec.name, base_url, key, model, times })
+}
+
+/// The address; where there is neither one nor a default, what is wrong is that it is missing.
+fn read_address(reader: &mut Reader<'_>, variable: &ProviderVariable) -> String {
+    if variable.default.is_empty() && reader.get(variable.name).is_none() {
+        return read_value(reader, variable, true);
+    }
+    reader.url(variable.name)
+}
+
+/// A key or a model, or the default.
+fn read_value(reader: &mut Reader<'_>, variable: &ProviderVariable, at_default: bool) -> String {
+    let value = match variable.need {
+        Need::Always(hint) => reader.required(variable.name, hint),
+        Need::AtDefaultAddress(hint) if at_default => reader.required(variable.name, hint),
+        Need::AtDefaultAddress(_) | Need::Optional => Some(reader.text(variable.name)),
     };
-    let is_its_own = base_url == default_of(&url_name);
-    let key = match kind {
-        ProviderKind::OpenAi if is_its_own => {
-            reader.required(&key_name, "https://platform.openai.com/api-keys gives one")
+    value.unwrap_or_default()
+}
+
+fn read_times(reader: &mut Reader<'_>, spec: &ProviderSpec) -> BTreeMap<&'static str, Duration> {
+    let times = spec.variables.iter().filter_map(|variable| match variable.role {
+        Role::Seconds { min, max } => {
+            Some((variable.name, Duration::from_secs(reader.number(variable.name, min..=max))))
         }
-        ProviderKind::Gemini if is_its_own => {
-            reader.required(&key_name, "https://aistudio.google.com/apikey gives one")
-        }
-        _ => reader.get(&key_name),
-    };
-    let model = match kind {
-        ProviderKind::Compatible | ProviderKind::Ollama => {
-            reader.required(&model_name, "the name of a model that it serves").unwrap_or_default()
-        }
-        ProviderKind::OpenAi | ProviderKind::Gemini => reader.text(&model_name),
-    };
-    Some(ProviderSettings { kind, base_url, key: key.unwrap_or_default().into(), model })
+        Role::Key | Role::BaseUrl | Role::Model => None,
+    });
+    times.collect()
 }
 
 /// `openai:gpt-4.1-mini, ollama:qwen3:8b` in order.
 fn read_fallback(reader: &mut Reader<'_>) -> Vec<ModelChoice> {
     let text = reader.text("LLM_FALLBACK");
+    let specs = reader.providers();
+    let known = |name: &str| specs.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
     let mut choices = Vec::new();
     for (number, word) in (1..).zip(text.split(',').map(str::trim).filter(|word| !word.is_empty())) {
         let parts = word.split_once(':').filter(|(_, model)| !model.is_empty());
-        match parts.and_then(|(provider, model)| Some((ProviderKind::named(provider)?, model))) {
+        match parts.and_then(|(provider, model)| Some((known(provider)?.name, model))) {
             Some((provider, model)) => choices.push(ModelChoice { provider, model: model.to_owned() }),
             None => reader.fault_of_word(
                 "LLM_FALLBACK",
@@ -200,12 +184,12 @@ fn read_fallback(reader: &mut Reader<'_>) -> Vec<ModelChoice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secret::ExposeSecret;
 
     fn read(pairs: &[(&str, &str)]) -> Result<ModelSettings, Vec<String>> {
         let variables: HashMap<String, String> =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut reader = Reader::new(&variables);
+        let known = Variables::builtin();
+        let mut reader = Reader::new(&variables, &known);
         let settings = ModelSettings::read(&mut reader);
         reader.finish(settings).map_err(|faults| faults.0)
     }
@@ -215,7 +199,7 @@ mod tests {
         let others = settings.fallback.iter().map(|choice| format!(" > {choice}")).collect::<String>();
         let providers = settings.providers.iter().map(|provider| {
             let key = provider.key.expose_secret();
-            format!(" [{} {} {key}]", provider.kind.name(), provider.base_url)
+            format!(" [{} {} {key}]", provider.name, provider.base_url)
         });
         format!("{}{others}{}", settings.default, providers.collect::<String>())
     }
@@ -262,7 +246,11 @@ mod tests {
         ];
         for (pairs, wanted) in cases {
             let variables = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            assert_eq!(ModelSettings::is_any_chosen(&variables.collect()), wanted, "{pairs:?}");
+            assert_eq!(
+                ModelSettings::is_any_chosen(&variables.collect(), &Variables::builtin()),
+                wanted,
+                "{pairs:?}"
+            );
         }
     }
 

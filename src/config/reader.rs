@@ -1,14 +1,14 @@
 //! Reads typed values out of variables and gathers every mistake. Used by the parts of `config`.
 
 use std::collections::HashMap;
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use figaro_mcp::proxy::Proxies;
 
 use super::faults::Faults;
-use super::variables::{VARIABLES, default_of, holds_secret};
+use super::providers::ProviderSpec;
+use super::variables::Variables;
 
 /// The longest number that a complaint shows: the number before a bot's token has more digits.
 const MAX_NUMBER: usize = 8;
@@ -17,13 +17,20 @@ const MAX_WORD: usize = 16;
 
 /// Complaints are made of a name and fixed words: no value gets into one but through [`shown`].
 pub(super) struct Reader<'a> {
-    variables: &'a HashMap<String, String>,
+    values: &'a HashMap<String, String>,
+    variables: &'a Variables,
     faults: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(variables: &'a HashMap<String, String>) -> Self {
-        Self { variables, faults: Vec::new() }
+    /// Reads these values, by the name of their variable; `variables` has the defaults and says which are secret.
+    pub(super) fn new(values: &'a HashMap<String, String>, variables: &'a Variables) -> Self {
+        Self { values, variables, faults: Vec::new() }
+    }
+
+    /// The providers whose variables there are, the default one first.
+    pub(super) fn providers(&self) -> &'a [ProviderSpec] {
+        self.variables.providers()
     }
 
     /// Records what is wrong with a variable, in words that follow its name.
@@ -33,12 +40,12 @@ impl<'a> Reader<'a> {
 
     /// Records what is wrong with one of the words of a variable, the first being number 1.
     pub(super) fn fault_of_word(&mut self, name: &str, number: usize, word: &str, problem: &'static str) {
-        self.faults.push(format!("{name} (word {number}, {}) {problem}", shown(name, word)));
+        self.faults.push(format!("{name} (word {number}, {}) {problem}", self.shown(name, word)));
     }
 
     fn complain(&mut self, name: &str, problem: &str) {
         let fault = match self.get(name) {
-            Some(value) => format!("{name} ({}) {problem}", shown(name, &value)),
+            Some(value) => format!("{name} ({}) {problem}", self.shown(name, &value)),
             None => format!("{name} {problem}"),
         };
         // Two settings may look at the same variable of the environment.
@@ -47,9 +54,13 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn shown(&self, name: &str, value: &str) -> String {
+        shown(value, self.variables.holds_secret(name))
+    }
+
     /// The value as given; an empty one counts as not given.
     pub(super) fn get(&self, name: &str) -> Option<String> {
-        self.variables.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        self.values.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
     /// A value that must be there.
@@ -63,7 +74,7 @@ impl<'a> Reader<'a> {
 
     /// The value, or its default.
     pub(super) fn text(&self, name: &str) -> String {
-        self.get(name).unwrap_or_else(|| default_of(name).to_owned())
+        self.get(name).unwrap_or_else(|| self.variables.default_of(name).to_owned())
     }
 
     /// An http or https address, without a trailing slash.
@@ -104,13 +115,18 @@ impl<'a> Reader<'a> {
 
     /// One of a closed list.
     pub(super) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> T {
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        choices[self.word_of(name, &words).unwrap_or_default()].1
+    }
+
+    /// Which of these words it is, in any case of its letters; `None`, and a fault, if it is none of them.
+    pub(super) fn word_of(&mut self, name: &str, words: &[&str]) -> Option<usize> {
         let value = self.text(name);
-        if let Some((_, choice)) = choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(&value)) {
-            return *choice;
+        let found = words.iter().position(|word| word.eq_ignore_ascii_case(&value));
+        if found.is_none() {
+            self.complain(name, &format!("is not known here: it takes {}", join(words)));
         }
-        let words = join(choices.iter().map(|(word, _)| word));
-        self.complain(name, &format!("is not known here: it takes {words}"));
-        choices[0].1
+        found
     }
 
     /// The proxies for what this variable is about.
@@ -124,7 +140,8 @@ impl<'a> Reader<'a> {
     /// The settings if nothing was wrong. A value that looks like a secret, in a variable whose value the log and
     /// `figaro check` show, is wrong.
     pub(super) fn finish<T>(mut self, settings: T) -> Result<T, Faults> {
-        for variable in VARIABLES.iter().filter(|variable| !holds_secret(variable.name)) {
+        let variables = self.variables;
+        for variable in variables.iter().filter(|variable| !variables.holds_secret(variable.name)) {
             let is_told = self.faults.iter().any(|fault| fault.starts_with(variable.name));
             if !is_told && self.get(variable.name).is_some_and(|value| looks_secret(&value)) {
                 self.complain(
@@ -139,14 +156,14 @@ impl<'a> Reader<'a> {
 
 /// What of a value may be told: a short number, time or word, as somebody mistypes them. Of all else, and of whatever
 /// stands in a variable for a secret, only how long it is.
-fn shown(name: &str, value: &str) -> String {
+fn shown(value: &str, is_secret: bool) -> String {
     let number = value.trim_end_matches(['s', 'm', 'h']);
     let is_number = number.bytes().all(|b| b.is_ascii_digit() || b"+-._ ".contains(&b));
     // Further on, an `@` stands behind a password.
     let word = value.strip_prefix('@').unwrap_or(value);
     let is_word = word.bytes().all(|b| b.is_ascii_alphabetic() || b"/_-:".contains(&b));
     let is_short = (is_number && value.len() <= MAX_NUMBER) || (is_word && value.len() <= MAX_WORD);
-    if is_short && !holds_secret(name) {
+    if is_short && !is_secret {
         return format!("`{value}`");
     }
     match value.chars().count() {
@@ -221,8 +238,8 @@ fn duration(text: &str) -> Option<Duration> {
     number.trim().parse::<u64>().ok()?.checked_mul(seconds).map(Duration::from_secs)
 }
 
-fn join(words: impl Iterator<Item = impl Display>) -> String {
-    words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ")
+fn join(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ")
 }
 
 #[cfg(test)]
@@ -255,8 +272,10 @@ mod tests {
             ("STORE_URL", "pg://u:pass@db/x", "16 characters"),
             ("SOME_NEW_API_KEY", "letmein", "7 characters"),
         ];
+        let (values, variables) = (HashMap::new(), Variables::builtin());
+        let reader = Reader::new(&values, &variables);
         for (name, value, wanted) in cases {
-            assert_eq!(shown(name, value), wanted, "{name}={value}");
+            assert_eq!(reader.shown(name, value), wanted, "{name}={value}");
         }
     }
 

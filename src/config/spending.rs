@@ -1,6 +1,6 @@
 //! What may be spent in a day, and what models cost where the owner knows better than the list.
 
-use super::models::ProviderKind;
+use super::providers::ProviderSpec;
 use super::reader::Reader;
 
 /// Bounds on spending and prices of the owner's own.
@@ -62,7 +62,7 @@ fn read_prices(reader: &mut Reader<'_>, text: &str) -> Vec<PriceSetting> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
     let mut prices = Vec::new();
     for (number, word) in (1..).zip(words) {
-        match read_price(word) {
+        match read_price(word, reader.providers()) {
             Some(price) => prices.push(price),
             None => reader.fault_of_word(
                 "LLM_PRICES",
@@ -76,7 +76,7 @@ fn read_prices(reader: &mut Reader<'_>, text: &str) -> Vec<PriceSetting> {
     prices
 }
 
-fn read_price(word: &str) -> Option<PriceSetting> {
+fn read_price(word: &str, providers: &[ProviderSpec]) -> Option<PriceSetting> {
     let (name, figures) = word.rsplit_once('=')?;
     let name = name.trim();
     let (provider, model) = name.split_once(':')?;
@@ -86,7 +86,7 @@ fn read_price(word: &str) -> Option<PriceSetting> {
         [input, cached, output] => (*input, *cached, *output),
         _ => return None,
     };
-    if model.is_empty() || !ProviderKind::ALL.iter().any(|kind| kind.name() == provider) {
+    if model.is_empty() || !providers.iter().any(|known| known.name == provider) {
         return None;
     }
     // What is too small to be counted costs more, not nothing.
@@ -118,11 +118,13 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::config::variables::Variables;
 
     fn read(pairs: &[(&str, &str)]) -> Result<SpendingSettings, Vec<String>> {
         let variables: HashMap<String, String> =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut reader = Reader::new(&variables);
+        let known = Variables::builtin();
+        let mut reader = Reader::new(&variables, &known);
         let settings = SpendingSettings::read(&mut reader);
         reader.finish(settings).map_err(|faults| faults.0)
     }

@@ -29,12 +29,14 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::config::variables::Variables;
 
     #[test]
     fn the_interval_is_a_time_with_its_unit() {
         let read = |text: &str| {
             let variables = HashMap::from([("TASKS_MIN_INTERVAL".to_owned(), text.to_owned())]);
-            let mut reader = Reader::new(&variables);
+            let known = Variables::builtin();
+            let mut reader = Reader::new(&variables, &known);
             let settings = TaskSettings::read(&mut reader);
             reader.finish(settings).map(|settings| settings.min_interval.as_secs()).map_err(|faults| faults.0)
         };

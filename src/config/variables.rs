@@ -1,63 +1,43 @@
 //! Every variable with its default and meaning: the source of `.env.example`, of the README's table and of the defaults.
 
+use std::borrow::Cow;
+
+use super::providers::{ProviderSpec, ProviderVariable};
+
 /// A variable an owner can set.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Variable {
     /// The name of the environment variable.
     pub name: &'static str,
     /// What holds when it is not set; empty for none.
     pub default: &'static str,
     /// What it means, in a sentence or two.
-    pub meaning: &'static str,
+    pub meaning: Cow<'static, str>,
     /// Its value is a secret, or an address that may hold one, and is shown nowhere.
     pub is_secret: bool,
 }
 
 const fn variable(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
-    Variable { name, default, meaning, is_secret: false }
+    Variable { name, default, meaning: Cow::Borrowed(meaning), is_secret: false }
 }
 
 const fn secret(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
-    Variable { is_secret: true, ..variable(name, default, meaning) }
+    Variable { name, default, meaning: Cow::Borrowed(meaning), is_secret: true }
 }
 
-/// All of them, in the order a newcomer needs them.
-pub const VARIABLES: &[Variable] = &[
-    secret("TELEGRAM_BOT_TOKEN", "", "The bot's token, from https://t.me/BotFather. Required."),
-    secret(
-        "OPENAI_API_KEY",
-        "",
-        "The key of the model's service. Required, unless OPENAI_BASE_URL is a server that takes none.",
-    ),
-    variable("OPENAI_MODEL", "gpt-4.1-mini", "The model that answers."),
-    secret("OPENAI_BASE_URL", "https://api.openai.com/v1", "A service that speaks OpenAI's Responses API."),
-    variable(
-        "LLM_PROVIDER",
-        "openai",
-        "Who runs the model: openai, compatible (any service of the Chat Completions dialect), ollama or gemini.",
-    ),
-    secret(
-        "COMPATIBLE_BASE_URL",
-        "",
-        "The service's address up to /v1, such as https://openrouter.ai/api/v1.",
-    ),
-    secret("COMPATIBLE_API_KEY", "", "Its key, if it takes one."),
-    variable("COMPATIBLE_MODEL", "", "The model that answers there."),
-    secret("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Where Ollama runs."),
-    secret("OLLAMA_API_KEY", "", "A key, for an Ollama behind a door that asks for one."),
-    variable("OLLAMA_MODEL", "", "The model that answers there, as `ollama list` names it."),
-    variable(
-        "OLLAMA_LOAD_TIMEOUT",
-        "300",
-        "So many seconds Ollama may take to load the model and begin its answer (1 to 3600).",
-    ),
-    secret("GEMINI_API_KEY", "", "The key for Google's Gemini."),
-    variable("GEMINI_MODEL", "gemini-3.5-flash", "The model that answers there."),
-    secret(
-        "GEMINI_BASE_URL",
-        "https://generativelanguage.googleapis.com/v1beta",
-        "The service, if you reach it elsewhere.",
-    ),
+impl From<&ProviderVariable> for Variable {
+    fn from(variable: &ProviderVariable) -> Self {
+        let ProviderVariable { name, default, meaning, .. } = *variable;
+        Self { name, default, meaning: Cow::Borrowed(meaning), is_secret: variable.is_secret() }
+    }
+}
+
+/// Before those of the providers.
+const FIRST: [Variable; 1] =
+    [secret("TELEGRAM_BOT_TOKEN", "", "The bot's token, from https://t.me/BotFather. Required.")];
+
+/// Behind those of the providers, in the order a newcomer needs them.
+const LAST: &[Variable] = &[
     variable(
         "LLM_FALLBACK",
         "",
@@ -154,57 +134,111 @@ pub const VARIABLES: &[Variable] = &[
     variable("LOG_FORMAT", "text", "The shape of a log line: text or json."),
 ];
 
-/// The default of a variable; empty for one that has none.
-#[must_use]
-pub(super) fn default_of(name: &str) -> &'static str {
-    VARIABLES.iter().find(|v| v.name == name).map_or("", |v| v.default)
+/// Every variable that there is. Which ones these are depends on the providers.
+#[derive(Debug, Clone)]
+pub struct Variables {
+    providers: Vec<ProviderSpec>,
+    list: Vec<Variable>,
 }
 
-/// Whether the value of a variable is shown nowhere: it is listed so, or its name says so. Those of the environment that
-/// are not listed, such as `https_proxy`, have but their name.
-#[must_use]
-pub(super) fn holds_secret(name: &str) -> bool {
-    // Whole words: HISTORY_TOKENS is a number.
-    let words = ["key", "token", "secret", "password", "proxy"];
-    let says_so = name.split('_').any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)));
-    says_so || VARIABLES.iter().any(|variable| variable.name == name && variable.is_secret)
-}
-
-/// The text of `.env.example`.
-#[must_use]
-pub fn example() -> String {
-    let mut text = String::from(
-        "# Copy this file to .env and fill in the first two. A line that begins with # is off: its default holds.\n",
-    );
-    for Variable { name, default, meaning, .. } in VARIABLES {
-        let off = if meaning.contains("Required") { "" } else { "# " };
-        text.push_str(&format!("\n# {meaning}\n{off}{name}={default}\n"));
+impl Variables {
+    /// All variables, with those of these providers among them. The first provider is the default one.
+    #[must_use]
+    pub fn new(providers: Vec<ProviderSpec>) -> Self {
+        let of = |provider: &ProviderSpec| provider.variables.iter().map(Variable::from);
+        let (default, others) = providers.split_at(providers.len().min(1));
+        let list = FIRST.into_iter().chain(default.iter().flat_map(of));
+        let list = list.chain([choice_of_provider(&providers)]).chain(others.iter().flat_map(of));
+        let list = list.chain(LAST.iter().cloned()).collect();
+        Self { providers, list }
     }
-    text
+
+    /// All of them, in the order a newcomer needs them.
+    pub fn iter(&self) -> impl Iterator<Item = &Variable> {
+        self.list.iter()
+    }
+
+    /// The providers, the default one first.
+    #[must_use]
+    pub fn providers(&self) -> &[ProviderSpec] {
+        &self.providers
+    }
+
+    /// The default of a variable; empty for one that has none.
+    pub(super) fn default_of(&self, name: &str) -> &'static str {
+        self.list.iter().find(|v| v.name == name).map_or("", |v| v.default)
+    }
+
+    /// Whether the value of a variable is shown nowhere: it is listed so, or its name says so. Those of the environment
+    /// that are not listed, such as `https_proxy`, have but their name.
+    pub(super) fn holds_secret(&self, name: &str) -> bool {
+        // Whole words: HISTORY_TOKENS is a number.
+        let words = ["key", "token", "secret", "password", "proxy"];
+        let says_so = name.split('_').any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)));
+        says_so || self.list.iter().any(|variable| variable.name == name && variable.is_secret)
+    }
+
+    /// The text of `.env.example`.
+    #[must_use]
+    pub fn example(&self) -> String {
+        let mut text = String::from(
+            "# Copy this file to .env and fill in the first two. A line that begins with # is off: its default holds.\n",
+        );
+        for Variable { name, default, meaning, .. } in &self.list {
+            let off = if meaning.contains("Required") { "" } else { "# " };
+            text.push_str(&format!("\n# {meaning}\n{off}{name}={default}\n"));
+        }
+        text
+    }
+
+    /// The rows of the README's table.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let row = |v: &Variable| {
+            let default = if v.default.is_empty() { String::new() } else { format!("`{}`", v.default) };
+            format!("| `{}` | {default} | {} |\n", v.name, v.meaning)
+        };
+        self.list.iter().map(row).collect()
+    }
 }
 
-/// The rows of the README's table.
-#[must_use]
-pub fn table() -> String {
-    let row = |v: &Variable| {
-        let default = if v.default.is_empty() { String::new() } else { format!("`{}`", v.default) };
-        format!("| `{}` | {default} | {} |\n", v.name, v.meaning)
+/// The variable that names one of these providers.
+fn choice_of_provider(providers: &[ProviderSpec]) -> Variable {
+    let word = |provider: &ProviderSpec| match provider.about {
+        "" => provider.name.to_owned(),
+        about => format!("{} ({about})", provider.name),
     };
-    VARIABLES.iter().map(row).collect()
+    let words: Vec<String> = providers.iter().map(word).collect();
+    let words = match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => words.concat(),
+    };
+    let default = providers.first().map_or("", |provider| provider.name);
+    let meaning = format!("Who runs the model: {words}.").into();
+    Variable { name: "LLM_PROVIDER", default, meaning, is_secret: false }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::BUILTIN;
+
+    impl Variables {
+        /// Those of the product.
+        pub(in crate::config) fn builtin() -> Self {
+            Self::new(BUILTIN.iter().map(|provider| provider.spec).collect())
+        }
+    }
 
     #[test]
     fn a_variable_is_a_secret_if_its_name_says_so_or_it_is_an_address() {
-        for variable in VARIABLES {
+        let variables = Variables::builtin();
+        for variable in variables.iter() {
             let name = variable.name;
             let is_address = name.ends_with("_PROXY") || (name.ends_with("_URL") && name != "STORE_URL");
             let is_key = name.ends_with("_KEY") || name.ends_with("_TOKEN");
             assert_eq!(variable.is_secret, is_key || is_address, "{name}");
-            assert_eq!(holds_secret(name), variable.is_secret, "{name}");
+            assert_eq!(variables.holds_secret(name), variable.is_secret, "{name}");
         }
         for (name, is) in [
             ("A_SECRET", true),
@@ -214,7 +248,7 @@ mod tests {
             ("MONKEY", false),
             ("TOKENS", false),
         ] {
-            assert_eq!(holds_secret(name), is, "{name}");
+            assert_eq!(variables.holds_secret(name), is, "{name}");
         }
     }
 }

@@ -57,6 +57,9 @@ struct Family {
     any_window: bool,
     /// What a model costs for which no entry says it.
     price: Option<UsdPerMillion>,
+    /// Ends of the names of models that are billed elsewhere.
+    #[serde(default)]
+    billed_elsewhere: Vec<String>,
     /// Parts of the names of what is served beside models that talk.
     #[serde(default)]
     not_chat: Vec<String>,
@@ -118,11 +121,10 @@ impl Family {
 /// What this model of this provider is listed at; `None` where the data does not know.
 #[must_use]
 pub(super) fn list_price(provider: &str, model: &str) -> Option<Price> {
-    // What Ollama runs elsewhere is billed there.
-    if provider == "ollama" && model.ends_with("cloud") {
+    let family = FAMILIES.get(provider)?;
+    if family.billed_elsewhere.iter().any(|end| model.ends_with(end)) {
         return None;
     }
-    let family = FAMILIES.get(provider)?;
     let entry = family.entry(model).filter(|entry| entry.is_of_generation(model));
     entry.and_then(|entry| entry.price.as_ref()).or(family.price.as_ref()).map(Price::from)
 }

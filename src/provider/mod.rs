@@ -1,18 +1,20 @@
 //! Language models behind one trait with one streaming method. Requests, events and errors are the same for all of
 //! them; what a model can do is data.
 
+mod builtin;
 mod capabilities;
+mod descriptor;
 mod error;
 mod event;
 pub mod fit;
 pub mod fold;
-pub mod gemini;
+mod gemini;
 mod http;
 pub mod models;
-pub mod ollama;
-pub mod openai_chat;
+mod ollama;
+mod openai_chat;
 mod openai_client;
-pub mod openai_responses;
+mod openai_responses;
 pub mod price;
 mod request;
 pub mod retry;
@@ -24,7 +26,9 @@ use futures::stream::BoxStream;
 
 use crate::domain::generation::Generation;
 
+pub use builtin::BUILTIN;
 pub use capabilities::Capabilities;
+pub use descriptor::{Descriptor, Providers, Unfit};
 pub use error::ProviderError;
 pub use event::{Event, Finish};
 pub use request::{AnswerSchema, Image, Item, Request, ToolSpec};

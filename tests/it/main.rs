@@ -26,6 +26,7 @@ mod methods;
 mod models;
 mod own_commands;
 mod own_messages;
+mod own_providers;
 mod parking;
 mod parking_ends;
 mod parts;

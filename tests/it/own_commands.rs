@@ -1,14 +1,12 @@
 //! A command that somebody adds: registered as the built-in ones are, it is listed, given, and pressed like them.
 
-use std::collections::HashMap;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use figaro::app::{self, Additions};
+use figaro::app::Additions;
 use figaro::clock::Clock;
-use figaro::config::Settings;
 use figaro::prompts::texts::Texts;
 use figaro::store::StoreError;
 use figaro::telegram::callback::{Family, Fields, Gone};
@@ -18,13 +16,11 @@ use figaro::telegram::commands::{
 use figaro::telegram::send::Button;
 use figaro::turn::queue::Job;
 use figaro_offline::model::Reply;
-use futures::stream;
 use serde_json::Value;
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
 
+use crate::support::embedded::Embedded;
 use crate::support::scene::{TEAM, labels, number, text};
-use crate::support::{ANN, BOB, TIMEOUT, World};
+use crate::support::{ANN, BOB, World};
 
 /// What its buttons say.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,49 +111,9 @@ impl Command for Throw {
     }
 }
 
-/// The bot in this process, with commands added.
-struct Embedded {
-    stop: oneshot::Sender<()>,
-    running: JoinSet<()>,
-}
-
-impl Embedded {
-    async fn start(world: &World, commands: Vec<Arc<dyn Command>>) -> Self {
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let settings = settings(world);
-        let (stop, stopped) = oneshot::channel::<()>();
-        let mut running = JoinSet::new();
-        running.spawn(async move {
-            let stops = Box::pin(stream::once(async move { drop(stopped.await) }));
-            app::run_with(&settings, stops, &Additions { commands }).await.unwrap();
-        });
-        world
-            .see("the list of commands", |view| {
-                view.calls_of("setMyCommands").iter().any(|call| call.ok).then_some(())
-            })
-            .await;
-        Self { stop, running }
-    }
-
-    async fn end(mut self) {
-        self.stop.send(()).unwrap();
-        let ended = tokio::time::timeout(TIMEOUT, self.running.join_next()).await;
-        ended.expect("it ends").unwrap().unwrap();
-    }
-}
-
-/// The settings of the world's bot, open to everybody.
-fn settings(world: &World) -> Settings {
-    let variables: HashMap<String, String> = world
-        .bot()
-        .set("ACCESS", "open")
-        .set("MCP_SERVER_BIN", env!("CARGO_BIN_EXE_figaro-mcp"))
-        .set("STORE_URL", &format!("sled:{}", world.folder.path().join("data").display()))
-        .variables()
-        .clone()
-        .into_iter()
-        .collect();
-    Settings::read(&variables).unwrap()
+/// Commands to add.
+fn with(commands: Vec<Arc<dyn Command>>) -> Additions {
+    Additions { commands, ..Additions::default() }
 }
 
 fn listed(world: &World) -> Vec<String> {
@@ -181,7 +137,7 @@ async fn an_added_command_is_listed_given_and_pressed_like_the_built_in_ones() {
         Arc::new(Throw { name: "throw", access: Access::Everybody }),
         Arc::new(Throw { name: "load", access: Access::Owners }),
     ];
-    let bot = Embedded::start(&world, throw.to_vec()).await;
+    let bot = Embedded::start(&world, world.bot().set("ACCESS", "open"), with(throw.to_vec())).await;
     assert_eq!(listed(&world).last().map(String::as_str), Some("throw"), "an owner's is not listed for all");
     let help = world.told(BOB, BOB, "/help").await;
     assert!(text(&help).contains("/throw – throw dice") && !text(&help).contains("/load"), "{help}");
@@ -217,9 +173,6 @@ async fn an_added_command_is_listed_given_and_pressed_like_the_built_in_ones() {
 async fn two_commands_do_not_share_a_name() {
     let world = World::new().await;
     let again: Arc<dyn Command> = Arc::new(Throw { name: "help", access: Access::Everybody });
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let (settings, additions) = (settings(&world), Additions { commands: vec![again] });
-    let running = app::run_with(&settings, stream::pending(), &additions);
-    let refused = tokio::time::timeout(TIMEOUT, running).await.expect("it refuses").unwrap_err();
+    let refused = Embedded::refused(&world, world.bot(), &Additions::default(), &with(vec![again])).await;
     assert_eq!(refused.to_string(), "two commands claim `help`");
 }

@@ -1,5 +1,6 @@
 //! Holds the modules to the layer table of `src/lib.rs`: imports go down only, siblings never import each other. No files
-//! and no folders use each other in a circle, no file grows past its bound, and parameters have names.
+//! and no folders use each other in a circle, no file grows past its bound, parameters have names, and no code names a
+//! command or a provider but its own.
 //!
 //! Layers are read by a text scan: `crate::name` anywhere in a file counts as an import of `name`. Circles are found by
 //! the paths in the parsed code.
@@ -7,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cycles;
+mod providers;
 mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -11,24 +11,24 @@ use reqwest::Url;
 
 use super::setup::{listen, set};
 use crate::app::failure::Refusal;
-use crate::config::{ModelSettings, Settings};
+use crate::config::{ModelSettings, ProviderSpec, Role, Settings, Variables};
 use crate::prompts::fence;
 
-/// What begins so sets up a service that the offline model stands in for.
-const SERVICES: [&str; 3] = ["COMPATIBLE_", "OLLAMA_", "GEMINI_"];
-/// Variables with which a service is there to be chosen, and the name it is chosen by.
-const UNUSED: [(&str, &str); 3] =
-    [("COMPATIBLE_BASE_URL", "compatible"), ("OLLAMA_MODEL", "ollama"), ("GEMINI_API_KEY", "gemini")];
+/// The name of the offline model.
+const MODEL: &str = "offline";
 
-/// Starts the offline model and search unless a model is chosen, and makes them the only ones. Gives whether it did.
+/// Starts the offline model and search unless a model is chosen in `values`, and makes them the only ones: the model
+/// takes the place of the default provider, whose dialect it speaks. Gives whether it did.
 ///
 /// # Errors
 /// When they cannot be started.
 pub(super) async fn stand_in(
-    variables: &mut HashMap<String, String>,
+    values: &mut HashMap<String, String>,
+    variables: &Variables,
     runtime: &Runtime,
 ) -> Result<bool, Refusal> {
-    if ModelSettings::is_any_chosen(variables) {
+    let [default, others @ ..] = variables.providers() else { return Ok(false) };
+    if ModelSettings::is_any_chosen(values, variables) {
         return Ok(false);
     }
     let refuse = |error: std::io::Error| Refusal(error.to_string());
@@ -37,25 +37,42 @@ pub(super) async fn stand_in(
     let model = model.map_err(refuse)?;
     let search = OfflineTavily::start(listen(0).await?, tavily::made_up, runtime).map_err(refuse)?;
     // Nothing leaves this machine: no other service is there to fall back to, or for /model to choose.
-    variables.retain(|name, _| !SERVICES.iter().any(|service| name.starts_with(service)));
-    variables.remove("LLM_PROVIDER");
-    variables.remove("LLM_FALLBACK");
-    set(variables, "OPENAI_API_KEY", "no-key-needed");
-    set(variables, "OPENAI_BASE_URL", model.url());
-    set(variables, "OPENAI_MODEL", "offline");
+    for variable in others.iter().flat_map(|provider| provider.variables) {
+        values.remove(variable.name);
+    }
+    values.remove("LLM_PROVIDER");
+    values.remove("LLM_FALLBACK");
+    for variable in default.variables {
+        match variable.role {
+            Role::Key => set(values, variable.name, "no-key-needed"),
+            Role::BaseUrl => set(values, variable.name, model.url()),
+            Role::Model => set(values, variable.name, MODEL),
+            Role::Seconds { .. } => {}
+        }
+    }
     // It costs nothing, and a bound in dollars alone refuses what has no price.
-    set(variables, "LLM_PRICES", "openai:offline=0/0");
-    set(variables, "TAVILY_API_KEY", tavily::KEY);
-    set(variables, "TAVILY_BASE_URL", search.url());
+    set(values, "LLM_PRICES", &format!("{}:{MODEL}=0/0", default.name));
+    set(values, "TAVILY_API_KEY", tavily::KEY);
+    set(values, "TAVILY_BASE_URL", search.url());
     Ok(true)
 }
 
 /// Which services are set up and not used by the stand-in.
-pub(super) fn unused(variables: &HashMap<String, String>) -> Vec<String> {
-    let is_set = |name: &str| variables.get(name).is_some_and(|value| !value.trim().is_empty());
-    let set = UNUSED.iter().filter(|(name, _)| is_set(name));
-    set.map(|(name, provider)| format!("{name} is set and not used: LLM_PROVIDER={provider} chooses it."))
+pub(super) fn unused(values: &HashMap<String, String>, variables: &Variables) -> Vec<String> {
+    let is_set = |name: &str| values.get(name).is_some_and(|value| !value.trim().is_empty());
+    let others = variables.providers().iter().skip(1);
+    let set_up = others.filter_map(|provider| Some((provider.name, provider.set_up_by()?.name)));
+    let unused = set_up.filter(|(_, variable)| is_set(variable));
+    unused
+        .map(|(name, variable)| format!("{variable} is set and not used: LLM_PROVIDER={name} chooses it."))
         .collect()
+}
+
+/// How to have a real model in place of the offline one.
+pub(super) fn hint(variables: &Variables) -> String {
+    let default = variables.providers().first().and_then(ProviderSpec::set_up_by);
+    let key = default.map(|variable| format!("{}, or ", variable.name)).unwrap_or_default();
+    format!("For a real model set {key}LLM_PROVIDER and what it needs.")
 }
 
 /// Who answers with the offline model.
@@ -68,17 +85,17 @@ pub(super) fn outside(settings: &Settings) -> String {
     let model = &settings.model;
     let first = model.default.provider;
     let mut words = format!("The model {} answers.", model.default);
-    for provider in model.providers.iter().filter(|provider| provider.kind == first) {
-        words += &format!(" Your messages go to {} at {}", first.name(), place(&provider.base_url));
+    for provider in model.providers.iter().filter(|provider| provider.name == first) {
+        words += &format!(" Your messages go to {} at {}", first, place(&provider.base_url));
     }
-    for provider in model.providers.iter().filter(|provider| provider.kind != first) {
-        let is_fallback = model.fallback.iter().any(|choice| choice.provider == provider.kind);
+    for provider in model.providers.iter().filter(|provider| provider.name != first) {
+        let is_fallback = model.fallback.iter().any(|choice| choice.provider == provider.name);
         let when = if is_fallback {
             "if it does not answer, or if chosen by /model,"
         } else {
             "if chosen by /model,"
         };
-        words += &format!("; {when} to {} at {}", provider.kind.name(), place(&provider.base_url));
+        words += &format!("; {when} to {} at {}", provider.name, place(&provider.base_url));
     }
     words.push('.');
     if settings.tavily.key.is_some() {
@@ -107,12 +124,13 @@ fn place(address: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::{self, Additions};
 
     fn words(pairs: &[(&str, &str)]) -> String {
         let token = ("TELEGRAM_BOT_TOKEN", "123:ABC_def-9");
         let pairs = pairs.iter().chain([&token]);
         let variables = pairs.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        outside(&Settings::read(&variables).unwrap())
+        outside(&app::settings(&variables, &Additions::default()).unwrap())
     }
 
     #[test]
@@ -155,8 +173,9 @@ mod tests {
     fn what_is_set_up_and_not_used_is_told() {
         let set = [("GEMINI_API_KEY", "g"), ("OLLAMA_MODEL", " ")];
         let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let variables = app::variables(&Additions::default()).unwrap();
         assert_eq!(
-            unused(&HashMap::from(set)),
+            unused(&HashMap::from(set), &variables),
             ["GEMINI_API_KEY is set and not used: LLM_PROVIDER=gemini chooses it."]
         );
     }

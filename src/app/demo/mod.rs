@@ -16,7 +16,6 @@ use self::setup::{listen, set};
 use super::stop::Stop;
 use super::terminal::say;
 use super::{Additions, Failure, Refusal, run_until};
-use crate::config::Settings;
 
 /// The person at the page, and the chats on it.
 const VISITOR: i64 = 1001;
@@ -39,7 +38,7 @@ pub struct DemoOptions {
 /// # Errors
 /// When it cannot start; nothing is left running then.
 pub async fn demo(
-    variables: &HashMap<String, String>,
+    values: &HashMap<String, String>,
     options: DemoOptions,
     stops: impl Stream<Item = ()> + Unpin,
 ) -> Result<(), Failure> {
@@ -50,8 +49,10 @@ pub async fn demo(
     let listener = listen(options.port).await?;
     let address = listener.local_addr().map_err(|error| Refusal(error.to_string()))?;
     let mut offline = Options { page: Some(PAGE), ..Options::default() };
-    let mut all = variables.clone();
-    let is_offline = answering::stand_in(&mut all, &runtime).await?;
+    let additions = Additions::default();
+    let variables = super::variables(&additions)?;
+    let mut all = values.clone();
+    let is_offline = answering::stand_in(&mut all, &variables, &runtime).await?;
     set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
     set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
@@ -59,7 +60,7 @@ pub async fn demo(
     set(&mut all, "MCP_HTTP_PORT", "0");
     set(&mut all, "STORE_URL", &format!("sled:{}", folder.display()));
     all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
-    let settings = Settings::read(&all).map_err(|faults| Refusal(faults.to_string()))?;
+    let settings = super::settings(&all, &additions)?;
     super::start_log(&settings)?;
     offline.notice = if is_offline { answering::offline() } else { answering::outside(&settings) };
     let mut lines = vec![
@@ -67,14 +68,14 @@ pub async fn demo(
         offline.notice.clone(),
     ];
     if is_offline {
-        lines.push("For a real model set OPENAI_API_KEY, or LLM_PROVIDER and what it needs.".to_owned());
-        lines.extend(answering::unused(variables));
+        lines.push(answering::hint(&variables));
+        lines.extend(answering::unused(values, &variables));
     }
     let (telegram, kept) = offline_telegram(listener, offline, options.store.as_deref(), &runtime)?;
     lines.extend(kept);
     lines.iter().for_each(|line| say(line));
     let mut stop = Stop::new(stops, true);
-    let ran = run_until(&settings, &mut stop, &Additions::default()).await;
+    let ran = run_until(&settings, &mut stop, &additions).await;
     runtime.stop();
     runtime.finish(stop.last_call()).await;
     let saved = telegram.save().await.map_err(|error| Refusal(error.to_string()));

@@ -1,8 +1,9 @@
-//! Google's Gemini API. One call is one streamed `POST /models/{model}:streamGenerateContent`. Built by the
-//! composition root.
+//! Google's Gemini API. One call is one streamed `POST /models/{model}:streamGenerateContent`. Built by its
+//! descriptor.
 
 mod client;
 mod decoder;
+mod descriptor;
 mod name;
 mod schema;
 mod signed;
@@ -18,6 +19,7 @@ use ulid::Ulid;
 
 use self::client::GeminiClient;
 use self::decoder::Decoder;
+pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use self::wire::Signatures;
 use super::http::decode::{Values, decoded};
@@ -29,7 +31,7 @@ use crate::secret::{Redactor, SecretString};
 
 /// The Gemini API at one address with one key.
 #[derive(Debug, Clone)]
-pub struct Gemini {
+struct Gemini {
     client: GeminiClient,
     watch: Watch,
 }
@@ -37,8 +39,7 @@ pub struct Gemini {
 impl Gemini {
     /// `base_url` ends before `/models`, as in `https://generativelanguage.googleapis.com/v1beta`. The client must
     /// bound the time to connect, and no call as a whole. A provider that is silent for `idle_limit` has stalled.
-    #[must_use]
-    pub fn new(http: reqwest::Client, base_url: &str, key: SecretString, idle_limit: Duration) -> Self {
+    fn new(http: reqwest::Client, base_url: &str, key: SecretString, idle_limit: Duration) -> Self {
         let watch = Watch { redactor: Redactor::new([&key]), idle_limit };
         Self { client: GeminiClient::new(http, base_url, key), watch }
     }

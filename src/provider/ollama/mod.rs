@@ -1,8 +1,9 @@
 //! Ollama's own chat API. One call is one streamed `POST /api/chat`, for which a model that is not known yet is asked
-//! about first. Built by the composition root.
+//! about first. Built by its descriptor.
 
 mod client;
 mod decoder;
+mod descriptor;
 mod models;
 mod name;
 mod size;
@@ -21,6 +22,7 @@ use tracing::{debug, info};
 
 use self::client::{Client, begun, explained, is_about_tools};
 use self::decoder::Decoder;
+pub(super) use self::descriptor::DESCRIPTOR;
 use self::models::{Facts, Models};
 use self::name::NAME;
 use self::wire::Able;
@@ -40,7 +42,7 @@ const TELLING_LIMIT: Duration = Duration::from_secs(5);
 
 /// The chat API of one Ollama server.
 #[derive(Debug, Clone)]
-pub struct Ollama {
+struct Ollama {
     client: Client,
     watch: Watch,
     load_limit: Duration,
@@ -52,8 +54,7 @@ impl Ollama {
     /// none. The client must bound the time to connect, and no call as a whole. A server that is silent for
     /// `idle_limit` amid an answer has stalled, and so has one that has not begun it after `load_limit`: until then it
     /// may be loading the model.
-    #[must_use]
-    pub fn new(
+    fn new(
         http: reqwest::Client,
         base_url: &str,
         key: Option<SecretString>,

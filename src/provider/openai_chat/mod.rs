@@ -1,9 +1,10 @@
 //! The Chat Completions dialect: OpenRouter, vLLM, llama.cpp, LM Studio, DeepSeek and the many others that speak it,
-//! each in its own way. One call is one streamed `POST /chat/completions`. Built by the composition root.
+//! each in its own way. One call is one streamed `POST /chat/completions`. Built by its descriptor.
 
 mod arguments;
 mod calls;
 mod decoder;
+mod descriptor;
 mod name;
 mod reasoning;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use self::decoder::Decoder;
+pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use super::openai_client::{OpenAiClient, Path};
 use super::{Capabilities, EventStream, Provider, ProviderError, Request};
@@ -24,18 +26,12 @@ use crate::secret::SecretString;
 
 /// A server that speaks the dialect, at one address.
 #[derive(Debug, Clone)]
-pub struct OpenAiChat(OpenAiClient);
+struct OpenAiChat(OpenAiClient);
 
 impl OpenAiChat {
     /// `base_url` ends before `/chat/completions`; a server of one's own may want no key. The client must bound the
     /// time to connect, and no call as a whole. A provider that is silent for `idle_limit` has stalled.
-    #[must_use]
-    pub fn new(
-        http: reqwest::Client,
-        base_url: &str,
-        key: Option<SecretString>,
-        idle_limit: Duration,
-    ) -> Self {
+    fn new(http: reqwest::Client, base_url: &str, key: Option<SecretString>, idle_limit: Duration) -> Self {
         Self(OpenAiClient::new(http, base_url, key, idle_limit))
     }
 }

@@ -1,7 +1,8 @@
-//! OpenAI's Responses API, and servers that speak it. One call is one streamed `POST /responses`. Built by the
-//! composition root.
+//! OpenAI's Responses API, and servers that speak it. One call is one streamed `POST /responses`. Built by its
+//! descriptor.
 
 mod decoder;
+mod descriptor;
 mod name;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use self::decoder::Decoder;
+pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use super::openai_client::{OpenAiClient, Path};
 use super::{Capabilities, EventStream, Provider, ProviderError, Request};
@@ -20,13 +22,12 @@ use crate::secret::SecretString;
 
 /// The Responses API at one address with one key.
 #[derive(Debug, Clone)]
-pub struct OpenAiResponses(OpenAiClient);
+struct OpenAiResponses(OpenAiClient);
 
 impl OpenAiResponses {
     /// `base_url` ends before `/responses`. The client must bound the time to connect, and no call as a whole. A
     /// provider that is silent for `idle_limit` has stalled.
-    #[must_use]
-    pub fn new(http: reqwest::Client, base_url: &str, key: SecretString, idle_limit: Duration) -> Self {
+    fn new(http: reqwest::Client, base_url: &str, key: SecretString, idle_limit: Duration) -> Self {
         Self(OpenAiClient::new(http, base_url, Some(key), idle_limit))
     }
 }

@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod bot;
 pub mod demo;
+pub mod embedded;
 pub mod proc;
 pub mod proxy;
 pub mod scene;

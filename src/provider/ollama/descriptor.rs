@@ -1,0 +1,39 @@
+//! How Ollama is set up and built.
+
+use std::sync::Arc;
+
+use super::Ollama;
+use super::name::NAME;
+use crate::config::{ProviderSpec, ProviderVariable};
+use crate::provider::descriptor::Descriptor;
+
+const LOAD_TIMEOUT: &str = "OLLAMA_LOAD_TIMEOUT";
+
+/// Ollama, on this machine or elsewhere.
+pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
+    spec: ProviderSpec {
+        name: NAME,
+        about: "",
+        variables: &[
+            ProviderVariable::base_url("OLLAMA_BASE_URL", "Where Ollama runs.").or("http://127.0.0.1:11434"),
+            ProviderVariable::key("OLLAMA_API_KEY", "A key, for an Ollama behind a door that asks for one."),
+            ProviderVariable::model(
+                "OLLAMA_MODEL",
+                "The model that answers there, as `ollama list` names it.",
+            )
+            .required("the name of a model that it serves")
+            .sets_up(),
+            ProviderVariable::seconds(
+                LOAD_TIMEOUT,
+                1,
+                3600,
+                "So many seconds Ollama may take to load the model and begin its answer (1 to 3600).",
+            )
+            .or("300"),
+        ],
+    },
+    build: |settings, http, idle_limit| {
+        let load_limit = settings.time(LOAD_TIMEOUT);
+        Arc::new(Ollama::new(http, &settings.base_url, settings.given_key(), idle_limit, load_limit))
+    },
+};

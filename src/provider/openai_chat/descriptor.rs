@@ -1,0 +1,30 @@
+//! How a service of the Chat Completions dialect is set up and built.
+
+use std::sync::Arc;
+
+use super::OpenAiChat;
+use super::name::NAME;
+use crate::config::{ProviderSpec, ProviderVariable};
+use crate::provider::descriptor::Descriptor;
+
+/// Any service of the dialect.
+pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
+    spec: ProviderSpec {
+        name: NAME,
+        about: "any service of the Chat Completions dialect",
+        variables: &[
+            ProviderVariable::base_url(
+                "COMPATIBLE_BASE_URL",
+                "The service's address up to /v1, such as https://openrouter.ai/api/v1.",
+            )
+            .required("the address of the service, like http://127.0.0.1:8080/v1")
+            .sets_up(),
+            ProviderVariable::key("COMPATIBLE_API_KEY", "Its key, if it takes one."),
+            ProviderVariable::model("COMPATIBLE_MODEL", "The model that answers there.")
+                .required("the name of a model that it serves"),
+        ],
+    },
+    build: |settings, http, idle_limit| {
+        Arc::new(OpenAiChat::new(http, &settings.base_url, settings.given_key(), idle_limit))
+    },
+};

@@ -1,0 +1,30 @@
+//! How OpenAI, or a service that speaks its Responses API, is set up and built.
+
+use std::sync::Arc;
+
+use super::OpenAiResponses;
+use super::name::NAME;
+use crate::config::{ProviderSpec, ProviderVariable};
+use crate::provider::descriptor::Descriptor;
+
+/// OpenAI.
+pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
+    spec: ProviderSpec {
+        name: NAME,
+        about: "",
+        variables: &[
+            ProviderVariable::key(
+                "OPENAI_API_KEY",
+                "The key of the model's service. Required, unless OPENAI_BASE_URL is a server that takes none.",
+            )
+            .required_at_default_address("https://platform.openai.com/api-keys gives one")
+            .sets_up(),
+            ProviderVariable::model("OPENAI_MODEL", "The model that answers.").or("gpt-4.1-mini"),
+            ProviderVariable::base_url("OPENAI_BASE_URL", "A service that speaks OpenAI's Responses API.")
+                .or("https://api.openai.com/v1"),
+        ],
+    },
+    build: |settings, http, idle_limit| {
+        Arc::new(OpenAiResponses::new(http, &settings.base_url, settings.key.clone(), idle_limit))
+    },
+};
