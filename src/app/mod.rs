@@ -9,6 +9,7 @@ mod failure;
 mod groups;
 mod identity;
 mod models;
+mod outside;
 mod owner_invite;
 mod parts;
 mod pause;

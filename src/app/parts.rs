@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, Choice};
-use figaro_mcp::proxy::Proxies;
 
 use super::additions::Additions;
 use super::commands;
@@ -15,13 +13,12 @@ use super::failure::Refusal;
 use super::groups::Groups;
 use super::identity::who_am_i;
 use super::models::models;
+use super::outside::{http_client, open_store, start_mcp};
 use super::providers;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
 use crate::ledger::{Ledger, LedgerParts};
-use crate::mcp::child::Recipe;
-use crate::mcp::locate::candidates;
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
@@ -63,9 +60,6 @@ use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
 use crate::turn::window::BotName;
-
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(10);
 
 /// What the app runs and asks.
 #[derive(Debug)]
@@ -209,21 +203,6 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     })
 }
 
-/// Opens the store of these settings.
-pub(super) async fn open_store(settings: &Settings) -> Result<Arc<SledStore>, Refusal> {
-    let opened = SledStore::open(&settings.store.path, settings.telegram.bot).await;
-    opened.map(Arc::new).map_err(|error| Refusal(error.to_string()))
-}
-
-/// One client for the models and the web: each has its own copy of the root certificates. It bounds the time to
-/// connect and no call as a whole, since answers stream. A crate we use brings HTTP/2 and gzip, which cost memory and
-/// gain an answer of words nothing.
-pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal> {
-    let builder = reqwest::Client::builder().connect_timeout(CONNECT).http1_only().no_gzip();
-    let client = proxies.client(builder).and_then(reqwest::ClientBuilder::build);
-    client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
-}
-
 async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal> {
     let settings = &base.settings.spending;
     let parts = LedgerParts {
@@ -237,19 +216,6 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
         background: base.groups.back.clone(),
     };
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
-}
-
-async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal> {
-    let this =
-        std::env::current_exe().map_err(|error| Refusal(format!("this executable is not found: {error}")))?;
-    let candidates = candidates(settings.mcp.binary.as_deref(), &this);
-    let recipe = Recipe {
-        settings: settings.mcp.clone(),
-        telegram: settings.telegram.clone(),
-        log: settings.log.clone(),
-        redactor: settings.redactor(),
-    };
-    Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| Refusal(error.to_string()))
 }
 
 fn turns(

@@ -1,0 +1,55 @@
+//! What the bot needs of its machine: the store's folder, an HTTP client, figaro-mcp. Called when the parts are built.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use figaro_mcp::proxy::Proxies;
+
+use super::failure::Refusal;
+use super::groups::Groups;
+use crate::config::Settings;
+use crate::mcp::child::Recipe;
+use crate::mcp::locate::candidates;
+use crate::mcp::supervisor::Mcp;
+use crate::store::sled::SledStore;
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Opens the store of these settings.
+///
+/// # Errors
+/// Of [`SledStore::open`], in its words.
+pub(super) async fn open_store(settings: &Settings) -> Result<Arc<SledStore>, Refusal> {
+    let opened = SledStore::open(&settings.store.path, settings.telegram.bot).await;
+    opened.map(Arc::new).map_err(|error| Refusal(error.to_string()))
+}
+
+/// One client for the models and the web: each has its own copy of the root certificates. It bounds the time to
+/// connect and no call as a whole, since answers stream. A crate we use brings HTTP/2 and gzip, which cost memory and
+/// gain an answer of words nothing.
+///
+/// # Errors
+/// When the system's certificates or a proxy cannot be used.
+pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal> {
+    let builder = reqwest::Client::builder().connect_timeout(CONNECT).http1_only().no_gzip();
+    let client = proxies.client(builder).and_then(reqwest::ClientBuilder::build);
+    client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
+}
+
+/// Starts figaro-mcp and its supervision.
+///
+/// # Errors
+/// When no figaro-mcp is found, or it does not start.
+pub(super) async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal> {
+    let this =
+        std::env::current_exe().map_err(|error| Refusal(format!("this executable is not found: {error}")))?;
+    let candidates = candidates(settings.mcp.binary.as_deref(), &this);
+    let recipe = Recipe {
+        settings: settings.mcp.clone(),
+        telegram: settings.telegram.clone(),
+        log: settings.log.clone(),
+        redactor: settings.redactor(),
+    };
+    Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| Refusal(error.to_string()))
+}
