@@ -72,7 +72,7 @@ impl View<'_> {
 }
 
 impl OfflineTelegram {
-    /// Takes a look.
+    /// Looks at everything at one moment, while nothing changes. `look` must be quick.
     pub fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
         self.shared.look(|state| look(&View(state)))
     }
