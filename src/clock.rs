@@ -74,9 +74,12 @@ mod tests {
     #[test]
     fn the_steady_clock_goes_on_and_never_back() {
         let clock = Clock::system();
-        let (first, begun) = (clock.steady(), std::time::Instant::now());
+        let begun = std::time::Instant::now();
+        let first = clock.steady();
         std::thread::sleep(Duration::from_millis(5));
-        assert!(clock.steady() - first >= Duration::from_millis(5));
-        assert!(clock.steady() - first <= begun.elapsed() + Duration::from_millis(5));
+        let passed = clock.steady() - first;
+        assert!(passed >= Duration::from_millis(5));
+        // Measured around it; the clocks may be read to another digit.
+        assert!(passed <= begun.elapsed() + Duration::from_millis(1));
     }
 }
