@@ -3,10 +3,10 @@
 use futures::StreamExt;
 
 use super::additions::Additions;
+use super::environment::http_client;
 use super::failure::Refusal;
 use super::identity::who_am_i;
 use super::models;
-use super::outside::http_client;
 use super::owner_invite;
 use super::providers;
 use super::terminal::say;
@@ -131,7 +131,10 @@ fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> String {
         }
         ProviderError::UnknownModel(_) => with(Role::Model, |model| format!(": choose another {model}")),
         ProviderError::Unavailable(_) | ProviderError::Foreign(_) | ProviderError::Stalled(_) => {
-            with(Role::BaseUrl, |url| format!(": check {url}, LLM_PROXY and the network"))
+            match with(Role::BaseUrl, |url| format!(": check {url}, LLM_PROXY and the network")) {
+                words if words.is_empty() => ": check LLM_PROXY and the network".to_owned(),
+                words => words,
+            }
         }
         ProviderError::RateLimited { .. }
         | ProviderError::TooLong(_)

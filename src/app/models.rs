@@ -12,7 +12,8 @@ use crate::provider::{Provider, Providers};
 /// The models of these settings, each with its retries.
 ///
 /// # Errors
-/// When the settings name a provider that there is not: they were read with other additions.
+/// When the settings name a provider that there is not, as they were read with other additions; when a provider that was
+/// built has another name than its descriptor.
 pub(super) fn models(
     settings: &ModelSettings,
     providers: &Providers,
@@ -24,6 +25,13 @@ pub(super) fn models(
             return Err(Refusal(format!("the provider `{}` is not registered", provider.name)));
         };
         let inner = (descriptor.build)(provider, http.clone(), settings.idle_timeout);
+        if inner.name() != provider.name {
+            let other = inner.name();
+            return Err(Refusal(format!(
+                "the provider `{}` calls itself `{other}` once built",
+                provider.name
+            )));
+        }
         built.push(Arc::new(Retry::new(inner, RetryPolicy::default())));
     }
     let own = settings

@@ -9,11 +9,11 @@ use figaro_mcp::catalog::{Catalog, Choice};
 
 use super::additions::Additions;
 use super::commands;
+use super::environment::{http_client, open_store, start_mcp};
 use super::failure::Refusal;
 use super::groups::Groups;
 use super::identity::who_am_i;
 use super::models::models;
-use super::outside::{http_client, open_store, start_mcp};
 use super::providers;
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -39,6 +39,7 @@ use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
 use crate::telegram::owners::TelegramOwners;
 use crate::telegram::poller::Poller;
+use crate::telegram::questions::take_buttons_off;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
@@ -46,7 +47,7 @@ use crate::tools::Registry;
 use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use crate::tools::config::ConfigTools;
 use crate::tools::grounded::Grounded;
-use crate::tools::tasks::{Bounds, TaskTools};
+use crate::tools::tasks::{TaskReader, TaskTools};
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
@@ -123,6 +124,7 @@ pub(super) async fn build(
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let handles = handles(&base, ledger.clone(), &mailboxes);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
+    groups.front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
         me: base.me.clone(),
@@ -330,7 +332,7 @@ fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
         store: base.store.clone(),
         admins: base.admins.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
-        bounds: Bounds {
+        reader: TaskReader {
             settings: base.store.clone(),
             models: ledger.models.clone(),
             min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),

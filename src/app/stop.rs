@@ -89,7 +89,8 @@ impl<S: Stream<Item = ()> + Unpin> Stop<S> {
 /// Ends without waiting for turns: what is not finished goes on at the next start, as after a crash.
 pub(super) async fn end_now(parts: &Parts, groups: &Groups) {
     info!("ending at once; what is not finished goes on at the next start");
-    // First, so that a message on its way is seen to be left for the next start, and not to be stopped by a person.
+    // First, so that a message on its way is seen to be left for the next start, and not to be stopped by a person. After a
+    // failure of the store nothing has stopped them yet.
     groups.front.stop();
     parts.router.mailboxes.abandon();
     groups.front.finish(AT_ONCE).await;

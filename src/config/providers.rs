@@ -7,12 +7,12 @@ pub struct ProviderSpec {
     /// Its name in `provider:model` and in `LLM_PROVIDER`: 1 to 32 small letters, digits, `-` and `_`.
     pub name: &'static str,
     /// What stands in brackets behind its name where `LLM_PROVIDER` is explained; empty where the name says it all.
-    pub about: &'static str,
+    pub description: &'static str,
     /// Its variables, in the order a newcomer needs them.
     pub variables: &'static [ProviderVariable],
 }
 
-/// A variable of one provider, made by one of the first four functions below.
+/// A variable of one provider, made by [`Self::key`], [`Self::base_url`], [`Self::model`] or [`Self::seconds`].
 #[derive(Debug, Clone, Copy)]
 pub struct ProviderVariable {
     /// The name of the environment variable.
@@ -73,10 +73,16 @@ impl ProviderVariable {
         Self::new(Role::Model, name, meaning)
     }
 
-    /// A whole number of seconds from `min` to `max`. It needs a default.
+    /// A whole number of seconds from `min` to `max`, and the one that holds when none is set.
     #[must_use]
-    pub const fn seconds(name: &'static str, min: u64, max: u64, meaning: &'static str) -> Self {
-        Self::new(Role::Seconds { min, max }, name, meaning)
+    pub const fn seconds(
+        name: &'static str,
+        min: u64,
+        max: u64,
+        default: &'static str,
+        meaning: &'static str,
+    ) -> Self {
+        Self { default, ..Self::new(Role::Seconds { min, max }, name, meaning) }
     }
 
     const fn new(role: Role, name: &'static str, meaning: &'static str) -> Self {
@@ -85,7 +91,7 @@ impl ProviderVariable {
 
     /// The same with a value that holds when none is set.
     #[must_use]
-    pub const fn or(self, default: &'static str) -> Self {
+    pub const fn with_default(self, default: &'static str) -> Self {
         Self { default, ..self }
     }
 

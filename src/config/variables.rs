@@ -204,9 +204,9 @@ impl Variables {
 
 /// The variable that names one of these providers.
 fn choice_of_provider(providers: &[ProviderSpec]) -> Variable {
-    let word = |provider: &ProviderSpec| match provider.about {
+    let word = |provider: &ProviderSpec| match provider.description {
         "" => provider.name.to_owned(),
-        about => format!("{} ({about})", provider.name),
+        description => format!("{} ({description})", provider.name),
     };
     let words: Vec<String> = providers.iter().map(word).collect();
     let words = match words.split_last() {

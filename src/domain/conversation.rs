@@ -115,7 +115,8 @@ pub struct Message {
     pub quotes: Option<Quoted>,
     /// The model that wrote it, as `provider:model`.
     pub model_id: Option<String>,
-    /// The tokens that the whole turn of an answer took; `None` for other messages.
+    /// On an answer the tokens that its whole turn took; on words beside calls those of their own pass; `None` on other
+    /// messages. So they are not to be added up.
     pub token_usage: Option<Usage>,
     /// What that cost in nano-dollars; `None` where the price is not known.
     #[serde(default)]

@@ -61,7 +61,8 @@ struct Running {
 }
 
 impl Mcp {
-    /// Starts the server from the first candidate that is of this build, and keeps it running until `background` is asked to stop.
+    /// Starts the server from the first candidate that is of this build, and keeps it running until `background` is asked
+    /// to stop.
     ///
     /// # Errors
     /// When no candidate can be started; nothing is left running then.

@@ -28,7 +28,7 @@ use crate::domain::generation::Generation;
 
 pub use builtin::BUILTIN;
 pub use capabilities::Capabilities;
-pub use descriptor::{Descriptor, Providers, Unfit};
+pub use descriptor::{Descriptor, Providers, RegisterError};
 pub use error::ProviderError;
 pub use event::{Event, Finish};
 pub use request::{AnswerSchema, Image, Item, Request, ToolSpec};

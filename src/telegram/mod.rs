@@ -16,6 +16,7 @@ pub mod live;
 pub mod markup;
 pub mod owners;
 pub mod poller;
+pub mod questions;
 pub mod recovery;
 pub mod router;
 pub mod send;

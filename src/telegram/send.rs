@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, EditMessageText, SendMessage, SetMessageReaction};
+use super::api::{Api, EditMessageReplyMarkup, EditMessageText, SendMessage, SetMessageReaction};
 use super::callback::Data;
 use super::error::ApiError;
 use super::markup::{File, Formatted};
@@ -201,6 +201,15 @@ impl Sender {
             Ok(_) => {}
             Err(Unsent::Hopeless(words)) if is_unchanged(&words) => {}
             Err(unsent) => tracing::warn!(chat = %place.chat, ?unsent, "a message could not be changed"),
+        }
+    }
+
+    /// Takes the buttons off a message of the bot's; a failure is only logged, a press that still comes is told that it is
+    /// late.
+    pub async fn without_buttons(&self, place: &Place, message: MessageId, urgency: Urgency) {
+        let body = json!({"chat_id": place.chat, "message_id": message});
+        if let Err(unsent) = self.once(place.chat, EditMessageReplyMarkup(body), urgency).await {
+            tracing::debug!(chat = %place.chat, ?unsent, "buttons could not be taken off a message");
         }
     }
 

@@ -212,7 +212,7 @@ mod tests {
         let description = |name: &str| registry.get(name, &found).map(|tool| tool.spec().description.clone());
         assert_eq!(description("a").as_deref(), Some("found"));
         assert_eq!(description("b").as_deref(), Some("always"));
-        assert_eq!(description("d"), None, "the shelf gives only what was found");
+        assert_eq!(description("d"), None, "of the rest only what was found is given");
     }
 
     #[test]

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::queue::{Job, Mailboxes};
 use crate::clock::Clock;
+use crate::domain::chat::Place;
 use crate::domain::conversation::{Conversation, EntryKey, Message};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
@@ -45,6 +47,9 @@ struct Inner {
     /// Held while the copy is read anew, so that none added meanwhile is lost.
     reading: tokio::sync::Mutex<()>,
     changed: Notify,
+    /// Questions with buttons that do not wait any more, on their way to [`Parked::next_closed`].
+    closed: UnboundedSender<Waiting>,
+    closing: tokio::sync::Mutex<UnboundedReceiver<Waiting>>,
 }
 
 /// A turn that waits, in the copy of what is stored.
@@ -68,7 +73,9 @@ impl Parked {
     #[must_use]
     pub fn new(store: Arc<dyn ParkedStore>, conversations: Arc<dyn ConversationStore>, clock: Clock) -> Self {
         let (waiting, reading, changed) = Default::default();
-        Self(Arc::new(Inner { store, conversations, clock, waiting, reading, changed }))
+        let (closed, closing) = unbounded_channel();
+        let closing = tokio::sync::Mutex::new(closing);
+        Self(Arc::new(Inner { store, conversations, clock, waiting, reading, changed, closed, closing }))
     }
 
     /// Reads anew what waits; gives the turns that were answered and have not gone on yet.
@@ -89,7 +96,10 @@ impl Parked {
                 Waiting { stored: Some(parked.question_key()), shown, parked }
             })
             .collect();
+        let waits = |run| waiting.iter().any(|one| one.run() == run);
+        let gone: Vec<Waiting> = known.into_iter().filter(|one| !waits(one.run())).collect();
         drop(waiting);
+        gone.into_iter().for_each(|one| self.close(one));
         self.0.changed.notify_one();
         Ok(answered)
     }
@@ -176,13 +186,24 @@ impl Parked {
         Some(Choice::Answer { question: parked.question.text.clone(), answer })
     }
 
-    /// Stores an answer; gives the conversation in which the turn goes on, `None` if it does not wait for one any more.
+    /// Stores words that answer; gives the conversation in which the turn goes on, `None` if it does not wait for an answer
+    /// any more.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
         let conversation = self.0.store.answer_parked(run, part).await?;
-        self.forget(run);
+        self.forget(run).into_iter().for_each(|one| self.close(one));
+        Ok(conversation)
+    }
+
+    /// The same for the press of a button. Whoever handles the press changes the message with the buttons.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn choose(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
+        let conversation = self.0.store.answer_parked(run, part).await?;
+        drop(self.forget(run));
         Ok(conversation)
     }
 
@@ -220,7 +241,7 @@ impl Parked {
         words: Option<PendingDelivery>,
     ) -> Result<bool, StoreError> {
         let given_up = self.0.store.give_up_parked(run, words).await?;
-        self.forget(run);
+        self.forget(run).into_iter().for_each(|one| self.close(one));
         Ok(given_up)
     }
 
@@ -279,15 +300,48 @@ impl Parked {
         Ok(())
     }
 
-    fn forget(&self, run: RunId) {
-        self.waiting().retain(|one| one.run() != run);
+    /// The next message whose buttons stand under a question that does not wait any more: it was answered in words, given
+    /// up or asked again. What is closed while nobody listens is kept for the next call, not over a restart.
+    pub async fn next_closed(&self) -> Option<ClosedQuestion> {
+        let mut closing = self.0.closing.lock().await;
+        loop {
+            let one = closing.recv().await?;
+            // The buttons stand under its last part.
+            if let Some(message) = self.shown_in(&one).await.pop() {
+                return Some(ClosedQuestion { place: one.parked.place, message });
+            }
+        }
+    }
+
+    fn close(&self, one: Waiting) {
+        if !one.parked.question.options.is_empty() {
+            // The receiver lives as long as this.
+            drop(self.0.closed.send(one));
+        }
+    }
+
+    fn forget(&self, run: RunId) -> Option<Waiting> {
+        let mut waiting = self.waiting();
+        let at = waiting.iter().position(|one| one.run() == run);
+        let forgotten = at.map(|at| waiting.remove(at));
+        drop(waiting);
         self.0.changed.notify_one();
+        forgotten
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
         // A lock whose holder panicked still guards whole turns: every change is one call.
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The message with the buttons of a question that does not wait any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClosedQuestion {
+    /// The chat and topic of the message.
+    pub place: Place,
+    /// The message.
+    pub message: MessageId,
 }
 
 /// What a press of an answer's button is.

@@ -122,6 +122,8 @@ impl Turns {
     async fn resume(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
         match take_up(&self.conversations, &turn).await {
             Ok(taken_up) => {
+                // It may have acted: no edit of its question makes it begin again.
+                let _may_go_on = control.commit();
                 tracing::info!(run = %turn.id, "going on with an interrupted turn");
                 self.work(turn, question, taken_up, control).await
             }

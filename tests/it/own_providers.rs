@@ -21,13 +21,13 @@ use crate::support::{ANN, World};
 
 const SPEC: ProviderSpec = ProviderSpec {
     name: "parrot",
-    about: "says what it hears",
+    description: "says what it hears",
     variables: &[
-        ProviderVariable::base_url("PARROT_BASE_URL", "Where it sits.").or("http://127.0.0.1:1"),
+        ProviderVariable::base_url("PARROT_BASE_URL", "Where it sits.").with_default("http://127.0.0.1:1"),
         ProviderVariable::key("PARROT_API_KEY", "Its cracker.")
             .required_at_default_address("the shop sells one"),
         ProviderVariable::model("PARROT_MODEL", "Its colour.").required("any colour").sets_up(),
-        ProviderVariable::seconds("PARROT_NAP", 1, 60, "How long it naps.").or("7"),
+        ProviderVariable::seconds("PARROT_NAP", 1, 60, "7", "How long it naps."),
     ],
 };
 

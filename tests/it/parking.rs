@@ -182,7 +182,6 @@ async fn in_a_private_chat_the_next_words_answer_a_question_that_takes_any() {
     world.say(BOB, BOB, "in between");
     world.card_with(BOB, "End of cut it.").await;
     assert_eq!(world.told_model("cut it"), [answered("in between")]);
-    assert_eq!(world.press(BOB, &card, "Small").await, LATE);
     world.without_buttons(&card).await;
     let both = json!({"question": "Which thread?", "options": ["Small", "Large"], "free": true});
     let card = world.asked_back((BOB, BOB), "sew it", both).await;

@@ -4,7 +4,7 @@ use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::Failure;
 use serde_json::{Value, json};
 
-use super::parking::{COLOUR, LATE, answered, buttons_only, call, elicit, free, poll};
+use super::parking::{COLOUR, LATE, answered, buttons_only, call, data, elicit, free, poll};
 use super::task_tools::{LEAP, calls, recurring};
 use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
@@ -17,8 +17,8 @@ async fn stop_and_new_give_the_question_up() {
         let card = world.asked_back((BOB, BOB), "paint it", buttons_only()).await;
         let told = world.told(BOB, BOB, command).await;
         assert_ne!(text(&told), "Nothing is running.", "{command}");
-        assert_eq!(world.press(BOB, &card, "Red").await, LATE, "{command}");
         world.without_buttons(&card).await;
+        assert_eq!(world.forged(BOB, &card, &data(&card, "Red")).await, LATE, "{command}");
         world.asked_back((BOB, BOB), "cut it", json!({"question": "How long?"})).await;
         let told = world.told(BOB, BOB, command).await;
         assert_ne!(text(&told), "Nothing is running.", "{command}");
@@ -33,6 +33,23 @@ async fn stop_and_new_give_the_question_up() {
 }
 
 #[tokio::test]
+async fn where_the_buttons_stay_a_press_is_late_and_takes_them_off() {
+    let world = World::new().await;
+    let _bot = world.start_open().await;
+    world.telegram.fail("editMessageReplyMarkup", Failure::DropConnection, 1);
+    let both = json!({"question": "Which size?", "options": ["Small", "Large"], "free": true});
+    let card = world.asked_back((BOB, BOB), "cut it", both).await;
+    world.say(BOB, BOB, "neither of them");
+    world.card_with(BOB, "End of cut it.").await;
+    world
+        .see("the call that fails", |view| view.calls_of("editMessageReplyMarkup").first().map(|_| ()))
+        .await;
+    assert_eq!(world.press(BOB, &card, "Small").await, LATE);
+    world.without_buttons(&card).await;
+    assert_eq!(world.told_model("cut it"), [answered("neither of them")]);
+}
+
+#[tokio::test]
 async fn retry_asks_the_same_again_and_the_old_question_is_late() {
     let world = World::new().await;
     let _bot = world.start_open().await;
@@ -42,8 +59,8 @@ async fn retry_asks_the_same_again_and_the_old_question_is_late() {
     world.card_with(BOB, "End of paint it.").await;
     let again = world.last_of("paint it");
     assert_eq!((again.input().len(), again.tool_results().len()), (1, 0), "nothing of the first try");
-    assert_eq!(world.press(BOB, &card, "Red").await, LATE);
     world.without_buttons(&card).await;
+    assert_eq!(world.forged(BOB, &card, &data(&card, "Red")).await, LATE);
     world.when("and now", Reply::text("Nothing."));
     world.say(BOB, BOB, "and now?");
     world.card_with(BOB, "Nothing.").await;
@@ -213,8 +230,8 @@ async fn when_its_time_is_over_the_person_is_told_and_a_press_is_late() {
     assert!(labels(&word).is_empty(), "{word}");
     world.card_with(TEAM, "I have stopped waiting for an answer to: “How long?”").await;
     for (card, label) in cards.iter().zip(["Red", "Long"]) {
-        assert_eq!(world.press(BOB, card, label).await, LATE);
         world.without_buttons(card).await;
+        assert_eq!(world.forged(BOB, card, &data(card, label)).await, LATE);
     }
     world.when("still there", Reply::text("Yes."));
     world.say(BOB, BOB, "still there?");

@@ -6,8 +6,8 @@ use chrono_tz::Tz;
 use super::if_missed::IfMissed;
 use super::missed::{Due, Missed};
 use super::{
-    CLOSELY, Cost, Ended, LEASE, Lease, MAX_FAILURES, PAUSES, PauseReason, Reason, Retry, RunStatus, State,
-    Task, TaskRun, Tell,
+    Cost, Ended, LEASE, Lease, MAX_FAILURES, PAUSES, PauseReason, REPEATED_FAILURE_WINDOW, Reason, Retry,
+    RunStatus, State, Task, TaskRun, Tell,
 };
 use crate::domain::model::ModelName;
 use crate::domain::schedule::Schedule;
@@ -325,8 +325,9 @@ impl Task {
             return;
         }
         let before = self.last.as_ref().filter(|last| last.status == RunStatus::Failed);
-        let is_new =
-            before.is_none_or(|last| last.error.as_ref() != Some(error) || now - last.ended_at >= CLOSELY);
+        let is_new = before.is_none_or(|last| {
+            last.error.as_ref() != Some(error) || now - last.ended_at >= REPEATED_FAILURE_WINDOW
+        });
         self.failures += u32::from(error.counts() && !by_hand);
         let is_last = self.failures >= MAX_FAILURES && self.state == State::Active && self.next.is_some();
         if is_last {

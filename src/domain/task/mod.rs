@@ -49,8 +49,8 @@ pub const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)
 pub const MAX_FAILURES: u32 = 5;
 /// A run that was lost in a crash so often has failed: it may be what brought the process down.
 pub const MAX_TAKEN_UP: u32 = 10;
-/// People are not told of a failure that is the same as one they were told of within this time.
-pub const CLOSELY: TimeDelta = TimeDelta::hours(3);
+/// People are not told of a failure that is the same as that of the run before, where that ended less than this time ago.
+pub const REPEATED_FAILURE_WINDOW: TimeDelta = TimeDelta::hours(3);
 /// How long a lease holds without being renewed; then the scheduler looks whether its run still exists.
 pub const LEASE: TimeDelta = TimeDelta::minutes(5);
 /// How long a task that is over is kept, for its history.

@@ -11,14 +11,15 @@ use crate::provider::descriptor::Descriptor;
 pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        about: "",
+        description: "",
         variables: &[
             ProviderVariable::key("GEMINI_API_KEY", "The key for Google's Gemini.")
                 .required_at_default_address("https://aistudio.google.com/apikey gives one")
                 .sets_up(),
-            ProviderVariable::model("GEMINI_MODEL", "The model that answers there.").or("gemini-3.5-flash"),
+            ProviderVariable::model("GEMINI_MODEL", "The model that answers there.")
+                .with_default("gemini-3.5-flash"),
             ProviderVariable::base_url("GEMINI_BASE_URL", "The service, if you reach it elsewhere.")
-                .or("https://generativelanguage.googleapis.com/v1beta"),
+                .with_default("https://generativelanguage.googleapis.com/v1beta"),
         ],
     },
     build: |settings, http, idle_limit| {

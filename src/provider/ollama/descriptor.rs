@@ -13,9 +13,10 @@ const LOAD_TIMEOUT: &str = "OLLAMA_LOAD_TIMEOUT";
 pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        about: "",
+        description: "",
         variables: &[
-            ProviderVariable::base_url("OLLAMA_BASE_URL", "Where Ollama runs.").or("http://127.0.0.1:11434"),
+            ProviderVariable::base_url("OLLAMA_BASE_URL", "Where Ollama runs.")
+                .with_default("http://127.0.0.1:11434"),
             ProviderVariable::key("OLLAMA_API_KEY", "A key, for an Ollama behind a door that asks for one."),
             ProviderVariable::model(
                 "OLLAMA_MODEL",
@@ -27,9 +28,9 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
                 LOAD_TIMEOUT,
                 1,
                 3600,
+                "300",
                 "So many seconds Ollama may take to load the model and begin its answer (1 to 3600).",
-            )
-            .or("300"),
+            ),
         ],
     },
     build: |settings, http, idle_limit| {

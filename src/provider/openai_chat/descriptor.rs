@@ -11,7 +11,7 @@ use crate::provider::descriptor::Descriptor;
 pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        about: "any service of the Chat Completions dialect",
+        description: "any service of the Chat Completions dialect",
         variables: &[
             ProviderVariable::base_url(
                 "COMPATIBLE_BASE_URL",

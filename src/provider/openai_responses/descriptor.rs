@@ -11,7 +11,7 @@ use crate::provider::descriptor::Descriptor;
 pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        about: "",
+        description: "",
         variables: &[
             ProviderVariable::key(
                 "OPENAI_API_KEY",
@@ -19,9 +19,9 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
             )
             .required_at_default_address("https://platform.openai.com/api-keys gives one")
             .sets_up(),
-            ProviderVariable::model("OPENAI_MODEL", "The model that answers.").or("gpt-4.1-mini"),
+            ProviderVariable::model("OPENAI_MODEL", "The model that answers.").with_default("gpt-4.1-mini"),
             ProviderVariable::base_url("OPENAI_BASE_URL", "A service that speaks OpenAI's Responses API.")
-                .or("https://api.openai.com/v1"),
+                .with_default("https://api.openai.com/v1"),
         ],
     },
     build: |settings, http, idle_limit| {

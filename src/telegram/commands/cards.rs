@@ -13,7 +13,7 @@ use crate::outbound::Urgency;
 use crate::policy::access::{Admins, Standing, may_change};
 use crate::prompts::texts::{Locales, Texts};
 use crate::store::StoreError;
-use crate::telegram::api::{AnswerCallbackQuery, EditMessageReplyMarkup};
+use crate::telegram::api::AnswerCallbackQuery;
 use crate::telegram::send::{Outgoing, Sender, Unsent};
 use crate::telemetry::vitals::Vitals;
 
@@ -83,11 +83,7 @@ impl Cards {
 
     /// Takes the buttons off a message, so that what they do is done once.
     pub async fn without_buttons(&self, asker: &Asker, message: MessageId) {
-        let body = json!({"chat_id": asker.place.chat, "message_id": message});
-        let call = EditMessageReplyMarkup(body);
-        if let Err(unsent) = self.sender.once(asker.place.chat, call, Urgency::Answer).await {
-            tracing::debug!(chat = %asker.place.chat, ?unsent, "buttons could not be taken off a message");
-        }
+        self.sender.without_buttons(&asker.place, message, Urgency::Answer).await;
     }
 
     /// Ends the waiting of the button of a callback query, with words over it if there are any.

@@ -75,7 +75,7 @@ impl Command for Stop {
         let Some(part) = press.ask(&answer, self.cards.now()).parts.into_iter().next() else {
             return Ok(Pressed::Stale);
         };
-        let Some(conversation) = self.parked.answer(turn, &part).await? else {
+        let Some(conversation) = self.parked.choose(turn, &part).await? else {
             return Ok(Pressed::Stale);
         };
         // It is stored: no bound on what waits may turn it away any more.

@@ -16,7 +16,7 @@ use crate::provider::models::Models;
 use crate::store::TaskLimits;
 use crate::store::sled::SledStore;
 use crate::tools::source::Listed;
-use crate::tools::tasks::Bounds;
+use crate::tools::tasks::TaskReader;
 use crate::tools::web::{Found, SearchError};
 use crate::tools::{About, ToolContext, typed};
 
@@ -51,7 +51,7 @@ async fn built_in() -> (ToolTable, TempDir) {
         store: store.clone(),
         admins: admins.clone(),
         limits: TaskLimits { per_chat: 50, per_user: 50 },
-        bounds: Bounds {
+        reader: TaskReader {
             settings: store.clone(),
             models: Arc::new(Models::new([], "a:x".parse().unwrap(), Vec::new())),
             min_interval: TimeDelta::minutes(10),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use self::arguments::{Change, Nothing, Wanted, Which};
-pub use self::read::Bounds;
+pub use self::read::TaskReader;
 use super::typed::{About, typed};
 use super::{Tool, ToolContext, ToolError, ToolOutput};
 use crate::domain::task::{NewTask, PauseReason, State, Task, TaskChange, TaskEdit};
@@ -38,7 +38,7 @@ pub struct TaskTools {
     /// The most tasks of a chat and of a person.
     pub limits: TaskLimits,
     /// The zones, times and models that a task may be given.
-    pub bounds: Bounds,
+    pub reader: TaskReader,
 }
 
 impl TaskTools {
@@ -94,8 +94,8 @@ impl TaskTools {
     async fn schedule(&self, context: &ToolContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
         own_words(context)?;
         let prompt = read::prompt(&wanted.prompt)?;
-        let (zone, is_guess) = self.bounds.zone(context, wanted.timezone.as_deref()).await?;
-        let schedule = self.bounds.when(&wanted.schedule, wanted.recurring, zone, context.now)?;
+        let (zone, is_guess) = self.reader.zone(context, wanted.timezone.as_deref()).await?;
+        let schedule = self.reader.when(&wanted.schedule, wanted.recurring, zone, context.now)?;
         let new = NewTask {
             place: context.place.clone(),
             creator: context.speaker.clone(),
@@ -134,7 +134,7 @@ impl TaskTools {
 
     async fn update(&self, context: &ToolContext, change: Change) -> Result<ToolOutput, ToolError> {
         let mut task = self.task_to_change(context, &change.task_id).await?;
-        let edit = self.bounds.edit(context, &task, &change).await?;
+        let edit = self.reader.edit(context, &task, &change).await?;
         let is_edit = edit != TaskEdit::default();
         if !is_edit && change.paused.is_none() {
             return Err(ToolError::ForModel("nothing is to change: give what is to be different".to_owned()));

@@ -14,9 +14,9 @@ use crate::provider::models::Models;
 use crate::store::SettingsStore;
 use crate::tools::{ToolContext, ToolError, zone};
 
-/// What a task may be given, beside its prompt.
+/// Reads what the model wrote of a task, beside its prompt, and holds it to what a task may be given.
 #[derive(Debug, Clone)]
-pub struct Bounds {
+pub struct TaskReader {
     /// The store of the settings of chats: their zones and models.
     pub settings: Arc<dyn SettingsStore>,
     /// The models that a task may be given.
@@ -40,7 +40,7 @@ pub(super) fn prompt(text: &str) -> Result<String, ToolError> {
     Err(ToolError::ForModel(format!("prompt takes 1 to {MAX_PROMPT_CHARS} characters; this has {count}")))
 }
 
-impl Bounds {
+impl TaskReader {
     /// The zone that local times are in: the one named, else the chat's, else the default, which is a guess.
     pub(super) async fn zone(
         &self,

@@ -52,7 +52,7 @@ impl Bed {
             store: store.clone(),
             admins: Arc::new(Nobody),
             limits: TaskLimits { per_chat: 50, per_user: 50 },
-            bounds: Bounds {
+            reader: TaskReader {
                 settings: store,
                 models: Arc::new(Models::new([], name("a:x"), vec![name("b:y")])),
                 min_interval: TimeDelta::minutes(10),
@@ -266,7 +266,7 @@ async fn a_single_run_moves_with_its_zone_unless_it_would_have_passed() {
 async fn the_chats_zone_counts_before_the_default_and_is_no_guess() {
     let bed = Bed::new().await;
     let zone = ConfigPatch { timezone: Some(Some(Tz::Asia__Tokyo)), ..ConfigPatch::default() };
-    bed.tools.bounds.settings.change_chat_config(ChatId(1), zone).await.unwrap();
+    bed.tools.reader.settings.change_chat_config(ChatId(1), zone).await.unwrap();
     let arguments = json!({"prompt": "Say hello.", "schedule": "0 9 * * *", "recurring": true});
     let wanted = json!({"timezone": "Asia/Tokyo", "zone_assumed": null});
     check(&bed.says("schedule_task", arguments).await, &wanted, "");
