@@ -309,7 +309,8 @@ async fn read_parts_stay(then: Reply, stops_at: Option<&str>, wanted: &[&str]) {
         let draft = world.telegram.view(|view| view.drafts(ANN)[0].id);
         world.telegram.stop_draft(ANN, draft).unwrap();
     }
-    let last = world.see("the end", |view| {
+    let what = format!("the end, with {wanted:?}");
+    let last = world.see(&what, |view| {
         let last = view.bot_messages(ANN).into_iter().last()?;
         wanted.iter().all(|words| text(last).contains(words)).then(|| text(last).to_owned())
     });
@@ -399,7 +400,7 @@ async fn what_people_have_read_stays_where_a_turn_ends_early() {
     let few = || Reply::text("In short words, there is nothing to be found.").paced(10, STEP);
     tokio::join!(
         read_parts_stay(few().behind(&gate), Some("looking at notes"), &["— stopped"]),
-        read_parts_stay(few().hang_after(2), Some("In short"), &["In short words", "— stopped"]),
+        read_parts_stay(few().hang_after(2), Some("In short words"), &["In short words", "— stopped"]),
         read_parts_stay(few().fail_after(2, "no more"), None, &["In short words", "⚠️"]),
         read_parts_stay(Reply::empty(), None, &["⚠️"]),
     );
