@@ -27,13 +27,13 @@ use figaro::domain::tool::{Call, ToolCall, ToolStatus};
 use figaro::domain::turn::Step;
 use figaro::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
 use figaro::store::ConversationStore;
-use figaro::store::sled::SledStore;
+use figaro::store::kv::KvStore;
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use serde_json::{Value, json};
 
-use support::{OWNER, cpu_time, fsyncs, listener, print, start_bot_with};
+use support::{OWNER, cpu_time, fsyncs, listener, print, start_bot_with, store_url};
 
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 const STEPS: usize = 400;
@@ -48,7 +48,7 @@ async fn main() {
         "a checkpoint: the words of a pass, the state of the turn and two calls that start, in one durable write"
     );
     for (words, within) in [("store in memory", &memory), ("store on disk", &disk)] {
-        let store = SledStore::open(&within.path().join("steps"), BotId(1)).await.unwrap();
+        let store = KvStore::open(&store_url(within.path().join("steps")), BotId(1)).await.unwrap();
         print(words, checkpoints(&store).await);
         print("  the same words alone, not durable", appends(&store).await);
     }
@@ -60,7 +60,7 @@ async fn main() {
 }
 
 /// Records steps of one turn as its third pass does.
-async fn checkpoints(store: &SledStore) -> Vec<Duration> {
+async fn checkpoints(store: &KvStore) -> Vec<Duration> {
     let conversation = Conversation { chat: ChatId(OWNER), topic: None };
     let turn = store.begin_turn(conversation, &[question()], Utc::now()).await.unwrap();
     let mut times = Vec::new();
@@ -88,7 +88,7 @@ async fn checkpoints(store: &SledStore) -> Vec<Duration> {
     times
 }
 
-async fn appends(store: &SledStore) -> Vec<Duration> {
+async fn appends(store: &KvStore) -> Vec<Duration> {
     let conversation = Conversation { chat: ChatId(OWNER + 1), topic: None };
     let session = store.session(conversation, Utc::now()).await.unwrap().id;
     let mut times = Vec::new();

@@ -23,14 +23,14 @@ use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{NewTask, Task};
 use figaro::ids::{BotId, ChatId, UserId};
-use figaro::store::sled::SledStore;
+use figaro::store::kv::KvStore;
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use futures::StreamExt;
 
-use support::{OWNER, Sizes, listener, start_bot_with};
+use support::{OWNER, Sizes, listener, start_bot_with, store_url};
 
 const TASKS: i64 = 100_000;
 /// They lie in so many chats.
@@ -87,7 +87,8 @@ async fn main() {
 }
 
 async fn fill(folder: &Path) {
-    let store = SledStore::open(&folder.join("data"), BotId(world().await.telegram.bot_id())).await.unwrap();
+    let store =
+        KvStore::open(&store_url(folder.join("data")), BotId(world().await.telegram.bot_id())).await.unwrap();
     let now = Utc::now();
     let adding = futures::stream::iter(0..TASKS).map(|n| {
         let store = store.clone();
@@ -167,8 +168,9 @@ async fn burst() {
     let world = world().await;
     let due = Utc::now() + TimeDelta::seconds(3);
     {
-        let store =
-            SledStore::open(&folder.path().join("data"), BotId(world.telegram.bot_id())).await.unwrap();
+        let store = KvStore::open(&store_url(folder.path().join("data")), BotId(world.telegram.bot_id()))
+            .await
+            .unwrap();
         for chat in OWNER..OWNER + AT_ONCE {
             let task = task(chat, Schedule::Once { at: due, wall: false }, Utc::now());
             assert_eq!(store.add_task(&task, LIMITS).await.unwrap(), TaskAdded::New);

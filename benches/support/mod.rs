@@ -9,12 +9,25 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use figaro::config::{EngineKind, StoreUrl};
 use figaro_offline::model::OfflineModel;
 use figaro_offline::telegram::OfflineTelegram;
 use tokio::net::TcpListener;
 
 /// The person who owns the bot and talks to it.
 pub(crate) const OWNER: i64 = 11;
+
+/// A store in this folder, kept by the engine that `BENCH_STORE` names, or else by the default.
+pub(crate) fn store_url(folder: impl AsRef<Path>) -> StoreUrl {
+    let kind = engine_name().map_or(EngineKind::ALL[0], |name| {
+        EngineKind::ALL.into_iter().find(|kind| kind.name() == name).expect("BENCH_STORE names an engine")
+    });
+    StoreUrl::new(kind, folder.as_ref())
+}
+
+fn engine_name() -> Option<String> {
+    std::env::var("BENCH_STORE").ok()
+}
 
 /// Starts the real bot in a folder of its own.
 pub(crate) fn start_bot(telegram: &OfflineTelegram, model: &OfflineModel, folder: &Path) -> Child {
@@ -41,6 +54,8 @@ pub(crate) fn start_bot_with(
             ("OWNER_IDS", "11"),
             ("RUST_LOG", "error"),
         ])
+        // An older build that is measured knows no other store than its own.
+        .envs(engine_name().map(|name| ("STORE_URL", format!("{name}:./data"))))
         .envs(settings.iter().copied())
         .stdin(Stdio::null())
         .spawn()

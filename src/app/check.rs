@@ -17,7 +17,8 @@ use crate::provider::fold::Pass;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::provider::{Item, ProviderError, Providers, Request};
-use crate::store::sled::SledStore;
+use crate::store::engine::found;
+use crate::store::kv::KvStore;
 use crate::store::{Store, StoreError};
 use crate::telegram::api::Api;
 
@@ -144,9 +145,9 @@ fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> String {
 }
 
 async fn store(settings: &Settings, username: Option<&str>) -> Result<String, String> {
-    let path = settings.store.path.display();
+    let path = settings.store.url.folder.display();
     // A bot that runs holds the store: that is no fault, and nothing is done to it.
-    let store = match SledStore::open(&settings.store.path, settings.telegram.bot).await {
+    let store = match KvStore::open(&found(&settings.store.url), settings.telegram.bot).await {
         Err(StoreError::InUse(_)) => {
             return Ok(format!(
                 "{path} is in use by a running bot; if nobody owns it yet, its log shows the link"

@@ -11,18 +11,27 @@ use crate::config::Settings;
 use crate::mcp::child::Recipe;
 use crate::mcp::locate::candidates;
 use crate::mcp::supervisor::Mcp;
-use crate::store::sled::SledStore;
+use crate::store::engine;
+use crate::store::kv::KvStore;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Opens the store of these settings.
+/// Opens the store of these settings; where another engine has one in their folder, that one, with a hint.
 ///
 /// # Errors
-/// Of [`SledStore::open`], in its words.
-pub(super) async fn open_store(settings: &Settings) -> Result<Arc<SledStore>, Refusal> {
-    let opened = SledStore::open(&settings.store.path, settings.telegram.bot).await;
-    opened.map(Arc::new).map_err(|error| Refusal(error.to_string()))
+/// Of [`KvStore::open`], in its words.
+pub(super) async fn open_store(settings: &Settings) -> Result<Arc<KvStore>, Refusal> {
+    let (asked, found) = (&settings.store.url, engine::found(&settings.store.url));
+    let opened = KvStore::open(&found, settings.telegram.bot).await;
+    let store = opened.map_err(|error| Refusal(error.to_string()))?;
+    if found != *asked {
+        tracing::info!(
+            "there is a store of {} in this folder, which is used: STORE_URL={found}",
+            found.engine
+        );
+    }
+    Ok(Arc::new(store))
 }
 
 /// One client for the models and the web: each has its own copy of the root certificates. It bounds the time to

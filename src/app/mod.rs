@@ -72,7 +72,7 @@ async fn run_until(
             Err(refusal) if pause.is_on() => return Err(Failure::Broken(refusal.0)),
             Err(refusal) => return Err(refusal.into()),
         }
-        if !stop.unless_requested(pause.until_room(&settings.store.path)).await {
+        if !stop.unless_requested(pause.until_room(&settings.store.url.folder)).await {
             return Ok(());
         }
     }

@@ -29,7 +29,7 @@ use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::scheduler::Scheduler;
 use crate::store::TaskLimits;
-use crate::store::sled::SledStore;
+use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{Cards, CommandTable, Handles, RestingTasks, Zones};
@@ -65,7 +65,7 @@ use crate::turn::window::BotName;
 /// What the app runs and asks.
 #[derive(Debug)]
 pub(super) struct Parts {
-    pub(super) store: Arc<SledStore>,
+    pub(super) store: Arc<KvStore>,
     pub(super) router: Arc<Router>,
     pub(super) commands: Arc<CommandTable>,
     pub(super) delivery: Arc<dyn Delivery>,
@@ -81,7 +81,7 @@ struct Base<'a> {
     settings: &'a Settings,
     groups: &'a Groups,
     clock: Clock,
-    store: Arc<SledStore>,
+    store: Arc<KvStore>,
     me: Me,
     http: reqwest::Client,
     mcp: Mcp,

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use super::parts::Parts;
 use crate::prompts::texts::fill;
 use crate::store::Store;
-use crate::store::sled::SledStore;
+use crate::store::engine::has_room;
 
 /// How soon the disk is tried again: the pause doubles from the first to the second of these.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
@@ -66,7 +67,9 @@ impl Pause {
         });
         loop {
             tokio::time::sleep(pauses.next().unwrap_or(PAUSES.1)).await;
-            match SledStore::has_room(store).await {
+            let folder = store.to_owned();
+            let found = spawn_blocking(move || has_room(&folder).map_err(|error| error.to_string()));
+            match found.await.unwrap_or_else(|error| Err(error.to_string())) {
                 Ok(()) => return,
                 Err(reason) => warn!(reason, "the disk of the store takes no writes yet"),
             }

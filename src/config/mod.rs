@@ -6,6 +6,7 @@ mod models;
 mod providers;
 mod reader;
 mod spending;
+mod store;
 mod tasks;
 mod variables;
 
@@ -23,6 +24,7 @@ pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use providers::{ProviderSpec, ProviderVariable, Role};
 use reader::Reader;
 pub use spending::{PriceSetting, SpendingSettings};
+pub use store::{EngineKind, NoStoreUrl, StoreUrl};
 pub use tasks::TaskSettings;
 pub use variables::{Variable, Variables};
 
@@ -91,8 +93,8 @@ pub struct McpSettings {
 /// Where everything is kept.
 #[derive(Debug, Clone)]
 pub struct StoreSettings {
-    /// The folder of the sled store.
-    pub path: PathBuf,
+    /// The engine and the folder, as they are set.
+    pub url: StoreUrl,
 }
 
 /// Who may talk to the bot.
@@ -234,12 +236,11 @@ impl McpSettings {
 
 impl StoreSettings {
     fn read(reader: &mut Reader<'_>) -> Self {
-        let url = reader.text("STORE_URL");
-        let path = url.strip_prefix("sled:").filter(|path| !path.is_empty());
-        if path.is_none() {
-            reader.fault("STORE_URL", "is not of the form sled:FOLDER, such as sled:./data");
-        }
-        Self { path: path.unwrap_or_default().into() }
+        let url = reader.text("STORE_URL").parse().unwrap_or_else(|_: NoStoreUrl| {
+            reader.fault("STORE_URL", NoStoreUrl::WORDS);
+            StoreUrl { engine: EngineKind::ALL[0], folder: PathBuf::new() }
+        });
+        Self { url }
     }
 }
 
@@ -313,7 +314,7 @@ mod tests {
         assert_eq!(settings.telegram.bot, BotId(123));
         assert_eq!(settings.model.default.to_string(), "openai:gpt-4.1-mini");
         assert_eq!(settings.mcp.port, 3001);
-        assert_eq!(settings.store.path, PathBuf::from("./data"));
+        assert_eq!(settings.store.url.to_string(), "redb:./data");
         assert_eq!(settings.access.mode, AccessMode::Allowlist);
         assert_eq!(settings.limits.max_passes, 10);
     }

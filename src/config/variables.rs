@@ -69,7 +69,7 @@ const LAST: &[Variable] = &[
         "allowlist",
         "Who else may talk to the bot: allowlist (people and groups an owner allowed with /allow) or open (everybody).",
     ),
-    variable("STORE_URL", "sled:./data", "Where everything is kept: sled:FOLDER."),
+    variable("STORE_URL", "redb:./data", "Where everything is kept: redb:FOLDER or sled:FOLDER."),
     variable(
         "DEFAULT_TIMEZONE",
         "",

@@ -10,6 +10,7 @@ use tokio::time::{Instant, advance, sleep};
 
 use super::*;
 use crate::config::{AccessMode, AccessSettings};
+use crate::config::{EngineKind, StoreUrl};
 use crate::domain::access::AccessChange;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::delivery::DeliveryEnd;
@@ -17,7 +18,7 @@ use crate::domain::message::Speaker;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, NewTask, RunStatus, State};
 use crate::ids::{BotId, ChatId, UserId};
-use crate::store::sled::SledStore;
+use crate::store::kv::KvStore;
 use crate::store::{OutboxStore, TaskAdded, TaskLimits};
 use crate::turn::control::Control;
 use crate::turn::queue::Runner;
@@ -34,7 +35,7 @@ type Ran = (DateTime<Utc>, DateTime<Utc>, bool);
 /// Runs tasks to a good end in ten seconds, and delivers what is to be told.
 #[derive(Debug)]
 struct Worker {
-    store: SledStore,
+    store: KvStore,
     clock: Clock,
     /// It never begins, as one that waits behind others of its chat.
     waits: AtomicBool,
@@ -110,7 +111,9 @@ struct Bench {
 impl Bench {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SledStore::open(&folder.path().join("store"), BotId(1)).await.unwrap();
+        let store = KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path().join("store")), BotId(1))
+            .await
+            .unwrap();
         let base = Instant::now();
         let wrong = Arc::new(AtomicI64::new(0));
         let error = wrong.clone();

@@ -1,29 +1,30 @@
 //! What a caller of the store can do when a call fails.
 
-use std::path::PathBuf;
-
 /// Why the store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process has it open.
+    /// Another process has it open. Where it is.
     #[error(
-        "the store {} is in use by another process: stop that one first, or give this one a STORE_URL of its own",
-        .0.display()
+        "the store {0} is in use by another process: stop that one first, or give this one a STORE_URL of its own"
     )]
-    InUse(PathBuf),
+    InUse(String),
     /// The files are not a store, or were damaged.
-    #[error("the store {} cannot be read ({reason}): move it away or restore a backup; nothing was changed", .path.display())]
+    #[error(
+        "the store {place} cannot be read ({reason}): move it away or restore a backup; nothing was changed"
+    )]
     Unreadable {
-        /// The path of the store.
-        path: PathBuf,
+        /// Where the store is.
+        place: String,
         /// What the backend said.
         reason: String,
     },
     /// A newer Figaro wrote it.
-    #[error("the store {} has format {found}, this Figaro knows up to {known}: install the newer Figaro again; nothing was changed", .path.display())]
+    #[error(
+        "the store {place} has format {found}, this Figaro knows up to {known}: install the newer Figaro again; nothing was changed"
+    )]
     NewerFormat {
-        /// The path of the store.
-        path: PathBuf,
+        /// Where the store is.
+        place: String,
         /// The format it has.
         found: u32,
         /// The newest format this build reads.
@@ -40,7 +41,7 @@ pub enum StoreError {
     Failed {
         /// What was to be done.
         operation: &'static str,
-        /// What the backend said.
+        /// Where, and what the system said.
         reason: String,
     },
 }

@@ -1,11 +1,14 @@
 //! What must survive a restart, as one small trait per concern. A consumer asks only for its own; semantics are pinned
 //! down by the conformance suite (`tests/it/store/`), which every backend passes.
 //!
+//! A store is opened for one bot; the others that it may hold are neither seen nor touched.
+//!
 //! *Durable* means: on disk, past the file system's caches, when the call returns. What is not called durable is
 //! written, survives the process only after the next durable call, and is never seen without what was written before it.
 
+pub mod engine;
 mod error;
-pub mod sled;
+pub mod kv;
 mod zone;
 
 use std::fmt::Debug;
@@ -72,7 +75,7 @@ impl UnreadableUpdate {
     }
 }
 
-/// Updates between their arrival and their settlement, of the bot for which the store was opened.
+/// Updates between their arrival and their settlement.
 #[async_trait]
 pub trait InboxStore: Debug + Send + Sync {
     /// Stores those updates that were never seen before, durably, and returns them in the order given.
@@ -80,7 +83,7 @@ pub trait InboxStore: Debug + Send + Sync {
     /// Keeps the text of updates that cannot be read, durably; their ids count as seen and settled. Of each bot's the
     /// newest [`KEPT_UNREADABLE`] by id are kept. Those seen before are ignored. No command shows them yet.
     async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()>;
-    /// Forgets the text of updates that were set aside before this time, those of other bots too. Returns how many.
+    /// Forgets the text of updates that were set aside before this time. Returns how many.
     async fn expire_set_aside(&self, before: DateTime<Utc>) -> Result<usize>;
     /// All updates that were accepted and are not settled, by id.
     async fn unsettled(&self) -> Result<Vec<RawUpdate>>;

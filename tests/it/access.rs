@@ -1,5 +1,8 @@
 //! Who may talk to the bot: owners, those an owner allowed, everybody where it is open, and the first to open the link.
 
+use figaro::domain::access::AccessChange;
+use figaro::ids::UserId;
+use figaro::store::SettingsStore;
 use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::Say;
 
@@ -40,9 +43,12 @@ async fn a_stranger_whom_an_older_version_told_is_not_told_again() {
     world.person(CARL, "Carl", "en");
     assert!(world.start().await.stop().success());
     let old = format!(r#"{{"owners":[],"users":[],"chats":[],"told":["tg:{BOB}"],"claim":null}}"#);
-    let store = sled::open(world.folder.path().join("data")).unwrap();
-    store.open_tree("access").unwrap().insert("list", old.as_bytes()).unwrap();
-    drop(store);
+    let other = AccessChange::AllowUser(UserId::telegram(ANN));
+    assert!(world.stored().await.change_access(other).await.unwrap());
+    let records = world.records();
+    let (key, _) = records.all("access").into_iter().next().expect("the list");
+    records.put("access", &key, old);
+    drop(records);
     let _bot = world.start().await;
     world.say(BOB, BOB, "hello?");
     assert!(text(&world.told(CARL, CARL, "hello?").await).starts_with("This bot is private."));

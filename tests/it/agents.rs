@@ -8,7 +8,6 @@ use figaro_offline::tavily::KEY;
 use figaro_offline::telegram::{Standing, View};
 use serde_json::{Value, json};
 
-use super::store::sled::engine;
 use super::task_tools::{LEAP, calls, error, find_and_call, recurring};
 use crate::check::refused;
 use crate::support::scene::{TEAM, labels, number, text};
@@ -267,12 +266,7 @@ async fn where_nobody_can_tell_which_agent_was_chosen_there_are_no_tools() {
     bot.ready().await;
     world.told(ANN, ANN, "/config agent tutor").await;
     assert!(bot.stop().success());
-    let db = engine(&world.folder.path().join("data"));
-    let chats = db.open_tree("chats").unwrap();
-    let (key, _) = chats.first().unwrap().expect("a record");
-    chats.insert(key, "{\"half a rec").unwrap();
-    db.flush().unwrap();
-    drop((chats, db));
+    world.records().damage("chats");
     let bot = world.many().spawn();
     bot.ready().await;
     world.otherwise(Reply::text("Fine."));

@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::support::bot::Recipe;
+use crate::support::records::data_file;
 use crate::support::{ANN, BOB, TIMEOUT, World, proc};
 
 /// Runs a bot that must refuse to start, and gives its one message.
@@ -122,7 +123,7 @@ async fn a_store_that_is_none_is_refused_and_left_as_it_is() {
     fs::write(folder.join("broken/conf"), "nonsense").unwrap();
     let before = (files(folder), files(&folder.join("broken")));
     for path in ["a-file", "broken", "a-file/below"] {
-        let message = refused(&world, &world.bot().set("STORE_URL", &format!("sled:./{path}"))).await;
+        let message = refused(&world, &world.bot().set("STORE_URL", &format!("redb:./{path}"))).await;
         assert!(message.contains("store") && message.lines().count() == 1, "{path}: {message}");
     }
     assert_eq!((files(folder), files(&folder.join("broken"))), before);
@@ -136,12 +137,13 @@ async fn a_store_that_was_damaged_is_refused_and_left_as_it_is() {
     world.ask("Remember me").await;
     assert!(bot.stop().success());
     let store = world.folder.path().join("data");
-    let mut log = fs::read(store.join("db")).unwrap();
-    log[..16].fill(0x5a);
-    fs::write(store.join("db"), log).unwrap();
+    let file = data_file(&store);
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[..16].fill(0x5a);
+    fs::write(&file, bytes).unwrap();
     let before = files(&store);
     let message = refused(&world, &world.bot()).await;
-    assert!(message.contains("damaged") && message.contains("backup"), "{message}");
+    assert!(message.contains("cannot be read") && message.contains("backup"), "{message}");
     assert_eq!(files(&store), before);
 }
 
@@ -287,7 +289,7 @@ async fn the_env_file_is_read_and_the_environment_wins() {
     world.script.push(Reply::text("Yes."));
     let env = format!(
         "TELEGRAM_BOT_TOKEN={}\nTELEGRAM_API_URL={}\nOPENAI_API_KEY=sk-offline-key\nOPENAI_BASE_URL=\"{}\"\n\
-         export STORE_URL=sled:./kept # here\nOPENAI_MODEL=of-the-file\nOWNER_IDS=11\n",
+         export STORE_URL=redb:./kept # here\nOPENAI_MODEL=of-the-file\nOWNER_IDS=11\n",
         world.telegram.token(),
         world.telegram.url(),
         world.model.url(),

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::ids::{BotId, ChatId};
+use figaro::ids::ChatId;
 use figaro::store::NoteStore;
-use figaro::store::sled::SledStore;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{Failure, View};
@@ -146,8 +145,7 @@ async fn nothing_was_done_twice(world: &World, model: &OfflineModel, asked: usiz
         .filter(|request| request.tool_results().iter().any(|(_, result)| result.contains(UNKNOWN)))
         .map(number)
         .collect();
-    let store =
-        SledStore::open(&world.folder.path().join("data"), BotId(world.telegram.bot_id())).await.unwrap();
+    let store = world.stored().await;
     for chat in [ANN, BOB] {
         let notes: Vec<String> =
             store.notes(ChatId(chat)).await.unwrap().into_iter().map(|note| note.content).collect();

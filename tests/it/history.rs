@@ -1,14 +1,14 @@
 //! What the model is sent of a conversation: the newest exchange however long it was, keys by which the rest is looked up,
 //! never more than the model takes, and what there is where something cannot be loaded.
 
-use figaro::store::sled::SledStore;
+use figaro::store::kv::KvStore;
 use figaro::store::{ConversationStore, SettingsStore};
 use figaro::text::estimate_tokens;
 use figaro_offline::model::{ModelRequest, Reply};
 use serde_json::{Value, json};
 
-use super::store::sled::engine;
 use super::task_tools::{call, says};
+use crate::support::records::store_url;
 use crate::support::{ANN, BOB, World};
 
 /// A text of so many words with a beginning and an end.
@@ -153,14 +153,9 @@ async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered
     call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
     call(&world, (ANN, ANN), "in verse", "set_config", json!({"custom_prompt": "Rhyme."})).await;
     assert!(bot.stop().success());
-    let db = engine(&world.folder.path().join("data"));
     for table in ["chats", "notes"] {
-        let tree = db.open_tree(table).unwrap();
-        let (key, _) = tree.first().unwrap().expect("a record");
-        tree.insert(key, "{\"half a rec").unwrap();
+        world.records().damage(table);
     }
-    db.flush().unwrap();
-    drop(db);
 
     let bot = world.start().await;
     let request = asked(&world, "Still there?", Reply::text("Yes.")).await;
@@ -176,7 +171,7 @@ async fn messages_are_found_by_key_in_their_own_chat_only() {
     use figaro::domain::conversation::{Conversation, EntryKey, Message, Role};
     use figaro::ids::{BotId, ChatId};
     let folder = tempfile::tempdir().unwrap();
-    let store = SledStore::open(&folder.path().join("data"), BotId(1)).await.unwrap();
+    let store = KvStore::open(&store_url(folder.path()), BotId(1)).await.unwrap();
     let (old, new, now) = (ChatId(-5), ChatId(-1_005), chrono::DateTime::UNIX_EPOCH);
     let session = store.session(Conversation { chat: old, topic: None }, now).await.unwrap().id;
     store.append(Message::new(session, Role::Assistant, "words".to_owned(), now)).await.unwrap();

@@ -5,7 +5,6 @@ use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
-use super::store::sled::engine;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
@@ -94,26 +93,17 @@ impl World {
     /// Stops the bot and looks at the records of turns that wait.
     pub fn parked(&self, bot: Bot) -> Vec<Value> {
         assert!(bot.stop().success());
-        let db = engine(&self.folder.path().join("data"));
-        let parked = db.open_tree("parked").unwrap();
-        parked.iter().values().map(|value| serde_json::from_slice(&value.unwrap()).unwrap()).collect()
+        let parked = self.records().all("parked");
+        parked.into_iter().map(|(_, value)| serde_json::from_slice(&value).unwrap()).collect()
     }
 
     /// Stops the bot and lets the time of every waiting turn be over.
     pub fn expire(&self, bot: Bot) {
         assert!(bot.stop().success());
-        let db = engine(&self.folder.path().join("data"));
-        let parked = db.open_tree("parked").unwrap();
-        let mut count = 0;
-        for pair in parked.iter() {
-            let (key, value) = pair.unwrap();
-            let mut record: Value = serde_json::from_slice(&value).unwrap();
+        let count = self.records().change("parked", |record| {
             let at = record.pointer_mut("/expires_at").unwrap_or_else(|| panic!("no expires_at"));
             *at = if at.is_number() { json!(1_000_000_000) } else { json!("2020-01-01T00:00:00Z") };
-            parked.insert(key, serde_json::to_vec(&record).unwrap()).unwrap();
-            count += 1;
-        }
-        db.flush().unwrap();
+        });
         assert!(count > 0, "nothing waits");
     }
 

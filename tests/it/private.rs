@@ -40,7 +40,7 @@ async fn the_store_is_for_one_account_alone() {
     let world = World::new().await;
     world.otherwise(Reply::text("Yes?"));
     let store = world.folder.path().join("deep/down/data");
-    let recipe = world.bot().set("STORE_URL", "sled:./deep/down/data");
+    let recipe = world.bot().set("STORE_URL", "redb:./deep/down/data");
     let bot = recipe.spawn();
     bot.ready().await;
     assert_eq!(fs::metadata(&store).unwrap().permissions().mode() & 0o777, 0o700);
@@ -71,11 +71,11 @@ async fn a_folder_that_has_other_files_too_is_not_closed() {
     let folder = world.folder.path();
     fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
     fs::write(folder.join("a-file"), "shopping list").unwrap();
-    let bot = world.bot().set("STORE_URL", "sled:.").spawn();
+    let bot = world.bot().set("STORE_URL", "redb:.").spawn();
     bot.ready().await;
     let open = open_to_others(folder);
     assert!(open.iter().any(|path| path.ends_with("a-file")), "{open:?}");
-    assert!(!open.iter().any(|path| path.ends_with("/db") || path.ends_with("/conf")), "{open:?}");
+    assert!(!open.iter().any(|path| path.ends_with("/store.redb")), "{open:?}");
     assert!(bot.log().contains("give it a folder of its own"), "{}", bot.log());
     assert!(bot.stop().success());
 }

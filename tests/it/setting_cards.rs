@@ -11,8 +11,6 @@ use figaro_offline::telegram::Standing;
 use figaro_offline::telegram::View;
 use serde_json::{Value, json};
 
-use super::store::sled::engine;
-use super::task_runs::store;
 use super::task_tools::{CAROL, call, find_and_call, listed, now, recurring, says, scene, start};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
@@ -46,7 +44,7 @@ async fn changes(world: &World, who: (i64, i64), said: &str, change: Value) -> V
 }
 
 async fn settings(world: &World, chat: i64) -> ChatConfig {
-    store(world).await.chat_config(ChatId(chat)).await.unwrap()
+    world.stored().await.chat_config(ChatId(chat)).await.unwrap()
 }
 
 async fn config(world: &World, chat: i64) -> String {
@@ -216,7 +214,7 @@ async fn however_a_turn_ends_what_it_changed_is_shown_once() {
     world.say(BOB, BOB, "be killed");
     world.asks(before + 4).await;
     bot.kill();
-    let kept = store(&world).await;
+    let kept = world.stored().await;
     let deny = figaro::domain::access::AccessChange::DenyUser(figaro::ids::UserId::telegram(BOB));
     assert!(kept.change_access(deny).await.unwrap());
     drop(kept);
@@ -244,15 +242,15 @@ async fn a_change_that_cannot_be_read_any_more_is_told_all_the_same() {
     world.asks(before + 4).await;
     bot.kill();
     // Nobody may go on with one of the turns.
-    let kept = store(&world).await;
+    let kept = world.stored().await;
     let deny = figaro::domain::access::AccessChange::DenyUser(figaro::ids::UserId::telegram(BOB));
     assert!(kept.change_access(deny).await.unwrap());
     drop(kept);
-    let changes = engine(&world.folder.path().join("data")).open_tree("config_changes").unwrap();
-    let keys: Vec<_> = changes.iter().keys().map(Result::unwrap).collect();
-    assert_eq!(keys.len(), 2);
-    keys.into_iter().for_each(|key| drop(changes.insert(key, r#"{"half a rec"#).unwrap()));
-    drop(changes);
+    let records = world.records();
+    let changes = records.all("config_changes");
+    assert_eq!(changes.len(), 2);
+    changes.iter().for_each(|(key, _)| records.put("config_changes", key, r#"{"half a rec"#));
+    drop(records);
     world.when("be killed", Reply::text("Here again."));
     let _bot = start(&world, &[]).await;
     says(&world, ANN, "Here again.").await;
@@ -293,7 +291,7 @@ async fn tasks_that_followed_a_new_time_zone_go_back_with_it() {
 async fn after_a_day_it_is_too_late() {
     let (world, bot) = scene().await;
     assert!(bot.stop().success());
-    let kept = store(&world).await;
+    let kept = world.stored().await;
     let loud = |hours: i64| async move {
         let turn = ChangingTurn { run: RunId::new(), moved: Vec::new(), at: now() - TimeDelta::hours(hours) };
         (turn, ConfigPatch { personality: Some(Some("loud".to_owned())), ..ConfigPatch::default() })

@@ -12,8 +12,7 @@ use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{IfMissed, NewTask, RunStatus, Task};
-use figaro::ids::{BotId, ChatId, TaskId, UserId};
-use figaro::store::sled::SledStore;
+use figaro::ids::{ChatId, TaskId, UserId};
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
@@ -21,10 +20,6 @@ use figaro_offline::telegram::Failure;
 use serde_json::json;
 
 use crate::support::{ANN, BOB, TIMEOUT, World, listener};
-
-async fn store(world: &World) -> SledStore {
-    SledStore::open(&world.folder.path().join("data"), BotId(world.telegram.bot_id())).await.unwrap()
-}
 
 /// A task of one time, due so soon after now.
 async fn due_in(world: &World, chat: i64, prompt: &str, after: TimeDelta) -> TaskId {
@@ -36,7 +31,7 @@ async fn due_in(world: &World, chat: i64, prompt: &str, after: TimeDelta) -> Tas
     let new = NewTask { place, creator, language: None, prompt, schedule, zone, zone_assumed: false };
     let task = Task { if_missed: IfMissed::RunOnce, ..Task::new(new, now) };
     let limits = TaskLimits { per_chat: 1000, per_user: 1000 };
-    assert_eq!(store(world).await.add_task(&task, limits).await.unwrap(), TaskAdded::New);
+    assert_eq!(world.stored().await.add_task(&task, limits).await.unwrap(), TaskAdded::New);
     task.id
 }
 
@@ -68,7 +63,7 @@ async fn killed_while_the_model_thinks_it_is_delivered_once() {
     assert!(bot.stop().success());
     gate.open();
     assert_eq!(delivered(&world, ANN), once("Hello!", 1));
-    let last = store(&world).await.task(task).await.unwrap().unwrap().last.unwrap();
+    let last = world.stored().await.task(task).await.unwrap().unwrap().last.unwrap();
     assert_eq!((last.status, last.message.is_some()), (RunStatus::Delivered, true));
 }
 
@@ -105,7 +100,7 @@ async fn where_telegrams_answer_was_lost_it_is_repeated_once_at_most() {
     let bot = world.start().await;
     assert!(bot.stop().success());
     assert_eq!(delivered(&world, ANN), once("Hello!", 2));
-    let runs = store(&world).await.task_runs(task).await.unwrap();
+    let runs = world.stored().await.task_runs(task).await.unwrap();
     assert_eq!(runs.len(), 1, "{runs:?}");
 }
 
@@ -129,7 +124,7 @@ async fn where_telegrams_answer_is_lost_every_time_it_is_given_up_and_told() {
     let bot = world.start().await;
     assert!(bot.stop().success());
     assert_eq!(world.bot_texts(ANN), texts);
-    let last = store(&world).await.task(task).await.unwrap().unwrap().last.unwrap();
+    let last = world.stored().await.task(task).await.unwrap().unwrap().last.unwrap();
     assert_eq!(last.status, RunStatus::Failed);
 }
 

@@ -10,8 +10,7 @@ use figaro::domain::chat::{ChatKind, Place};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{NewTask, Reason, RunStatus, Task};
-use figaro::ids::{BotId, ChatId, TaskId, TopicId, UserId};
-use figaro::store::sled::SledStore;
+use figaro::ids::{ChatId, TaskId, TopicId, UserId};
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
@@ -66,13 +65,9 @@ pub fn soon() -> TimeDelta {
     TimeDelta::milliseconds(300)
 }
 
-pub async fn store(world: &World) -> SledStore {
-    SledStore::open(&world.folder.path().join("data"), BotId(world.telegram.bot_id())).await.unwrap()
-}
-
 /// Puts tasks into the store while no bot runs.
 pub async fn keep(world: &World, tasks: &[&Task]) {
-    let store = store(world).await;
+    let store = world.stored().await;
     for task in tasks {
         let limits = TaskLimits { per_chat: 100, per_user: 100 };
         assert_eq!(store.add_task(task, limits).await.unwrap(), TaskAdded::New);
@@ -81,7 +76,7 @@ pub async fn keep(world: &World, tasks: &[&Task]) {
 
 /// How the due times of a task ended, while no bot runs.
 pub async fn ends(world: &World, task: TaskId) -> Vec<(RunStatus, Option<Reason>)> {
-    let runs = store(world).await.task_runs(task).await.unwrap();
+    let runs = world.stored().await.task_runs(task).await.unwrap();
     runs.into_iter().map(|run| (run.status, run.error)).collect()
 }
 
@@ -335,7 +330,7 @@ async fn a_run_has_no_other_tools_and_no_other_chats() {
         assert!(!offered.contains(&name), "{name}");
     }
     assert!(bot.stop().success());
-    assert_eq!(store(&world).await.tasks(ChatId(TEAM)).await.unwrap().len(), 1);
+    assert_eq!(world.stored().await.tasks(ChatId(TEAM)).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

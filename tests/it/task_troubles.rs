@@ -10,7 +10,7 @@ use figaro_offline::telegram::{Failure, Person, Standing, View};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, World};
-use crate::task_runs::{answers_another, begins, daily, ends, keep, now, once, run_of, said, soon, store};
+use crate::task_runs::{answers_another, begins, daily, ends, keep, now, once, run_of, said, soon};
 
 const MODEL: &str = "failed: my model cannot be used now; the owner has to look at it.";
 
@@ -105,7 +105,7 @@ async fn whoever_may_not_talk_has_nothing_run() {
     let bot = world.start().await;
     said(&world, ANN, "It is time.").await;
     assert!(bot.stop().success());
-    let paused = store(&world).await.task(water.id).await.unwrap().unwrap();
+    let paused = world.stored().await.task(water.id).await.unwrap().unwrap();
     assert_eq!(paused.state, State::Paused(PauseReason::Denied));
     assert_eq!((world.bot_texts(BOB).len(), world.asked().len()), (0, 1));
 
@@ -146,7 +146,7 @@ async fn out_of_a_chat_nothing_is_sent_there() {
     world.caught_up().await;
     assert!(bot.stop().success());
     assert!(!world.bot_texts(TEAM).contains(&"Tea!".to_owned()), "its time has passed");
-    let kept = store(&world).await.task(tea.id).await.unwrap().unwrap();
+    let kept = world.stored().await.task(tea.id).await.unwrap().unwrap();
     assert_eq!(kept.state, State::Active);
     assert!(kept.next.unwrap() > now() + TimeDelta::hours(23), "{:?}", kept.next);
 }
@@ -190,7 +190,7 @@ async fn followed(world: &World, tasks: &[Task], new: i64) {
     for task in tasks {
         assert_eq!(ends(world, task.id).await, [(RunStatus::Delivered, None)], "{}", task.prompt);
     }
-    let there = store(world).await.tasks(ChatId(new)).await.unwrap();
+    let there = world.stored().await.tasks(ChatId(new)).await.unwrap();
     assert!(there.iter().any(|task| task.id == tasks[1].id && task.state == State::Active), "{there:?}");
 }
 
@@ -292,14 +292,14 @@ async fn the_last_try_and_the_fifth_failure_are_told() {
     world.caught_up().await;
     assert!(bot.stop().success());
     assert_eq!(world.bot_texts(ANN), ["I have."], "the first try that fails is told to nobody");
-    let kept = store(&world).await.task(first.id).await.unwrap().unwrap();
+    let kept = world.stored().await.task(first.id).await.unwrap().unwrap();
     assert_eq!(kept.retry.map(|retry| retry.attempt), Some(2), "{kept:?}");
-    let kept = store(&world).await.task(tasks[2].id).await.unwrap().unwrap();
+    let kept = world.stored().await.task(tasks[2].id).await.unwrap().unwrap();
     assert_eq!(kept.state, State::Paused(PauseReason::Failures));
     let bot = world.start_open().await;
     assert_eq!(world.press(BOB, &tea, "Resume").await, "It runs again.");
     assert!(bot.stop().success());
-    let kept = store(&world).await.task(tasks[2].id).await.unwrap().unwrap();
+    let kept = world.stored().await.task(tasks[2].id).await.unwrap().unwrap();
     assert_eq!((kept.state, kept.failures), (State::Active, 0));
 }
 

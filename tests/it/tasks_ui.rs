@@ -11,8 +11,7 @@ use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{
     Cost, Due, Ended, IfMissed, NewTask, PauseReason, Reason, State, Task, TaskChange,
 };
-use figaro::ids::{BotId, ChatId, RunId, TaskId, UserId};
-use figaro::store::sled::SledStore;
+use figaro::ids::{ChatId, RunId, TaskId, UserId};
 use figaro::store::{TaskAdded, TaskLimits, TaskStore};
 use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::{Failure, Say, Standing};
@@ -58,14 +57,8 @@ fn task(by: i64, chat: i64, prompt: &str, when: &str, now: DateTime<Utc>) -> Tas
 }
 
 impl World {
-    /// The bot's store, while no bot runs.
-    async fn tasks(&self) -> SledStore {
-        let path = self.folder.path().join("data");
-        SledStore::open(&path, BotId(self.telegram.bot_id())).await.unwrap()
-    }
-
     async fn keep(&self, tasks: &[&Task]) {
-        let store = self.tasks().await;
+        let store = self.stored().await;
         for task in tasks {
             let limits = TaskLimits { per_chat: 100, per_user: 100 };
             assert_eq!(store.add_task(task, limits).await.unwrap(), TaskAdded::New);
@@ -73,7 +66,7 @@ impl World {
     }
 
     async fn change(&self, task: TaskId, change: TaskChange, now: DateTime<Utc>) {
-        let changed = self.tasks().await.change_tasks(vec![(task, change)], Vec::new(), now).await.unwrap();
+        let changed = self.stored().await.change_tasks(vec![(task, change)], Vec::new(), now).await.unwrap();
         assert!(changed[0].is_some());
     }
 
@@ -228,7 +221,7 @@ async fn a_task_is_run_now_once_at_a_time() {
     }
     assert!(is_over, "the card still says that it is running");
     bot.stop();
-    let store = world.tasks().await;
+    let store = world.stored().await;
     let runs = store.task_runs(joke.id).await.unwrap();
     assert!(runs.len() == 1 && runs[0].by_hand && runs[0].error.is_none(), "{runs:?}");
     let kept = store.task(joke.id).await.unwrap().unwrap();
@@ -449,7 +442,7 @@ async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
         );
     }
     bot.stop();
-    let store = world.tasks().await;
+    let store = world.stored().await;
     assert_eq!(store.task(news.id).await.unwrap().unwrap().if_missed, IfMissed::Ask);
     let moved = store.task(call.id).await.unwrap().unwrap();
     assert_eq!(moved.next, call.next.map(|at| at + TimeDelta::minutes(10)));
@@ -471,7 +464,7 @@ async fn a_single_run_that_has_passed_is_put_off_from_now() {
     let before = now();
     assert_eq!(world.press(ANN, &card, "+10 min").await, "Saved.");
     bot.stop();
-    let put_off = world.tasks().await.task(call.id).await.unwrap().unwrap();
+    let put_off = world.stored().await.task(call.id).await.unwrap().unwrap();
     let next = put_off.next.unwrap();
     assert_eq!(put_off.state, State::Active);
     assert!(next >= before + TimeDelta::minutes(10) && next <= now() + TimeDelta::minutes(10), "{next}");
@@ -516,7 +509,7 @@ async fn tasks_of_a_group_rest_while_the_bot_is_not_in_it() {
     let late = world.forged(ANN, &list, "tasks:back:yes").await;
     assert_eq!(late, GONE);
     bot.stop();
-    let kept = world.tasks().await.task(own.id).await.unwrap().unwrap();
+    let kept = world.stored().await.task(own.id).await.unwrap().unwrap();
     assert_eq!(kept.state, State::Paused(PauseReason::Person));
 }
 

@@ -9,8 +9,7 @@ use figaro::domain::delivery::{Card, PendingDelivery};
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{NewTask, Task, TaskChange, TaskEdit};
-use figaro::ids::{BotId, ChatId, RunId, UserId};
-use figaro::store::sled::SledStore;
+use figaro::ids::{ChatId, RunId, UserId};
 use figaro::store::{SettingsStore, TaskLimits, TaskStore};
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Say, Standing};
@@ -83,10 +82,6 @@ fn soon(task: Task) -> Task {
 }
 
 impl World {
-    async fn stored(&self) -> SledStore {
-        SledStore::open(&self.folder.path().join("data"), BotId(self.telegram.bot_id())).await.unwrap()
-    }
-
     /// As if the bot had made these tasks, and asked the chat so long ago where it is. The question is on its way.
     async fn asked_of(&self, chat: i64, ago: TimeDelta, tasks: &[Task]) {
         let store = self.stored().await;

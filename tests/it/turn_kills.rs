@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use figaro::domain::note::Note;
-use figaro::ids::{BotId, ChatId};
+use figaro::ids::ChatId;
 use figaro::ledger::sum;
 use figaro::store::NoteStore;
-use figaro::store::sled::SledStore;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::{Failure, View};
@@ -112,9 +111,7 @@ async fn started(recipe: &Recipe) -> Bot {
 }
 
 async fn notes(world: &World) -> Vec<Note> {
-    let path = world.folder.path().join("data");
-    let store = SledStore::open(&path, BotId(world.telegram.bot_id())).await.unwrap();
-    store.notes(ChatId(ANN)).await.unwrap()
+    world.stored().await.notes(ChatId(ANN)).await.unwrap()
 }
 
 /// Has the model say what a turn that is killed there needs, until it is killed and after that.

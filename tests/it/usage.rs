@@ -3,10 +3,8 @@
 use chrono::{Days, Timelike};
 use figaro::clock::Clock;
 use figaro::domain::usage::Spending;
-use figaro::ids::BotId;
 use figaro::ledger::sum;
 use figaro::store::UsageStore;
-use figaro::store::sled::SledStore;
 use figaro_offline::model::Reply;
 use serde_json::Value;
 
@@ -31,8 +29,7 @@ impl World {
 
     /// What has been spent at all, once the bot has ended.
     pub async fn books(&self) -> Vec<Spending> {
-        let path = self.folder.path().join("data");
-        let store = SledStore::open(&path, BotId(self.telegram.bot_id())).await.unwrap();
+        let store = self.stored().await;
         let today = Clock::system().now().date_naive();
         let days =
             today.checked_sub_days(Days::new(2)).unwrap()..=today.checked_add_days(Days::new(2)).unwrap();

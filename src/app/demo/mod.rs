@@ -58,7 +58,7 @@ pub async fn demo(
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
     set(&mut all, "ACCESS", "open");
     set(&mut all, "MCP_HTTP_PORT", "0");
-    set(&mut all, "STORE_URL", &format!("sled:{}", folder.display()));
+    set(&mut all, "STORE_URL", &format!("redb:{}", folder.display()));
     all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
     let settings = super::settings(&all, &additions)?;
     super::start_log(&settings)?;

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::config::{EngineKind, StoreUrl};
 use crate::domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
 use crate::ids::{BotId, ChatId, UserId};
 use crate::policy::access::Admins;
 use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
 use crate::store::TaskLimits;
-use crate::store::sled::SledStore;
+use crate::store::kv::KvStore;
 use crate::tools::source::Listed;
 use crate::tools::tasks::TaskReader;
 use crate::tools::web::{Found, SearchError};
@@ -45,7 +46,8 @@ impl WebSearch for Nobody {
 /// The table of all built-in tools, and the folder of their store.
 async fn built_in() -> (ToolTable, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Arc::new(SledStore::open(folder.path(), BotId(1)).await.unwrap());
+    let store =
+        Arc::new(KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap());
     let admins = Arc::new(Nobody);
     let tasks = TaskTools {
         store: store.clone(),

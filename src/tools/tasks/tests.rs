@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::config::{EngineKind, StoreUrl};
 use crate::domain::chat::{ChatKind, ConfigPatch, Place};
 use crate::domain::message::Speaker;
 use crate::domain::model::ModelName;
@@ -12,7 +13,7 @@ use crate::domain::task::MAX_PROMPT_CHARS;
 use crate::ids::{BotId, ChatId, UserId};
 use crate::policy::address::Addresses;
 use crate::provider::models::Models;
-use crate::store::sled::SledStore;
+use crate::store::kv::KvStore;
 
 /// Nobody administers anything.
 #[derive(Debug)]
@@ -47,7 +48,8 @@ fn name(text: &str) -> ModelName {
 impl Bed {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Arc::new(SledStore::open(folder.path(), BotId(1)).await.unwrap());
+        let store =
+            Arc::new(KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap());
         let tools = TaskTools {
             store: store.clone(),
             admins: Arc::new(Nobody),

@@ -7,7 +7,7 @@ use figaro::store::TaskStore;
 
 use super::Left;
 use crate::support::{BOB, World};
-use crate::task_runs::{daily, keep, now, store};
+use crate::task_runs::{daily, keep, now};
 
 /// A daily task is due in three days, as a clock of then left it.
 pub async fn a_wrong_clock_has_put_a_task_off() -> Left {
@@ -20,7 +20,7 @@ pub async fn a_wrong_clock_has_put_a_task_off() -> Left {
     bot.logged("the clock of the machine was set").await;
     world.caught_up().await;
     let left = Left::stopped(&world, BOB, bot).await;
-    let next = store(&world).await.task(late.id).await.unwrap().unwrap().next;
+    let next = world.stored().await.task(late.id).await.unwrap().unwrap().next;
     assert_eq!(next, Some(due), "it is {}", now());
     left
 }

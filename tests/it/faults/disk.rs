@@ -10,6 +10,7 @@ use figaro_offline::telegram::{Failure, View};
 use serde_json::json;
 
 use super::Left;
+use crate::support::records::data_file;
 use crate::support::scene::text;
 use crate::support::{ANN, BOB, Bot, World};
 
@@ -126,8 +127,9 @@ pub async fn the_store_is_damaged_while_the_disk_is_full() -> Left {
     world.say(BOB, BOB, "question");
     told(&world, ANN, PAUSED).await;
     let store = world.folder.path().join("data");
-    std::fs::rename(store.join("db"), store.join("db.damaged")).unwrap();
-    std::fs::write(store.join("db"), "none").unwrap();
+    let file = data_file(&store);
+    std::fs::rename(&file, file.with_extension("damaged")).unwrap();
+    std::fs::write(&file, "none").unwrap();
     limit(&bot, "unlimited");
     settled(&world, Left::ended(&world, BOB, bot).await)
 }

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use figaro::clock::Clock;
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::View;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Left;
 use crate::support::{BOB, Bot, World};
@@ -86,16 +86,11 @@ fn are_logged(bot: &Bot, told: &[(i64, &str)]) {
 
 /// Of what is kept, one came an hour too long ago and all others an hour less than that.
 fn outdate_one(world: &World) {
-    let store = sled::open(world.folder.path().join("data")).unwrap();
-    let kept = store.open_tree("unreadable_updates").unwrap();
     let hour = TimeDelta::hours(1);
-    let ages = std::iter::once(KEPT + hour).chain(std::iter::repeat(KEPT - hour));
-    for (row, age) in kept.iter().zip(ages) {
-        let (key, value) = row.unwrap();
-        let mut value: Value = serde_json::from_slice(&value).unwrap();
-        value["arrived_at"] = json!(Clock::system().now() - age);
-        kept.insert(key, value.to_string().into_bytes()).unwrap();
-    }
+    let mut ages = std::iter::once(KEPT + hour).chain(std::iter::repeat(KEPT - hour));
+    world.records().change("unreadable_updates", |value| {
+        value["arrived_at"] = json!(Clock::system().now() - ages.next().unwrap());
+    });
 }
 
 pub async fn updates_have_no_id() -> Left {

@@ -1,4 +1,4 @@
-//! What the sled backend makes of damaged records, what a crash leaves of its files, and that nothing changes on the way.
+//! What the store makes of damaged records, what a crash leaves of its files, and that nothing changes on the way.
 
 use std::slice::from_ref;
 use std::time::Duration;
@@ -12,20 +12,12 @@ use figaro::domain::tool::ToolStatus;
 use figaro::ids::{ChatId, MessageId, NoteId, SessionId, UserId};
 use figaro::store::{StoreError, TurnEnd};
 use proptest::prelude::*;
+use tokio::runtime::Handle;
 
-use super::sled::{Sled, crash_image};
+use super::disk::{Disk, for_every_engine};
 use super::{Backend, CHAT, HERE, at, inbound, raw, reply, started, texts, tool_call, words};
 
-/// Replaces the first record of a tree.
-fn damage(folder: &Sled, tree: &str) {
-    let tree = folder.engine().open_tree(tree).unwrap();
-    let (key, _) = tree.first().unwrap().unwrap();
-    tree.insert(key, r#"{"half a rec"#).unwrap();
-}
-
-#[tokio::test]
-async fn unreadable_records_of_a_list_are_set_aside() {
-    let folder = Sled::new();
+async fn unreadable_records_of_a_list_are_set_aside(folder: &Disk) {
     let store = folder.open().await;
     let session = store.session(HERE, at(0)).await.unwrap().id;
     for text in ["one", "two", "three"] {
@@ -33,8 +25,8 @@ async fn unreadable_records_of_a_list_are_set_aside() {
     }
     store.accept(vec![raw(1), raw(2)], at(0)).await.unwrap();
     drop(store);
-    damage(&folder, "messages");
-    damage(&folder, "inbox");
+    folder.records().damage("messages");
+    folder.records().damage("inbox");
 
     let mut store = folder.open().await;
     for _ in 0..2 {
@@ -49,24 +41,23 @@ async fn unreadable_records_of_a_list_are_set_aside() {
     }
     assert_eq!(store.append(words(session, "four")).await.unwrap(), 3);
     drop(store);
-    let aside = folder.engine().open_tree("quarantine").unwrap();
-    assert!(aside.iter().all(|row| row.unwrap().1 == r#"{"half a rec"#));
-    assert!(aside.iter().keys().all(|key| {
-        [&b"inbox\0"[..], b"messages\0"].iter().any(|p| key.as_ref().unwrap().starts_with(p))
-    }));
+    let aside = folder.records().all("quarantine");
+    assert!(aside.iter().all(|(_, bytes)| *bytes == br#"{"half a rec"#));
+    // Nine bytes say whose they are.
+    assert!(
+        aside.iter().all(|(key, _)| [&b"inbox\0"[..], b"messages\0"].iter().any(|p| key[9..].starts_with(p)))
+    );
 }
 
-#[tokio::test]
-async fn an_unreadable_single_record_is_never_a_default() {
-    let folder = Sled::new();
+async fn an_unreadable_single_record_is_never_a_default(folder: &Disk) {
     let store = folder.open().await;
     let german = ConfigPatch { language: Some(Some("de".into())), ..ConfigPatch::default() };
     store.change_chat_config(CHAT, german.clone()).await.unwrap();
     let allow = AccessChange::AllowUser(UserId::telegram(4));
     store.change_access(allow.clone()).await.unwrap();
     drop(store);
-    damage(&folder, "chats");
-    damage(&folder, "access");
+    folder.records().damage("chats");
+    folder.records().damage("access");
 
     let mut store = folder.open().await;
     for _ in 0..2 {
@@ -85,14 +76,12 @@ async fn an_unreadable_single_record_is_never_a_default() {
     assert_eq!(store.health().await.unwrap().unreadable, 2);
 }
 
-#[tokio::test]
-async fn a_damaged_conversation_is_mended_by_a_new_session() {
-    let folder = Sled::new();
+async fn a_damaged_conversation_is_mended_by_a_new_session(folder: &Disk) {
     let store = folder.open().await;
     let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
     drop(store);
-    damage(&folder, "sessions");
-    damage(&folder, "runs");
+    folder.records().damage("sessions");
+    folder.records().damage("runs");
 
     let store = folder.open().await;
     assert_eq!(store.active_runs().await.unwrap(), []);
@@ -105,25 +94,23 @@ async fn a_damaged_conversation_is_mended_by_a_new_session() {
     store.end_turn(&run, TurnEnd::default()).await.unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_acknowledged_is_in_the_files() {
-    let folder = Sled::new();
+async fn what_is_acknowledged_is_in_the_files(folder: &Disk) {
     let store = folder.open().await;
     store.accept(vec![raw(1)], at(0)).await.unwrap();
-    let image = crash_image(&folder);
+    let image = folder.crash_image();
     assert_eq!(image.open().await.unsettled().await.unwrap(), [raw(1)]);
 
     let run = store.begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
     started(&*store, &run, from_ref(&call)).await;
-    let image = crash_image(&folder);
+    let image = folder.crash_image();
     let crashed = image.open().await;
     assert_eq!(crashed.active_runs().await.unwrap(), from_ref(&run));
     assert_eq!(crashed.tool_calls(run.id).await.unwrap(), [call]);
 
     let call = tool_call(run.id, "c", ToolStatus::Complete);
     store.tool_ended(&call, words(run.session, &"result ".repeat(200_000))).await.unwrap();
-    let image = crash_image(&folder);
+    let image = folder.crash_image();
     let crashed = image.open().await;
     assert_eq!(crashed.tool_calls(run.id).await.unwrap(), [call]);
     assert_eq!(texts(&crashed, run.session).await.len(), 2);
@@ -137,32 +124,30 @@ async fn what_is_acknowledged_is_in_the_files() {
         )
         .await
         .unwrap();
-    let image = crash_image(&folder);
+    let image = folder.crash_image();
     let crashed = image.open().await;
     assert_eq!(crashed.deliveries().await.unwrap(), from_ref(&delivery));
     assert_eq!(crashed.unsettled().await.unwrap(), []);
 
     store.confirm_part(delivery.id, MessageId(5)).await.unwrap();
     store.end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
-    let image = crash_image(&folder);
+    let image = folder.crash_image();
     let crashed = image.open().await;
     assert_eq!(crashed.deliveries().await.unwrap(), []);
     assert_eq!(crashed.recent(run.session, 1).await.unwrap()[0].telegram, [MessageId(5)]);
 
     store.record_own(CHAT, MessageId(5), Author::Model, at(0)).await.unwrap();
     store.flush().await.unwrap();
-    let image = crash_image(&folder);
+    let image = folder.crash_image();
     assert_eq!(image.open().await.author(CHAT, MessageId(5)).await.unwrap(), Some(Author::Model));
 }
 
-#[tokio::test]
-async fn what_is_not_acknowledged_reaches_the_files_soon() {
-    let folder = Sled::new();
+async fn what_is_not_acknowledged_reaches_the_files_soon(folder: &Disk) {
     let store = folder.open().await;
     let session = store.session(HERE, at(0)).await.unwrap();
     for _ in 0..40 {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        let image = crash_image(&folder);
+        let image = folder.crash_image();
         if image.open().await.session(HERE, at(9)).await.unwrap() == session {
             return;
         }
@@ -170,11 +155,8 @@ async fn what_is_not_acknowledged_reaches_the_files_soon() {
     panic!("not there after four seconds");
 }
 
-#[test]
-fn save_and_load_change_nothing() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let folder = Sled::new();
-    let store = runtime.block_on(folder.open());
+async fn save_and_load_change_nothing(folder: &Disk) {
+    let store = folder.open().await;
     let session = SessionId::new();
     let strings = (any::<String>(), ".*", proptest::option::of(any::<String>()), 0.0..10.0f32);
     proptest!(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() }, |((a, b, c, d) in strings)| {
@@ -187,31 +169,37 @@ fn save_and_load_change_nothing() {
             ..ConfigPatch::default()
         };
         let note = Note { id: NoteId::new(), chat: ChatId(1), key: b, content: a, author: None, created_at: at(1) };
-        runtime.block_on(async {
+        tokio::task::block_in_place(|| Handle::current().block_on(async {
             message.index = store.append(message.clone()).await.unwrap();
             assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
             store.restore_note(&note).await.unwrap();
             assert_eq!(store.recent(session, 1).await.unwrap(), [message]);
             assert_eq!(store.chat_config(CHAT).await.unwrap(), config);
             assert_eq!(store.clear_notes(note.chat, Some(&note.key)).await.unwrap(), [note]);
-        });
+        }));
     });
 }
 
-#[tokio::test]
-async fn own_messages_that_older_versions_recorded_without_an_author_are_figaros() {
-    let folder = Sled::new();
+async fn own_messages_that_older_versions_recorded_without_an_author_are_figaros(folder: &Disk) {
     let store = folder.open().await;
     store.record_own(CHAT, MessageId(5), Author::Model, at(0)).await.unwrap();
     store.flush().await.unwrap();
     drop(store);
-    let engine = folder.engine();
-    let own = engine.open_tree("own").unwrap();
-    let key = own.first().unwrap().unwrap().0;
-    own.insert(key, b"null").unwrap();
-    engine.flush().unwrap();
-    drop((own, engine));
+    let records = folder.records();
+    let (key, _) = records.all("own").into_iter().next().unwrap();
+    records.put("own", &key, "null");
+    drop(records);
     let store = folder.open().await;
     assert_eq!(store.author(CHAT, MessageId(5)).await.unwrap(), Some(Author::Figaro));
     assert_eq!(store.health().await.unwrap().unreadable, 0);
+}
+
+for_every_engine! {
+    unreadable_records_of_a_list_are_set_aside
+    an_unreadable_single_record_is_never_a_default
+    a_damaged_conversation_is_mended_by_a_new_session
+    what_is_acknowledged_is_in_the_files
+    what_is_not_acknowledged_reaches_the_files_soon
+    save_and_load_change_nothing
+    own_messages_that_older_versions_recorded_without_an_author_are_figaros
 }

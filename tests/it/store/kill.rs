@@ -11,11 +11,11 @@ use std::time::Duration;
 use figaro::domain::conversation::Conversation;
 use figaro::domain::tool::ToolStatus;
 use figaro::ids::{EntryId, TopicId, UpdateId};
-use figaro::store::sled::SledStore;
+use figaro::store::kv::KvStore;
 use figaro::store::{ConversationStore, InboxStore, Store, StoreError, TurnEnd};
 use tokio::task::JoinSet;
 
-use super::sled::Sled;
+use super::disk::{Disk, for_every_engine};
 use super::{BOT, Backend, CHAT, at, inbound, raw, reply, started, tool_call, words};
 
 /// The child's work lies beside the store; without it there is nothing to do.
@@ -30,8 +30,9 @@ async fn write_until_killed() {
     let Ok(first) = fs::read_to_string(ORDER) else {
         return;
     };
+    let (first, url) = first.split_once(' ').unwrap();
     let first: i64 = first.parse().unwrap();
-    let store = SledStore::open(Path::new("data"), BOT).await.unwrap();
+    let store = KvStore::open(&url.parse().unwrap(), BOT).await.unwrap();
     let mut writers = JoinSet::new();
     for topic in 0..CONVERSATIONS {
         let store = store.clone();
@@ -51,7 +52,7 @@ async fn write_until_killed() {
     writers.join_all().await;
 }
 
-async fn one_turn(store: &SledStore, conversation: Conversation, id: i64) {
+async fn one_turn(store: &KvStore, conversation: Conversation, id: i64) {
     let run = store.begin_turn(conversation, &[inbound(id, "q")], at(id)).await.unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
     started(store, &run, &[call]).await;
@@ -72,12 +73,11 @@ fn spawn_child(folder: &Path) -> Child {
         .unwrap()
 }
 
-#[tokio::test]
-async fn killing_loses_nothing_acknowledged() {
-    let folder = Sled::new();
+async fn killing_loses_nothing_acknowledged(folder: &Disk) {
     let (mut accepted, mut ended) = (Vec::new(), Vec::new());
     for round in 0..5 {
-        fs::write(folder.home().join(ORDER), (round * 100_000).to_string()).unwrap();
+        let order = format!("{} {}", round * 100_000, folder.url());
+        fs::write(folder.home().join(ORDER), order).unwrap();
         let mut child = spawn_child(folder.home());
         let output = BufReader::new(child.stdout.take().unwrap());
         let lines = std::thread::spawn(move || output.lines().map_while(Result::ok).collect::<Vec<_>>());
@@ -142,4 +142,8 @@ async fn answers(store: &Arc<dyn Store>) -> Vec<EntryId> {
 /// So that no two runs kill at the same moment.
 fn chance() -> u64 {
     RandomState::new().hash_one(())
+}
+
+for_every_engine! {
+    killing_loses_nothing_acknowledged
 }

@@ -5,13 +5,15 @@
 #![expect(clippy::cognitive_complexity, reason = "every assertion counts as a branch")]
 
 mod damage;
+mod disk;
 mod inbox;
 mod kill;
 mod migration;
 mod outbox;
+mod redb;
 mod sessions;
 mod settings;
-pub mod sled;
+mod sled;
 mod tasks;
 mod turns;
 mod upgrade;
@@ -142,12 +144,17 @@ async fn texts(store: &Arc<dyn Store>, session: SessionId) -> Vec<String> {
 }
 
 macro_rules! conformance {
-    ($backend:ident: $make:expr; $($concern:ident { $($behaviour:ident)+ })+) => {
+    ($($concern:ident { $($behaviour:ident)+ })+) => {
+        conformance! { @ on_redb Redb $($concern { $($behaviour)+ })+ }
+        conformance! { @ on_sled Sled $($concern { $($behaviour)+ })+ }
+    };
+    (@ $backend:ident $kind:ident $($concern:ident { $($behaviour:ident)+ })+) => {
         mod $backend {
             $($(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $behaviour() {
-                    super::$concern::$behaviour(&$make).await;
+                    let disk = super::disk::Disk::new(figaro::config::EngineKind::$kind);
+                    super::$concern::$behaviour(&disk).await;
                 }
             )+)+
         }
@@ -155,7 +162,6 @@ macro_rules! conformance {
 }
 
 conformance! {
-    on_sled: super::sled::Sled::new();
     inbox {
         accepts_an_update_once
         ids_may_start_over
@@ -163,7 +169,7 @@ conformance! {
         settled_updates_stay_known
         forgets_old_settled_ids
         forgets_the_oldest_ids_a_few_at_a_time
-        every_bot_has_an_inbox_of_its_own
+        every_bot_has_a_space_of_its_own
         what_cannot_be_read_is_set_aside_once
         few_unreadable_updates_are_kept
         unreadable_updates_are_forgotten

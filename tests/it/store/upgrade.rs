@@ -5,7 +5,7 @@ use figaro::clock::Clock;
 use figaro::domain::access::AccessChange;
 use figaro::ids::UserId;
 
-use super::sled::Sled;
+use super::disk::{Disk, for_every_engine};
 use super::{Backend, at};
 
 /// The access list when it also held the strangers who were told that the bot is private.
@@ -13,16 +13,15 @@ const OLD_LIST: &str = r#"{"owners":["tg:1"],"users":["tg:4"],"chats":[-5],"deni
     "told":["tg:12","tg:13","tg:14"],"claim":null}"#;
 
 /// A store with that list, written as it was then.
-async fn with_old_list(list: &str) -> Sled {
-    let folder = Sled::new();
-    drop(folder.open().await);
-    folder.engine().open_tree("access").unwrap().insert("list", list).unwrap();
-    folder
+async fn with_old_list(folder: &Disk, list: &str) {
+    folder.open().await.change_access(AccessChange::AllowUser(UserId::telegram(4))).await.unwrap();
+    let records = folder.records();
+    let (key, _) = records.all("access").into_iter().next().unwrap();
+    records.put("access", &key, list);
 }
 
-#[tokio::test]
-async fn strangers_of_the_old_list_are_not_told_again() {
-    let folder = with_old_list(OLD_LIST).await;
+async fn strangers_of_the_old_list_are_not_told_again(folder: &Disk) {
+    with_old_list(folder, OLD_LIST).await;
     let now = Clock::system().now();
     let mut store = folder.open().await;
     // Also after another change of the list, and at every later opening.
@@ -39,23 +38,27 @@ async fn strangers_of_the_old_list_are_not_told_again() {
     }
     assert!(store.greet_stranger(&UserId::telegram(15), at(0)).await.unwrap(), "nobody told this one");
     drop(store);
-    let stored = folder.engine().open_tree("access").unwrap().get("list").unwrap().unwrap();
-    assert!(!String::from_utf8_lossy(&stored).contains("told"), "they were moved, not copied");
+    let stored = folder.records().all("access");
+    assert!(!String::from_utf8_lossy(&stored[0].1).contains("told"), "they were moved, not copied");
 }
 
-#[tokio::test]
-async fn they_are_moved_once() {
-    let folder = with_old_list(OLD_LIST).await;
+async fn they_are_moved_once(folder: &Disk) {
+    with_old_list(folder, OLD_LIST).await;
     let mut store = folder.open().await;
     assert_eq!(store.forget_strangers(Clock::system().now() + TimeDelta::days(1)).await.unwrap(), 3);
     store = folder.reopen(store).await;
     assert!(store.greet_stranger(&UserId::telegram(12), at(0)).await.unwrap());
 }
 
-#[tokio::test]
-async fn a_list_that_cannot_be_read_stops_no_opening() {
-    let folder = with_old_list(r#"{"told":["tg:12"],"owners":7}"#).await;
+async fn a_list_that_cannot_be_read_stops_no_opening(folder: &Disk) {
+    with_old_list(folder, r#"{"told":["tg:12"],"owners":7}"#).await;
     let store = folder.open().await;
     store.access().await.unwrap_err();
     assert_eq!(store.health().await.unwrap().unreadable, 1, "it is set aside, not replaced");
+}
+
+for_every_engine! {
+    strangers_of_the_old_list_are_not_told_again
+    they_are_moved_once
+    a_list_that_cannot_be_read_stops_no_opening
 }

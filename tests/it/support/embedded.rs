@@ -57,7 +57,7 @@ impl Embedded {
 fn settings(world: &World, recipe: Recipe, additions: &Additions) -> Settings {
     let recipe = recipe
         .set("MCP_SERVER_BIN", env!("CARGO_BIN_EXE_figaro-mcp"))
-        .set("STORE_URL", &format!("sled:{}", world.folder.path().join("data").display()));
+        .set("STORE_URL", &world.store_url().to_string());
     let values: HashMap<String, String> = recipe.variables().clone().into_iter().collect();
     app::settings(&values, additions).unwrap()
 }

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod embedded;
 pub mod proc;
 pub mod proxy;
+pub mod records;
 pub mod scene;
 pub mod server;
 
@@ -91,6 +92,7 @@ impl World {
     pub fn bot(&self) -> bot::Recipe {
         bot::Recipe::new(self.folder.path())
             .set("TELEGRAM_RATES", if self.is_paced { "telegram" } else { "off" })
+            .set("STORE_URL", &format!("{}:./data", records::engine_kind()))
             .set("TELEGRAM_BOT_TOKEN", self.telegram.token())
             .set("TELEGRAM_API_URL", self.telegram.url())
             .set("OPENAI_API_KEY", "sk-offline-key")

@@ -1,0 +1,135 @@
+//! What is written and what is read: a batch of changes, a range of keys.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, RangeBounds};
+
+/// What to do with the keys of one table: the new value, or `None` to remove the key.
+type TableChanges = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+
+/// Changes of several tables that are made together or not at all. Of several changes of one key the last one counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Batch(BTreeMap<&'static str, TableChanges>);
+
+impl Batch {
+    /// Writes a value, in the place of one that may be there.
+    pub fn put(&mut self, table: &'static str, key: Vec<u8>, value: Vec<u8>) {
+        self.0.entry(table).or_default().insert(key, Some(value));
+    }
+
+    /// Removes a key, if it is there.
+    pub fn remove(&mut self, table: &'static str, key: Vec<u8>) {
+        self.0.entry(table).or_default().insert(key, None);
+    }
+
+    /// Whether nothing is changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a key of a table is among the changes.
+    #[must_use]
+    pub fn touches(&self, table: &'static str, key: &[u8]) -> bool {
+        self.0.get(table).is_some_and(|changes| changes.contains_key(key))
+    }
+
+    /// The changes by table, and in each by key.
+    pub fn tables(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, impl Iterator<Item = (&[u8], Option<&[u8]>)>)> {
+        self.0.iter().map(|(table, changes)| {
+            (*table, changes.iter().map(|(key, value)| (key.as_slice(), value.as_deref())))
+        })
+    }
+}
+
+/// A range of keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys {
+    /// Where it begins.
+    pub begin: Bound<Vec<u8>>,
+    /// Where it ends.
+    pub end: Bound<Vec<u8>>,
+}
+
+impl Keys {
+    /// All keys that begin with these bytes; with none, all keys.
+    #[must_use]
+    pub fn beginning_with(prefix: impl Into<Vec<u8>>) -> Self {
+        let prefix = prefix.into();
+        Self { end: after(&prefix), begin: Bound::Included(prefix) }
+    }
+
+    /// The keys from this one on that begin with `prefix`.
+    #[must_use]
+    pub fn from(first: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {
+        Self { begin: Bound::Included(first.into()), end: after(prefix) }
+    }
+
+    /// The keys before this one that begin with `prefix`.
+    #[must_use]
+    pub fn before(end: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {
+        Self { begin: Bound::Included(prefix.to_vec()), end: Bound::Excluded(end.into()) }
+    }
+
+    /// Whether no key can be in it. Engines need not look for one then; some panic if asked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match (&self.begin, &self.end) {
+            (Bound::Included(begin), Bound::Included(end)) => begin > end,
+            (
+                Bound::Included(begin) | Bound::Excluded(begin),
+                Bound::Excluded(end) | Bound::Included(end),
+            ) => begin >= end,
+            (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
+        }
+    }
+
+    /// Whether a key is in it.
+    #[must_use]
+    pub fn contains(&self, key: &[u8]) -> bool {
+        RangeBounds::<[u8]>::contains(&self.bounds(), key)
+    }
+
+    /// Both ends, as ranges of standard collections take them.
+    #[must_use]
+    pub fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
+        (self.begin.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice))
+    }
+}
+
+/// The end of all keys that begin with these bytes: the bytes with one added to the last that can take it.
+fn after(prefix: &[u8]) -> Bound<Vec<u8>> {
+    match prefix.iter().rposition(|byte| *byte < u8::MAX) {
+        Some(last) => {
+            let mut end = prefix[..=last].to_vec();
+            end[last] += 1;
+            Bound::Excluded(end)
+        }
+        None => Bound::Unbounded,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_range_holds_what_begins_so(prefix in prop::collection::vec(250u8.., 0..3), key in prop::collection::vec(250u8.., 0..5)) {
+            let keys = Keys::beginning_with(prefix.clone());
+            prop_assert!(!keys.is_empty());
+            prop_assert_eq!(keys.contains(&key), key.starts_with(&prefix));
+        }
+
+        #[test]
+        fn a_range_ends_and_begins_where_it_is_told(at in prop::collection::vec(any::<u8>(), 0..4), key in prop::collection::vec(any::<u8>(), 0..4)) {
+            let (begin, end) = (Keys::from(at.clone(), &[]), Keys::before(at.clone(), &[]));
+            prop_assert_eq!(begin.contains(&key), key >= at);
+            prop_assert_eq!(end.contains(&key), key < at);
+            prop_assert_eq!(end.is_empty(), at.is_empty());
+        }
+    }
+}

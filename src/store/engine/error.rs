@@ -1,0 +1,44 @@
+//! What an engine says when it cannot do what it was asked.
+
+use std::any::Any;
+
+/// Why an engine failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// Another process has it open.
+    #[error("it is in use by another process")]
+    InUse,
+    /// What is there is no store of this engine, or a damaged one. Nothing was changed.
+    #[error("{0}")]
+    Unreadable(String),
+    /// Something else was committed since the view that a batch is based on.
+    #[error("something else was written meanwhile")]
+    Conflict,
+    /// The storage failed.
+    #[error("{reason}")]
+    Failed {
+        /// What happened, in the system's words.
+        reason: String,
+        /// Whether it takes no changes from now on.
+        is_final: bool,
+    },
+}
+
+impl EngineError {
+    /// A failure after which it goes on.
+    pub(in crate::store) fn passing(error: &impl ToString) -> Self {
+        Self::Failed { reason: error.to_string(), is_final: false }
+    }
+
+    /// A failure after which it takes no changes.
+    pub(in crate::store) fn last(error: &impl ToString) -> Self {
+        Self::Failed { reason: error.to_string(), is_final: true }
+    }
+}
+
+/// What a panic says.
+pub(in crate::store) fn words_of(panic: &(dyn Any + Send)) -> String {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+    words.unwrap_or("the storage engine stopped").to_owned()
+}

@@ -1,0 +1,22 @@
+//! What keeps a store: ordered keys in named tables, scans both ways, one atomic commit over several tables that fails on
+//! conflict, and a durable point (`port`). What the keys mean is the business of `store::kv`, which is written once over it.
+//!
+//! No call assumes a local disk. What an engine keeps in files is its own business, and so are its lock and its cache.
+
+mod batch;
+mod error;
+mod folder;
+mod names;
+mod open;
+mod port;
+mod redb;
+mod room;
+mod sled;
+#[cfg(test)]
+mod tests;
+
+pub use self::batch::{Batch, Keys};
+pub use self::error::EngineError;
+pub(in crate::store) use self::error::words_of;
+pub use self::open::{found, has_room, open};
+pub use self::port::{Engine, Entry, Result, Revision, Scan, View};

@@ -1,0 +1,23 @@
+//! What the files of each engine are called.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::EngineKind;
+
+/// The file by which a store of an engine is known in its folder. It is there from the first opening on.
+pub(super) fn file_of(kind: EngineKind, folder: &Path) -> PathBuf {
+    folder.join(match kind {
+        EngineKind::Redb => "store.redb",
+        EngineKind::Sled => "db",
+    })
+}
+
+/// Whether a file, or a folder, of this name in the folder of a store belongs to one of the engines.
+pub(super) fn is_ours(name: &str, is_folder: bool) -> bool {
+    match is_folder {
+        true => name == "blobs",
+        false => {
+            ["store.redb", "db"].contains(&name) || name.starts_with("conf") || name.starts_with("snap.")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Opening the engine that a URL names, or that has a store in its folder.
+
+use std::panic::catch_unwind;
+use std::path::Path;
+
+use super::error::{EngineError, words_of};
+use super::port::{Engine, Result};
+use super::{names, redb, room, sled};
+use crate::config::{EngineKind, StoreUrl};
+
+/// Opens the engine that keeps the store at this place, or makes an empty one there. Blocking.
+///
+/// # Errors
+/// If another process has it, if what is there is no store of this engine or a damaged one, if the folder cannot be read and
+/// written.
+pub fn open(url: &StoreUrl) -> Result<Box<dyn Engine>> {
+    let open = || -> Result<Box<dyn Engine>> {
+        let folder = &url.folder;
+        Ok(match url.engine {
+            EngineKind::Redb => Box::new(redb::RedbEngine::open(folder)?),
+            EngineKind::Sled => Box::new(sled::SledEngine::open(folder)?),
+        })
+    };
+    // Engines answer some kinds of damage with a panic.
+    catch_unwind(open).unwrap_or_else(|panic| Err(EngineError::Unreadable(words_of(&*panic))))
+}
+
+/// The store that is in a folder: of the engine that is asked for if it has one there, else of another that has, else of the
+/// one asked for, to be made.
+#[must_use]
+pub fn found(url: &StoreUrl) -> StoreUrl {
+    let has_store = |kind: &EngineKind| names::file_of(*kind, &url.folder).exists();
+    let engine = match has_store(&url.engine) {
+        true => url.engine,
+        false => EngineKind::ALL.into_iter().find(has_store).unwrap_or(url.engine),
+    };
+    StoreUrl { engine, ..url.clone() }
+}
+
+/// Whether the disk of a folder takes what a store that has just been opened writes. Blocking.
+///
+/// # Errors
+/// Why it does not.
+pub fn has_room(folder: &Path) -> std::io::Result<()> {
+    room::find(folder)
+}

@@ -1,0 +1,92 @@
+//! The port: what an engine does for the store, and what a view of it shows.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use super::batch::{Batch, Keys};
+use super::error::EngineError;
+
+/// The result of every operation of an engine.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
+/// A key and its value.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
+/// What a scan gives, one at a time.
+pub type Scan<'a, T> = Box<dyn DoubleEndedIterator<Item = Result<T>> + 'a>;
+
+/// How many commits a store has seen since it was opened. It tells whether what was read still stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revision(pub u64);
+
+/// Tables of ordered keys. Blocking: the store calls it on threads of its own choice.
+pub trait Engine: Debug + Send + Sync {
+    /// The names of the tables it has.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn tables(&self) -> Result<BTreeSet<String>>;
+
+    /// Makes those of these tables that are not there, empty.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn create_tables(&mut self, tables: &[&'static str]) -> Result<()>;
+
+    /// Everything that was committed before the call, and nothing that is committed while the view is held.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn view(&self) -> Result<Box<dyn View + '_>>;
+
+    /// Makes the changes of a batch, all or none, seen by every later view. They are durable after the next [`Self::sync`].
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`] if something was committed since the view that `based_on` comes from; else of the
+    /// storage. Nothing is changed then.
+    fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()>;
+
+    /// Makes everything committed before the call durable: after it returns, a loss of power loses none of it.
+    ///
+    /// # Errors
+    /// Of the storage. What was committed since the last success may or may not be durable then, and the engine takes no
+    /// further changes.
+    fn sync(&self) -> Result<()>;
+
+    /// The bytes that it takes where it keeps them; the garbage in it included.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn disk_bytes(&self) -> Result<u64>;
+
+    /// Gives the space of what was removed back to the system, as far as that is possible while it is open. Gives whether
+    /// there was something to do.
+    ///
+    /// # Errors
+    /// Of the storage. Nothing is lost then.
+    fn compact(&mut self) -> Result<bool>;
+}
+
+/// The content of an engine at one moment. A table that was not made is empty.
+pub trait View {
+    /// Which commit it shows.
+    fn revision(&self) -> Revision;
+
+    /// One value; `None` where there is none.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>>;
+
+    /// The entries of a range in the order of their keys, from either end. An error is the last item.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn scan(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Entry>>;
+
+    /// The keys of a range, as [`Self::scan`] gives them.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn keys(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Vec<u8>>>;
+}

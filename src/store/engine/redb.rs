@@ -1,0 +1,239 @@
+//! The engine that redb keeps in one file of a folder: a table per table.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use redb::{
+    CommitError, CompactionError, Database, DatabaseError, Durability, ReadOnlyTable, ReadTransaction,
+    ReadableDatabase, StorageError, TableDefinition, TableError, TableHandle, TransactionError,
+};
+
+use super::batch::{Batch, Keys};
+use super::error::EngineError;
+use super::port::{Engine, Entry, Result, Revision, Scan, View};
+use super::{folder, names};
+use crate::config::EngineKind;
+
+/// Bytes redb keeps in memory: the conversations of the moment, not the history.
+const CACHE: usize = 8 * 1024 * 1024;
+
+/// A store that redb keeps.
+pub(super) struct RedbEngine {
+    folder: PathBuf,
+    db: Database,
+    /// How many commits there were. Held while one is made, so that a view knows which it shows.
+    commits: Mutex<u64>,
+}
+
+impl RedbEngine {
+    /// As [`super::open`].
+    pub(super) fn open(folder: &Path) -> Result<Self> {
+        if folder.is_file() {
+            return Err(EngineError::Unreadable("it is a file, a store is a folder".to_owned()));
+        }
+        prepare(folder).map_err(|error| EngineError::passing(&error))?;
+        let file = file(folder);
+        let db = folder::patiently(|| {
+            let mut builder = Database::builder();
+            builder.set_cache_size(CACHE);
+            builder.create(&file).map_err(open_error)
+        })?;
+        folder::sync_entries(folder).map_err(|error| EngineError::passing(&error))?;
+        folder::mend(folder);
+        Ok(Self { folder: folder.to_owned(), db, commits: Mutex::default() })
+    }
+}
+
+/// Makes the folder and the file, which the owner alone may read from its first byte on.
+fn prepare(folder: &Path) -> io::Result<()> {
+    folder::prepare(folder)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(folder::FILE);
+    options.open(file(folder)).map(drop)
+}
+
+fn file(folder: &Path) -> PathBuf {
+    names::file_of(EngineKind::Redb, folder)
+}
+
+const fn definition(table: &str) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
+    TableDefinition::new(table)
+}
+
+impl Engine for RedbEngine {
+    fn tables(&self) -> Result<BTreeSet<String>> {
+        let read = self.db.begin_read().map_err(transaction_error)?;
+        let tables = read.list_tables().map_err(storage_error)?;
+        Ok(tables.map(|table| table.name().to_owned()).collect())
+    }
+
+    fn create_tables(&mut self, tables: &[&'static str]) -> Result<()> {
+        let known = self.tables()?;
+        if tables.iter().all(|name| known.contains(*name)) {
+            return Ok(());
+        }
+        let write = self.db.begin_write().map_err(transaction_error)?;
+        for name in tables {
+            write.open_table(definition(name)).map_err(table_error)?;
+        }
+        write.commit().map_err(commit_error)
+    }
+
+    fn view(&self) -> Result<Box<dyn View + '_>> {
+        let commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = self.db.begin_read().map_err(transaction_error)?;
+        Ok(Box::new(RedbView { read, revision: Revision(*commits) }))
+    }
+
+    fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()> {
+        let mut write = self.db.begin_write().map_err(transaction_error)?;
+        let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        if *commits != based_on.0 {
+            return Err(EngineError::Conflict);
+        }
+        write.set_durability(Durability::None).map_err(|error| EngineError::passing(&error))?;
+        for (name, changes) in batch.tables() {
+            let mut table = write.open_table(definition(name)).map_err(table_error)?;
+            for (key, value) in changes {
+                match value {
+                    Some(value) => table.insert(key, value).map_err(storage_error)?,
+                    None => table.remove(key).map_err(storage_error)?,
+                };
+            }
+        }
+        write.commit().map_err(commit_error)?;
+        *commits += 1;
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        // A commit that waits for the disk takes those before it along.
+        self.db.begin_write().map_err(transaction_error)?.commit().map_err(commit_error)
+    }
+
+    fn disk_bytes(&self) -> Result<u64> {
+        let file = std::fs::metadata(file(&self.folder));
+        file.map(|file| file.len()).map_err(|error| EngineError::passing(&error))
+    }
+
+    fn compact(&mut self) -> Result<bool> {
+        self.db.compact().map_err(|error| match error {
+            CompactionError::Storage(error) => storage_error(error),
+            error => EngineError::passing(&error),
+        })
+    }
+}
+
+impl fmt::Debug for RedbEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedbEngine").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+struct RedbView {
+    read: ReadTransaction,
+    revision: Revision,
+}
+
+impl RedbView {
+    fn table(&self, table: &str) -> Result<Option<ReadOnlyTable<&'static [u8], &'static [u8]>>> {
+        match self.read.open_table(definition(table)) {
+            Ok(table) => Ok(Some(table)),
+            Err(TableError::TableDoesNotExist(_)) => Ok(None),
+            Err(error) => Err(table_error(error)),
+        }
+    }
+
+    fn range(
+        &self,
+        table: &str,
+        keys: &Keys,
+    ) -> Result<Option<redb::Range<'static, &'static [u8], &'static [u8]>>> {
+        match self.table(table)? {
+            Some(table) if !keys.is_empty() => {
+                table.range::<&[u8]>(keys.bounds()).map(Some).map_err(storage_error)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl View for RedbView {
+    fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Some(table) = self.table(table)? else { return Ok(None) };
+        let found = table.get(key).map_err(storage_error)?;
+        Ok(found.map(|value| value.value().to_vec()))
+    }
+
+    fn scan(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Entry>> {
+        let Some(found) = self.range(table, keys)? else { return Ok(Box::new(std::iter::empty())) };
+        Ok(Box::new(found.map(|item| match item {
+            Ok((key, value)) => Ok((key.value().to_vec(), value.value().to_vec())),
+            Err(error) => Err(storage_error(error)),
+        })))
+    }
+
+    fn keys(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Vec<u8>>> {
+        let Some(found) = self.range(table, keys)? else { return Ok(Box::new(std::iter::empty())) };
+        Ok(Box::new(found.map(|item| match item {
+            Ok((key, _)) => Ok(key.value().to_vec()),
+            Err(error) => Err(storage_error(error)),
+        })))
+    }
+}
+
+fn open_error(error: DatabaseError) -> EngineError {
+    match error {
+        DatabaseError::DatabaseAlreadyOpen => EngineError::InUse,
+        DatabaseError::UpgradeRequired(_) | DatabaseError::RepairAborted => {
+            EngineError::Unreadable(error.to_string())
+        }
+        DatabaseError::Storage(error) => storage_error(error),
+        error => EngineError::passing(&error),
+    }
+}
+
+fn transaction_error(error: TransactionError) -> EngineError {
+    match error {
+        TransactionError::Storage(error) => storage_error(error),
+        error => EngineError::passing(&error),
+    }
+}
+
+fn table_error(error: TableError) -> EngineError {
+    match error {
+        TableError::Storage(error) => storage_error(error),
+        TableError::TableDoesNotExist(_) | TableError::TableAlreadyOpen(..) => EngineError::passing(&error),
+        error => EngineError::Unreadable(error.to_string()),
+    }
+}
+
+fn commit_error(error: CommitError) -> EngineError {
+    match error {
+        CommitError::Storage(error) => storage_error(error),
+        error => EngineError::passing(&error),
+    }
+}
+
+fn storage_error(error: StorageError) -> EngineError {
+    match error {
+        StorageError::Corrupted(reason) => EngineError::Unreadable(reason),
+        StorageError::ValueTooLarge(_) => EngineError::passing(&error),
+        // What a file says that is none of redb's.
+        StorageError::Io(error) if error.kind() == ErrorKind::InvalidData => {
+            EngineError::Unreadable(error.to_string())
+        }
+        StorageError::Io(error) => EngineError::last(&error),
+        // After one failed write redb refuses all others.
+        error => EngineError::last(&error),
+    }
+}

@@ -1,0 +1,91 @@
+//! What can be told from the files of a store before sled opens them. sled takes damage for the end of its log, or for
+//! an empty store, and clears what comes after it; so what is plainly not a sled store is refused while it is untouched.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// The size of the segments of sled's log; a store made with another is refused by sled itself.
+const SEGMENT: usize = 512 * 1024;
+
+/// Why this folder is no store and cannot become one; `None` if it may be opened.
+pub(super) fn objection(folder: &Path) -> io::Result<Option<String>> {
+    match fs::metadata(folder) {
+        Ok(metadata) if !metadata.is_dir() => {
+            return Ok(Some("it is a file, a store is a folder".to_owned()));
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let headers = match File::open(folder.join("db")) {
+        Ok(mut log) => headers(&mut log)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    if headers.iter().all(|header| *header == Header::Blank) {
+        return Ok(has_snapshot(folder)?.then(|| "the file `db` is missing or empty".to_owned()));
+    }
+    if !folder.join("conf").exists() {
+        return Ok(Some("the file `conf` is missing".to_owned()));
+    }
+    let damaged = headers.iter().position(|header| *header == Header::Damaged);
+    Ok(damaged.map(|segment| format!("segment {segment} of the file `db` is damaged")))
+}
+
+fn has_snapshot(folder: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        if entry?.file_name().to_string_lossy().starts_with("snap.") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Header {
+    /// The segment was never written, or was cleared.
+    Blank,
+    Whole,
+    Damaged,
+}
+
+/// The headers of all segments: a checksum of the 16 bytes that follow it.
+fn headers(log: &mut File) -> io::Result<Vec<Header>> {
+    let length = log.metadata()?.len();
+    let mut headers = Vec::new();
+    for at in (0..length).step_by(SEGMENT) {
+        let mut bytes = Vec::with_capacity(20);
+        log.seek(SeekFrom::Start(at))?;
+        log.take(20).read_to_end(&mut bytes)?;
+        let (sum, rest) = bytes.split_at(bytes.len().min(4));
+        headers.push(match (!crc32(rest)).to_le_bytes() == *sum {
+            _ if bytes.iter().all(|byte| *byte == 0) => Header::Blank,
+            true => Header::Whole,
+            false => Header::Damaged,
+        });
+    }
+    Ok(headers)
+}
+
+/// The common CRC-32, bit by bit: a header is 16 bytes.
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = u32::MAX;
+    for byte in bytes {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
+        }
+    }
+    !crc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_the_common_one() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+}

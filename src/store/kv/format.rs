@@ -1,0 +1,67 @@
+//! The format of a store: checked before anything is read, recorded when the store is made.
+
+use std::path::Path;
+
+use super::fault::Fault;
+use super::space::Space;
+use super::tables;
+use crate::ids::BotId;
+use crate::store::StoreError;
+use crate::store::engine::{Batch, Engine, EngineError};
+
+/// The format this build writes, and the newest it reads. In format 1 the keys name no bot; such a store is used as it is.
+pub(super) const FORMAT: u32 = 2;
+/// What fails when opening fails.
+pub(super) const OPEN: &str = "be opened";
+/// The table and the key it is recorded under, in every format.
+const META: &str = "meta";
+const KEY: &[u8] = b"format";
+
+/// Checks the format of a store, or gives a new one this format, and makes the tables that are missing. Gives where in it the
+/// records of a bot are.
+pub(super) fn prepare(engine: &mut dyn Engine, folder: &Path, bot: BotId) -> Result<Space, StoreError> {
+    let place = folder.display().to_string();
+    let found = found(engine).map_err(|fault| fault.into_error(&place, OPEN))?;
+    let space = match found {
+        Some(1) => Space::whole(),
+        Some(FORMAT) | None => Space::of(bot),
+        Some(found) if found > FORMAT => {
+            return Err(StoreError::NewerFormat { place, found, known: FORMAT });
+        }
+        Some(_) => {
+            return Err(StoreError::Unreadable { place, reason: "its format is not known".to_owned() });
+        }
+    };
+    let made = create(engine, found.is_none());
+    made.map_err(|error| Fault::from(error).into_error(&place, OPEN))?;
+    Ok(space)
+}
+
+/// The format on record; `None` if the store is new.
+fn found(engine: &dyn Engine) -> Result<Option<u32>, Fault> {
+    let unreadable = |reason: &str| Fault::from(EngineError::Unreadable(reason.to_owned()));
+    let tables = engine.tables()?;
+    if !tables.is_empty() && !tables.contains(META) {
+        return Err(unreadable("it is the database of another program"));
+    }
+    match engine.view()?.get(META, KEY)? {
+        Some(format) => {
+            serde_json::from_slice(&format).map(Some).map_err(|_error| unreadable("its format is not known"))
+        }
+        // A crash may have left a new store with no more than its first table.
+        None if tables.len() <= 1 => Ok(None),
+        None => Err(unreadable("its format is not recorded")),
+    }
+}
+
+fn create(engine: &mut dyn Engine, is_new: bool) -> Result<(), EngineError> {
+    if is_new {
+        engine.create_tables(&[META])?;
+        let mut batch = Batch::default();
+        batch.put(META, KEY.to_vec(), FORMAT.to_string().into_bytes());
+        let revision = engine.view()?.revision();
+        engine.commit(revision, &batch)?;
+    }
+    engine.create_tables(&tables::NAMES)?;
+    engine.sync()
+}

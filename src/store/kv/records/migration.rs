@@ -1,0 +1,116 @@
+//! A chat that gets a new id, as a group does when it becomes a supergroup: what is kept under the old one moves over.
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::{access, parked, spending, tasks};
+use crate::domain::access::AccessChange;
+use crate::ids::ChatId;
+
+/// Moves everything but what is in progress: turns and deliveries end where they began.
+pub(in crate::store::kv) fn migrate(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    if from == to {
+        return Ok(());
+    }
+    move_settings(tables, changes, from, to)?;
+    move_config_changes(tables, changes, from, to)?;
+    move_notes(tables, changes, from, to)?;
+    move_sessions(tables, changes, from, to)?;
+    move_background(tables, changes, from, to)?;
+    spending::migrate(tables, changes, from, to)?;
+    tasks::migrate(tables, changes, from, to)?;
+    parked::migrate(tables, changes, from, to)?;
+    access::apply(tables, changes, AccessChange::Migrate { from, to }).map(drop)
+}
+
+fn move_settings(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    let (old, new) = (key::chat(from), key::chat(to));
+    let Some(config) = tables.chats.find(&old)? else {
+        return Ok(());
+    };
+    if !tables.chats.contains(&new)? {
+        changes.put(&tables.chats, new, &config)?;
+    }
+    changes.remove(&tables.chats, old);
+    Ok(())
+}
+
+fn move_config_changes(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.config_changes.scan(&[])? {
+        let (key, mut change) = item?;
+        if change.chat == from {
+            change.chat = to;
+            changes.put(&tables.config_changes, &key, &change)?;
+        }
+    }
+    Ok(())
+}
+
+fn move_notes(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: ChatId) -> Result<(), Fault> {
+    let kept = tables.notes.list(&key::chat(to))?;
+    for item in tables.notes.scan(&key::chat(from))? {
+        let (old, mut note) = item?;
+        note.chat = to;
+        if !kept.iter().any(|other| other.says_the_same(&note)) {
+            changes.put(&tables.notes, key::note(to, note.id), &note)?;
+        }
+        changes.remove(&tables.notes, old);
+    }
+    Ok(())
+}
+
+/// Of a chat's sessions only the current ones are found by its id; of the others each says where it took place.
+fn move_sessions(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.sessions.scan(&[])? {
+        let (key, mut session) = item?;
+        if session.conversation.chat == from {
+            session.conversation.chat = to;
+            changes.put(&tables.sessions, &key, &session)?;
+        }
+    }
+    for item in tables.current.scan(&key::chat(from))? {
+        let (old, session) = item?;
+        let new = key::moved(&old, to);
+        if !tables.current.contains(&new)? {
+            changes.put(&tables.current, new, &session)?;
+        }
+        changes.remove(&tables.current, old);
+    }
+    Ok(())
+}
+
+fn move_background(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.background.scan(&key::chat(from))? {
+        let (old, mut message) = item?;
+        message.place.chat = to;
+        changes.put(&tables.background, key::moved(&old, to), &message)?;
+        changes.remove(&tables.background, old);
+    }
+    Ok(())
+}

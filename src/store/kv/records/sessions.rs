@@ -1,0 +1,99 @@
+//! Sessions of conversations and the messages in them.
+
+use chrono::{DateTime, Utc};
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
+use crate::domain::turn::SessionTail;
+use crate::ids::{ChatId, SessionId};
+
+/// The current session, begun if there is none.
+pub(in crate::store::kv) fn current(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    conversation: Conversation,
+    now: DateTime<Utc>,
+) -> Result<Session, Fault> {
+    stored(tables, conversation)?.map_or_else(|| begin(tables, changes, conversation, now), Ok)
+}
+
+/// The current session; `None` before the first one.
+fn stored(tables: &Tables<'_>, conversation: Conversation) -> Result<Option<Session>, Fault> {
+    match tables.current.get(&key::conversation(conversation))? {
+        Some(id) => tables.sessions.get(&key::id(id)),
+        None => Ok(None),
+    }
+}
+
+/// Begins another session.
+pub(in crate::store::kv) fn begin(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    conversation: Conversation,
+    now: DateTime<Utc>,
+) -> Result<Session, Fault> {
+    let session = Session::new(conversation, now);
+    put_current(tables, changes, &session)?;
+    Ok(session)
+}
+
+/// Writes a session and makes it the current one of its conversation.
+pub(super) fn put_current(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    session: &Session,
+) -> Result<(), Fault> {
+    changes.put(&tables.sessions, key::id(session.id), session)?;
+    changes.put(&tables.current, key::conversation(session.conversation), &session.id)
+}
+
+/// The end of the current session; `None` before the first one.
+pub(super) fn current_tail(
+    tables: &Tables<'_>,
+    conversation: Conversation,
+) -> Result<Option<SessionTail>, Fault> {
+    let Some(session) = stored(tables, conversation)? else {
+        return Ok(None);
+    };
+    let next_index = tables.messages.next_index(&key::id(session.id))?;
+    Ok(Some(SessionTail { session: session.id, record: Some(session), next_index }))
+}
+
+/// The end of a session, also of one whose record cannot be read.
+pub(super) fn tail(tables: &Tables<'_>, session: SessionId) -> Result<SessionTail, Fault> {
+    let record = tables.sessions.find(&key::id(session))?;
+    let next_index = tables.messages.next_index(&key::id(session))?;
+    Ok(SessionTail { session, record, next_index })
+}
+
+/// The newest messages of a session, oldest first.
+pub(in crate::store::kv) fn recent(
+    tables: &Tables<'_>,
+    session: SessionId,
+    limit: usize,
+) -> Result<Vec<Message>, Fault> {
+    let newest = tables.messages.scan(&key::id(session))?.rev().map(|item| item.map(|(_, message)| message));
+    let current = newest.filter(|message| !message.as_ref().is_ok_and(|message| message.replaced));
+    let mut messages = current.take(limit).collect::<Result<Vec<_>, _>>()?;
+    messages.reverse();
+    Ok(messages)
+}
+
+/// A message by its key, if its session belongs to this chat.
+pub(in crate::store::kv) fn entry(
+    tables: &Tables<'_>,
+    chat: ChatId,
+    key: EntryKey,
+) -> Result<Option<Message>, Fault> {
+    let session = tables.sessions.get(&key::id(key.session))?;
+    match session.filter(|session| session.conversation.chat == chat) {
+        Some(session) => {
+            let message = tables.messages.get(&key::message(session.id, key.index))?;
+            Ok(message.filter(|message| !message.replaced))
+        }
+        None => Ok(None),
+    }
+}

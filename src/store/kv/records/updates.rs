@@ -1,0 +1,27 @@
+//! Updates that are settled: no longer in the inbox, among those that were seen.
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use crate::ids::{BotId, UpdateId};
+
+/// Moves updates from the inbox to those that were seen, at the time they were accepted. One that is not in the inbox is
+/// passed over.
+pub(in crate::store::kv) fn settle(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    bot: BotId,
+    updates: &[UpdateId],
+) -> Result<(), Fault> {
+    for &id in updates {
+        let key = key::update(bot, id);
+        let Some(update) = tables.inbox.find(&key)? else {
+            continue;
+        };
+        changes.put(&tables.seen, key.clone(), &())?;
+        changes.put(&tables.seen_by_time, key::update_at(bot, update.accepted_at, id), &())?;
+        changes.remove(&tables.inbox, key);
+    }
+    Ok(())
+}

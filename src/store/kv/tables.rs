@@ -1,0 +1,179 @@
+//! All tables of the store, and what each holds.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::snapshot::{QUARANTINE, Snapshot};
+use super::table::Table;
+use crate::domain::access::AccessList;
+use crate::domain::chat::ChatConfig;
+use crate::domain::config_change::ConfigChange;
+use crate::domain::conversation::{Message, Session};
+use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
+use crate::domain::message::Inbound;
+use crate::domain::note::Note;
+use crate::domain::task::{Task, TaskRun};
+use crate::domain::tool::ToolCall;
+use crate::domain::turn::{ActiveTurn, ParkedTurn};
+use crate::domain::usage::{Reservation, Spending};
+use crate::ids::{SessionId, UpdateId};
+
+/// All tables of the store, as they stand in a snapshot.
+pub(super) struct Tables<'a> {
+    /// What they stand in.
+    pub(super) snapshot: &'a Snapshot<'a>,
+    /// Updates not settled yet, by bot and id.
+    pub(super) inbox: Table<'a, Accepted>,
+    /// Settled updates, by bot and id.
+    pub(super) seen: Table<'a, ()>,
+    /// The same updates by the time they were accepted, so that the oldest are found without a search.
+    pub(super) seen_by_time: Table<'a, ()>,
+    /// The text of updates that could not be read, by bot and id, for some days; their ids are among the seen.
+    pub(super) unreadable: Table<'a, SetAside>,
+    /// The current session of a conversation.
+    pub(super) current: Table<'a, SessionId>,
+    /// Sessions by id.
+    pub(super) sessions: Table<'a, Session>,
+    /// Messages by session and index.
+    pub(super) messages: Table<'a, Message>,
+    /// The turn that runs in a conversation.
+    pub(super) turns: Table<'a, ActiveTurn>,
+    /// Turns that wait for a person, by id.
+    pub(super) parked: Table<'a, ParkedTurn>,
+    /// Tool calls by turn and order.
+    pub(super) calls: Table<'a, ToolCall>,
+    /// Background by conversation and time.
+    pub(super) background: Table<'a, Inbound>,
+    /// Replies on their way, by id.
+    pub(super) deliveries: Table<'a, Outgoing>,
+    /// Messages of answers that are not whole yet, by turn and index.
+    pub(super) live: Table<'a, LiveMessage>,
+    /// Messages the bot sent, by chat and message: who speaks in each, which older versions did not keep.
+    pub(super) own: Table<'a, Option<Author>>,
+    /// The same messages by time, so that the oldest are found without a search.
+    pub(super) own_by_time: Table<'a, ()>,
+    /// Notes by chat and id.
+    pub(super) notes: Table<'a, Note>,
+    /// Settings by chat.
+    pub(super) chats: Table<'a, ChatConfig>,
+    /// What the model changed of settings, by turn.
+    pub(super) config_changes: Table<'a, ConfigChange>,
+    /// The one access list.
+    pub(super) access: Table<'a, AccessList>,
+    /// Strangers who were told that the bot is private, and when.
+    pub(super) strangers: Table<'a, DateTime<Utc>>,
+    /// What was spent, by day, chat, person and model.
+    pub(super) spent: Table<'a, Spending>,
+    /// What is set aside for calls under way, by id.
+    pub(super) reserved: Table<'a, Reservation>,
+    /// The days of whose caps owners have been told.
+    pub(super) told_of_caps: Table<'a, ()>,
+    /// Tasks by id.
+    pub(super) tasks: Table<'a, Task>,
+    /// The same tasks by chat.
+    pub(super) tasks_of_chat: Table<'a, ()>,
+    /// Those that may still run, by creator.
+    pub(super) tasks_of_user: Table<'a, ()>,
+    /// Tasks by the time somebody has to look after them.
+    pub(super) tasks_by_wake: Table<'a, ()>,
+    /// Tasks whose run is under way.
+    pub(super) leases: Table<'a, ()>,
+    /// How tasks ran, by task and order.
+    pub(super) task_runs: Table<'a, TaskRun>,
+}
+
+/// An update in the inbox.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Accepted {
+    pub(super) id: UpdateId,
+    pub(super) accepted_at: DateTime<Utc>,
+    pub(super) body: Value,
+}
+
+/// An update that could not be read.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SetAside {
+    pub(super) arrived_at: DateTime<Utc>,
+    pub(super) bytes: usize,
+    pub(super) text: String,
+}
+
+/// A pending delivery, and where its answer is stored.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Outgoing {
+    pub(super) delivery: PendingDelivery,
+    pub(super) answer: Option<(SessionId, u32)>,
+}
+
+/// The stored names of all tables.
+pub(super) const NAMES: [&str; 30] = [
+    "inbox",
+    "seen",
+    "seen_by_time",
+    "unreadable_updates",
+    "current",
+    "sessions",
+    "messages",
+    "runs",
+    "parked",
+    "calls",
+    "overheard",
+    "deliveries",
+    "live",
+    "own",
+    "own_by_time",
+    "notes",
+    "chats",
+    "config_changes",
+    "access",
+    "strangers",
+    "spent",
+    "reserved",
+    "told_of_caps",
+    "tasks",
+    "tasks_of_chat",
+    "tasks_of_user",
+    "tasks_by_wake",
+    "claims",
+    "task_runs",
+    QUARANTINE,
+];
+
+impl<'a> Tables<'a> {
+    /// The tables of a snapshot.
+    pub(super) const fn of(snapshot: &'a Snapshot<'a>) -> Self {
+        Self {
+            snapshot,
+            inbox: Table::new("inbox", snapshot),
+            seen: Table::new("seen", snapshot),
+            seen_by_time: Table::new("seen_by_time", snapshot),
+            unreadable: Table::new("unreadable_updates", snapshot),
+            current: Table::new("current", snapshot),
+            sessions: Table::new("sessions", snapshot),
+            messages: Table::new("messages", snapshot),
+            turns: Table::new("runs", snapshot),
+            parked: Table::new("parked", snapshot),
+            calls: Table::new("calls", snapshot),
+            background: Table::new("overheard", snapshot),
+            deliveries: Table::new("deliveries", snapshot),
+            live: Table::new("live", snapshot),
+            own: Table::new("own", snapshot),
+            own_by_time: Table::new("own_by_time", snapshot),
+            notes: Table::new("notes", snapshot),
+            chats: Table::new("chats", snapshot),
+            config_changes: Table::new("config_changes", snapshot),
+            access: Table::new("access", snapshot),
+            strangers: Table::new("strangers", snapshot),
+            spent: Table::new("spent", snapshot),
+            reserved: Table::new("reserved", snapshot),
+            told_of_caps: Table::new("told_of_caps", snapshot),
+            tasks: Table::new("tasks", snapshot),
+            tasks_of_chat: Table::new("tasks_of_chat", snapshot),
+            tasks_of_user: Table::new("tasks_of_user", snapshot),
+            tasks_by_wake: Table::new("tasks_by_wake", snapshot),
+            leases: Table::new("claims", snapshot),
+            task_runs: Table::new("task_runs", snapshot),
+        }
+    }
+}

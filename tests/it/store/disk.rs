@@ -1,0 +1,248 @@
+//! A store in a folder, kept by one of the engines: its lock, and what every engine refuses to open.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use figaro::config::{EngineKind, StoreUrl};
+use figaro::ids::{BotId, SessionId};
+use figaro::store::engine::{self, Batch};
+use figaro::store::kv::KvStore;
+use figaro::store::{ConversationStore, Store, StoreError};
+use tempfile::TempDir;
+
+use super::{BOT, Backend, at, raw, words};
+use crate::support::records::Records;
+
+/// A store in a folder of its own.
+pub(super) struct Disk {
+    kind: EngineKind,
+    folder: TempDir,
+}
+
+impl Disk {
+    pub(super) fn new(kind: EngineKind) -> Self {
+        Self { kind, folder: TempDir::new().unwrap() }
+    }
+
+    /// The folder around the store's.
+    pub(super) fn home(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub(super) fn url(&self) -> StoreUrl {
+        StoreUrl::new(self.kind, self.path())
+    }
+
+    pub(super) async fn try_open(&self) -> Result<KvStore, StoreError> {
+        KvStore::open(&self.url(), BOT).await
+    }
+
+    /// The same records past the store, which is closed.
+    pub(super) fn records(&self) -> Records {
+        Records::of(&self.url())
+    }
+
+    /// The files as they are now, as a crash would leave them.
+    pub(super) fn crash_image(&self) -> Self {
+        let image = Self::new(self.kind);
+        for (path, bytes) in files(&self.path()) {
+            let copy = image.path().join(path.strip_prefix(self.path()).unwrap());
+            fs::create_dir_all(copy.parent().unwrap()).unwrap();
+            fs::write(copy, bytes).unwrap();
+        }
+        image
+    }
+}
+
+#[async_trait]
+impl Backend for Disk {
+    async fn open_for(&self, bot: BotId) -> Arc<dyn Store> {
+        Arc::new(KvStore::open(&self.url(), bot).await.unwrap())
+    }
+}
+
+/// The files of a folder and of those in it, and what is in them.
+pub(super) fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    found
+}
+
+/// What can be done to a store while it is closed, and what that is called.
+pub(super) type Harm = (&'static str, fn(&Path));
+
+/// Fills a part of a file with nonsense.
+pub(super) fn overwrite(path: &Path, from: usize, length: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[from..from + length].fill(0x5A);
+    fs::write(path, bytes).unwrap();
+}
+
+/// After each of these, the store is refused and its files stay as they are.
+pub(super) async fn is_refused_untouched(sound: &Disk, cases: &[Harm]) {
+    for (name, harm) in cases {
+        let damaged = sound.crash_image();
+        harm(&damaged.path());
+        let before = files(&damaged.path());
+        let refused = damaged.try_open().await.unwrap_err();
+        assert!(matches!(refused, StoreError::Unreadable { .. }), "{name}: {refused}");
+        assert!(files(&damaged.path()) == before, "{name}: files were changed");
+    }
+}
+
+/// A store that was opened twice and holds some long messages.
+pub(super) async fn with_long_messages(kind: EngineKind) -> Disk {
+    let sound = Disk::new(kind);
+    for _ in 0..2 {
+        let store = sound.try_open().await.unwrap();
+        for i in 0..40 {
+            store.append(words(SessionId::new(), &format!("{i}").repeat(20_000))).await.unwrap();
+        }
+    }
+    sound
+}
+
+async fn a_second_opening_is_refused(folder: &Disk) {
+    let store = folder.try_open().await.unwrap();
+    let refused = folder.try_open().await.unwrap_err();
+    assert!(
+        matches!(&refused, StoreError::InUse(place) if *place == folder.path().display().to_string()),
+        "{refused}"
+    );
+    store.append(words(SessionId::new(), "still fine")).await.unwrap();
+    drop(store);
+    folder.try_open().await.unwrap();
+}
+
+async fn a_path_that_cannot_be_a_folder_is_refused(folder: &Disk) {
+    let file = folder.home().join("notes.txt");
+    fs::write(&file, "mine").unwrap();
+    let refused = KvStore::open(&StoreUrl::new(folder.kind, &file), BOT).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unreadable { .. }), "{refused}");
+    let refused = KvStore::open(&StoreUrl::new(folder.kind, file.join("below")), BOT).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Failed { .. }), "{refused}");
+    assert!(refused.to_string().contains("notes.txt/below"), "the folder is named: {refused}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+async fn other_formats_are_refused(folder: &Disk) {
+    folder.try_open().await.unwrap().append(words(SessionId::new(), "kept")).await.unwrap();
+    let all = |records: Records| ["messages", "sessions", "meta"].map(|table| records.all(table));
+    for (format, newer) in [("3", true), ("0", false), ("one", false)] {
+        folder.records().put("meta", b"format", format);
+        let before = all(folder.records());
+        match folder.try_open().await.unwrap_err() {
+            StoreError::NewerFormat { found: 3, known: 2, .. } if newer => {}
+            StoreError::Unreadable { .. } if !newer => {}
+            other => panic!("{format}: {other}"),
+        }
+        assert_eq!(all(folder.records()), before);
+    }
+}
+
+async fn anothers_database_is_refused(folder: &Disk) {
+    let mut engine = engine::open(&folder.url()).unwrap();
+    engine.create_tables(&["theirs"]).unwrap();
+    drop(engine);
+    let refused = folder.try_open().await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unreadable { .. }), "{refused}");
+    let mut engine = engine::open(&folder.url()).unwrap();
+    assert_eq!(engine.tables().unwrap().len(), 1, "nothing was made in it");
+    engine.create_tables(&["meta"]).unwrap();
+    drop(engine);
+    let refused = folder.try_open().await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unreadable { .. }), "its format is not known: {refused}");
+}
+
+async fn a_first_opening_that_was_cut_short_is_no_damage(folder: &Disk) {
+    drop(engine::open(&folder.url()).unwrap());
+    folder.try_open().await.unwrap();
+    let other = Disk::new(folder.kind);
+    engine::open(&other.url()).unwrap().create_tables(&["meta"]).unwrap();
+    other.try_open().await.unwrap();
+}
+
+/// Format 1 named no bot in its keys.
+async fn a_store_of_format_1_is_used_as_it_is(folder: &Disk) {
+    let mut engine = engine::open(&folder.url()).unwrap();
+    engine.create_tables(&["meta", "chats"]).unwrap();
+    let mut batch = Batch::default();
+    batch.put("meta", b"format".to_vec(), b"1".to_vec());
+    batch.put("chats", (super::CHAT.0 ^ i64::MIN).to_be_bytes().to_vec(), br#"{"language":"de"}"#.to_vec());
+    let revision = engine.view().unwrap().revision();
+    engine.commit(revision, &batch).unwrap();
+    drop(engine);
+    for bot in [BOT, BotId(78)] {
+        let store = folder.open_for(bot).await;
+        assert_eq!(store.chat_config(super::CHAT).await.unwrap().language.as_deref(), Some("de"));
+        store.accept(vec![raw(bot.0)], at(0)).await.unwrap();
+    }
+    assert_eq!(folder.open().await.unsettled().await.unwrap(), [raw(BOT.0)]);
+    assert_eq!(folder.records().all("meta"), [(b"format".to_vec(), b"1".to_vec())]);
+}
+
+async fn bots_share_a_store_and_nothing_in_it(folder: &Disk) {
+    let store = folder.open().await;
+    let german = figaro::domain::chat::ConfigPatch {
+        language: Some(Some("de".into())),
+        ..figaro::domain::chat::ConfigPatch::default()
+    };
+    store.change_chat_config(super::CHAT, german).await.unwrap();
+    store.accept(vec![raw(1)], at(0)).await.unwrap();
+    drop(store);
+    let other = folder.open_for(BotId(78)).await;
+    assert_eq!(other.chat_config(super::CHAT).await.unwrap().language, None);
+    assert_eq!(other.unsettled().await.unwrap(), []);
+    drop(other);
+    assert_eq!(folder.open().await.chat_config(super::CHAT).await.unwrap().language.as_deref(), Some("de"));
+}
+
+async fn its_debug_form_tells_nothing(folder: &Disk) {
+    let store = folder.open().await;
+    store.accept(vec![raw(123_456)], at(0)).await.unwrap();
+    assert!(!format!("{store:?}").contains("123456"));
+}
+
+macro_rules! for_every_engine {
+    ($($behaviour:ident)+) => {
+        mod on_redb {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $behaviour() {
+                super::$behaviour(&super::Disk::new(figaro::config::EngineKind::Redb)).await;
+            })+
+        }
+
+        mod on_sled {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $behaviour() {
+                super::$behaviour(&super::Disk::new(figaro::config::EngineKind::Sled)).await;
+            })+
+        }
+    };
+}
+pub(super) use for_every_engine;
+
+for_every_engine! {
+    a_second_opening_is_refused
+    a_path_that_cannot_be_a_folder_is_refused
+    other_formats_are_refused
+    anothers_database_is_refused
+    a_first_opening_that_was_cut_short_is_no_damage
+    a_store_of_format_1_is_used_as_it_is
+    bots_share_a_store_and_nothing_in_it
+    its_debug_form_tells_nothing
+}

@@ -1,0 +1,90 @@
+//! The stored records of a bot that has stopped, past the store: to look at them, to change their times, to damage them.
+
+use std::path::{Path, PathBuf};
+
+use figaro::config::{EngineKind, StoreUrl};
+use figaro::ids::BotId;
+use figaro::store::engine::{self, Batch, Engine, Keys};
+use figaro::store::kv::KvStore;
+use serde_json::Value;
+
+use super::World;
+
+/// What keeps the stores of all bots of this run: the default, or what the variable `FIGARO_TEST_STORE` names.
+#[expect(clippy::disallowed_methods, reason = "a run of the tests is told by its environment")]
+pub fn engine_kind() -> EngineKind {
+    let Ok(name) = std::env::var("FIGARO_TEST_STORE") else { return EngineKind::ALL[0] };
+    EngineKind::ALL.into_iter().find(|kind| kind.name() == name).expect("FIGARO_TEST_STORE names an engine")
+}
+
+/// A store in this folder, as this run keeps stores.
+pub fn store_url(folder: impl AsRef<Path>) -> StoreUrl {
+    StoreUrl::new(engine_kind(), folder.as_ref())
+}
+
+/// The file that holds most of a store in this folder.
+pub fn data_file(folder: &Path) -> PathBuf {
+    folder.join(match engine_kind() {
+        EngineKind::Redb => "store.redb",
+        EngineKind::Sled => "db",
+    })
+}
+
+/// The engine of a closed store.
+pub struct Records(Box<dyn Engine>);
+
+impl Records {
+    /// Of a store that is closed.
+    pub fn of(url: &StoreUrl) -> Self {
+        Self(engine::open(url).unwrap())
+    }
+
+    /// All records of a table, by their keys.
+    pub fn all(&self, table: &str) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let view = self.0.view().unwrap();
+        view.scan(table, &Keys::beginning_with([])).unwrap().map(Result::unwrap).collect()
+    }
+
+    /// Puts a value in the place of a record, or makes one.
+    pub fn put(&self, table: &'static str, key: &[u8], value: impl Into<Vec<u8>>) {
+        let mut batch = Batch::default();
+        batch.put(table, key.to_vec(), value.into());
+        let revision = self.0.view().unwrap().revision();
+        self.0.commit(revision, &batch).unwrap();
+        self.0.sync().unwrap();
+    }
+
+    /// Changes the records of a table, and gives how many there were.
+    pub fn change(&self, table: &'static str, mut change: impl FnMut(&mut Value)) -> usize {
+        let all = self.all(table);
+        for (key, value) in &all {
+            let mut value = serde_json::from_slice(value).unwrap();
+            change(&mut value);
+            self.put(table, key, value.to_string());
+        }
+        all.len()
+    }
+
+    /// Leaves half of the first record of a table.
+    pub fn damage(&self, table: &'static str) {
+        let (key, _) = self.all(table).into_iter().next().expect("a record");
+        self.put(table, &key, r#"{"half a rec"#);
+    }
+}
+
+impl World {
+    /// Where the world's bot keeps its store.
+    pub fn store_url(&self) -> StoreUrl {
+        store_url(self.folder.path().join("data"))
+    }
+
+    /// The store of the world's bot, which has stopped.
+    pub async fn stored(&self) -> KvStore {
+        KvStore::open(&self.store_url(), BotId(self.telegram.bot_id())).await.unwrap()
+    }
+
+    /// The records of the world's bot, which has stopped.
+    pub fn records(&self) -> Records {
+        Records::of(&self.store_url())
+    }
+}
