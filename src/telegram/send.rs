@@ -245,7 +245,7 @@ impl Sender {
     async fn record(&self, chat: ChatId, sent: &Value, author: Author) -> Result<MessageId, Unsent> {
         let id = sent_id(sent);
         if let Err(error) = self.outbox.record_own(chat, id, author, self.clock.now()).await {
-            tracing::error!(%error, %chat, "a sent message could not be recorded as the bot's own");
+            tracing::warn!(%error, %chat, "a sent message could not be recorded as the bot's own");
         }
         Ok(id)
     }
