@@ -4,6 +4,8 @@
 
 #![allow(dead_code, reason = "each benchmark is a crate of its own")]
 
+pub(crate) mod bare_model;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -96,6 +98,31 @@ pub(crate) fn cpu_time(pid: u32) -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
+/// The CPU time of a process and of its children that run.
+pub(crate) fn cpu_time_of_all(pid: u32) -> Duration {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let all = children.split_whitespace().filter_map(|child| child.parse().ok());
+    cpu_time(pid) + all.map(cpu_time).sum::<Duration>()
+}
+
+/// The time below which this share of the sorted times is.
+pub(crate) fn percentile(sorted: &[Duration], share: f64) -> Duration {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "small"
+    )]
+    let at = ((sorted.len() - 1) as f64 * share).round() as usize;
+    sorted[at]
+}
+
+/// The middle one of some figures.
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
 pub(crate) async fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").await.unwrap()
 }
@@ -115,17 +142,7 @@ pub(crate) fn fsyncs(folder: &Path) -> Vec<Duration> {
 /// Prints the percentiles of these times, in milliseconds.
 pub(crate) fn print(what: &str, mut times: Vec<Duration>) {
     times.sort();
-    let at = |share: f64| {
-        let last = times.len() - 1;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss,
-            reason = "small"
-        )]
-        let at = (last as f64 * share).round() as usize;
-        times[at].as_secs_f64() * 1000.0
-    };
+    let at = |share: f64| percentile(&times, share).as_secs_f64() * 1000.0;
     println!(
         "  {what}: p50 {:.1} ms   p90 {:.1} ms   p99 {:.1} ms   max {:.1} ms   ({} of them)",
         at(0.5),

@@ -4,7 +4,7 @@
 //! A store is opened for one bot; the others that it may hold are neither seen nor touched.
 //!
 //! *Durable* means: on disk, past the file system's caches, when the call returns. What is not called durable is
-//! written, survives the process only after the next durable call, and is never seen without what was written before it.
+//! so a moment later (20 ms) or with the next durable call, and is never seen without what was written before it.
 
 pub mod engine;
 mod error;
@@ -184,11 +184,12 @@ pub trait OutboxStore: Debug + Send + Sync {
     async fn deliveries(&self) -> Result<Vec<PendingDelivery>>;
     /// Counts, durably, one more repeat of the part under way. A delivery that has ended is ignored.
     async fn count_repeat(&self, delivery: DeliveryId) -> Result<()>;
-    /// Records, durably, the message that one more part was sent as; the count of repeats begins anew for the next part. A
-    /// delivery that has ended is ignored.
+    /// Records the message that one more part was sent as; the count of repeats begins anew for the next part. A delivery
+    /// that has ended is ignored. It is durable a moment later: who stops in between sends the part once more.
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
-    /// Ends a delivery, durably: the confirmed ids are written into the stored answer, and the delivery is gone. The
-    /// live messages of its turn are forgotten in the same write, and a task whose words these were has run.
+    /// Ends a delivery: the confirmed ids are written into the stored answer, and the delivery is gone. The
+    /// live messages of its turn are forgotten in the same write, and a task whose words these were has run. It is durable a
+    /// moment later.
     async fn end_delivery(&self, delivery: DeliveryId, end: DeliveryEnd, now: DateTime<Utc>) -> Result<()>;
     /// Remembers that the bot sent this message and who speaks in it, for as long as Telegram lets it be deleted (48
     /// hours). What is recorded first stays.
@@ -284,7 +285,7 @@ pub trait SettingsStore: Debug + Send + Sync {
 /// Tokens and money that model calls have taken or may take.
 #[async_trait]
 pub trait UsageStore: Debug + Send + Sync {
-    /// Sets tokens and money aside for a call, durably.
+    /// Sets tokens and money aside for a call. It is durable a moment later.
     async fn reserve(&self, reservation: &Reservation) -> Result<()>;
     /// Adds to what was spent, and drops what was set aside for it, in one write. It is durable after the next durable
     /// call, and every turn ends with one.

@@ -44,16 +44,14 @@ impl OutboxStore for KvStore {
     }
 
     async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()> {
-        self.change_durably("record a delivery", move |tables, changes| {
-            confirm(tables, changes, delivery, message)
-        })
-        .await
+        self.change("record a delivery", move |tables, changes| confirm(tables, changes, delivery, message))
+            .await
     }
 
     async fn end_delivery(&self, delivery: DeliveryId, ended: DeliveryEnd, now: DateTime<Utc>) -> Result<()> {
         let bot = self.bot();
         let of_task = self
-            .change_durably("end a delivery", move |tables, changes| {
+            .change("end a delivery", move |tables, changes| {
                 let Some(stored) = stored(tables, delivery)? else {
                     return Ok(false);
                 };

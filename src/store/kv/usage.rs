@@ -15,7 +15,7 @@ use crate::store::{Result, UsageStore};
 impl UsageStore for KvStore {
     async fn reserve(&self, reservation: &Reservation) -> Result<()> {
         let reservation = reservation.clone();
-        self.change_durably("set a model call's cost aside", move |tables, changes| {
+        self.change("set a model call's cost aside", move |tables, changes| {
             changes.put(&tables.reserved, key::id(reservation.id), &reservation)
         })
         .await

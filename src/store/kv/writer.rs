@@ -16,8 +16,9 @@ use super::space::Space;
 use super::tables::Tables;
 use crate::store::engine::{Engine, EngineError, words_of};
 
-/// How long what nobody waits for stays without a durable point, so that a crash loses at most this much of it.
-const LINGER: Duration = Duration::from_millis(100);
+/// How long what nobody waits for stays without a durable point, so that a crash loses at most this much of it. Under load
+/// it never takes so long: the next that somebody waits for comes sooner.
+const LINGER: Duration = Duration::from_millis(20);
 /// The most operations of a group: those who wait for its durable point wait for all of them.
 const GROUP: usize = 256;
 

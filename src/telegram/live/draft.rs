@@ -20,6 +20,8 @@ use crate::telegram::send::{Outgoing, Sender};
 
 /// The usual time between two updates of a draft.
 const USUAL: Duration = Duration::from_millis(350);
+/// The first draft of a turn comes so long after its beginning: nobody sees a shorter wait.
+const FIRST: Duration = Duration::from_millis(80);
 /// An unchanged draft is sent again after this time: Telegram shows it for 30 s.
 const KEEP: Duration = Duration::from_secs(20);
 
@@ -36,8 +38,12 @@ struct Drafting<'a> {
     rendered: Option<(Version, Formatted)>,
 }
 
-/// Shows the turn until it has ended.
+/// Shows the turn until it has ended. An answer that is whole after [`FIRST`] needs no draft.
 pub(super) async fn show(preview: &Preview, sender: &Sender) {
+    preview.ended_by(Instant::now() + FIRST).await;
+    if preview.has_ended() {
+        return;
+    }
     let mut drafting = Drafting {
         preview,
         sender,

@@ -28,8 +28,9 @@ use crate::ids::RunId;
 use crate::prompts::texts::{Locales, fill};
 use crate::shutdown::TaskTracker;
 
-/// An answer waits at most so long for a preview call whose effect fades.
-const TRANSIENT_CALL_TIMEOUT: Duration = Duration::from_secs(2);
+/// An answer waits at most so long for a preview call whose effect fades: as long as Telegram usually takes, so that the draft
+/// does not come after the answer.
+const TRANSIENT_CALL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Shows previews of the turns in progress.
 #[derive(Debug)]
