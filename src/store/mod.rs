@@ -4,7 +4,7 @@
 //! A store is opened for one bot; the others that it may hold are neither seen nor touched.
 //!
 //! *Durable* means: on disk, past the file system's caches, when the call returns. What is not called durable is
-//! so a moment later (20 ms) or with the next durable call, and is never seen without what was written before it.
+//! so a moment later (5 ms and a commit) or with the next durable call, and is never seen without what was written before it.
 
 pub mod engine;
 mod error;
@@ -185,8 +185,9 @@ pub trait OutboxStore: Debug + Send + Sync {
     /// Counts, durably, one more repeat of the part under way. A delivery that has ended is ignored.
     async fn count_repeat(&self, delivery: DeliveryId) -> Result<()>;
     /// Records the message that one more part was sent as; the count of repeats begins anew for the next part. A delivery
-    /// that has ended is ignored. It is durable a moment later: who stops in between sends the part once more.
-    async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()>;
+    /// that has ended is ignored. It is durable when it returns, for the last part a moment later, with the end of the
+    /// delivery: who stops in between sends that part once more.
+    async fn confirm_part(&self, delivery: DeliveryId, message: MessageId, is_last: bool) -> Result<()>;
     /// Ends a delivery: the confirmed ids are written into the stored answer, and the delivery is gone. The
     /// live messages of its turn are forgotten in the same write, and a task whose words these were has run. It is durable a
     /// moment later.

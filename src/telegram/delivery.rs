@@ -83,13 +83,14 @@ impl Delivery for TelegramDelivery {
         let prints: Vec<u64> = messages.iter().map(Outgoing::fingerprint).collect();
         let (mut end, mut sent) = (DeliveryEnd::Whole, delivery.confirmed.len());
         let mut repeated = delivery.repeats;
+        let last = messages.len().saturating_sub(1);
         for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
             let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
             let slot = Slot { live: &mut live, at };
             match self.send(&delivery, message, slot, Attempt { tries: &mut tries, stop }).await {
                 Ok(id) => {
                     self.parked.shown(delivery.run, id);
-                    self.confirm(&delivery, id).await;
+                    self.confirm(&delivery, id, at == last).await;
                     sent = at + 1;
                 }
                 Err(Unsent::Stopped) => {
@@ -357,8 +358,8 @@ impl TelegramDelivery {
         last
     }
 
-    async fn confirm(&self, delivery: &PendingDelivery, message: MessageId) {
-        if let Err(error) = self.sender.outbox.confirm_part(delivery.id, message).await {
+    async fn confirm(&self, delivery: &PendingDelivery, message: MessageId, is_last: bool) {
+        if let Err(error) = self.sender.outbox.confirm_part(delivery.id, message, is_last).await {
             tracing::error!(%error, run = %delivery.run, "a sent part could not be recorded; it may be repeated");
         }
     }

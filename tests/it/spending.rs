@@ -192,6 +192,8 @@ async fn a_call_under_way_at_a_kill_counts_as_spent() {
     world.script.push(Reply::silence());
     world.say(ANN, ANN, "hi");
     let most = bound(&world.asks(1).await);
+    // It is on record a moment after the model was asked.
+    tokio::time::sleep(Duration::from_millis(100)).await;
     bot.kill();
     world.script.push(Reply::text("Here I am.").usage(10, 10));
     let bot = recipe.spawn();

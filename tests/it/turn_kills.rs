@@ -135,7 +135,11 @@ fn script(world: &World, at: &At) {
 /// Waits until the turn is there.
 async fn comes_to(world: &World, bot: &Bot, at: &At) {
     match at {
-        At::Asked(cut) => drop(world.asks(*cut).await),
+        At::Asked(cut) => {
+            world.asks(*cut).await;
+            // What the call may cost is on record a moment after it was asked.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
         At::Words(cut) => {
             let words = if *cut == 3 { "There they are".to_owned() } else { format!("Words of pass {cut}") };
             let shows = |view: &View<'_>| {

@@ -33,6 +33,33 @@ impl Batch {
         self.0.get(table).is_some_and(|changes| changes.contains_key(key))
     }
 
+    /// What becomes of a key; `None` if nothing does.
+    #[must_use]
+    pub fn get(&self, table: &str, key: &[u8]) -> Option<Option<&[u8]>> {
+        self.0.get(table)?.get(key).map(Option::as_deref)
+    }
+
+    /// What becomes of a range of keys, in order.
+    pub fn range(&self, table: &str, keys: &Keys) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+        let changes = self.0.get(table).filter(|_| !keys.is_empty()).into_iter();
+        changes
+            .flat_map(|changes| changes.range::<[u8], _>(keys.bounds()))
+            .map(|(key, value)| (key.as_slice(), value.as_deref()))
+    }
+
+    /// Adds the changes that another batch makes after this one. Gives about how many bytes these are.
+    pub fn absorb(&mut self, later: Self) -> usize {
+        let mut bytes = 0;
+        for (table, changes) in later.0 {
+            bytes += changes
+                .iter()
+                .map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len))
+                .sum::<usize>();
+            self.0.entry(table).or_default().extend(changes);
+        }
+        bytes
+    }
+
     /// The changes by table, and in each by key.
     pub fn tables(
         &self,

@@ -14,25 +14,15 @@ pub enum EngineError {
     /// Something else was committed since the view that a batch is based on.
     #[error("something else was written meanwhile")]
     Conflict,
-    /// The storage failed.
-    #[error("{reason}")]
-    Failed {
-        /// What happened, in the system's words.
-        reason: String,
-        /// Whether it takes no changes from now on.
-        is_final: bool,
-    },
+    /// The storage failed; what happened, in the system's words.
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl EngineError {
-    /// A failure after which it goes on.
-    pub(in crate::store) fn passing(error: &impl ToString) -> Self {
-        Self::Failed { reason: error.to_string(), is_final: false }
-    }
-
-    /// A failure after which it takes no changes.
-    pub(in crate::store) fn last(error: &impl ToString) -> Self {
-        Self::Failed { reason: error.to_string(), is_final: true }
+    /// A failure of the storage.
+    pub(in crate::store) fn failed(error: &impl ToString) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 

@@ -1,5 +1,5 @@
-//! What keeps a store: ordered keys in named tables, scans both ways, one atomic commit over several tables that fails on
-//! conflict, and a durable point (`port`). What the keys mean is the business of `store::kv`, which is written once over it.
+//! What keeps a store: ordered keys in named tables, scans both ways, one atomic and durable commit over several tables that
+//! fails on conflict (`port`). What the keys mean is the business of `store::kv`, which is written once over it.
 //!
 //! No call assumes a local disk. What an engine keeps in files is its own business, and so are its lock and its cache.
 

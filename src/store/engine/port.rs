@@ -39,19 +39,13 @@ pub trait Engine: Debug + Send + Sync {
     /// Of the storage.
     fn view(&self) -> Result<Box<dyn View + '_>>;
 
-    /// Makes the changes of a batch, all or none, seen by every later view. They are durable after the next [`Self::sync`].
+    /// Makes the changes of a batch, all or none, seen by every later view. They are durable when it returns: a loss of
+    /// power loses none of them.
     ///
     /// # Errors
-    /// [`EngineError::Conflict`] if something was committed since the view that `based_on` comes from; else of the
-    /// storage. Nothing is changed then.
+    /// [`EngineError::Conflict`] if something was committed since the view that `based_on` comes from; nothing is changed
+    /// then. Else of the storage: the changes may or may not be there, and the engine takes no further ones.
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()>;
-
-    /// Makes everything committed before the call durable: after it returns, a loss of power loses none of it.
-    ///
-    /// # Errors
-    /// Of the storage. What was committed since the last success may or may not be durable then, and the engine takes no
-    /// further changes.
-    fn sync(&self) -> Result<()>;
 
     /// The bytes that it takes where it keeps them; the garbage in it included.
     ///

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use redb::{
-    CommitError, CompactionError, Database, DatabaseError, Durability, ReadOnlyTable, ReadTransaction,
-    ReadableDatabase, StorageError, TableDefinition, TableError, TableHandle, TransactionError,
+    CommitError, CompactionError, Database, DatabaseError, ReadOnlyTable, ReadTransaction, ReadableDatabase,
+    StorageError, TableDefinition, TableError, TableHandle, TransactionError,
 };
 
 use super::batch::{Batch, Keys};
@@ -36,14 +36,14 @@ impl RedbEngine {
         if folder.is_file() {
             return Err(EngineError::Unreadable("it is a file, a store is a folder".to_owned()));
         }
-        prepare(folder).map_err(|error| EngineError::passing(&error))?;
+        prepare(folder).map_err(|error| EngineError::failed(&error))?;
         let file = file(folder);
         let db = folder::patiently(|| {
             let mut builder = Database::builder();
             builder.set_cache_size(CACHE);
             builder.create(&file).map_err(open_error)
         })?;
-        folder::sync_entries(folder).map_err(|error| EngineError::passing(&error))?;
+        folder::sync_entries(folder).map_err(|error| EngineError::failed(&error))?;
         folder::mend(folder);
         Ok(Self { folder: folder.to_owned(), db, commits: Mutex::default() })
     }
@@ -91,12 +91,11 @@ impl Engine for RedbEngine {
     }
 
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()> {
-        let mut write = self.db.begin_write().map_err(transaction_error)?;
+        let write = self.db.begin_write().map_err(transaction_error)?;
         let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         if *commits != based_on.0 {
             return Err(EngineError::Conflict);
         }
-        write.set_durability(Durability::None).map_err(|error| EngineError::passing(&error))?;
         for (name, changes) in batch.tables() {
             let mut table = write.open_table(definition(name)).map_err(table_error)?;
             for (key, value) in changes {
@@ -111,20 +110,15 @@ impl Engine for RedbEngine {
         Ok(())
     }
 
-    fn sync(&self) -> Result<()> {
-        // A commit that waits for the disk takes those before it along.
-        self.db.begin_write().map_err(transaction_error)?.commit().map_err(commit_error)
-    }
-
     fn disk_bytes(&self) -> Result<u64> {
         let file = std::fs::metadata(file(&self.folder));
-        file.map(|file| file.len()).map_err(|error| EngineError::passing(&error))
+        file.map(|file| file.len()).map_err(|error| EngineError::failed(&error))
     }
 
     fn compact(&mut self) -> Result<bool> {
         self.db.compact().map_err(|error| match error {
             CompactionError::Storage(error) => storage_error(error),
-            error => EngineError::passing(&error),
+            error => EngineError::failed(&error),
         })
     }
 }
@@ -198,21 +192,21 @@ fn open_error(error: DatabaseError) -> EngineError {
             EngineError::Unreadable(error.to_string())
         }
         DatabaseError::Storage(error) => storage_error(error),
-        error => EngineError::passing(&error),
+        error => EngineError::failed(&error),
     }
 }
 
 fn transaction_error(error: TransactionError) -> EngineError {
     match error {
         TransactionError::Storage(error) => storage_error(error),
-        error => EngineError::passing(&error),
+        error => EngineError::failed(&error),
     }
 }
 
 fn table_error(error: TableError) -> EngineError {
     match error {
         TableError::Storage(error) => storage_error(error),
-        TableError::TableDoesNotExist(_) | TableError::TableAlreadyOpen(..) => EngineError::passing(&error),
+        TableError::TableDoesNotExist(_) | TableError::TableAlreadyOpen(..) => EngineError::failed(&error),
         error => EngineError::Unreadable(error.to_string()),
     }
 }
@@ -220,20 +214,17 @@ fn table_error(error: TableError) -> EngineError {
 fn commit_error(error: CommitError) -> EngineError {
     match error {
         CommitError::Storage(error) => storage_error(error),
-        error => EngineError::passing(&error),
+        error => EngineError::failed(&error),
     }
 }
 
 fn storage_error(error: StorageError) -> EngineError {
     match error {
         StorageError::Corrupted(reason) => EngineError::Unreadable(reason),
-        StorageError::ValueTooLarge(_) => EngineError::passing(&error),
         // What a file says that is none of redb's.
         StorageError::Io(error) if error.kind() == ErrorKind::InvalidData => {
             EngineError::Unreadable(error.to_string())
         }
-        StorageError::Io(error) => EngineError::last(&error),
-        // After one failed write redb refuses all others.
-        error => EngineError::last(&error),
+        error => EngineError::failed(&error),
     }
 }

@@ -36,7 +36,6 @@ type Change = (usize, Vec<u8>, Option<Vec<u8>>);
 #[derive(Debug, Clone)]
 enum Step {
     Commit(Vec<Change>),
-    Sync,
     Reopen,
 }
 
@@ -44,8 +43,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let key = prop::collection::vec(prop_oneof![Just(0_u8), Just(1), Just(254), Just(255)], 0..4);
     let value = prop::option::weighted(0.7, prop::collection::vec(any::<u8>(), 0..40));
     let changes = prop::collection::vec((0..TABLES.len(), key, value), 0..6);
-    let step =
-        prop_oneof![8 => changes.prop_map(Step::Commit), 2 => Just(Step::Sync), 1 => Just(Step::Reopen)];
+    let step = prop_oneof![8 => changes.prop_map(Step::Commit), 1 => Just(Step::Reopen)];
     prop::collection::vec(step, 1..20)
 }
 
@@ -112,9 +110,7 @@ fn behaves_as_its_model(kind: EngineKind) {
                     engine.commit(revision, &batch(changes)).unwrap();
                     apply(&mut model, changes);
                 }
-                Step::Sync => engine.sync().unwrap(),
                 Step::Reopen => {
-                    engine.sync().unwrap();
                     drop(engine);
                     engine = place.open();
                 }
@@ -151,9 +147,6 @@ fn a_view_shows_one_moment(kind: EngineKind) {
                 let revision = engine.view().unwrap().revision();
                 let both = [0, 1].map(|table| (table, b"k".to_vec(), Some(vec![round])));
                 engine.commit(revision, &batch(&both)).unwrap();
-                if round % 16 == 0 {
-                    engine.sync().unwrap();
-                }
             }
         });
         for _ in 0..200 {
@@ -180,14 +173,12 @@ fn what_was_removed_takes_no_room(kind: EngineKind) {
         let revision = engine.view().unwrap().revision();
         engine.commit(revision, &one(0, &[round], &[round; 50_000])).unwrap();
     }
-    engine.sync().unwrap();
     let full = engine.disk_bytes().unwrap();
     assert!(full >= 2_000_000, "{full}");
     for round in 0..40_u8 {
         let revision = engine.view().unwrap().revision();
         engine.commit(revision, &batch(&[(0, vec![round], None)])).unwrap();
     }
-    engine.sync().unwrap();
     engine.compact().unwrap();
     let left = engine.disk_bytes().unwrap();
     // sled gives nothing back.

@@ -32,9 +32,4 @@ impl Fault {
             other => StoreError::Failed { operation, reason: format!("{place}: {other}") },
         }
     }
-
-    /// Whether the store writes nothing from now on.
-    pub(super) const fn is_final(&self) -> bool {
-        matches!(self, Self::Engine(EngineError::Failed { is_final: true, .. }))
-    }
 }

@@ -62,6 +62,5 @@ fn create(engine: &mut dyn Engine, is_new: bool) -> Result<(), EngineError> {
         let revision = engine.view()?.revision();
         engine.commit(revision, &batch)?;
     }
-    engine.create_tables(&tables::NAMES)?;
-    engine.sync()
+    engine.create_tables(&tables::NAMES)
 }

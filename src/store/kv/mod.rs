@@ -1,15 +1,17 @@
 //! The store over an engine. What each table holds (`tables`), keys in order (`key`), every write of an operation at once
-//! (`changes`), one thread that writes (`writer`), and what an operation reads (`snapshot`).
+//! (`changes`), how writes become durable (`writer`), and what an operation reads (`snapshot`).
 //!
 //! Above them are the `records`: how they are found and written. On top is a file for each port of the store, which makes
 //! each of its operations one read or one change of [`KvStore`].
 
+mod buffer;
 mod changes;
 mod conversation;
 mod fault;
 mod format;
 mod inbox;
 mod key;
+mod merged;
 mod notes;
 mod outbox;
 mod parked;
@@ -24,22 +26,19 @@ mod usage;
 mod writer;
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
 use self::changes::Changes;
 use self::fault::Fault;
 use self::format::OPEN;
 use self::records::upgrade;
-use self::snapshot::{Snapshot, Unreadable};
-use self::space::Space;
 use self::tables::Tables;
-use self::writer::{Durable, Failure, Writer, fail};
-use super::engine::{self, Engine, words_of};
+use self::writer::{Durable, Writer};
+use super::engine::{self, EngineError};
 use super::{Result, Store, StoreError, StoreHealth};
 use crate::clock::Clock;
 use crate::config::StoreUrl;
@@ -52,12 +51,7 @@ pub struct KvStore(Arc<Shared>);
 struct Shared {
     place: String,
     bot: BotId,
-    space: Space,
-    /// Dropped before the engine that it writes to.
     writer: Writer,
-    engine: Arc<dyn Engine>,
-    /// Why it can no longer write.
-    failed: Failure,
     task_news: Arc<Notify>,
 }
 
@@ -68,31 +62,13 @@ impl KvStore {
     /// If another process has it, if it is no store or a damaged one, if a newer Figaro wrote it, if its place cannot be
     /// read and written.
     pub async fn open(url: &StoreUrl, bot: BotId) -> Result<Self> {
-        let at = url.clone();
-        let place = url.folder.display().to_string();
-        let failed = |error: tokio::task::JoinError| StoreError::Failed {
-            operation: OPEN,
-            reason: format!("{place}: {error}"),
-        };
-        spawn_blocking(move || Self::open_now(&at, bot)).await.map_err(failed)?
-    }
-
-    fn open_now(url: &StoreUrl, bot: BotId) -> Result<Self> {
-        let place = url.folder.display().to_string();
-        let failed = |fault: Fault| fault.into_error(&place, OPEN);
-        let mut engine = engine::open(url).map_err(|error| failed(error.into()))?;
-        let space = format::prepare(&mut *engine, &url.folder, bot)?;
-        let engine: Arc<dyn Engine> = Arc::from(engine);
-        writer::perform(&*engine, &space, None, |tables, changes| {
-            upgrade::move_strangers(tables, changes, Clock::system().now())
-        })
-        .and_then(|done| done.outcome)
-        .map_err(failed)?;
-        let failure = watch::Sender::new(None);
-        let writer = Writer::start(Arc::clone(&engine), space.clone(), failure.clone());
-        let writer = writer.map_err(|error| failed(engine::EngineError::passing(&error).into()))?;
-        let task_news = Arc::default();
-        Ok(Self(Arc::new(Shared { place, bot, space, writer, engine, failed: failure, task_news })))
+        let (at, place) = (url.clone(), url.folder.display().to_string());
+        let opened = spawn_blocking(move || open(&at, bot)).await;
+        let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
+        let store = Self(Arc::new(Shared { place, bot, writer, task_news: Arc::default() }));
+        let now = Clock::system().now();
+        store.change(OPEN, move |tables, changes| upgrade::move_strangers(tables, changes, now)).await?;
+        Ok(store)
     }
 
     fn bot(&self) -> BotId {
@@ -108,37 +84,23 @@ impl KvStore {
     /// of a local file.
     async fn read<T, F>(&self, operation: &'static str, work: F) -> Result<T>
     where
-        T: Send + 'static,
-        F: FnOnce(&Tables<'_>) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Tables<'_>) -> Result<T, Fault>,
     {
-        let (outcome, unreadable) = self.read_now(work);
+        let read = self.0.writer.read(|snapshot| {
+            let outcome = work(&Tables::of(snapshot));
+            Ok((outcome, snapshot.unreadable()))
+        });
+        let (outcome, unreadable) = read.map_err(|fault| self.error(fault, operation))?;
         if !unreadable.is_empty() {
             self.change(operation, move |tables, _| tables.snapshot.set_aside_again(unreadable)).await?;
         }
         outcome.map_err(|fault| self.error(fault, operation))
     }
 
-    fn read_now<T>(
-        &self,
-        work: impl FnOnce(&Tables<'_>) -> Result<T, Fault>,
-    ) -> (Result<T, Fault>, Unreadable) {
-        let shared = &*self.0;
-        let read = || {
-            let snapshot = Snapshot::of(&*shared.engine, &shared.space)?;
-            let outcome = work(&Tables::of(&snapshot));
-            Ok((outcome, snapshot.into_unreadable()))
-        };
-        // Engines answer some kinds of damage with a panic.
-        let read = catch_unwind(AssertUnwindSafe(read));
-        let read = read.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))));
-        read.unwrap_or_else(|fault| (Err(fault), Unreadable::default()))
-    }
-
     /// Reads and writes with no other writer in between, and all that is written at once.
     async fn change<T, F>(&self, operation: &'static str, work: F) -> Result<T>
     where
-        T: Send + 'static,
-        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
     {
         let done = self.0.writer.change(Durable::Soon, work).await;
         done.map_err(|fault| self.error(fault, operation))
@@ -147,35 +109,37 @@ impl KvStore {
     /// The same, durable when it returns.
     async fn change_durably<T, F>(&self, operation: &'static str, work: F) -> Result<T>
     where
-        T: Send + 'static,
-        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
     {
         let done = self.0.writer.change(Durable::Now, work).await;
         done.map_err(|fault| self.error(fault, operation))
     }
 
     fn error(&self, fault: Fault, operation: &'static str) -> StoreError {
-        if fault.is_final() {
-            fail(&self.0.failed, &fault.to_string());
-        }
         fault.into_error(&self.0.place, operation)
     }
+}
+
+/// Opens the engine, and makes what is missing in it.
+fn open(url: &StoreUrl, bot: BotId) -> Result<Writer> {
+    let place = url.folder.display().to_string();
+    let failed = |error: EngineError| Fault::from(error).into_error(&place, OPEN);
+    let mut engine = engine::open(url).map_err(failed)?;
+    let space = format::prepare(&mut *engine, &url.folder, bot)?;
+    Writer::start(engine, space).map_err(|error| failed(EngineError::failed(&error)))
 }
 
 #[async_trait]
 impl Store for KvStore {
     async fn failed(&self) -> String {
-        let mut failed = self.0.failed.subscribe();
-        let reason = failed.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
-        reason.unwrap_or_default()
+        self.0.writer.failed().await
     }
 
     async fn health(&self) -> Result<StoreHealth> {
-        let engine = Arc::clone(&self.0.engine);
-        self.read("measure itself", move |tables| {
+        self.read("measure itself", |tables| {
             let unreadable = tables.snapshot.quarantined()? + tables.unreadable.keys_of(&[])?.count();
             let unreadable = u64::try_from(unreadable).unwrap_or(u64::MAX);
-            Ok(StoreHealth { bytes: engine.disk_bytes()?, unreadable })
+            Ok(StoreHealth { bytes: self.0.writer.engine().disk_bytes()?, unreadable })
         })
         .await
     }

@@ -43,9 +43,14 @@ impl OutboxStore for KvStore {
         .await
     }
 
-    async fn confirm_part(&self, delivery: DeliveryId, message: MessageId) -> Result<()> {
-        self.change("record a delivery", move |tables, changes| confirm(tables, changes, delivery, message))
-            .await
+    async fn confirm_part(&self, delivery: DeliveryId, message: MessageId, is_last: bool) -> Result<()> {
+        let operation = "record a delivery";
+        let work =
+            move |tables: &Tables<'_>, changes: &mut Changes<'_>| confirm(tables, changes, delivery, message);
+        match is_last {
+            true => self.change(operation, work).await,
+            false => self.change_durably(operation, work).await,
+        }
     }
 
     async fn end_delivery(&self, delivery: DeliveryId, ended: DeliveryEnd, now: DateTime<Utc>) -> Result<()> {

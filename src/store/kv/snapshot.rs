@@ -2,10 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::RwLockReadGuard;
 
+use super::buffer::Buffer;
 use super::fault::Fault;
+use super::merged::{Merged, over};
 use super::space::Space;
-use crate::store::engine::{Batch, Engine, Entry, Keys, Revision, View};
+use crate::store::engine::{Batch, Engine, Entry, Keys, View};
 
 /// The table of records that cannot be read, by table and key.
 pub(super) const QUARANTINE: &str = "quarantine";
@@ -16,6 +19,8 @@ pub(super) type Unreadable = BTreeMap<(&'static str, Vec<u8>), Vec<u8>>;
 /// A space of the store at one moment.
 pub(super) struct Snapshot<'a> {
     view: Box<dyn View + 'a>,
+    /// What the engine has not got yet. It does not change as long as somebody looks.
+    buffer: RwLockReadGuard<'a, Buffer>,
     space: &'a Space,
     /// What was found unreadable.
     aside: RefCell<Unreadable>,
@@ -23,43 +28,57 @@ pub(super) struct Snapshot<'a> {
 
 impl<'a> Snapshot<'a> {
     /// The store as it is now.
-    pub(super) fn of(engine: &'a dyn Engine, space: &'a Space) -> Result<Self, Fault> {
-        Ok(Self { view: engine.view()?, space, aside: RefCell::default() })
+    pub(super) fn of(
+        engine: &'a dyn Engine,
+        buffer: RwLockReadGuard<'a, Buffer>,
+        space: &'a Space,
+    ) -> Result<Self, Fault> {
+        Ok(Self { view: engine.view()?, buffer, space, aside: RefCell::default() })
     }
 
-    /// Which commit it shows.
-    pub(super) fn revision(&self) -> Revision {
-        self.view.revision()
+    /// The number of the last operation that it shows.
+    pub(super) fn number(&self) -> u64 {
+        self.buffer.number()
     }
 
     /// One value.
     pub(super) fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
-        Ok(self.view.get(table, &self.space.outer(key))?)
+        let key = self.space.outer(key);
+        let changed = self.buffer.batches().into_iter().rev().find_map(|batch| batch.get(table, &key));
+        match changed {
+            Some(changed) => Ok(changed.map(<[u8]>::to_vec)),
+            None => Ok(self.view.get(table, &key)?),
+        }
     }
 
     /// The entries of a range.
     pub(super) fn scan(
         &self,
         table: &str,
-        keys: Keys,
+        keys: &Keys,
     ) -> Result<impl DoubleEndedIterator<Item = Result<Entry, Fault>> + use<'_, 'a>, Fault> {
-        let found = self.view.scan(table, &self.space.range(&keys))?;
-        Ok(found.map(|item| item.map(|(key, value)| (self.space.inner(key), value)).map_err(Fault::from)))
+        let keys = self.space.range(keys);
+        let over = over(self.buffer.batches(), table, &keys, <[u8]>::to_vec);
+        let found = Merged::new(self.view.scan(table, &keys)?, over);
+        Ok(found.map(|item| item.map(|(key, value)| (self.space.inner(key), value))))
     }
 
     /// The keys of a range.
     pub(super) fn keys(
         &self,
         table: &str,
-        keys: Keys,
+        keys: &Keys,
     ) -> Result<impl DoubleEndedIterator<Item = Result<Vec<u8>, Fault>> + use<'_, 'a>, Fault> {
-        let found = self.view.keys(table, &self.space.range(&keys))?;
-        Ok(found.map(|item| item.map(|key| self.space.inner(key)).map_err(Fault::from)))
+        let keys = self.space.range(keys);
+        let over = over(self.buffer.batches(), table, &keys, |_| ());
+        let found = self.view.keys(table, &keys)?.map(|key| key.map(|key| (key, ())));
+        let found = Merged::new(Box::new(found), over);
+        Ok(found.map(|item| item.map(|(key, ())| self.space.inner(key))))
     }
 
     /// How many records are in quarantine.
     pub(super) fn quarantined(&self) -> Result<usize, Fault> {
-        self.keys(QUARANTINE, Keys::beginning_with([]))?.try_fold(0, |count, key| key.map(|_| count + 1))
+        self.keys(QUARANTINE, &Keys::beginning_with([]))?.try_fold(0, |count, key| key.map(|_| count + 1))
     }
 
     /// Whether a record was set aside.
@@ -90,8 +109,8 @@ impl<'a> Snapshot<'a> {
     }
 
     /// What was found unreadable.
-    pub(super) fn into_unreadable(self) -> Unreadable {
-        self.aside.into_inner()
+    pub(super) fn unreadable(&self) -> Unreadable {
+        self.aside.take()
     }
 
     /// Notes what another operation found unreadable, as far as it is still there.

@@ -58,7 +58,7 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         &self,
         prefix: &[u8],
     ) -> Result<impl DoubleEndedIterator<Item = Result<(Vec<u8>, T), Fault>> + use<'_, 'a, T>, Fault> {
-        let found = self.snapshot.scan(self.name, Keys::beginning_with(prefix))?;
+        let found = self.snapshot.scan(self.name, &Keys::beginning_with(prefix))?;
         Ok(found.filter_map(|item| match item {
             Ok((key, bytes)) => self.decode(&key, bytes).map(|record| Ok((key, record))),
             Err(fault) => Some(Err(fault)),
@@ -75,7 +75,7 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         &self,
         keys: Keys,
     ) -> Result<impl DoubleEndedIterator<Item = Result<Vec<u8>, Fault>> + use<'_, 'a, T>, Fault> {
-        self.snapshot.keys(self.name, keys)
+        self.snapshot.keys(self.name, &keys)
     }
 
     /// The keys that begin so, in order.

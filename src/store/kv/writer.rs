@@ -1,14 +1,15 @@
-//! The one thread that writes. Operations wait in a queue; each is committed by itself, and one durable point serves all of a
-//! group that wait for one. What nobody waits for is durable a moment later, or with the next that somebody waits for.
+//! How operations write. Each sees the changes of all before it and makes its own at once, in memory ([`Buffer`]). One thread
+//! brings what has gathered to the engine, in one durable commit for all who wait for one. What nobody waits for gets there a
+//! moment later, or with the next that somebody waits for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
+use super::buffer::Buffer;
 use super::changes::Changes;
 use super::fault::Fault;
 use super::snapshot::Snapshot;
@@ -16,35 +17,62 @@ use super::space::Space;
 use super::tables::Tables;
 use crate::store::engine::{Engine, EngineError, words_of};
 
-/// How long what nobody waits for stays without a durable point, so that a crash loses at most this much of it. Under load
-/// it never takes so long: the next that somebody waits for comes sooner.
-const LINGER: Duration = Duration::from_millis(20);
-/// The most operations of a group: those who wait for its durable point wait for all of them.
-const GROUP: usize = 256;
+/// How long what nobody waits for stays in memory alone, so that a crash loses at most this much of it.
+const LINGER: Duration = Duration::from_millis(5);
+/// More waiting bytes than these are not kept in memory any longer.
+const WAITING_BYTES: usize = 4 * 1024 * 1024;
 
-/// Why nothing can be written any more; `None` while it can.
-pub(super) type Failure = watch::Sender<Option<String>>;
-
-/// Takes note of the first reason.
-pub(super) fn fail(failure: &Failure, reason: &str) {
-    failure.send_if_modified(|failed| {
-        let is_first = failed.is_none();
-        failed.get_or_insert_with(|| reason.to_owned());
-        is_first
-    });
-}
-
-/// Whether the caller of an operation waits for a durable point.
+/// Whether the caller of an operation waits until it is durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durable {
     Now,
     Soon,
 }
 
-/// The thread and its queue. When it is dropped, all that waits is written and made durable first.
+/// The store as operations see it, and the thread that brings changes to the engine. When it is dropped, all that waits is
+/// made durable first.
 pub(super) struct Writer {
-    jobs: Option<Sender<Box<dyn Job>>>,
+    state: Arc<State>,
     thread: Option<JoinHandle<()>>,
+}
+
+struct State {
+    engine: Box<dyn Engine>,
+    space: Space,
+    /// Held by an operation that writes, from its first read to its change.
+    writing: Mutex<()>,
+    buffer: RwLock<Buffer>,
+    asked: Mutex<Asked>,
+    /// Wakes the thread.
+    wake: Condvar,
+    progress: watch::Sender<Progress>,
+}
+
+/// What the thread is to do.
+#[derive(Default)]
+struct Asked {
+    /// The last operation that somebody waits for.
+    until: u64,
+    /// Since when something has waited.
+    since: Option<Instant>,
+    stop: bool,
+}
+
+/// What the thread has done.
+#[derive(Default)]
+struct Progress {
+    /// The last operation that is durable.
+    durable: u64,
+    /// Why a commit failed. Nothing is durable from then on: after a failed fsync the system may drop what it could not write
+    /// and report the next fsync as a success.
+    broken: Option<String>,
+}
+
+/// How an operation went.
+struct Done<T> {
+    outcome: Result<T, Fault>,
+    /// The number up to which commits must be durable for it to be.
+    number: u64,
 }
 
 impl Writer {
@@ -52,217 +80,202 @@ impl Writer {
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub(super) fn start(engine: Arc<dyn Engine>, space: Space, failure: Failure) -> std::io::Result<Self> {
-        let (jobs, waiting) = mpsc::channel();
-        let mut group = Group { engine, space, failure, broken: None, since: None };
-        let thread = thread::Builder::new().name("store".to_owned()).spawn(move || group.serve(&waiting))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    pub(super) fn start(engine: Box<dyn Engine>, space: Space) -> std::io::Result<Self> {
+        let state = Arc::new(State {
+            engine,
+            space,
+            writing: Mutex::default(),
+            buffer: RwLock::default(),
+            asked: Mutex::default(),
+            wake: Condvar::new(),
+            progress: watch::Sender::default(),
+        });
+        let flushing = Arc::clone(&state);
+        let thread = thread::Builder::new().name("store".to_owned()).spawn(move || flushing.serve())?;
+        Ok(Self { state, thread: Some(thread) })
     }
 
-    /// Reads and writes with no other writer in between, and all that is written at once. Also where nobody waits for it
-    /// any more, it is done.
+    /// The engine below.
+    pub(super) fn engine(&self) -> &dyn Engine {
+        &*self.state.engine
+    }
+
+    /// Looks at the store as it is.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+        // Engines answer some kinds of damage with a panic.
+        let read = catch_unwind(AssertUnwindSafe(|| work(&self.state.snapshot()?)));
+        read.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))))
+    }
+
+    /// Reads and writes with no other writer in between, and all that is written at once. It is done when the future is
+    /// polled first; whoever does not wait for the end takes nothing back.
     pub(super) async fn change<T, F>(&self, durable: Durable, work: F) -> Result<T, Fault>
     where
-        T: Send + 'static,
-        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
     {
-        let (reply, outcome) = oneshot::channel();
-        let job = Change { work: Some(work), done: None, durable, reply };
-        let gone = || Fault::from(EngineError::last(&"the thread that writes has stopped"));
-        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
-        jobs.send(Box::new(job)).map_err(|_job| gone())?;
-        answer(outcome).await.map_err(|_closed| gone())?
+        // One bad operation must not end all others.
+        let done = catch_unwind(AssertUnwindSafe(|| self.state.perform(work)));
+        let done = done.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))))?;
+        let outcome = done.outcome?;
+        self.state.ask(done.number, durable);
+        if durable == Durable::Now {
+            self.durable(done.number).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn durable(&self, number: u64) -> Result<(), Fault> {
+        let progress = self.state.progress.subscribe();
+        match wait(progress, number).await {
+            None => Ok(()),
+            Some(reason) => Err(EngineError::failed(&reason).into()),
+        }
+    }
+
+    /// Waits until nothing can be written any more, and says why.
+    pub(super) async fn failed(&self) -> String {
+        wait(self.state.progress.subscribe(), u64::MAX).await.unwrap_or_default()
     }
 }
 
+/// Waits until this operation is durable. Gives why it will never be.
 #[cfg(not(test))]
-async fn answer<T>(outcome: oneshot::Receiver<T>) -> Result<T, oneshot::error::RecvError> {
-    outcome.await
+async fn wait(mut progress: watch::Receiver<Progress>, number: u64) -> Option<String> {
+    let ended = progress.wait_for(|progress| progress.durable >= number || progress.broken.is_some()).await;
+    let ended = ended.ok()?;
+    if ended.durable >= number { None } else { ended.broken.clone() }
 }
 
-/// A clock that a test has stopped jumps ahead as soon as all tasks wait, unless one of them waits for a blocking thread.
+/// The same. A clock that a test has stopped jumps ahead as soon as all tasks wait, unless one waits for a blocking thread.
 #[cfg(test)]
-async fn answer<T: Send + 'static>(outcome: oneshot::Receiver<T>) -> Result<T, oneshot::error::RecvError> {
-    tokio::task::spawn_blocking(move || outcome.blocking_recv()).await.unwrap()
+async fn wait(mut progress: watch::Receiver<Progress>, number: u64) -> Option<String> {
+    let (handle, ended) = (tokio::runtime::Handle::current(), move |progress: &Progress| {
+        progress.durable >= number || progress.broken.is_some()
+    });
+    let waiting = tokio::task::spawn_blocking(move || {
+        let ended = handle.block_on(progress.wait_for(ended)).ok()?;
+        if ended.durable >= number { None } else { ended.broken.clone() }
+    });
+    waiting.await.unwrap()
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.jobs = None;
-        if let Some(thread) = self.thread.take()
-            && thread.thread().id() != thread::current().id()
-        {
+        lock(&self.state.asked).stop = true;
+        self.state.wake.notify_one();
+        if let Some(thread) = self.thread.take() {
             // Its panics are caught, so there is nothing to learn.
             let _ended = thread.join();
         }
     }
 }
 
-/// An operation in the queue.
-trait Job: Send {
-    /// Does its work and commits it, if there is anything to commit and nothing forbids it. Gives whether it committed
-    /// anything.
-    fn run(&mut self, engine: &dyn Engine, space: &Space, forbidden: Option<&EngineError>) -> bool;
-    /// Says that it was not done.
-    fn refuse(&mut self, fault: Fault);
-    /// How it went so far; `None` before.
-    fn fault(&self) -> Option<&Fault>;
-    /// Whether it is answered after a durable point alone.
-    fn waits(&self) -> bool;
-    /// Answers the caller.
-    fn answer(self: Box<Self>);
-}
-
-struct Change<T, F> {
-    work: Option<F>,
-    done: Option<Result<T, Fault>>,
-    durable: Durable,
-    reply: oneshot::Sender<Result<T, Fault>>,
-}
-
-impl<T, F> Job for Change<T, F>
-where
-    T: Send,
-    F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault> + Send,
-{
-    fn run(&mut self, engine: &dyn Engine, space: &Space, forbidden: Option<&EngineError>) -> bool {
-        let Some(work) = self.work.take() else { return false };
-        // Engines answer some kinds of damage with a panic, and one bad operation must not end all others.
-        let done = catch_unwind(AssertUnwindSafe(|| perform(engine, space, forbidden, work)));
-        let done = done.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))));
-        let committed = done.as_ref().map_or(true, |done| done.committed);
-        self.done = Some(done.and_then(|done| done.outcome));
-        committed
+impl State {
+    fn snapshot(&self) -> Result<Snapshot<'_>, Fault> {
+        // The buffer first: what has left it is in the engine then.
+        let buffer = self.buffer.read().unwrap_or_else(PoisonError::into_inner);
+        Snapshot::of(&*self.engine, buffer, &self.space)
     }
 
-    fn refuse(&mut self, fault: Fault) {
-        self.done = Some(Err(fault));
-    }
-
-    fn fault(&self) -> Option<&Fault> {
-        self.done.as_ref()?.as_ref().err()
-    }
-
-    fn waits(&self) -> bool {
-        self.durable == Durable::Now && matches!(self.done, Some(Ok(_)))
-    }
-
-    fn answer(self: Box<Self>) {
-        if let Some(done) = self.done {
-            // Nobody may wait for it any more.
-            let _nobody = self.reply.send(done);
+    /// Runs the work of an operation on the store as it is, and makes its changes. Records that it found unreadable are set
+    /// aside also if it fails.
+    fn perform<T>(
+        &self,
+        work: impl FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
+    ) -> Result<Done<T>, Fault> {
+        let _alone = lock(&self.writing);
+        let snapshot = self.snapshot()?;
+        let mut changes = Changes::new(&self.space);
+        let outcome = work(&Tables::of(&snapshot), &mut changes);
+        let mut batch = match &outcome {
+            Ok(_) => changes.into_batch(),
+            Err(_) => Changes::new(&self.space).into_batch(),
+        };
+        snapshot.quarantine(&mut batch);
+        let before = snapshot.number();
+        drop(snapshot);
+        if batch.is_empty() {
+            return Ok(Done { outcome, number: before });
         }
+        if let Some(reason) = &self.progress.borrow().broken {
+            let reason = format!("an earlier write failed, restart to go on: {reason}");
+            return Err(EngineError::failed(&reason).into());
+        }
+        let number = self.buffer.write().unwrap_or_else(PoisonError::into_inner).add(batch);
+        Ok(Done { outcome, number })
     }
-}
 
-/// How an operation went.
-pub(super) struct Done<T> {
-    pub(super) outcome: Result<T, Fault>,
-    /// Whether it changed the store.
-    committed: bool,
-}
-
-/// Runs the work of an operation on the store as it is, and commits what it writes. Records that it found unreadable are set
-/// aside also if it fails.
-///
-/// # Errors
-/// Of the engine, and what forbids a commit; then nothing is written.
-pub(super) fn perform<T>(
-    engine: &dyn Engine,
-    space: &Space,
-    forbidden: Option<&EngineError>,
-    work: impl FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
-) -> Result<Done<T>, Fault> {
-    let snapshot = Snapshot::of(engine, space)?;
-    let mut changes = Changes::new(space);
-    let outcome = work(&Tables::of(&snapshot), &mut changes);
-    let mut batch = match &outcome {
-        Ok(_) => changes.into_batch(),
-        Err(_) => Changes::new(space).into_batch(),
-    };
-    snapshot.quarantine(&mut batch);
-    let revision = snapshot.revision();
-    // An engine may keep commits away while somebody looks.
-    drop(snapshot);
-    if !batch.is_empty() {
-        forbidden.cloned().map_or(Ok(()), Err)?;
-        engine.commit(revision, &batch)?;
+    /// Has the thread make an operation durable.
+    fn ask(&self, number: u64, durable: Durable) {
+        if self.progress.borrow().durable >= number {
+            return;
+        }
+        let is_much =
+            self.buffer.read().unwrap_or_else(PoisonError::into_inner).waiting_bytes() > WAITING_BYTES;
+        let mut asked = lock(&self.asked);
+        let is_first = asked.since.is_none();
+        asked.since.get_or_insert_with(Instant::now);
+        if durable == Durable::Now || is_much {
+            asked.until = asked.until.max(number);
+        } else if !is_first {
+            return;
+        }
+        drop(asked);
+        self.wake.notify_one();
     }
-    Ok(Done { outcome, committed: !batch.is_empty() })
-}
 
-/// What the thread knows.
-struct Group {
-    engine: Arc<dyn Engine>,
-    space: Space,
-    failure: Failure,
-    /// Why a durable point failed. Nothing is durable from then on: after a failed fsync the system may drop what it could
-    /// not write and report the next fsync as a success.
-    broken: Option<String>,
-    /// When the first commit was made that is not durable yet.
-    since: Option<Instant>,
-}
-
-impl Group {
-    /// Serves the queue until nobody can add to it any more.
-    fn serve(&mut self, waiting: &Receiver<Box<dyn Job>>) {
+    /// Serves until it is told to stop.
+    fn serve(&self) {
         loop {
-            let first = match self.since {
-                None => waiting.recv().map_err(|_closed| RecvTimeoutError::Disconnected),
-                Some(since) => waiting.recv_timeout(LINGER.saturating_sub(since.elapsed())),
-            };
-            match first {
-                Ok(first) => self.serve_group(first, waiting),
-                Err(RecvTimeoutError::Timeout) => self.sync(),
-                Err(RecvTimeoutError::Disconnected) => break,
+            let mut asked = lock(&self.asked);
+            loop {
+                let is_wanted = asked.until > self.progress.borrow().durable && !self.is_broken();
+                let rest = asked.since.map(|since| LINGER.saturating_sub(since.elapsed()));
+                if asked.stop || is_wanted || rest == Some(Duration::ZERO) {
+                    break;
+                }
+                asked = match rest {
+                    Some(rest) => {
+                        self.wake.wait_timeout(asked, rest).unwrap_or_else(PoisonError::into_inner).0
+                    }
+                    None => self.wake.wait(asked).unwrap_or_else(PoisonError::into_inner),
+                };
+            }
+            asked.since = None;
+            let stop = asked.stop;
+            drop(asked);
+            self.flush();
+            if stop {
+                return;
             }
         }
-        self.sync();
     }
 
-    fn serve_group(&mut self, first: Box<dyn Job>, waiting: &Receiver<Box<dyn Job>>) {
-        let mut durable = Vec::new();
-        for mut job in std::iter::once(first).chain(waiting.try_iter()).take(GROUP) {
-            self.run(&mut *job);
-            match job.waits() {
-                true => durable.push(job),
-                false => job.answer(),
-            }
-        }
-        if durable.is_empty() {
+    fn is_broken(&self) -> bool {
+        self.progress.borrow().broken.is_some()
+    }
+
+    /// Brings all that waits to the engine.
+    fn flush(&self) {
+        if self.is_broken() {
             return;
         }
-        self.sync();
-        for mut job in durable {
-            if let Some(reason) = &self.broken {
-                job.refuse(EngineError::last(reason).into());
+        let (batch, number) = self.buffer.write().unwrap_or_else(PoisonError::into_inner).begin_flush();
+        let commit = || {
+            let revision = self.engine.view()?.revision();
+            if batch.is_empty() { Ok(()) } else { self.engine.commit(revision, &batch) }
+        };
+        let done = catch_unwind(AssertUnwindSafe(commit)).map_err(|panic| words_of(&*panic));
+        match done.and_then(|done| done.map_err(|error| error.to_string())) {
+            Ok(()) => {
+                self.buffer.write().unwrap_or_else(PoisonError::into_inner).end_flush();
+                self.progress.send_modify(|progress| progress.durable = number);
             }
-            job.answer();
+            Err(reason) => self.progress.send_modify(|progress| progress.broken = Some(reason)),
         }
     }
+}
 
-    fn run(&mut self, job: &mut dyn Job) {
-        let broken = self.broken.as_ref();
-        let forbidden = broken
-            .map(|reason| EngineError::last(&format!("an earlier write failed, restart to go on: {reason}")));
-        if job.run(&*self.engine, &self.space, forbidden.as_ref()) {
-            self.since.get_or_insert_with(Instant::now);
-        }
-        if let Some(fault) = job.fault().filter(|fault| fault.is_final()) {
-            fail(&self.failure, &fault.to_string());
-        }
-    }
-
-    /// Makes durable what is not.
-    fn sync(&mut self) {
-        if self.since.take().is_none() || self.broken.is_some() {
-            return;
-        }
-        let done = catch_unwind(AssertUnwindSafe(|| self.engine.sync()));
-        let done = done.map_err(|panic| words_of(&*panic));
-        self.broken = done.and_then(|done| done.map_err(|error| error.to_string())).err();
-        if let Some(reason) = &self.broken {
-            fail(&self.failure, reason);
-        }
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -129,8 +129,9 @@ async fn what_is_acknowledged_is_in_the_files(folder: &Disk) {
     assert_eq!(crashed.deliveries().await.unwrap(), from_ref(&delivery));
     assert_eq!(crashed.unsettled().await.unwrap(), []);
 
-    store.confirm_part(delivery.id, MessageId(5)).await.unwrap();
+    store.confirm_part(delivery.id, MessageId(5), true).await.unwrap();
     store.end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
+    store.flush().await.unwrap();
     let image = folder.crash_image();
     let crashed = image.open().await;
     assert_eq!(crashed.deliveries().await.unwrap(), []);

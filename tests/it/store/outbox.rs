@@ -23,7 +23,7 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
     assert_eq!(store.deliveries().await.unwrap(), pending);
     let parts = [MessageId(30), MessageId(31)];
     for part in [parts[0], parts[1], parts[1]] {
-        store.confirm_part(pending[1].id, part).await.unwrap();
+        store.confirm_part(pending[1].id, part, true).await.unwrap();
     }
     pending[1].confirmed = parts.to_vec();
     // A confirmed part begins the count anew.
@@ -34,7 +34,7 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
         pending[counted].repeats = repeats;
     }
     store.count_repeat(pending[1].id).await.unwrap();
-    store.confirm_part(pending[1].id, MessageId(33)).await.unwrap();
+    store.confirm_part(pending[1].id, MessageId(33), true).await.unwrap();
     pending[1].confirmed.push(MessageId(33));
     pending[1].repeats = 0;
     let store = backend.reopen(store).await;
@@ -43,7 +43,7 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
     for _ in 0..2 {
         store.end_delivery(pending[1].id, DeliveryEnd::Whole, at(60)).await.unwrap();
     }
-    store.confirm_part(pending[1].id, MessageId(32)).await.unwrap();
+    store.confirm_part(pending[1].id, MessageId(32), true).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.deliveries().await.unwrap(), pending[..1]);
     let session = store.session(HERE, at(0)).await.unwrap().id;
@@ -63,7 +63,7 @@ pub(super) async fn an_answer_stored_early_gets_its_ids_too(backend: &dyn Backen
         ..TurnEnd::default()
     };
     store.end_turn(&run, end).await.unwrap();
-    store.confirm_part(delivery.id, MessageId(30)).await.unwrap();
+    store.confirm_part(delivery.id, MessageId(30), true).await.unwrap();
     store.end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     let messages = store.recent(run.session, 3).await.unwrap();
     let carried: Vec<_> = messages.iter().map(|message| message.telegram.len()).collect();
@@ -78,7 +78,7 @@ pub(super) async fn words_outside_the_conversation_are_delivered(backend: &dyn B
     let end = TurnEnd { messages: vec![], delivery: Some(apology.clone()), ..TurnEnd::default() };
     store.end_turn(&run, end).await.unwrap();
     assert_eq!(store.deliveries().await.unwrap(), from_ref(&apology));
-    store.confirm_part(apology.id, MessageId(30)).await.unwrap();
+    store.confirm_part(apology.id, MessageId(30), true).await.unwrap();
     store.end_delivery(apology.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     assert_eq!(store.deliveries().await.unwrap(), []);
     assert_eq!(store.recent(run.session, 9).await.unwrap()[0].telegram, [MessageId(1001)]);
@@ -140,7 +140,7 @@ pub(super) async fn a_turn_has_live_messages_until_its_delivery_ends(backend: &d
     let (messages, cards) = (vec![answer], vec![card.clone()]);
     let end = TurnEnd { messages, delivery: Some(delivery.clone()), cards, ..TurnEnd::default() };
     store.end_turn(&run, end).await.unwrap();
-    store.confirm_part(delivery.id, MessageId(41)).await.unwrap();
+    store.confirm_part(delivery.id, MessageId(41), true).await.unwrap();
     assert_eq!(store.live_of(run.id).await.unwrap(), parts[..2]);
     store.end_delivery(card.id, DeliveryEnd::Whole, at(60)).await.unwrap();
     assert_eq!(store.live_of(run.id).await.unwrap(), parts[..2], "a card is no part of the answer");

@@ -51,7 +51,6 @@ impl Records {
         batch.put(table, key.to_vec(), value.into());
         let revision = self.0.view().unwrap().revision();
         self.0.commit(revision, &batch).unwrap();
-        self.0.sync().unwrap();
     }
 
     /// Changes the records of a table, and gives how many there were.

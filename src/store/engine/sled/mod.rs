@@ -37,10 +37,10 @@ pub(super) struct SledEngine {
 impl SledEngine {
     /// As [`super::open`].
     pub(super) fn open(folder: &Path) -> Result<Self> {
-        if let Some(reason) = files::objection(folder).map_err(|error| EngineError::passing(&error))? {
+        if let Some(reason) = files::objection(folder).map_err(|error| EngineError::failed(&error))? {
             return Err(EngineError::Unreadable(reason));
         }
-        folder::prepare(folder).map_err(|error| EngineError::passing(&error))?;
+        folder::prepare(folder).map_err(|error| EngineError::failed(&error))?;
         let config = Config::new().path(folder).cache_capacity(CACHE).flush_every_ms(Some(FLUSH_EVERY_MS));
         let db = folder::patiently(|| config.open().map_err(open_error))?;
         // sled makes a tree of its own in each database, which does not count while it is empty.
@@ -90,7 +90,7 @@ impl Engine for SledEngine {
                     None => of_table.remove(key),
                 }
             }
-            let missing = || EngineError::passing(&format!("there is no table {table}"));
+            let missing = || EngineError::failed(&format!("there is no table {table}"));
             trees.push(self.trees.get(table).ok_or_else(missing)?.clone());
             batches.push(of_table);
         }
@@ -107,15 +107,12 @@ impl Engine for SledEngine {
             TransactionError::Abort(error) | TransactionError::Storage(error) => engine_error(error),
         })?;
         *commits += 1;
-        Ok(())
-    }
-
-    fn sync(&self) -> Result<()> {
+        drop(commits);
         self.files.sync().map_err(sync_error)
     }
 
     fn disk_bytes(&self) -> Result<u64> {
-        folder::size(&self.folder).map_err(|error| EngineError::passing(&error))
+        folder::size(&self.folder).map_err(|error| EngineError::failed(&error))
     }
 
     /// sled does that by itself, as far as it does.
@@ -186,20 +183,17 @@ fn engine_error(error: sled::Error) -> EngineError {
         sled::Error::Corruption { .. } | sled::Error::ReportableBug(_) => {
             EngineError::Unreadable(error.to_string())
         }
-        // After one failed write sled refuses all others. Of an error that it has copied, it keeps the kind and a debug form.
+        // Of an error that it has copied, sled keeps the kind and a debug form.
         sled::Error::Io(error) if error.kind() != std::io::ErrorKind::Other => {
-            EngineError::last(&error.kind())
+            EngineError::failed(&error.kind())
         }
-        sled::Error::Io(error) => EngineError::last(&error),
-        error => EngineError::passing(&error),
+        error => EngineError::failed(&error),
     }
 }
 
-/// An error of a durable point. After a failed fsync the system may drop what it could not write and report the next one as
-/// a success, so none is final.
 fn sync_error(error: sync::Error) -> EngineError {
     match error {
         sync::Error::Engine(error) => engine_error(error),
-        sync::Error::Io(error) => EngineError::last(&error),
+        sync::Error::Io(error) => EngineError::failed(&error),
     }
 }
