@@ -78,8 +78,11 @@ impl UnreadableUpdate {
 /// Updates between their arrival and their settlement.
 #[async_trait]
 pub trait InboxStore: Debug + Send + Sync {
-    /// Stores those updates that were never seen before, durably, and returns them in the order given.
+    /// Stores those updates that were never seen before, and returns them in the order given. Telegram may be told of them
+    /// after [`Self::sync`] alone.
     async fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>>;
+    /// Returns when all updates that were accepted, also those accepted before once more, are durable.
+    async fn sync(&self) -> Result<()>;
     /// Keeps the text of updates that cannot be read, durably; their ids count as seen and settled. Of each bot's the
     /// newest [`KEPT_UNREADABLE`] by id are kept. Those seen before are ignored. No command shows them yet.
     async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()>;

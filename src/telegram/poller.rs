@@ -100,7 +100,13 @@ impl Poller {
                 return false;
             }
         };
-        self.router.take(new).await;
+        // Dealing with them need not wait until they are durable: what comes of them is so after them, and if they are lost
+        // Telegram sends them again.
+        let ((), durable) = futures::join!(self.router.take(new), self.inbox.sync());
+        if let Err(error) = durable {
+            tracing::error!(%error, label = error.label(), "updates could not be stored; not acknowledging them");
+            return false;
+        }
         cursor.pass(highest, nameless)
     }
 

@@ -12,24 +12,23 @@ use super::tables::{Accepted, SetAside, Tables};
 use super::{KvStore, key};
 use crate::ids::{BotId, UpdateId};
 use crate::store::engine::Keys;
-use crate::store::{InboxStore, KEPT_UNREADABLE, RawUpdate, Result, UnreadableUpdate};
+use crate::store::{InboxStore, KEPT_UNREADABLE, RawUpdate, Result, Store, UnreadableUpdate};
 
 /// The most ids one call forgets.
 const EXPIRED: usize = 512;
 
 #[async_trait]
 impl InboxStore for KvStore {
-    // A durable point also when nothing is new: the first copy may not be on disk yet, and the caller is about to tell
-    // Telegram that it is.
     async fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>> {
         if updates.is_empty() {
             return Ok(updates);
         }
         let bot = self.bot();
-        self.change_durably("store updates", move |tables, changes| {
-            accept(tables, changes, bot, updates, now)
-        })
-        .await
+        self.change("store updates", move |tables, changes| accept(tables, changes, bot, updates, now)).await
+    }
+
+    async fn sync(&self) -> Result<()> {
+        self.flush().await
     }
 
     async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()> {

@@ -1,5 +1,6 @@
 //! How many tokens a text takes, counted as o200k_base counts: the text is split into [`words`], and the bytes of each are
-//! merged in the order of the vocabulary. One pass, a fixed number of bytes of memory, no allocation.
+//! merged in the order of the vocabulary. One pass, a fixed number of bytes of memory, no allocation; long texts that were counted
+//! before are not counted again ([`counted`]).
 //!
 //! Why the vocabulary and no figure a script: in the same letters English has more than five to a token and Uzbek three,
 //! and a chat has fewer than news in either. Of its 200,000 tokens the table holds the first 140,000: what a
@@ -7,6 +8,7 @@
 //! languages of `tests/texts/`. Bytes that no token joins count one each. Of 160,000 texts made to mislead it, 6 counted
 //! less than they take, where two byte strings have the same hash or late merges come in another order.
 
+mod counted;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -22,6 +24,10 @@ const NEVER: u16 = u16::MAX;
 /// How many tokens of o200k_base a text may take, estimated from above.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> usize {
+    counted::once(text, count)
+}
+
+fn count(text: &str) -> usize {
     let mut merging =
         Merging { hashes: [Hash::EMPTY; MAX_PIECE + 1], parts: [0; MAX_PIECE + 1], levels: [0; MAX_PIECE] };
     let (mut tokens, mut rest) = (0, text);

@@ -97,6 +97,7 @@ async fn a_damaged_conversation_is_mended_by_a_new_session(folder: &Disk) {
 async fn what_is_acknowledged_is_in_the_files(folder: &Disk) {
     let store = folder.open().await;
     store.accept(vec![raw(1)], at(0)).await.unwrap();
+    store.sync().await.unwrap();
     let image = folder.crash_image();
     assert_eq!(image.open().await.unsettled().await.unwrap(), [raw(1)]);
 

@@ -41,6 +41,7 @@ async fn write_until_killed() {
             for round in 0..10_000 {
                 let id = first + topic + round * CONVERSATIONS;
                 store.accept(vec![raw(id)], at(id)).await.unwrap();
+                store.sync().await.unwrap();
                 println!("\naccepted {id}");
                 if round % 3 == 0 {
                     one_turn(&store, place, id).await;
