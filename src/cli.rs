@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::config::StoreUrl;
 use crate::mcp::locate::SUBCOMMAND;
 
 /// A self-hosted AI agent that lives in Telegram.
@@ -35,7 +36,35 @@ pub enum Command {
     },
     /// Check settings, token, model and store, without starting the bot.
     Check,
+    /// Look after the store of a bot that does not run.
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,
+}
+
+/// What can be done with a store. A store that a bot has open is in use and left alone.
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Copy a store into a new one, of another engine or in another folder, and compare the two.
+    ///
+    /// FROM stays as it is. A copy that was cut short goes on where it stopped when the same command is run again. For
+    /// example: figaro store copy sled:./data redb:./data
+    Copy {
+        /// The store that is copied, as redb:FOLDER or sled:FOLDER.
+        from: StoreUrl,
+        /// Where the copy is made; there must be no store of that engine yet.
+        to: StoreUrl,
+    },
+    /// Read all there is in a store, and say what it is and whether it is whole.
+    Check {
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        store: Option<StoreUrl>,
+    },
+    /// Give the space of what was removed back to the disk.
+    Compact {
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        store: Option<StoreUrl>,
+    },
 }

@@ -52,6 +52,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Demo { port, store }) => {
             app::demo(&variables, DemoOptions { port, store }, stop_requests()?).await
         }
+        Some(Command::Store(command)) => Ok(app::store(command, &variables).await?),
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }

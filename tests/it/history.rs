@@ -37,7 +37,7 @@ pub fn key_in(texts: &[String]) -> String {
 }
 
 /// Ann asks, and the request that her question made.
-async fn asked(world: &World, words: &str, reply: Reply) -> ModelRequest {
+pub async fn asked(world: &World, words: &str, reply: Reply) -> ModelRequest {
     let before = world.asked().len();
     world.when(words, reply);
     world.say(ANN, ANN, words);

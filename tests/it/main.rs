@@ -45,6 +45,7 @@ mod setting_cards;
 mod spending;
 mod stdio;
 mod store;
+mod store_command;
 mod support;
 mod talk;
 mod task_answers;

@@ -93,6 +93,12 @@ impl Keys {
         Self { begin: Bound::Included(first.into()), end: after(prefix) }
     }
 
+    /// The keys after this one.
+    #[must_use]
+    pub fn after(last: impl Into<Vec<u8>>) -> Self {
+        Self { begin: Bound::Excluded(last.into()), end: Bound::Unbounded }
+    }
+
     /// The keys before this one that begin with `prefix`.
     #[must_use]
     pub fn before(end: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {

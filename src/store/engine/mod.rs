@@ -18,5 +18,5 @@ mod tests;
 pub use self::batch::{Batch, Keys};
 pub use self::error::EngineError;
 pub(in crate::store) use self::error::words_of;
-pub use self::open::{found, has_room, open};
+pub use self::open::{found, has_room, has_store, open};
 pub use self::port::{Engine, Entry, Result, Revision, Scan, View};

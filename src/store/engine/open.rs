@@ -29,12 +29,18 @@ pub fn open(url: &StoreUrl) -> Result<Box<dyn Engine>> {
 /// one asked for, to be made.
 #[must_use]
 pub fn found(url: &StoreUrl) -> StoreUrl {
-    let has_store = |kind: &EngineKind| names::file_of(*kind, &url.folder).exists();
+    let has_store = |kind: &EngineKind| has_store(&StoreUrl { engine: *kind, ..url.clone() });
     let engine = match has_store(&url.engine) {
         true => url.engine,
         false => EngineKind::ALL.into_iter().find(has_store).unwrap_or(url.engine),
     };
     StoreUrl { engine, ..url.clone() }
+}
+
+/// Whether there is a store at this place, whole or damaged.
+#[must_use]
+pub fn has_store(url: &StoreUrl) -> bool {
+    names::file_of(url.engine, &url.folder).exists()
 }
 
 /// Whether the disk of a folder takes what a store that has just been opened writes. Blocking.

@@ -47,11 +47,27 @@ pub trait Engine: Debug + Send + Sync {
     /// then. Else of the storage: the changes may or may not be there, and the engine takes no further ones.
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()>;
 
+    /// [`Self::commit`] based on what is there now, for a caller that looked at nothing.
+    ///
+    /// # Errors
+    /// Those of [`Self::commit`].
+    fn write(&self, batch: &Batch) -> Result<()> {
+        // The view ends here: an engine may keep commits away as long as somebody looks.
+        let revision = self.view()?.revision();
+        self.commit(revision, batch)
+    }
+
     /// The bytes that it takes where it keeps them; the garbage in it included.
     ///
     /// # Errors
     /// Of the storage.
     fn disk_bytes(&self) -> Result<u64>;
+
+    /// Whether all there is can be read and is as it was written, as far as the engine can tell. It looks at everything.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn verify(&mut self) -> Result<bool>;
 
     /// Gives the space of what was removed back to the system, as far as that is possible while it is open. Gives whether
     /// there was something to do.

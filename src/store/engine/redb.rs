@@ -115,6 +115,10 @@ impl Engine for RedbEngine {
         file.map(|file| file.len()).map_err(|error| EngineError::failed(&error))
     }
 
+    fn verify(&mut self) -> Result<bool> {
+        self.db.check_integrity().map_err(open_error)
+    }
+
     fn compact(&mut self) -> Result<bool> {
         self.db.compact().map_err(|error| match error {
             CompactionError::Storage(error) => storage_error(error),

@@ -14,14 +14,16 @@ pub(super) const FORMAT: u32 = 2;
 /// What fails when opening fails.
 pub(super) const OPEN: &str = "be opened";
 /// The table and the key it is recorded under, in every format.
-const META: &str = "meta";
-const KEY: &[u8] = b"format";
+pub(super) const META: &str = "meta";
+pub(super) const KEY: &[u8] = b"format";
+/// The key that is there as long as a copy into the store has not ended.
+pub(super) const COPYING: &[u8] = b"copying";
 
 /// Checks the format of a store, or gives a new one this format, and makes the tables that are missing. Gives where in it the
 /// records of a bot are.
 pub(super) fn prepare(engine: &mut dyn Engine, folder: &Path, bot: BotId) -> Result<Space, StoreError> {
     let place = folder.display().to_string();
-    let found = found(engine).map_err(|fault| fault.into_error(&place, OPEN))?;
+    let found = recorded(engine).map_err(|fault| fault.into_error(&place, OPEN))?;
     let space = match found {
         Some(1) => Space::whole(),
         Some(FORMAT) | None => Space::of(bot),
@@ -38,11 +40,17 @@ pub(super) fn prepare(engine: &mut dyn Engine, folder: &Path, bot: BotId) -> Res
 }
 
 /// The format on record; `None` if the store is new.
-fn found(engine: &dyn Engine) -> Result<Option<u32>, Fault> {
+///
+/// # Errors
+/// If what is there is no store of Figaro's, or no whole one.
+pub(super) fn recorded(engine: &dyn Engine) -> Result<Option<u32>, Fault> {
     let unreadable = |reason: &str| Fault::from(EngineError::Unreadable(reason.to_owned()));
     let tables = engine.tables()?;
     if !tables.is_empty() && !tables.contains(META) {
         return Err(unreadable("it is the database of another program"));
+    }
+    if engine.view()?.get(META, COPYING)?.is_some() {
+        return Err(unreadable("a copy into it has not ended; run the same `figaro store copy` again"));
     }
     match engine.view()?.get(META, KEY)? {
         Some(format) => {
@@ -59,8 +67,7 @@ fn create(engine: &mut dyn Engine, is_new: bool) -> Result<(), EngineError> {
         engine.create_tables(&[META])?;
         let mut batch = Batch::default();
         batch.put(META, KEY.to_vec(), FORMAT.to_string().into_bytes());
-        let revision = engine.view()?.revision();
-        engine.commit(revision, &batch)?;
+        engine.write(&batch)?;
     }
     engine.create_tables(&tables::NAMES)
 }

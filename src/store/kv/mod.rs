@@ -7,9 +7,11 @@
 mod buffer;
 mod changes;
 mod conversation;
+mod copy;
 mod fault;
 mod format;
 mod inbox;
+mod inventory;
 mod key;
 mod merged;
 mod notes;
@@ -24,6 +26,9 @@ mod tables;
 mod tasks;
 mod usage;
 mod writer;
+
+pub use self::copy::copy;
+pub use self::inventory::{Inventory, Table, inventory, live_bytes};
 
 use std::fmt;
 use std::sync::Arc;

@@ -261,10 +261,7 @@ impl State {
             return;
         }
         let (batch, number) = self.buffer.write().unwrap_or_else(PoisonError::into_inner).begin_flush();
-        let commit = || {
-            let revision = self.engine.view()?.revision();
-            if batch.is_empty() { Ok(()) } else { self.engine.commit(revision, &batch) }
-        };
+        let commit = || if batch.is_empty() { Ok(()) } else { self.engine.write(&batch) };
         let done = catch_unwind(AssertUnwindSafe(commit)).map_err(|panic| words_of(&*panic));
         match done.and_then(|done| done.map_err(|error| error.to_string())) {
             Ok(()) => {

@@ -183,8 +183,7 @@ async fn a_store_of_format_1_is_used_as_it_is(folder: &Disk) {
     let mut batch = Batch::default();
     batch.put("meta", b"format".to_vec(), b"1".to_vec());
     batch.put("chats", (super::CHAT.0 ^ i64::MIN).to_be_bytes().to_vec(), br#"{"language":"de"}"#.to_vec());
-    let revision = engine.view().unwrap().revision();
-    engine.commit(revision, &batch).unwrap();
+    engine.write(&batch).unwrap();
     drop(engine);
     for bot in [BOT, BotId(78)] {
         let store = folder.open_for(bot).await;

@@ -1,10 +1,11 @@
 //! The stored records of a bot that has stopped, past the store: to look at them, to change their times, to damage them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use figaro::config::{EngineKind, StoreUrl};
 use figaro::ids::BotId;
-use figaro::store::engine::{self, Batch, Engine, Keys};
+use figaro::store::engine::{self, Batch, Engine, Entry, Keys};
 use figaro::store::kv::KvStore;
 use serde_json::Value;
 
@@ -39,8 +40,21 @@ impl Records {
         Self(engine::open(url).unwrap())
     }
 
+    /// Of a new store with these tables.
+    pub fn new(url: &StoreUrl, tables: &[&'static str]) -> Self {
+        let mut engine = engine::open(url).unwrap();
+        engine.create_tables(tables).unwrap();
+        Self(engine)
+    }
+
+    /// All records of all tables that have any.
+    pub fn everything(&self) -> BTreeMap<String, Vec<Entry>> {
+        let tables = self.0.tables().unwrap().into_iter();
+        tables.map(|table| (table.clone(), self.all(&table))).filter(|(_, all)| !all.is_empty()).collect()
+    }
+
     /// All records of a table, by their keys.
-    pub fn all(&self, table: &str) -> Vec<(Vec<u8>, Vec<u8>)> {
+    pub fn all(&self, table: &str) -> Vec<Entry> {
         let view = self.0.view().unwrap();
         view.scan(table, &Keys::beginning_with([])).unwrap().map(Result::unwrap).collect()
     }
@@ -49,8 +63,14 @@ impl Records {
     pub fn put(&self, table: &'static str, key: &[u8], value: impl Into<Vec<u8>>) {
         let mut batch = Batch::default();
         batch.put(table, key.to_vec(), value.into());
-        let revision = self.0.view().unwrap().revision();
-        self.0.commit(revision, &batch).unwrap();
+        self.0.write(&batch).unwrap();
+    }
+
+    /// Removes a record.
+    pub fn remove(&self, table: &'static str, key: &[u8]) {
+        let mut batch = Batch::default();
+        batch.remove(table, key.to_vec());
+        self.0.write(&batch).unwrap();
     }
 
     /// Changes the records of a table, and gives how many there were.
@@ -80,6 +100,12 @@ impl World {
     /// The store of the world's bot, which has stopped.
     pub async fn stored(&self) -> KvStore {
         KvStore::open(&self.store_url(), BotId(self.telegram.bot_id())).await.unwrap()
+    }
+
+    /// The same where this engine keeps it.
+    pub async fn stored_by(&self, kind: EngineKind) -> KvStore {
+        let url = StoreUrl::new(kind, self.folder.path().join("data"));
+        KvStore::open(&url, BotId(self.telegram.bot_id())).await.unwrap()
     }
 
     /// The records of the world's bot, which has stopped.

@@ -1,0 +1,122 @@
+//! `figaro store`: copies, checks and compacts the store of a bot that does not run.
+
+use std::collections::HashMap;
+
+use tokio::task::spawn_blocking;
+
+use super::failure::Refusal;
+use super::terminal::say;
+use crate::cli::StoreCommand;
+use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
+use crate::ids::BotId;
+use crate::store::StoreError;
+use crate::store::engine::{self, Engine, EngineError};
+use crate::store::kv::{Inventory, copy, inventory, live_bytes};
+
+/// Does what is asked for and prints what came of it.
+///
+/// # Errors
+/// Why it could not be done, in words for whoever asked.
+pub async fn store(command: StoreCommand, variables: &HashMap<String, String>) -> Result<(), Refusal> {
+    let set = || {
+        variables
+            .get("STORE_URL")
+            .map_or_else(|| Ok(StoreUrl::new(EngineKind::ALL[0], "./data")), |url| url.parse())
+    };
+    let of = |named: Option<StoreUrl>| {
+        let url = named
+            .map_or_else(set, Ok)
+            .map_err(|_none: NoStoreUrl| Refusal(format!("STORE_URL {}", NoStoreUrl::WORDS)))?;
+        Ok(engine::found(&url))
+    };
+    // A token begins with the bot's number.
+    let token = variables.get("TELEGRAM_BOT_TOKEN").and_then(|token| token.split(':').next()?.parse().ok());
+    let bot = token.map(BotId);
+    let work: Box<dyn FnOnce() -> Result<(), Refusal> + Send> = match command {
+        StoreCommand::Copy { from, to } => Box::new(move || copied(&from, &to, bot)),
+        StoreCommand::Check { store } => {
+            let url = of(store)?;
+            Box::new(move || checked(&url))
+        }
+        StoreCommand::Compact { store } => {
+            let url = of(store)?;
+            Box::new(move || compacted(&url))
+        }
+    };
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal(format!("it broke off: {error}"))))
+}
+
+fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refusal> {
+    if from == to {
+        return Err(Refusal(
+            "a store cannot be copied into itself: name another engine or folder".to_owned(),
+        ));
+    }
+    is_there(from)?;
+    let copied = copy(from, to, bot, |table| say(&format!("copying {table}")));
+    let copied = copied.map_err(|error: StoreError| Refusal(error.to_string()))?;
+    let records: u64 = copied.values().map(|table| table.records).sum();
+    say(&format!("✓ {records} records of {from} are in {to}, and compared; {from} is as it was"));
+    say(&format!("  STORE_URL={to} uses the copy; remove the other when you are content"));
+    Ok(())
+}
+
+fn checked(url: &StoreUrl) -> Result<(), Refusal> {
+    let mut engine = open(url)?;
+    let is_whole = engine.verify().map_err(|error| refusal(url, &error))?;
+    let found = inventory(&*engine, |_, key| Some(key)).map_err(|error| refusal(url, &error))?;
+    let disk = engine.disk_bytes().map_err(|error| refusal(url, &error))?;
+    print(&found);
+    let (live, unreadable) = (live_bytes(&found), found.values().map(|table| table.unreadable).sum::<u64>());
+    say(&format!("{url}: {live} bytes of records, {disk} bytes on disk"));
+    match (is_whole, unreadable) {
+        (true, 0) => {
+            say("✓ all of it can be read");
+            Ok(())
+        }
+        (true, unreadable) => Err(Refusal(format!("{unreadable} records of {url} cannot be read"))),
+        (false, _) => Err(Refusal(format!(
+            "{url} was damaged and has been mended as far as possible: compare the table above with a backup"
+        ))),
+    }
+}
+
+fn print(found: &Inventory) {
+    say(&format!("{:<20} {:>10} {:>14} {:>11}", "table", "records", "bytes", "unreadable"));
+    for (name, table) in found {
+        say(&format!("{name:<20} {:>10} {:>14} {:>11}", table.records, table.bytes, table.unreadable));
+    }
+}
+
+fn compacted(url: &StoreUrl) -> Result<(), Refusal> {
+    let mut engine = open(url)?;
+    let size = |engine: &dyn Engine| engine.disk_bytes().map_err(|error| refusal(url, &error));
+    let before = size(&*engine)?;
+    // Each round moves some; the engine says when there is no more to do.
+    while engine.compact().map_err(|error| refusal(url, &error))? {}
+    // What it takes when it is closed is what counts.
+    drop(engine);
+    let now = size(&*open(url)?)?;
+    say(&format!("✓ {url}: {before} bytes on disk before, {now} now"));
+    Ok(())
+}
+
+fn open(url: &StoreUrl) -> Result<Box<dyn Engine>, Refusal> {
+    is_there(url)?;
+    engine::open(url).map_err(|error| refusal(url, &error))
+}
+
+/// Looking at a store makes none.
+fn is_there(url: &StoreUrl) -> Result<(), Refusal> {
+    match engine::has_store(url) {
+        true => Ok(()),
+        false => Err(Refusal(format!("there is no store {url}"))),
+    }
+}
+
+fn refusal(url: &StoreUrl, error: &EngineError) -> Refusal {
+    match error {
+        EngineError::InUse => Refusal(format!("the store {url} is in use: stop the bot first")),
+        error => Refusal(format!("the store {url}: {error}")),
+    }
+}

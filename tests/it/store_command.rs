@@ -1,0 +1,162 @@
+//! `figaro store`: a store moves from one engine to the other with all that is in it, is looked at, and gets smaller.
+
+use std::fs;
+use std::process::Output;
+
+use figaro::config::EngineKind::{Redb, Sled};
+use figaro::config::{EngineKind, StoreUrl};
+use figaro::ids::{BotId, ChatId};
+use figaro::store::kv::KvStore;
+use figaro::store::{NoteStore, SettingsStore};
+use figaro_offline::model::Reply;
+use serde_json::json;
+
+use super::check::words;
+use super::history::asked;
+use super::task_tools::{call, says};
+use crate::support::records::Records;
+use crate::support::{ANN, World};
+
+/// A world whose bot has talked, noted and stopped, with its store kept by this engine.
+async fn talked(kind: EngineKind) -> World {
+    let world = World::new().await;
+    let bot = with(&world, kind).spawn();
+    bot.ready().await;
+    world.script.push(Reply::text("Hello Ann."));
+    world.say(ANN, ANN, "hello");
+    says(&world, ANN, "Hello Ann.").await;
+    call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
+    assert!(bot.stop().success());
+    world
+}
+
+fn with(world: &World, kind: EngineKind) -> crate::support::bot::Recipe {
+    world.bot().set("STORE_URL", &format!("{kind}:./data"))
+}
+
+fn url(world: &World, kind: EngineKind) -> StoreUrl {
+    StoreUrl::new(kind, world.folder.path().join("data"))
+}
+
+async fn store(world: &World, args: &[&str]) -> Output {
+    args.iter().fold(world.bot().arg("store"), |bot, arg| bot.arg(arg)).run().await
+}
+
+async fn done(world: &World, args: &[&str]) -> String {
+    let output = store(world, args).await;
+    let (said, errors) = words(&output);
+    assert!(output.status.success(), "{said}{errors}");
+    assert_eq!(errors, "");
+    said
+}
+
+async fn refused(world: &World, args: &[&str]) -> String {
+    let output = store(world, args).await;
+    let (said, errors) = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}{errors}");
+    let message = errors.strip_prefix("figaro: ").unwrap_or_else(|| panic!("no refusal: {errors}"));
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message.to_owned()
+}
+
+#[tokio::test]
+async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
+    for (from, to) in [(Sled, Redb), (Redb, Sled)] {
+        let world = talked(from).await;
+        let before = Records::of(&url(&world, from)).everything();
+        let (from_text, to_text) = (format!("{from}:./data"), format!("{to}:./data"));
+        let said = done(&world, &["copy", &from_text, &to_text]).await;
+        assert!(said.contains("copying messages") && said.contains("✓"), "{said}");
+        assert_eq!(Records::of(&url(&world, to)).everything(), before, "all came");
+        assert_eq!(Records::of(&url(&world, from)).everything(), before, "nothing went");
+        let said = done(&world, &["check", &to_text]).await;
+        assert!(said.contains("✓ all of it can be read") && said.contains("messages"), "{said}");
+        // A second one would write into a store that is in use or was used.
+        assert!(refused(&world, &["copy", &from_text, &to_text]).await.contains("left as it is"));
+        let bot = with(&world, to).spawn();
+        bot.ready().await;
+        let request = asked(&world, "Which film?", Reply::text("Alien.")).await;
+        assert!(request.user_text().contains("Which film?"));
+        assert!(request.body.to_string().contains("hello"), "the history came along");
+        assert!(bot.stop().success());
+        assert_eq!(world.stored_by(to).await.notes(ChatId(ANN)).await.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_copy_that_was_cut_short_goes_on_and_is_no_store_until_it_has_ended() {
+    let world = talked(Sled).await;
+    let before = Records::of(&url(&world, Sled)).everything();
+    done(&world, &["copy", "sled:./data", "redb:./data"]).await;
+    // As if it had been killed in the middle of a table.
+    let records = Records::of(&url(&world, Redb));
+    records.remove("meta", b"format");
+    records.put("meta", b"copying", "true");
+    let (last, _) = records.all("messages").pop().unwrap();
+    records.remove("messages", &last);
+    drop(records);
+    let output = with(&world, Redb).run().await;
+    assert!(words(&output).1.contains("figaro store copy"), "{output:?}");
+    done(&world, &["copy", "sled:./data", "redb:./data"]).await;
+    assert_eq!(Records::of(&url(&world, Redb)).everything(), before);
+    // One that has been written to since is no copy.
+    let records = Records::of(&url(&world, Redb));
+    records.remove("meta", b"format");
+    records.put("meta", b"copying", "true");
+    let (first, _) = records.all("messages").remove(0);
+    records.put("messages", &first, "{}");
+    drop(records);
+    assert!(refused(&world, &["copy", "sled:./data", "redb:./data"]).await.contains("messages"));
+}
+
+#[tokio::test]
+async fn a_store_that_named_no_bot_names_it_in_its_copy() {
+    let world = World::new().await;
+    fs::create_dir(world.folder.path().join("data")).unwrap();
+    let old = Records::new(&url(&world, Sled), &["meta", "chats"]);
+    old.put("meta", b"format", "1");
+    old.put("chats", &(ANN ^ i64::MIN).to_be_bytes(), r#"{"language":"de"}"#);
+    drop(old);
+    done(&world, &["copy", "sled:./data", "redb:./data"]).await;
+    let store = world.stored_by(Redb).await;
+    assert_eq!(store.chat_config(ChatId(ANN)).await.unwrap().language.as_deref(), Some("de"));
+    drop(store);
+    let other = KvStore::open(&url(&world, Redb), BotId(1)).await.unwrap();
+    assert_eq!(other.chat_config(ChatId(ANN)).await.unwrap().language, None);
+}
+
+#[tokio::test]
+async fn what_is_missing_in_use_or_damaged_is_said_and_nothing_is_made() {
+    let world = talked(Redb).await;
+    assert!(refused(&world, &["check", "redb:./nowhere"]).await.contains("there is no store redb:./nowhere"));
+    assert!(refused(&world, &["copy", "sled:./nowhere", "redb:./other"]).await.contains("there is no store"));
+    assert!(!world.folder.path().join("nowhere").exists() && !world.folder.path().join("other").exists());
+    assert!(refused(&world, &["copy", "redb:./data", "redb:./data"]).await.contains("itself"));
+    let bot = with(&world, Redb).spawn();
+    bot.ready().await;
+    for args in [&["check"][..], &["compact"], &["copy", "redb:./data", "sled:./copy"]] {
+        assert!(refused(&world, args).await.contains("in use"), "{args:?}");
+    }
+    assert!(bot.stop().success());
+    Records::of(&url(&world, Redb)).damage("messages");
+    assert!(refused(&world, &["check"]).await.contains("1 records"));
+}
+
+#[tokio::test]
+async fn compacting_gives_space_back() {
+    let world = talked(Redb).await;
+    let records = Records::of(&url(&world, Redb));
+    for number in 0..100_u8 {
+        records.put("overheard", &[number], vec![number; 50_000]);
+    }
+    // Those that stay lie between those that go.
+    (0..100_u8).filter(|number| number % 10 > 0).for_each(|number| records.remove("overheard", &[number]));
+    drop(records);
+    let size = || fs::metadata(world.folder.path().join("data/store.redb")).unwrap().len();
+    let before = size();
+    let said = done(&world, &["compact"]).await;
+    assert!(size() < before / 2, "{said}");
+    assert!(said.contains(&before.to_string()), "{said}");
+    let world_again = world.stored_by(Redb).await;
+    assert_eq!(world_again.notes(ChatId(ANN)).await.unwrap().len(), 1);
+}
