@@ -163,7 +163,10 @@ async fn store(settings: &Settings, username: Option<&str>) -> Result<String, St
             say(&format!("! {link}"));
         }
     }
-    Ok(format!("{path}: {} bytes, {} unreadable records", health.bytes, health.unreadable))
+    Ok(format!(
+        "{path}: {} bytes on disk, {} of records, {} unreadable records",
+        health.bytes, health.live, health.unreadable
+    ))
 }
 
 fn report(what: &str, result: Result<String, String>) -> bool {

@@ -11,7 +11,7 @@ use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::ids::BotId;
 use crate::store::StoreError;
 use crate::store::engine::{self, Engine, EngineError};
-use crate::store::kv::{Inventory, copy, inventory, live_bytes};
+use crate::store::kv::{Inventory, Table, copy, inventory};
 
 /// Does what is asked for and prints what came of it.
 ///
@@ -67,7 +67,8 @@ fn checked(url: &StoreUrl) -> Result<(), Refusal> {
     let found = inventory(&*engine, |_, key| Some(key)).map_err(|error| refusal(url, &error))?;
     let disk = engine.disk_bytes().map_err(|error| refusal(url, &error))?;
     print(&found);
-    let (live, unreadable) = (live_bytes(&found), found.values().map(|table| table.unreadable).sum::<u64>());
+    let sum = |what: fn(&Table) -> u64| found.values().map(what).sum::<u64>();
+    let (live, unreadable) = (sum(|table| table.bytes), sum(|table| table.unreadable));
     say(&format!("{url}: {live} bytes of records, {disk} bytes on disk"));
     match (is_whole, unreadable) {
         (true, 0) => {

@@ -379,6 +379,8 @@ pub const KEPT_RUNS: u32 = 20;
 pub struct StoreHealth {
     /// The size of the store on disk, in bytes.
     pub bytes: u64,
+    /// The bytes of the records in it.
+    pub live: u64,
     /// Records and updates that could not be read and were set aside.
     pub unreadable: u64,
 }

@@ -53,7 +53,16 @@ pub fn inventory(engine: &dyn Engine, key: impl Fn(&str, Vec<u8>) -> Option<Vec<
 }
 
 /// The bytes of all records.
-#[must_use]
-pub fn live_bytes(inventory: &Inventory) -> u64 {
-    inventory.values().map(|table| table.bytes).sum()
+///
+/// # Errors
+/// Of the engine.
+pub(super) fn live_bytes(engine: &dyn Engine) -> Result<u64> {
+    let mut bytes = 0;
+    for name in engine.tables()? {
+        for entry in engine.view()?.scan(&name, &Keys::beginning_with([]))? {
+            let (key, value) = entry?;
+            bytes += (key.len() + value.len()) as u64;
+        }
+    }
+    Ok(bytes)
 }

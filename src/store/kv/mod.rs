@@ -28,7 +28,7 @@ mod usage;
 mod writer;
 
 pub use self::copy::copy;
-pub use self::inventory::{Inventory, Table, inventory, live_bytes};
+pub use self::inventory::{Inventory, Table, inventory};
 
 use std::fmt;
 use std::sync::Arc;
@@ -40,6 +40,7 @@ use tokio::task::spawn_blocking;
 use self::changes::Changes;
 use self::fault::Fault;
 use self::format::OPEN;
+use self::inventory::live_bytes;
 use self::records::upgrade;
 use self::tables::Tables;
 use self::writer::{Durable, Writer};
@@ -141,12 +142,19 @@ impl Store for KvStore {
     }
 
     async fn health(&self) -> Result<StoreHealth> {
-        self.read("measure itself", |tables| {
-            let unreadable = tables.snapshot.quarantined()? + tables.unreadable.keys_of(&[])?.count();
-            let unreadable = u64::try_from(unreadable).unwrap_or(u64::MAX);
-            Ok(StoreHealth { bytes: self.0.writer.engine().disk_bytes()?, unreadable })
-        })
-        .await
+        let store = self.clone();
+        // It looks at every record.
+        let measured = spawn_blocking(move || {
+            let engine = store.0.writer.engine();
+            let (bytes, live) = (engine.disk_bytes()?, live_bytes(engine)?);
+            store.0.writer.read(|snapshot| {
+                let updates = Tables::of(snapshot).unreadable.keys_of(&[])?.count();
+                let unreadable = u64::try_from(snapshot.quarantined()? + updates).unwrap_or(u64::MAX);
+                Ok(StoreHealth { bytes, live, unreadable })
+            })
+        });
+        let measured = measured.await.unwrap_or_else(|error| Err(Fault::Panic(error.to_string())));
+        measured.map_err(|fault| self.error(fault, "measure itself"))
     }
 
     async fn flush(&self) -> Result<()> {

@@ -16,11 +16,15 @@ use crate::domain::model::ModelName;
 use crate::domain::usage::tokens;
 use crate::mcp::supervisor::Mcp;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, StoreHealth};
 use crate::telegram::callback::{self, Family};
 use crate::telegram::send::Button;
 use crate::text::duration;
 use crate::turn::queue::Mailboxes;
+
+/// A store that takes so many times what it holds is told to be compacted, unless it is small all the same.
+const MUCH: u64 = 5;
+const FEW_BYTES: u64 = 64 << 20;
 
 /// Shows how the bot is doing.
 #[derive(Debug)]
@@ -85,7 +89,6 @@ impl Status {
         }
         let health = self.store.health().await?;
         let undelivered = self.store.deliveries().await?.len();
-        let (size, unreadable) = (mebibytes(health.bytes), health.unreadable.to_string());
         let error = vitals.last_error().map_or_else(
             || texts.status_no_error.clone(),
             |(at, label)| format!("{label}, {}", at.with_timezone(&zone).format("%Y-%m-%d %H:%M")),
@@ -103,7 +106,7 @@ impl Status {
             ("queue", (self.mailboxes.waiting() + undelivered).to_string()),
             ("error", error),
             ("memory", memory([std::process::id(), self.mcp.child_pid()]).await),
-            ("store", fill(&texts.status_store, &[("size", &size), ("unreadable", &unreadable)])),
+            ("store", store_line(texts, &health)),
             ("restarts", self.mcp.restarts().to_string()),
         ];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -123,6 +126,18 @@ impl Status {
     }
 }
 
+/// What the store takes and holds. Where it takes far more than it holds, what to do.
+fn store_line(texts: &Texts, health: &StoreHealth) -> String {
+    let (size, live) = (mebibytes(health.bytes), mebibytes(health.live));
+    let unreadable = health.unreadable.to_string();
+    let values = [("size", size.as_str()), ("live", &live), ("unreadable", &unreadable)];
+    let line = fill(&texts.status_store, &values);
+    match health.bytes > FEW_BYTES && health.bytes / MUCH > health.live {
+        true => format!("{line}\n{}", texts.status_store_large),
+        false => line,
+    }
+}
+
 /// The proportional set size of each process, as Linux gives it in `/proc/PID/smaps_rollup`.
 async fn memory(processes: [u32; 2]) -> String {
     let mut sizes = Vec::new();
@@ -138,4 +153,24 @@ async fn memory(processes: [u32; 2]) -> String {
 fn mebibytes(bytes: u64) -> String {
     let tenths = bytes * 10 / (1 << 20);
     format!("{}.{} MiB", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompts::texts::Locales;
+
+    #[test]
+    fn a_store_that_takes_far_more_than_it_holds_is_told_of() {
+        let locales = Locales::load().unwrap();
+        let texts = locales.of(None);
+        let mib = |count: u64| count << 20;
+        for (bytes, live, is_told) in
+            [(mib(60), 1, false), (mib(100), mib(20), false), (mib(100), mib(19), true), (mib(101), 0, true)]
+        {
+            let line = store_line(texts, &StoreHealth { bytes, live, unreadable: 3 });
+            assert!(line.contains("3 unreadable"), "{line}");
+            assert_eq!(line.contains("figaro store compact"), is_told, "{line}");
+        }
+    }
 }
