@@ -7,6 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, timeout_at};
 
 use super::queue::{Job, Mailboxes};
 use crate::clock::Clock;
@@ -31,6 +32,9 @@ const NAMED_CHARS: usize = 80;
 const RETRY: Duration = Duration::from_secs(30);
 /// After a start, answers that were sent while the bot was down come in before anything is given up.
 const START_PAUSE: Duration = Duration::from_secs(5);
+/// Words that arrive while a question is on its way wait at most so long until it is known which message shows it: Telegram may
+/// bring them before it confirms that message.
+const SHOWN_WAIT: Duration = Duration::from_millis(300);
 /// It is never slept longer, since the machine's clock may be set.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
 
@@ -47,6 +51,8 @@ struct Inner {
     /// Held while the copy is read anew, so that none added meanwhile is lost.
     reading: tokio::sync::Mutex<()>,
     changed: Notify,
+    /// A question is shown.
+    has_shown: Notify,
     /// Questions with buttons that do not wait any more, on their way to [`Parked::next_closed`].
     closed: UnboundedSender<Waiting>,
     closing: tokio::sync::Mutex<UnboundedReceiver<Waiting>>,
@@ -72,10 +78,20 @@ impl Parked {
     /// What this store holds, once [`Self::reload`] has read it.
     #[must_use]
     pub fn new(store: Arc<dyn ParkedStore>, conversations: Arc<dyn ConversationStore>, clock: Clock) -> Self {
-        let (waiting, reading, changed) = Default::default();
+        let (waiting, reading, changed, has_shown) = Default::default();
         let (closed, closing) = unbounded_channel();
         let closing = tokio::sync::Mutex::new(closing);
-        Self(Arc::new(Inner { store, conversations, clock, waiting, reading, changed, closed, closing }))
+        Self(Arc::new(Inner {
+            store,
+            conversations,
+            clock,
+            waiting,
+            reading,
+            changed,
+            has_shown,
+            closed,
+            closing,
+        }))
     }
 
     /// Reads anew what waits; gives the turns that were answered and have not gone on yet.
@@ -119,6 +135,7 @@ impl Parked {
         if let Some(one) = self.waiting().iter_mut().find(|one| one.run() == run) {
             one.shown.push(message);
         }
+        self.0.has_shown.notify_waiters();
     }
 
     /// Whether a further turn of this conversation may wait for this person.
@@ -144,7 +161,8 @@ impl Parked {
             let is_asked = parked.turn.conversation == conversation && parked.asked == part.speaker.user;
             is_asked && parked.question.is_free
         };
-        let mut open: Vec<Waiting> = self.waiting().iter().filter(asks).cloned().collect();
+        let find = || -> Vec<Waiting> { self.waiting().iter().filter(asks).cloned().collect() };
+        let mut open = self.once_shown(find).await;
         open.sort_by_key(|one| std::cmp::Reverse((one.parked.parked_at, one.run())));
         let replied = part.quotes.as_ref().and_then(|quoted| quoted.message);
         let mut newest = None;
@@ -159,6 +177,19 @@ impl Parked {
             }
         }
         newest
+    }
+
+    /// What waits, as soon as all of it is shown, or after a little.
+    async fn once_shown(&self, find: impl Fn() -> Vec<Waiting>) -> Vec<Waiting> {
+        let deadline = Instant::now() + SHOWN_WAIT;
+        loop {
+            let next = self.0.has_shown.notified();
+            let open = find();
+            let is_shown = open.iter().all(|one| one.stored.is_some() || !one.shown.is_empty());
+            if is_shown || timeout_at(deadline, next).await.is_err() {
+                return open;
+            }
+        }
     }
 
     /// The messages that show a question.
