@@ -15,7 +15,7 @@ use crate::secret::{ExposeSecret, SecretString};
 /// A model and the service that runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelChoice {
-    /// The provider's name.
+    /// The name of its provider, as `LLM_PROVIDER` takes it.
     pub provider: &'static str,
     /// The model's name there.
     pub model: String,
@@ -30,7 +30,7 @@ impl fmt::Display for ModelChoice {
 /// What the settings say of a provider.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
-    /// The provider's name.
+    /// The name of the provider, as `LLM_PROVIDER` takes it.
     pub name: &'static str,
     /// Its address, without a trailing slash.
     pub base_url: String,

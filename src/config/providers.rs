@@ -39,9 +39,9 @@ pub enum Role {
     Model,
     /// A whole number of seconds, within bounds.
     Seconds {
-        /// The least.
+        /// The smallest value it takes, in seconds.
         min: u64,
-        /// The most.
+        /// The largest value it takes, in seconds.
         max: u64,
     },
 }

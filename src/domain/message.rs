@@ -115,7 +115,7 @@ pub struct Quoted {
     pub text: String,
     /// The part that was marked as a quote.
     pub excerpt: Option<String>,
-    /// Its attachments.
+    /// What came with the message, without its content.
     pub attachments: Vec<Attachment>,
     /// A person or a channel wrote it, no bot.
     #[serde(default)]

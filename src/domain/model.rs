@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A model and who runs it, written `provider:model`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModelName {
-    /// The provider's name.
+    /// The name of its provider, as `LLM_PROVIDER` takes it.
     pub provider: String,
     /// The model's name as the provider knows it; it may hold colons of its own.
     pub model: String,

@@ -12,7 +12,7 @@ use crate::ids::{ChatId, UserId};
 /// What someone may do here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// May do everything.
+    /// May talk to the bot, and change what it is and who may use it.
     Owner,
     /// May talk to the bot.
     Member,

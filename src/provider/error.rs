@@ -20,7 +20,7 @@ pub enum ProviderError {
     RateLimited {
         /// How long the provider asked to wait.
         retry_after: Option<Duration>,
-        /// The provider's message.
+        /// What the provider wrote with it, for logs and owners.
         message: String,
     },
     /// It is down, overloaded or cannot be reached; later it may work.

@@ -9,7 +9,14 @@ use crate::turn::parked::Parked;
 pub async fn take_buttons_off(parked: Parked, sender: Sender) {
     let closing = async {
         while let Some(closed) = parked.next_closed().await {
-            sender.without_buttons(&closed.place, closed.message, Urgency::Notice).await;
+            // One by one they would all wait for a chat that Telegram has told to wait.
+            let to = sender.clone();
+            sender.background.spawn("buttons", async move {
+                tokio::select! {
+                    () = to.background.stopping() => {}
+                    _ = to.without_buttons(&closed.place, closed.message, Urgency::Notice) => {}
+                }
+            });
         }
     };
     tokio::select! {

@@ -371,7 +371,7 @@ impl Parked {
 pub struct ClosedQuestion {
     /// The chat and topic of the message.
     pub place: Place,
-    /// The message.
+    /// The last message that shows the question: its buttons stand there.
     pub message: MessageId,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::FutureExt;
 
-use super::control::Control;
+use super::control::{CancelReason, Control};
 use super::end::Ender;
 use super::error::TurnError;
 use super::execute::Executor;
@@ -122,8 +122,10 @@ impl Turns {
     async fn resume(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
         match take_up(&self.conversations, &turn).await {
             Ok(taken_up) => {
-                // It may have acted: no edit of its question makes it begin again.
-                let _may_go_on = control.commit();
+                // It may have acted: no edit of its question makes it begin again, also none that came just now.
+                if !control.commit() && matches!(control.reason(), CancelReason::Again(_)) {
+                    return Some(Job::Resume(turn, question));
+                }
                 tracing::info!(run = %turn.id, "going on with an interrupted turn");
                 self.work(turn, question, taken_up, control).await
             }

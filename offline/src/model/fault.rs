@@ -35,6 +35,6 @@ pub(super) enum Odd {
     Page(String),
     /// The headers of a stream, and no body.
     Silence,
-    /// Not even headers.
+    /// The connection is taken, and no headers of an answer come.
     NoHeaders,
 }

@@ -92,7 +92,7 @@ pub(super) enum Usage {
     Estimated,
     /// Tokens in and out.
     Given(u64, u64),
-    /// Not told.
+    /// The answer does not say.
     Missing,
 }
 

@@ -43,7 +43,7 @@ pub enum ScheduleError {
     Refused {
         /// The expression.
         text: String,
-        /// The library's message.
+        /// Why not, in the words of the library `croner`.
         why: String,
     },
     /// The time has passed.

@@ -12,7 +12,7 @@ const MAX_TOLD: usize = 6;
 /// A schedule in a person's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
-    /// Runs once.
+    /// One run, at a date and a time.
     Once,
     /// At minute 0 of each hour and every so many from there; divides 60.
     EveryMinutes(u32),

@@ -6,7 +6,7 @@ use crate::ids::SessionId;
 /// Where the next message of a session goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionTail {
-    /// The session's id.
+    /// The session that the message is appended to.
     pub session: SessionId,
     /// Its record. `None` if that cannot be read: the messages are kept all the same.
     pub record: Option<Session>,

@@ -7,7 +7,7 @@ use super::name::NAME;
 use crate::config::{ProviderSpec, ProviderVariable};
 use crate::provider::descriptor::Descriptor;
 
-/// OpenAI.
+/// OpenAI, by its Responses API.
 pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,

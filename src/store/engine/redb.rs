@@ -6,6 +6,7 @@ use std::fs::OpenOptions;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use redb::{
@@ -26,8 +27,10 @@ const CACHE: usize = 8 * 1024 * 1024;
 pub(super) struct RedbEngine {
     folder: PathBuf,
     db: Database,
-    /// How many commits there were. Held while one is made, so that a view knows which it shows.
-    commits: Mutex<u64>,
+    /// How many commits there were.
+    commits: AtomicU64,
+    /// Held by a commit from its look at that number to its end. Views do not wait for it.
+    committing: Mutex<()>,
 }
 
 impl RedbEngine {
@@ -45,7 +48,12 @@ impl RedbEngine {
         })?;
         folder::sync_entries(folder).map_err(|error| EngineError::failed(&error))?;
         folder::mend(folder);
-        Ok(Self { folder: folder.to_owned(), db, commits: Mutex::default() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            db,
+            commits: AtomicU64::default(),
+            committing: Mutex::default(),
+        })
     }
 }
 
@@ -85,15 +93,17 @@ impl Engine for RedbEngine {
     }
 
     fn view(&self) -> Result<Box<dyn View + '_>> {
-        let commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        // The number first: a commit in between makes the view newer than its number, and what is based on it is refused
+        // where it need not be, never taken where it must not be.
+        let revision = Revision(self.commits.load(Ordering::Acquire));
         let read = self.db.begin_read().map_err(transaction_error)?;
-        Ok(Box::new(RedbView { read, revision: Revision(*commits) }))
+        Ok(Box::new(RedbView { read, revision }))
     }
 
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()> {
+        let _alone = self.committing.lock().unwrap_or_else(PoisonError::into_inner);
         let write = self.db.begin_write().map_err(transaction_error)?;
-        let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
-        if *commits != based_on.0 {
+        if self.commits.load(Ordering::Acquire) != based_on.0 {
             return Err(EngineError::Conflict);
         }
         for (name, changes) in batch.tables() {
@@ -106,7 +116,7 @@ impl Engine for RedbEngine {
             }
         }
         write.commit().map_err(commit_error)?;
-        *commits += 1;
+        self.commits.fetch_add(1, Ordering::Release);
         Ok(())
     }
 

@@ -245,11 +245,7 @@ impl Inner {
             queues.remove(&conversation);
             return false;
         };
-        let control = Control::default();
-        // A turn that a restart interrupted may have acted already.
-        if let Job::Resume(..) | Job::GoOn(_) = job {
-            control.commit();
-        }
+        let control = control_of(&job);
         queue.current = Some(Current { job, control, slots: slot.into_iter().collect(), has_begun: false });
         true
     }
@@ -317,10 +313,21 @@ impl Inner {
     /// Puts the job that follows at once into the hand, or empties it.
     fn follow(&self, conversation: Conversation, next: Option<Job>) {
         if let Some(queue) = lock(&self.queues).get_mut(&conversation) {
-            let (control, slots) = (Control::default(), Vec::new());
-            queue.current = next.map(|job| Current { job, control, slots, has_begun: true });
+            queue.current = next.map(|job| {
+                let control = control_of(&job);
+                Current { job, control, slots: Vec::new(), has_begun: true }
+            });
         }
     }
+}
+
+/// The control of a job that is taken in hand. A turn that a restart interrupted may have acted already.
+fn control_of(job: &Job) -> Control {
+    let control = Control::default();
+    if let Job::Resume(..) | Job::GoOn(_) = job {
+        control.commit();
+    }
+    control
 }
 
 /// Moves the parts of a question that wait right behind it into it, and gives their places.

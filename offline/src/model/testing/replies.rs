@@ -23,7 +23,7 @@ impl Reply {
         Self::of(Kind::Odd(Odd::Silence))
     }
 
-    /// Not even headers.
+    /// The connection is taken, and no headers of an answer come.
     #[must_use]
     pub fn no_headers() -> Self {
         Self::of(Kind::Odd(Odd::NoHeaders))
