@@ -7,8 +7,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use figaro::app::{self, Additions, DemoOptions, Failure, Refusal};
-use figaro::cli::{Cli, Command};
+use figaro::app::{self, Additions, DemoOptions, Failure, Refusal, StoreTask};
+use figaro::cli::{Cli, Command, StoreCommand};
 use figaro::config::Settings;
 use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
@@ -52,10 +52,18 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Demo { port, store }) => {
             app::demo(&variables, DemoOptions { port, store }, stop_requests()?).await
         }
-        Some(Command::Store(command)) => Ok(app::store(command, &variables).await?),
+        Some(Command::Store(command)) => Ok(app::store(task_of(command), &variables).await?),
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
+    }
+}
+
+fn task_of(command: StoreCommand) -> StoreTask {
+    match command {
+        StoreCommand::Copy { from, to } => StoreTask::Copy { from, to },
+        StoreCommand::Check { store } => StoreTask::Check(store),
+        StoreCommand::Compact { store } => StoreTask::Compact(store),
     }
 }
 

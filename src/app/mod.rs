@@ -37,7 +37,7 @@ pub use check::check;
 pub use demo::{DemoOptions, demo};
 pub use failure::{Failure, Refusal};
 pub use providers::{settings, variables};
-pub use store::store;
+pub use store::{StoreTask, store};
 
 /// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no
 /// longer be written, as on a full disk, it pauses and tells the owners; once the disk takes writes again it starts anew in

@@ -6,18 +6,33 @@ use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
 use super::terminal::say;
-use crate::cli::StoreCommand;
 use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::ids::BotId;
 use crate::store::StoreError;
 use crate::store::engine::{self, Engine, EngineError};
 use crate::store::kv::{Inventory, Table, copy, inventory};
 
+/// What can be done with a store; without a URL, with that of `STORE_URL`.
+#[derive(Debug)]
+pub enum StoreTask {
+    /// Copy one store into a new one, and compare the two.
+    Copy {
+        /// The store that is copied.
+        from: StoreUrl,
+        /// Where the copy is made.
+        to: StoreUrl,
+    },
+    /// Read all there is, and say what it is and whether it is whole.
+    Check(Option<StoreUrl>),
+    /// Give the space of what was removed back.
+    Compact(Option<StoreUrl>),
+}
+
 /// Does what is asked for and prints what came of it.
 ///
 /// # Errors
 /// Why it could not be done, in words for whoever asked.
-pub async fn store(command: StoreCommand, variables: &HashMap<String, String>) -> Result<(), Refusal> {
+pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Result<(), Refusal> {
     let set = || {
         variables
             .get("STORE_URL")
@@ -32,13 +47,13 @@ pub async fn store(command: StoreCommand, variables: &HashMap<String, String>) -
     // A token begins with the bot's number.
     let token = variables.get("TELEGRAM_BOT_TOKEN").and_then(|token| token.split(':').next()?.parse().ok());
     let bot = token.map(BotId);
-    let work: Box<dyn FnOnce() -> Result<(), Refusal> + Send> = match command {
-        StoreCommand::Copy { from, to } => Box::new(move || copied(&from, &to, bot)),
-        StoreCommand::Check { store } => {
+    let work: Box<dyn FnOnce() -> Result<(), Refusal> + Send> = match task {
+        StoreTask::Copy { from, to } => Box::new(move || copied(&from, &to, bot)),
+        StoreTask::Check(store) => {
             let url = of(store)?;
             Box::new(move || checked(&url))
         }
-        StoreCommand::Compact { store } => {
+        StoreTask::Compact(store) => {
             let url = of(store)?;
             Box::new(move || compacted(&url))
         }

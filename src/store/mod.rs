@@ -8,6 +8,7 @@
 
 pub mod engine;
 mod error;
+mod health;
 pub mod kv;
 mod zone;
 
@@ -38,6 +39,7 @@ use crate::ids::{
 
 pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
+pub use health::StoreHealth;
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
 /// The result of every operation of a store.
@@ -373,17 +375,6 @@ pub trait TaskStore: Debug + Send + Sync {
 
 /// The most runs that are kept of a task; the oldest go first.
 pub const KEPT_RUNS: u32 = 20;
-
-/// How the store is doing, for `/status` and `figaro check`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct StoreHealth {
-    /// The size of the store on disk, in bytes.
-    pub bytes: u64,
-    /// The bytes of the records in it.
-    pub live: u64,
-    /// Records and updates that could not be read and were set aside.
-    pub unreadable: u64,
-}
 
 /// Everything, for the composition root; all others name the trait they need.
 #[async_trait]
