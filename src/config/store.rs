@@ -36,7 +36,7 @@ impl fmt::Display for EngineKind {
 /// Where a store is kept, as `ENGINE:FOLDER`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreUrl {
-    /// What keeps it.
+    /// The engine that reads and writes it.
     pub engine: EngineKind,
     /// The folder; relative to the working directory unless it begins with `/`.
     pub folder: PathBuf,
@@ -62,7 +62,7 @@ impl fmt::Display for StoreUrl {
 pub struct NoStoreUrl;
 
 impl NoStoreUrl {
-    /// The words.
+    /// What is wrong, as it stands after the name of the setting.
     pub const WORDS: &str = "is not of the form redb:FOLDER or sled:FOLDER, such as redb:./data";
 }
 

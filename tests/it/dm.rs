@@ -61,3 +61,26 @@ async fn a_tool_is_called_and_its_result_goes_back_to_the_model() {
     assert_eq!(results.len(), 1);
     assert!(results[0].1.contains("success"), "{results:?}");
 }
+
+#[tokio::test]
+async fn an_answer_that_is_there_at_once_needs_no_draft_and_a_slow_one_has_its_own() {
+    let world = World::new().await;
+    let bot = world.start().await;
+    let drafts = || world.telegram.view(|view| view.calls_of("sendMessageDraft").len());
+    let mut without = 0;
+    for number in 0..8 {
+        world.script.push(Reply::text(&format!("At once {number}.")));
+        let before = drafts();
+        world.ask("quick").await;
+        without += usize::from(drafts() == before);
+    }
+    // A busy machine may take longer than that for one of them.
+    assert!(without >= 4, "{without} of 8");
+    let before = drafts();
+    world
+        .script
+        .push(Reply::text("Slowly, word by word, it comes.").paced(4, std::time::Duration::from_millis(60)));
+    world.ask("slow").await;
+    assert!(drafts() > before);
+    assert!(bot.stop().success());
+}

@@ -160,3 +160,21 @@ async fn compacting_gives_space_back() {
     let world_again = world.stored_by(Redb).await;
     assert_eq!(world_again.notes(ChatId(ANN)).await.unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_store_of_the_other_engine_is_used_and_no_second_one_made_beside_it() {
+    for (there, asked) in [(Sled, Redb), (Redb, Sled)] {
+        let world = talked(there).await;
+        let bot = with(&world, asked).spawn();
+        bot.ready().await;
+        bot.logged(&format!("STORE_URL={there}:./data")).await;
+        let request = asked_again(&world).await;
+        assert!(request.contains("hello"), "the history is there: {request}");
+        assert!(bot.stop().success());
+        assert!(!figaro::store::engine::has_store(&url(&world, asked)));
+    }
+}
+
+async fn asked_again(world: &World) -> String {
+    asked(world, "And again?", Reply::text("Again.")).await.body.to_string()
+}

@@ -73,9 +73,9 @@ impl Batch {
 /// A range of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys {
-    /// Where it begins.
+    /// The first key, or the one before it; unbounded from the first key there is.
     pub begin: Bound<Vec<u8>>,
-    /// Where it ends.
+    /// The last key, or the one after it; unbounded up to the last key there is.
     pub end: Bound<Vec<u8>>,
 }
 

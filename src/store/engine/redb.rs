@@ -34,7 +34,7 @@ pub(super) struct RedbEngine {
 }
 
 impl RedbEngine {
-    /// As [`super::open`].
+    /// Opens the store in this folder, or makes an empty one; fails as `engine::open` says.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         if folder.is_file() {
             return Err(EngineError::Unreadable("it is a file, a store is a folder".to_owned()));

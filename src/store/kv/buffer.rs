@@ -10,7 +10,7 @@ use crate::store::engine::Batch;
 pub(super) struct Buffer {
     /// Those that are being committed to the engine.
     flushing: Arc<Batch>,
-    /// Those made since.
+    /// Those that operations have made since that commit began.
     active: Batch,
     /// About how many bytes these are.
     active_bytes: usize,

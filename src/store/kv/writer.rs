@@ -43,7 +43,7 @@ struct State {
     writing: Mutex<()>,
     buffer: RwLock<Buffer>,
     asked: Mutex<Asked>,
-    /// Wakes the thread.
+    /// Told when `asked` has changed, so that the thread looks at it.
     wake: Condvar,
     progress: watch::Sender<Progress>,
 }
@@ -116,8 +116,9 @@ impl Writer {
         // One bad operation must not end all others.
         let done = catch_unwind(AssertUnwindSafe(|| self.state.perform(work)));
         let done = done.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))))?;
-        let outcome = done.outcome?;
+        // Also an operation that failed may have set records aside.
         self.state.ask(done.number, durable);
+        let outcome = done.outcome?;
         if durable == Durable::Now {
             self.durable(done.number).await?;
         }

@@ -35,7 +35,7 @@ pub(super) struct SledEngine {
 }
 
 impl SledEngine {
-    /// As [`super::open`].
+    /// Opens the store in this folder, or makes an empty one; fails as `engine::open` says.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         if let Some(reason) = files::objection(folder).map_err(|error| EngineError::failed(&error))? {
             return Err(EngineError::Unreadable(reason));

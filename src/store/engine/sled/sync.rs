@@ -15,7 +15,7 @@ use super::super::folder::{sync_entries, sync_if_there};
 /// Why a durable point failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    /// sled failed.
+    /// sled could not write its log to the file.
     #[error(transparent)]
     Engine(#[from] sled::Error),
     /// The file system failed.
