@@ -61,6 +61,9 @@ pub enum StoreCommand {
     Check {
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
         store: Option<StoreUrl>,
+        /// Go on without what a damaged store has lost; the check says what that is, and no bot opens it before.
+        #[arg(long)]
+        accept_loss: bool,
     },
     /// Give the space of what was removed back to the disk.
     Compact {

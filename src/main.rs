@@ -62,7 +62,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
 fn task_of(command: StoreCommand) -> StoreTask {
     match command {
         StoreCommand::Copy { from, to } => StoreTask::Copy { from, to },
-        StoreCommand::Check { store } => StoreTask::Check(store),
+        StoreCommand::Check { store, accept_loss } => StoreTask::Check { store, accept_loss },
         StoreCommand::Compact { store } => StoreTask::Compact(store),
     }
 }

@@ -10,7 +10,7 @@ use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::ids::BotId;
 use crate::store::StoreError;
 use crate::store::engine::{self, Engine, EngineError};
-use crate::store::kv::{Inventory, Table, copy, inventory};
+use crate::store::kv::{self, Inventory, Table, copy, inventory, loss};
 
 /// What can be done with a store; without a URL, with that of `STORE_URL`.
 #[derive(Debug)]
@@ -23,7 +23,12 @@ pub enum StoreTask {
         to: StoreUrl,
     },
     /// Read all there is, and say what it is and whether it is whole.
-    Check(Option<StoreUrl>),
+    Check {
+        /// Which store.
+        store: Option<StoreUrl>,
+        /// Whether to go on without what it has lost.
+        accept_loss: bool,
+    },
     /// Give the space of what was removed back.
     Compact(Option<StoreUrl>),
 }
@@ -49,9 +54,9 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
     let bot = token.map(BotId);
     let work: Box<dyn FnOnce() -> Result<(), Refusal> + Send> = match task {
         StoreTask::Copy { from, to } => Box::new(move || copied(&from, &to, bot)),
-        StoreTask::Check(store) => {
+        StoreTask::Check { store, accept_loss } => {
             let url = of(store)?;
-            Box::new(move || checked(&url))
+            Box::new(move || checked(&url, accept_loss))
         }
         StoreTask::Compact(store) => {
             let url = of(store)?;
@@ -76,7 +81,7 @@ fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refu
     Ok(())
 }
 
-fn checked(url: &StoreUrl) -> Result<(), Refusal> {
+fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
     let mut engine = open(url)?;
     let is_whole = engine.verify().map_err(|error| refusal(url, &error))?;
     let found = inventory(&*engine, |_, key| Some(key)).map_err(|error| refusal(url, &error))?;
@@ -85,6 +90,19 @@ fn checked(url: &StoreUrl) -> Result<(), Refusal> {
     let sum = |what: fn(&Table) -> u64| found.values().map(what).sum::<u64>();
     let (live, unreadable) = (sum(|table| table.bytes), sum(|table| table.unreadable));
     say(&format!("{url}: {live} bytes of records, {disk} bytes on disk"));
+    let lost = loss(&*engine).map_err(|error| refusal(url, &error))?;
+    match lost {
+        Some(lost) if accept_loss => {
+            kv::accept_loss(&*engine).map_err(|error| refusal(url, &error))?;
+            say(&format!("{url} goes on without what it has lost: {lost}"));
+        }
+        Some(lost) => {
+            return Err(Refusal(format!(
+                "{url} has lost something: {lost}; restore a backup, or go on without it with --accept-loss"
+            )));
+        }
+        None => {}
+    }
     match (is_whole, unreadable) {
         (true, 0) => {
             say("✓ all of it can be read");
@@ -124,7 +142,7 @@ fn open(url: &StoreUrl) -> Result<Box<dyn Engine>, Refusal> {
 
 /// Looking at a store makes none.
 fn is_there(url: &StoreUrl) -> Result<(), Refusal> {
-    match engine::has_store(url) {
+    match engine::has_store(url) || engine::has_mark(url) {
         true => Ok(()),
         false => Err(Refusal(format!("there is no store {url}"))),
     }

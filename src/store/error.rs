@@ -18,6 +18,17 @@ pub enum StoreError {
         /// What the backend said.
         reason: String,
     },
+    /// It has less than what was durable once: damage has set it back.
+    #[error(
+        "the store {place} has lost something: {loss}; restore a backup, or run `figaro store check --accept-loss` to go on \
+         without it"
+    )]
+    Lost {
+        /// Where the store is.
+        place: String,
+        /// What is missing.
+        loss: String,
+    },
     /// A newer Figaro wrote it.
     #[error(
         "the store {place} has format {found}, this Figaro knows up to {known}: install the newer Figaro again; nothing was changed"
@@ -53,6 +64,7 @@ impl StoreError {
         match self {
             Self::InUse(_) => "in_use",
             Self::Unreadable { .. } => "unreadable",
+            Self::Lost { .. } => "lost",
             Self::NewerFormat { .. } => "newer_format",
             Self::Record { .. } => "record",
             Self::Failed { .. } => "failed",

@@ -78,6 +78,7 @@ async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
         let request = asked(&world, "Which film?", Reply::text("Alien.")).await;
         assert!(request.user_text().contains("Which film?"));
         assert!(request.body.to_string().contains("hello"), "the history came along");
+        says(&world, ANN, "Alien.").await;
         assert!(bot.stop().success());
         assert_eq!(world.stored_by(to).await.notes(ChatId(ANN)).await.unwrap().len(), 1);
     }
@@ -143,6 +144,34 @@ async fn what_is_missing_in_use_or_damaged_is_said_and_nothing_is_made() {
 }
 
 #[tokio::test]
+async fn what_a_damaged_store_has_lost_is_said_until_it_is_accepted() {
+    let world = talked(Redb).await;
+    let file = world.folder.path().join("data/store.redb");
+    let older = fs::read(&file).unwrap();
+    let bot = with(&world, Redb).spawn();
+    bot.ready().await;
+    asked(&world, "Remember this", Reply::text("Remembered.")).await;
+    says(&world, ANN, "Remembered.").await;
+    assert!(bot.stop().success());
+    fs::write(&file, older).unwrap();
+    let said = refused(&world, &["check"]).await;
+    assert!(said.contains("has lost something: the last ") && said.contains("--accept-loss"), "{said}");
+    assert!(refused(&world, &["copy", "redb:./data", "sled:./copy"]).await.contains("has lost something"));
+    let output = with(&world, Redb).run().await;
+    assert!(!output.status.success());
+    assert!(words(&output).1.contains("figaro store check --accept-loss"), "{output:?}");
+    let said = done(&world, &["check", "--accept-loss"]).await;
+    assert!(said.contains("goes on without what it has lost: the last "), "{said}");
+    assert!(!done(&world, &["check"]).await.contains("lost"));
+    let bot = with(&world, Redb).spawn();
+    bot.ready().await;
+    let request = asked(&world, "And now?", Reply::text("Here.")).await.body.to_string();
+    assert!(request.contains("hello") && !request.contains("Remember this"), "{request}");
+    says(&world, ANN, "Here.").await;
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
 async fn compacting_gives_space_back() {
     let world = talked(Redb).await;
     let records = Records::of(&url(&world, Redb));
@@ -176,5 +205,7 @@ async fn a_store_of_the_other_engine_is_used_and_no_second_one_made_beside_it() 
 }
 
 async fn asked_again(world: &World) -> String {
-    asked(world, "And again?", Reply::text("Again.")).await.body.to_string()
+    let request = asked(world, "And again?", Reply::text("Again.")).await.body.to_string();
+    says(world, ANN, "Again.").await;
+    request
 }

@@ -6,6 +6,7 @@
 mod batch;
 mod error;
 mod folder;
+mod mark;
 mod names;
 mod open;
 mod port;
@@ -18,5 +19,6 @@ mod tests;
 pub use self::batch::{Batch, Keys};
 pub use self::error::EngineError;
 pub(in crate::store) use self::error::words_of;
-pub use self::open::{found, has_room, has_store, open};
+pub use self::mark::Mark;
+pub use self::open::{found, has_mark, has_room, has_store, open};
 pub use self::port::{Engine, Entry, Result, Revision, Scan, View};

@@ -12,12 +12,19 @@ pub(super) fn file_of(kind: EngineKind, folder: &Path) -> PathBuf {
     })
 }
 
+/// The file that tells how far a store of an engine was durable.
+pub(super) fn mark_of(kind: EngineKind, folder: &Path) -> PathBuf {
+    folder.join(format!("{kind}.mark"))
+}
+
 /// Whether a file, or a folder, of this name in the folder of a store belongs to one of the engines.
 pub(super) fn is_ours(name: &str, is_folder: bool) -> bool {
     match is_folder {
         true => name == "blobs",
         false => {
-            ["store.redb", "db"].contains(&name) || name.starts_with("conf") || name.starts_with("snap.")
+            ["store.redb", "redb.mark", "db", "sled.mark"].contains(&name)
+                || name.starts_with("conf")
+                || name.starts_with("snap.")
         }
     }
 }

@@ -43,6 +43,12 @@ pub fn has_store(url: &StoreUrl) -> bool {
     names::file_of(url.engine, &url.folder).exists()
 }
 
+/// Whether it is noted of a store at this place how far it was durable, be it there or not.
+#[must_use]
+pub fn has_mark(url: &StoreUrl) -> bool {
+    names::mark_of(url.engine, &url.folder).exists()
+}
+
 /// Whether the disk of a folder takes what a store that has just been opened writes. Blocking.
 ///
 /// # Errors

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
+use super::mark::Mark;
 
 /// The result of every operation of an engine.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -56,6 +57,24 @@ pub trait Engine: Debug + Send + Sync {
         let revision = self.view()?.revision();
         self.commit(revision, batch)
     }
+
+    /// The newest mark that was kept apart from the content; `None` if there is none that can be read.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn mark(&self) -> Result<Option<Mark>>;
+
+    /// Keeps a mark of commits that are durable, apart from the content. It need not be durable itself.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn keep_mark(&self, mark: &Mark) -> Result<()>;
+
+    /// Puts a mark, or none, in the place of those that were kept.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn replace_mark(&self, mark: Option<&Mark>) -> Result<()>;
 
     /// The bytes that it takes where it keeps them; the garbage in it included.
     ///

@@ -16,6 +16,7 @@ use redb::{
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
+use super::mark::{self, Mark};
 use super::port::{Engine, Entry, Result, Revision, Scan, View};
 use super::{folder, names};
 use crate::config::EngineKind;
@@ -54,6 +55,10 @@ impl RedbEngine {
             commits: AtomicU64::default(),
             committing: Mutex::default(),
         })
+    }
+
+    fn mark_file(&self) -> PathBuf {
+        names::mark_of(EngineKind::Redb, &self.folder)
     }
 }
 
@@ -118,6 +123,18 @@ impl Engine for RedbEngine {
         write.commit().map_err(commit_error)?;
         self.commits.fetch_add(1, Ordering::Release);
         Ok(())
+    }
+
+    fn mark(&self) -> Result<Option<Mark>> {
+        mark::read(&self.mark_file()).map_err(|error| EngineError::failed(&error))
+    }
+
+    fn keep_mark(&self, mark: &Mark) -> Result<()> {
+        mark::write(&self.mark_file(), mark).map_err(|error| EngineError::failed(&error))
+    }
+
+    fn replace_mark(&self, mark: Option<&Mark>) -> Result<()> {
+        mark::replace(&self.mark_file(), mark).map_err(|error| EngineError::failed(&error))
     }
 
     fn disk_bytes(&self) -> Result<u64> {

@@ -31,6 +31,13 @@ impl Buffer {
         self.count
     }
 
+    /// Adds to the next commit what is no operation of its own; if nothing waits, there is no commit to add it to.
+    pub(super) fn add_to_commit(&mut self, table: &'static str, key: &[u8], value: Vec<u8>) {
+        if !self.active.is_empty() {
+            self.active.put(table, key.to_vec(), value);
+        }
+    }
+
     /// The number of the last operation.
     pub(super) const fn number(&self) -> u64 {
         self.count
@@ -41,14 +48,11 @@ impl Buffer {
         self.active_bytes
     }
 
-    /// Begins a commit of all there is. Gives it, and the number of the last operation in it. What an earlier commit left that
-    /// did not end well is part of it.
+    /// Begins a commit of all there is. Gives it, and the number of the last operation in it.
     pub(super) fn begin_flush(&mut self) -> (Arc<Batch>, u64) {
-        let mut all = std::mem::take(&mut self.flushing);
-        Arc::make_mut(&mut all).absorb(std::mem::take(&mut self.active));
-        self.flushing = Arc::clone(&all);
+        self.flushing = Arc::new(std::mem::take(&mut self.active));
         self.active_bytes = 0;
-        (all, self.count)
+        (Arc::clone(&self.flushing), self.count)
     }
 
     /// The commit is in the engine.

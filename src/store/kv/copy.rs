@@ -4,12 +4,13 @@
 use super::fault::Fault;
 use super::format::{self, COPYING, KEY, META};
 use super::inventory::{Inventory, inventory};
+use super::marks::loss;
 use super::space::Space;
 use super::tables::NAMES;
 use crate::config::StoreUrl;
 use crate::ids::BotId;
-use crate::store::Result;
 use crate::store::engine::{self, Batch, Engine, EngineError, Keys};
+use crate::store::{Result, StoreError};
 
 /// So many records, or bytes of them, are copied in one commit.
 const RECORDS: usize = 1_000;
@@ -39,6 +40,9 @@ pub fn copy(
             "there is no store, or one of a newer Figaro".to_owned(),
         )));
     };
+    if let Some(lost) = loss(&*source).map_err(&of_from)? {
+        return Err(StoreError::Lost { place: from.to_string(), loss: lost.to_string() });
+    }
     let (space, format) = match (known, bot) {
         (1, Some(bot)) => (Space::of(bot), format::FORMAT),
         (known, _) => (Space::whole(), known),
@@ -70,6 +74,8 @@ pub fn copy(
 /// Notes that a copy is under way, unless there is something else.
 fn begin(target: &mut dyn Engine) -> Result<(), EngineError> {
     if target.tables()?.is_empty() {
+        // Of a store that was there before.
+        target.replace_mark(None)?;
         target.create_tables(&[META])?;
         let mut batch = Batch::default();
         batch.put(META, COPYING.to_vec(), b"true".to_vec());

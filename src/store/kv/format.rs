@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::fault::Fault;
 use super::space::Space;
-use super::tables;
+use super::{marks, tables};
 use crate::ids::BotId;
 use crate::store::StoreError;
 use crate::store::engine::{Batch, Engine, EngineError};
@@ -34,6 +34,11 @@ pub(super) fn prepare(engine: &mut dyn Engine, folder: &Path, bot: BotId) -> Res
             return Err(StoreError::Unreadable { place, reason: "its format is not known".to_owned() });
         }
     };
+    // Before anything is written: a store that has lost all it had looks like a new one.
+    let lost = marks::loss(engine).map_err(|error| Fault::from(error).into_error(&place, OPEN))?;
+    if let Some(loss) = lost {
+        return Err(StoreError::Lost { place, loss: loss.to_string() });
+    }
     let made = create(engine, found.is_none());
     made.map_err(|error| Fault::from(error).into_error(&place, OPEN))?;
     Ok(space)

@@ -12,7 +12,7 @@ use super::tables::{Accepted, SetAside, Tables};
 use super::{KvStore, key};
 use crate::ids::{BotId, UpdateId};
 use crate::store::engine::Keys;
-use crate::store::{InboxStore, KEPT_UNREADABLE, RawUpdate, Result, Store, UnreadableUpdate};
+use crate::store::{InboxStore, KEPT_UNREADABLE, RawUpdate, Result, UnreadableUpdate};
 
 /// The most ids one call forgets.
 const EXPIRED: usize = 512;
@@ -28,7 +28,8 @@ impl InboxStore for KvStore {
     }
 
     async fn sync(&self) -> Result<()> {
-        self.flush().await
+        // In a turn that is answered at once they are durable together with its answer.
+        self.durable_soon("store updates").await
     }
 
     async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()> {

@@ -13,6 +13,7 @@ mod format;
 mod inbox;
 mod inventory;
 mod key;
+mod marks;
 mod merged;
 mod notes;
 mod outbox;
@@ -29,6 +30,7 @@ mod writer;
 
 pub use self::copy::copy;
 pub use self::inventory::{Inventory, Table, inventory};
+pub use self::marks::{Loss, accept_loss, loss};
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,6 +43,7 @@ use self::changes::Changes;
 use self::fault::Fault;
 use self::format::OPEN;
 use self::inventory::live_bytes;
+use self::marks::Marks;
 use self::records::upgrade;
 use self::tables::Tables;
 use self::writer::{Durable, Writer};
@@ -65,7 +68,7 @@ impl KvStore {
     /// Opens the store at this place, or makes it, for this bot.
     ///
     /// # Errors
-    /// If another process has it, if it is no store or a damaged one, if a newer Figaro wrote it, if its place cannot be
+    /// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if a newer Figaro wrote it, if its place cannot be
     /// read and written.
     pub async fn open(url: &StoreUrl, bot: BotId) -> Result<Self> {
         let (at, place) = (url.clone(), url.folder.display().to_string());
@@ -121,6 +124,11 @@ impl KvStore {
         done.map_err(|fault| self.error(fault, operation))
     }
 
+    /// Waits a moment until all that was changed so far is durable.
+    async fn durable_soon(&self, operation: &'static str) -> Result<()> {
+        self.0.writer.settle().await.map_err(|fault| self.error(fault, operation))
+    }
+
     fn error(&self, fault: Fault, operation: &'static str) -> StoreError {
         fault.into_error(&self.0.place, operation)
     }
@@ -132,7 +140,8 @@ fn open(url: &StoreUrl, bot: BotId) -> Result<Writer> {
     let failed = |error: EngineError| Fault::from(error).into_error(&place, OPEN);
     let mut engine = engine::open(url).map_err(failed)?;
     let space = format::prepare(&mut *engine, &url.folder, bot)?;
-    Writer::start(engine, space).map_err(|error| failed(EngineError::failed(&error)))
+    let marks = Marks::of(&*engine).map_err(failed)?;
+    Writer::start(engine, space, marks).map_err(|error| failed(EngineError::failed(&error)))
 }
 
 #[async_trait]

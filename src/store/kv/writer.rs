@@ -12,6 +12,8 @@ use tokio::sync::watch;
 use super::buffer::Buffer;
 use super::changes::Changes;
 use super::fault::Fault;
+use super::format::META;
+use super::marks::{MARK, Marks};
 use super::snapshot::Snapshot;
 use super::space::Space;
 use super::tables::Tables;
@@ -80,7 +82,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub(super) fn start(engine: Box<dyn Engine>, space: Space) -> std::io::Result<Self> {
+    pub(super) fn start(engine: Box<dyn Engine>, space: Space, marks: Marks) -> std::io::Result<Self> {
         let state = Arc::new(State {
             engine,
             space,
@@ -91,7 +93,7 @@ impl Writer {
             progress: watch::Sender::default(),
         });
         let flushing = Arc::clone(&state);
-        let thread = thread::Builder::new().name("store".to_owned()).spawn(move || flushing.serve())?;
+        let thread = thread::Builder::new().name("store".to_owned()).spawn(move || flushing.serve(marks))?;
         Ok(Self { state, thread: Some(thread) })
     }
 
@@ -123,6 +125,13 @@ impl Writer {
             self.durable(done.number).await?;
         }
         Ok(outcome)
+    }
+
+    /// Waits until all that was changed so far is durable, without a commit of its own: it comes with the next one that
+    /// somebody waits for, or a moment later.
+    pub(super) async fn settle(&self) -> Result<(), Fault> {
+        let number = self.state.buffer.read().unwrap_or_else(PoisonError::into_inner).number();
+        self.durable(number).await
     }
 
     async fn durable(&self, number: u64) -> Result<(), Fault> {
@@ -226,12 +235,13 @@ impl State {
     }
 
     /// Serves until it is told to stop.
-    fn serve(&self) {
+    fn serve(&self, mut marks: Marks) {
         loop {
             let mut asked = lock(&self.asked);
             loop {
                 let is_wanted = asked.until > self.progress.borrow().durable && !self.is_broken();
-                let rest = asked.since.map(|since| LINGER.saturating_sub(since.elapsed()));
+                let waiting = asked.since.map(|since| LINGER.saturating_sub(since.elapsed()));
+                let rest = waiting.into_iter().chain(marks.rest()).min();
                 if asked.stop || is_wanted || rest == Some(Duration::ZERO) {
                     break;
                 }
@@ -245,7 +255,10 @@ impl State {
             asked.since = None;
             let stop = asked.stop;
             drop(asked);
-            self.flush();
+            self.flush(&mut marks);
+            if stop || marks.rest() == Some(Duration::ZERO) {
+                marks.keep(&*self.engine);
+            }
             if stop {
                 return;
             }
@@ -256,16 +269,29 @@ impl State {
         self.progress.borrow().broken.is_some()
     }
 
+    /// Commits what waits, with its count. Gives the number of the last operation in it.
+    fn commit(&self, marks: &mut Marks) -> Result<u64, String> {
+        let mark = marks.next();
+        let counted = serde_json::to_vec(&mark).map_err(|error| error.to_string())?;
+        let mut buffer = self.buffer.write().unwrap_or_else(PoisonError::into_inner);
+        buffer.add_to_commit(META, MARK, counted);
+        let (batch, number) = buffer.begin_flush();
+        drop(buffer);
+        if !batch.is_empty() {
+            let done = catch_unwind(AssertUnwindSafe(|| self.engine.write(&batch)));
+            done.map_err(|panic| words_of(&*panic))?.map_err(|error| error.to_string())?;
+            marks.is_durable(mark);
+        }
+        Ok(number)
+    }
+
     /// Brings all that waits to the engine.
-    fn flush(&self) {
+    fn flush(&self, marks: &mut Marks) {
         if self.is_broken() {
             return;
         }
-        let (batch, number) = self.buffer.write().unwrap_or_else(PoisonError::into_inner).begin_flush();
-        let commit = || if batch.is_empty() { Ok(()) } else { self.engine.write(&batch) };
-        let done = catch_unwind(AssertUnwindSafe(commit)).map_err(|panic| words_of(&*panic));
-        match done.and_then(|done| done.map_err(|error| error.to_string())) {
-            Ok(()) => {
+        match self.commit(marks) {
+            Ok(number) => {
                 self.buffer.write().unwrap_or_else(PoisonError::into_inner).end_flush();
                 self.progress.send_modify(|progress| progress.durable = number);
             }

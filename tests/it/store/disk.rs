@@ -191,7 +191,7 @@ async fn a_store_of_format_1_is_used_as_it_is(folder: &Disk) {
         store.accept(vec![raw(bot.0)], at(0)).await.unwrap();
     }
     assert_eq!(folder.open().await.unsettled().await.unwrap(), [raw(BOT.0)]);
-    assert_eq!(folder.records().all("meta"), [(b"format".to_vec(), b"1".to_vec())]);
+    assert_eq!(folder.records().everything()["meta"], [(b"format".to_vec(), b"1".to_vec())]);
 }
 
 async fn bots_share_a_store_and_nothing_in_it(folder: &Disk) {

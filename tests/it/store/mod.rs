@@ -8,6 +8,7 @@ mod damage;
 mod disk;
 mod inbox;
 mod kill;
+mod loss;
 mod migration;
 mod outbox;
 mod redb;

@@ -16,8 +16,10 @@ use sled::{Config, Db, IVec, Transactional, Tree};
 use self::sync::Files;
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
-use super::folder;
+use super::mark::{self, Mark};
 use super::port::{Engine, Entry, Result, Revision, Scan, View};
+use super::{folder, names};
+use crate::config::EngineKind;
 
 /// Bytes sled keeps in memory: the conversations of the moment, not the history.
 const CACHE: u64 = 16 * 1024 * 1024;
@@ -53,6 +55,10 @@ impl SledEngine {
         let files = Files::open(db.clone(), folder).map_err(sync_error)?;
         folder::mend(folder);
         Ok(Self { folder: folder.to_owned(), db, trees, files, commits: RwLock::default() })
+    }
+
+    fn mark_file(&self) -> PathBuf {
+        names::mark_of(EngineKind::Sled, &self.folder)
     }
 }
 
@@ -109,6 +115,18 @@ impl Engine for SledEngine {
         *commits += 1;
         drop(commits);
         self.files.sync().map_err(sync_error)
+    }
+
+    fn mark(&self) -> Result<Option<Mark>> {
+        mark::read(&self.mark_file()).map_err(|error| EngineError::failed(&error))
+    }
+
+    fn keep_mark(&self, mark: &Mark) -> Result<()> {
+        mark::write(&self.mark_file(), mark).map_err(|error| EngineError::failed(&error))
+    }
+
+    fn replace_mark(&self, mark: Option<&Mark>) -> Result<()> {
+        mark::replace(&self.mark_file(), mark).map_err(|error| EngineError::failed(&error))
     }
 
     fn disk_bytes(&self) -> Result<u64> {

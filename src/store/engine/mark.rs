@@ -1,0 +1,118 @@
+//! The high-water mark: how far the commits of a store were durable, kept in a file apart from it. A store that comes back
+//! from damage with less than that has lost something, which its engine alone does not notice.
+//!
+//! The file has two slots, written in turn: whatever a crash leaves of one, the other is whole. A slot is a line of JSON
+//! and its checksum, so that a damaged one counts as none.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+
+use super::folder::FILE;
+
+/// Bytes of a slot: a mark takes about 90, its checksum 17.
+const SLOT: usize = 128;
+/// Bytes of SHA-256 that are kept.
+const SUM: usize = 8;
+
+/// A point in the life of a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Which store it is: a ULID, made with it.
+    pub store: String,
+    /// How many commits it has had.
+    pub commits: u64,
+    /// When the last of them was made.
+    pub at: DateTime<Utc>,
+}
+
+/// The newest mark in a file; `None` if there is no file, or none in it that is whole.
+pub(super) fn read(path: &Path) -> io::Result<Option<Mark>> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(bytes.chunks(SLOT).filter_map(decode).max_by_key(|mark| mark.commits))
+}
+
+/// Writes a mark, without waiting for the disk: after a loss of power the file may be a little behind, never ahead.
+pub(super) fn write(path: &Path, mark: &Mark) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).mode(FILE).open(path)?;
+    let place = if mark.commits.is_multiple_of(2) { 0 } else { SLOT as u64 };
+    file.write_all_at(&encode(mark)?, place)
+}
+
+/// Puts a mark, or none, in the place of all there are.
+pub(super) fn replace(path: &Path, mark: Option<&Mark>) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    mark.map_or(Ok(()), |mark| write(path, mark))
+}
+
+fn encode(mark: &Mark) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_string(mark)?;
+    let mut slot = format!("{} {text}", sum(text.as_bytes())).into_bytes();
+    slot.resize(SLOT - 1, b' ');
+    slot.push(b'\n');
+    Ok(slot)
+}
+
+fn decode(slot: &[u8]) -> Option<Mark> {
+    let (kept, text) = std::str::from_utf8(slot).ok()?.trim_end().split_once(' ')?;
+    (sum(text.as_bytes()) == kept).then(|| serde_json::from_str(text).ok())?
+}
+
+fn sum(bytes: &[u8]) -> String {
+    digest(&SHA256, bytes).as_ref().iter().take(SUM).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(commits: u64) -> Mark {
+        Mark { store: ulid::Ulid::new().to_string(), commits, at: DateTime::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn the_newest_whole_mark_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mark");
+        assert_eq!(read(&path).unwrap(), None);
+        let [older, newer] = [mark(6), mark(7)];
+        write(&path, &older).unwrap();
+        write(&path, &newer).unwrap();
+        assert_eq!(read(&path).unwrap().as_ref(), Some(&newer));
+        let whole = fs::read(&path).unwrap();
+        for at in SLOT..SLOT + 100 {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, &damaged).unwrap();
+            assert_eq!(read(&path).unwrap().as_ref(), Some(&older), "byte {at}");
+        }
+        fs::write(&path, &whole[..SLOT + 50]).unwrap();
+        assert_eq!(read(&path).unwrap().as_ref(), Some(&older), "cut short");
+        let least = mark(3);
+        replace(&path, Some(&least)).unwrap();
+        assert_eq!(read(&path).unwrap(), Some(least));
+        replace(&path, None).unwrap();
+        assert_eq!(read(&path).unwrap(), None);
+    }
+
+    #[test]
+    fn the_longest_mark_has_room() {
+        let longest = Mark { commits: u64::MAX, at: DateTime::from_timestamp_nanos(i64::MAX), ..mark(0) };
+        let slot = encode(&longest).unwrap();
+        assert_eq!(slot.len(), SLOT);
+        assert_eq!(decode(&slot), Some(longest));
+    }
+}
