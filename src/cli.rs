@@ -39,6 +39,28 @@ pub enum Command {
     /// Look after the store of a bot that does not run.
     #[command(subcommand)]
     Store(StoreCommand),
+    /// Write all that a bot has stored into a file, as lines of JSON.
+    ///
+    /// The bot must not run. An export that was cut short goes on where it stopped when the same command is run again. The
+    /// file holds what people said: keep it as safe as the store.
+    Export {
+        /// The file; `-` writes to standard output.
+        to: PathBuf,
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
+    /// Make a new store of an export.
+    ///
+    /// An import that was cut short goes on where it stopped when the same command is run again. No bot opens the store before
+    /// all is there and was compared with the export.
+    Import {
+        /// The file; `-` reads from standard input.
+        from: PathBuf,
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL. There must be none yet.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,

@@ -53,6 +53,12 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             app::demo(&variables, DemoOptions { port, store }, stop_requests()?).await
         }
         Some(Command::Store(command)) => Ok(app::store(task_of(command), &variables).await?),
+        Some(Command::Export { to, store }) => {
+            Ok(app::store(StoreTask::Export { to, store }, &variables).await?)
+        }
+        Some(Command::Import { from, store }) => {
+            Ok(app::store(StoreTask::Import { from, store }, &variables).await?)
+        }
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }

@@ -1,6 +1,9 @@
-//! `figaro store`: copies, checks and compacts the store of a bot that does not run.
+//! `figaro store`, `figaro export` and `figaro import`: what can be done with the store of a bot that does not run.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
@@ -8,9 +11,13 @@ use super::failure::Refusal;
 use super::terminal::say;
 use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::ids::BotId;
-use crate::store::StoreError;
 use crate::store::engine::{self, Engine, EngineError};
-use crate::store::kv::{self, Inventory, Table, copy, inventory, loss};
+use crate::store::kv::{
+    self, Inventory, Table, TransferError, copy, export_file, export_to, import, inventory, loss,
+};
+
+/// The name of a file that stands for standard output or input.
+const STREAM: &str = "-";
 
 /// What can be done with a store; without a URL, with that of `STORE_URL`.
 #[derive(Debug)]
@@ -31,6 +38,20 @@ pub enum StoreTask {
     },
     /// Give the space of what was removed back.
     Compact(Option<StoreUrl>),
+    /// Write all there is as lines of JSON.
+    Export {
+        /// The file; `-` for standard output.
+        to: PathBuf,
+        /// Which store.
+        store: Option<StoreUrl>,
+    },
+    /// Make a new store of such lines.
+    Import {
+        /// The file; `-` for standard input.
+        from: PathBuf,
+        /// Which store.
+        store: Option<StoreUrl>,
+    },
 }
 
 /// Does what is asked for and prints what came of it.
@@ -43,12 +64,11 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
             .get("STORE_URL")
             .map_or_else(|| Ok(StoreUrl::new(EngineKind::ALL[0], "./data")), |url| url.parse())
     };
-    let of = |named: Option<StoreUrl>| {
-        let url = named
-            .map_or_else(set, Ok)
-            .map_err(|_none: NoStoreUrl| Refusal(format!("STORE_URL {}", NoStoreUrl::WORDS)))?;
-        Ok(engine::found(&url))
+    let named = |store: Option<StoreUrl>| {
+        let url = store.map_or_else(set, Ok);
+        url.map_err(|_none: NoStoreUrl| Refusal(format!("STORE_URL {}", NoStoreUrl::WORDS)))
     };
+    let of = |store| named(store).map(|url| engine::found(&url));
     // A token begins with the bot's number.
     let token = variables.get("TELEGRAM_BOT_TOKEN").and_then(|token| token.split(':').next()?.parse().ok());
     let bot = token.map(BotId);
@@ -62,6 +82,14 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
             let url = of(store)?;
             Box::new(move || compacted(&url))
         }
+        StoreTask::Export { to, store } => {
+            let url = of(store)?;
+            Box::new(move || exported(&url, bot, &to))
+        }
+        StoreTask::Import { from, store } => {
+            let url = named(store)?;
+            Box::new(move || imported(&from, &url))
+        }
     };
     spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal(format!("it broke off: {error}"))))
 }
@@ -74,11 +102,47 @@ fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refu
     }
     is_there(from)?;
     let copied = copy(from, to, bot, |table| say(&format!("copying {table}")));
-    let copied = copied.map_err(|error: StoreError| Refusal(error.to_string()))?;
-    let records: u64 = copied.values().map(|table| table.records).sum();
+    let records = records(&copied.map_err(|error| Refusal(error.to_string()))?);
     say(&format!("✓ {records} records of {from} are in {to}, and compared; {from} is as it was"));
     say(&format!("  STORE_URL={to} uses the copy; remove the other when you are content"));
     Ok(())
+}
+
+/// `-` is standard output.
+fn exported(url: &StoreUrl, bot: Option<BotId>, to: &Path) -> Result<(), Refusal> {
+    is_there(url)?;
+    let refused = |error: TransferError| Refusal(format!("{}: {error}", to.display()));
+    if to == Path::new(STREAM) {
+        return export_to(url, bot, io::stdout().lock()).map(drop).map_err(refused);
+    }
+    let exported = export_file(url, bot, to, |table| say(&format!("exporting {table}"))).map_err(refused)?;
+    say(&format!("✓ {} records of {url} are in {}", records(&exported), to.display()));
+    Ok(())
+}
+
+/// `-` is standard input.
+fn imported(from: &Path, url: &StoreUrl) -> Result<(), Refusal> {
+    let refused = |error: TransferError| Refusal(format!("{}: {error}", from.display()));
+    let beside = engine::found(url);
+    if beside != *url {
+        return Err(Refusal(format!("there is a store already, {beside}: import into another folder")));
+    }
+    let imported = if from == Path::new(STREAM) {
+        import(io::stdin().lock(), url)
+    } else {
+        let file = File::open(from).map_err(|error| refused(error.into()))?;
+        import(BufReader::new(file), url)
+    };
+    say(&format!(
+        "✓ {} records of {} are in {url}, and compared",
+        records(&imported.map_err(refused)?),
+        from.display()
+    ));
+    Ok(())
+}
+
+fn records(moved: &Inventory) -> u64 {
+    moved.values().map(|table| table.records).sum()
 }
 
 fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {

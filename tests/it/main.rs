@@ -14,6 +14,7 @@ mod crash;
 mod demo;
 mod discovery;
 mod dm;
+mod export;
 mod faults;
 mod formats;
 mod groups;

@@ -18,7 +18,7 @@ use crate::support::records::Records;
 use crate::support::{ANN, World};
 
 /// A world whose bot has talked, noted and stopped, with its store kept by this engine.
-async fn talked(kind: EngineKind) -> World {
+pub async fn talked(kind: EngineKind) -> World {
     let world = World::new().await;
     let bot = with(&world, kind).spawn();
     bot.ready().await;
@@ -30,11 +30,11 @@ async fn talked(kind: EngineKind) -> World {
     world
 }
 
-fn with(world: &World, kind: EngineKind) -> crate::support::bot::Recipe {
+pub fn with(world: &World, kind: EngineKind) -> crate::support::bot::Recipe {
     world.bot().set("STORE_URL", &format!("{kind}:./data"))
 }
 
-fn url(world: &World, kind: EngineKind) -> StoreUrl {
+pub fn url(world: &World, kind: EngineKind) -> StoreUrl {
     StoreUrl::new(kind, world.folder.path().join("data"))
 }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use super::error::EngineError;
 use super::names::is_ours;
-use super::port::Result;
 
 const FOLDER: u32 = 0o700;
 /// Permissions of a file of a store.
@@ -23,7 +22,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// Opens what has a lock, tried again for a moment while the lock is taken: threads of a store that was just closed may
 /// hold it a little longer, and so may a process that is just ending.
-pub(super) fn patiently<T>(mut open: impl FnMut() -> Result<T>) -> Result<T> {
+pub(super) fn patiently<T>(mut open: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
     for _ in 0..LOCK_TRIES {
         match open() {
             Err(EngineError::InUse) => thread::sleep(LOCK_PAUSE),

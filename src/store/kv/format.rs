@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::fault::Fault;
+use super::marks;
 use super::space::Space;
-use super::{marks, tables};
+use super::tables::{self, META};
 use crate::ids::BotId;
 use crate::store::StoreError;
 use crate::store::engine::{Batch, Engine, EngineError};
@@ -13,10 +14,9 @@ use crate::store::engine::{Batch, Engine, EngineError};
 pub(super) const FORMAT: u32 = 2;
 /// What fails when opening fails.
 pub(super) const OPEN: &str = "be opened";
-/// The table and the key it is recorded under, in every format.
-pub(super) const META: &str = "meta";
+/// The key of [`META`] it is recorded under, in every format.
 pub(super) const KEY: &[u8] = b"format";
-/// The key that is there as long as a copy into the store has not ended.
+/// The key that is there as long as the store is being made by a copy or an import.
 pub(super) const COPYING: &[u8] = b"copying";
 
 /// Checks the format of a store, or gives a new one this format, and makes the tables that are missing. Gives where in it the
@@ -55,7 +55,9 @@ pub(super) fn recorded(engine: &dyn Engine) -> Result<Option<u32>, Fault> {
         return Err(unreadable("it is the database of another program"));
     }
     if engine.view()?.get(META, COPYING)?.is_some() {
-        return Err(unreadable("a copy into it has not ended; run the same `figaro store copy` again"));
+        return Err(unreadable(
+            "it is not whole yet; run the same `figaro store copy` or `figaro import` again",
+        ));
     }
     match engine.view()?.get(META, KEY)? {
         Some(format) => {

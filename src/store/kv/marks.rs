@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, SecondsFormat, Utc};
 use ulid::Ulid;
 
-use super::format::META;
+use super::tables::META;
 use crate::clock::Clock;
 use crate::store::engine::{Engine, EngineError, Mark};
 
@@ -69,8 +69,11 @@ pub fn accept_loss(engine: &dyn Engine) -> Result<(), EngineError> {
     engine.replace_mark(recorded(engine)?.as_ref())
 }
 
-/// The last commit of a store, as it is recorded in it.
-fn recorded(engine: &dyn Engine) -> Result<Option<Mark>, EngineError> {
+/// The last commit of a store, as it is recorded in it; `None` if a version wrote it that did not count.
+///
+/// # Errors
+/// Of the engine; if the record cannot be read.
+pub(super) fn recorded(engine: &dyn Engine) -> Result<Option<Mark>, EngineError> {
     let Some(bytes) = engine.view()?.get(META, MARK)? else { return Ok(None) };
     let unreadable = |_error| EngineError::Unreadable("the count of its commits cannot be read".to_owned());
     serde_json::from_slice(&bytes).map(Some).map_err(unreadable)

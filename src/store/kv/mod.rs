@@ -7,7 +7,6 @@
 mod buffer;
 mod changes;
 mod conversation;
-mod copy;
 mod fault;
 mod format;
 mod inbox;
@@ -25,12 +24,13 @@ mod space;
 mod table;
 mod tables;
 mod tasks;
+mod transfer;
 mod usage;
 mod writer;
 
-pub use self::copy::copy;
 pub use self::inventory::{Inventory, Table, inventory};
 pub use self::marks::{Loss, accept_loss, loss};
+pub use self::transfer::{TransferError, copy, export_file, export_to, import};
 
 use std::fmt;
 use std::sync::Arc;

@@ -106,7 +106,10 @@ pub(super) struct Outgoing {
     pub(super) answer: Option<(SessionId, u32)>,
 }
 
-/// The stored names of all tables.
+/// The table of what is recorded of the store itself, in every format.
+pub(super) const META: &str = "meta";
+
+/// The stored names of all other tables.
 pub(super) const NAMES: [&str; 30] = [
     "inbox",
     "seen",

@@ -12,10 +12,10 @@ use tokio::sync::watch;
 use super::buffer::Buffer;
 use super::changes::Changes;
 use super::fault::Fault;
-use super::format::META;
 use super::marks::{MARK, Marks};
 use super::snapshot::Snapshot;
 use super::space::Space;
+use super::tables::META;
 use super::tables::Tables;
 use crate::store::engine::{Engine, EngineError, words_of};
 

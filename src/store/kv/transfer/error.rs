@@ -1,0 +1,28 @@
+//! Why a store could not be moved.
+
+use std::io;
+
+use crate::config::StoreUrl;
+use crate::store::StoreError;
+use crate::store::engine::EngineError;
+use crate::store::kv::fault::Fault;
+
+/// Why a store was not copied, exported or imported. What was done so far stays, to be gone on with.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// One of the stores cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file that is written or read failed; what the system said.
+    #[error("the file failed: {0}")]
+    File(#[from] io::Error),
+    /// The file is not what it must be; what it is, and what to do.
+    #[error("{0}")]
+    NoExport(String),
+}
+
+/// The words for what an engine answers about the store at this place.
+pub(super) fn of(url: &StoreUrl) -> impl Fn(EngineError) -> TransferError + use<> {
+    let place = url.to_string();
+    move |error| Fault::from(error).into_error(&place, "be moved").into()
+}

@@ -1,0 +1,18 @@
+//! A whole store moved: into another store (`copy`), into a file (`export`), out of one (`import`). What was cut short goes on
+//! where it stopped; a new store cannot be opened until it is whole and was compared.
+
+mod copy;
+mod error;
+mod export;
+mod import;
+mod lines;
+mod source;
+mod target;
+
+pub use self::copy::copy;
+pub use self::error::TransferError;
+pub use self::export::{export_file, export_to};
+pub use self::import::import;
+
+/// The result of moving a store.
+type Result<T, E = TransferError> = std::result::Result<T, E>;
