@@ -5,9 +5,10 @@ use std::process::Output;
 
 use figaro::config::EngineKind::{Redb, Sled};
 use figaro::config::{EngineKind, StoreUrl};
+use figaro::domain::conversation::Conversation;
 use figaro::ids::{BotId, ChatId};
 use figaro::store::kv::KvStore;
-use figaro::store::{NoteStore, SettingsStore};
+use figaro::store::{ConversationStore, NoteStore, SettingsStore};
 use figaro_offline::model::Reply;
 use serde_json::json;
 
@@ -202,6 +203,24 @@ async fn a_store_of_the_other_engine_is_used_and_no_second_one_made_beside_it() 
         assert!(bot.stop().success());
         assert!(!figaro::store::engine::has_store(&url(&world, asked)));
     }
+}
+
+#[tokio::test]
+async fn a_store_of_another_bot_is_named() {
+    let world = World::new().await;
+    let here = Conversation { chat: ChatId(ANN), topic: None };
+    let store = KvStore::open(&url(&world, Redb), BotId(1)).await.unwrap();
+    store.session(here, chrono::DateTime::UNIX_EPOCH).await.unwrap();
+    drop(store);
+    let bot = with(&world, Redb).spawn();
+    bot.logged("but of another").await;
+    bot.ready().await;
+    asked(&world, "hello", Reply::text("Hello Ann.")).await;
+    says(&world, ANN, "Hello Ann.").await;
+    assert!(bot.stop().success());
+    let bot = with(&world, Redb).spawn();
+    bot.ready().await;
+    assert_eq!(bot.log().matches("but of another").count(), 1, "said as long as it has none of its own");
 }
 
 async fn asked_again(world: &World) -> String {

@@ -45,9 +45,10 @@ use self::format::OPEN;
 use self::inventory::live_bytes;
 use self::marks::Marks;
 use self::records::upgrade;
-use self::tables::Tables;
+use self::space::Space;
+use self::tables::{SESSIONS, Tables};
 use self::writer::{Durable, Writer};
-use super::engine::{self, EngineError};
+use super::engine::{self, Engine, EngineError, Keys};
 use super::{Result, Store, StoreError, StoreHealth};
 use crate::clock::Clock;
 use crate::config::StoreUrl;
@@ -140,8 +141,26 @@ fn open(url: &StoreUrl, bot: BotId) -> Result<Writer> {
     let failed = |error: EngineError| Fault::from(error).into_error(&place, OPEN);
     let mut engine = engine::open(url).map_err(failed)?;
     let space = format::prepare(&mut *engine, &url.folder, bot)?;
+    if let Some(other) = other_bot(&*engine, &space).map_err(failed)? {
+        tracing::warn!(
+            %bot, %other,
+            "the store {place} has no conversations of this bot, but of another: each bot sees its own, so if they are \
+             missed here, the token is another bot's"
+        );
+    }
     let marks = Marks::of(&*engine).map_err(failed)?;
     Writer::start(engine, space, marks).map_err(|error| failed(EngineError::failed(&error)))
+}
+
+/// A bot that has conversations in a store where this one has none.
+fn other_bot(engine: &dyn Engine, space: &Space) -> Result<Option<BotId>, EngineError> {
+    let view = engine.view()?;
+    let mut own = view.keys(SESSIONS, &space.range(&Keys::beginning_with([])))?;
+    if own.next().is_some() {
+        return Ok(None);
+    }
+    let first = view.keys(SESSIONS, &Keys::beginning_with([]))?.next().transpose()?;
+    Ok(first.and_then(|key| space.bot_of(&key)))
 }
 
 #[async_trait]

@@ -22,6 +22,12 @@ impl Space {
         Self(Vec::new())
     }
 
+    /// The bot that a key of a space of this kind belongs to; `None` where keys name no bot.
+    pub(super) fn bot_of(&self, key: &[u8]) -> Option<BotId> {
+        let number = key.first_chunk().filter(|_| !self.0.is_empty())?;
+        Some(BotId(i64::from_be_bytes(*number) ^ i64::MIN))
+    }
+
     /// A key of this space as the engine has it.
     pub(super) fn outer(&self, key: &[u8]) -> Vec<u8> {
         [&self.0, key].concat()
@@ -63,6 +69,8 @@ mod tests {
         fn a_space_holds_its_own_keys_and_no_others(bot: i64, other: i64, key in prop::collection::vec(any::<u8>(), 0..4), prefix in prop::collection::vec(any::<u8>(), 0..3)) {
             let (space, others) = (Space::of(BotId(bot)), Space::of(BotId(other)));
             prop_assert_eq!(space.inner(space.outer(&key)), key.clone());
+            prop_assert_eq!(space.bot_of(&others.outer(&key)), Some(BotId(other)));
+            prop_assert_eq!(Space::whole().bot_of(&key), None);
             let keys = space.range(&Keys::beginning_with(prefix.as_slice()));
             prop_assert_eq!(keys.contains(&space.outer(&key)), key.starts_with(&prefix));
             prop_assert_eq!(keys.contains(&others.outer(&key)), bot == other && key.starts_with(&prefix));

@@ -109,6 +109,9 @@ pub(super) struct Outgoing {
 /// The table of what is recorded of the store itself, in every format.
 pub(super) const META: &str = "meta";
 
+/// The table of sessions.
+pub(super) const SESSIONS: &str = "sessions";
+
 /// The stored names of all other tables.
 pub(super) const NAMES: [&str; 30] = [
     "inbox",
@@ -116,7 +119,7 @@ pub(super) const NAMES: [&str; 30] = [
     "seen_by_time",
     "unreadable_updates",
     "current",
-    "sessions",
+    SESSIONS,
     "messages",
     "runs",
     "parked",
@@ -153,7 +156,7 @@ impl<'a> Tables<'a> {
             seen_by_time: Table::new("seen_by_time", snapshot),
             unreadable: Table::new("unreadable_updates", snapshot),
             current: Table::new("current", snapshot),
-            sessions: Table::new("sessions", snapshot),
+            sessions: Table::new(SESSIONS, snapshot),
             messages: Table::new("messages", snapshot),
             turns: Table::new("runs", snapshot),
             parked: Table::new("parked", snapshot),
