@@ -27,9 +27,9 @@ use figaro::shutdown::TaskTracker;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
-use serde_json::Value;
 use tokio::sync::mpsc;
 
+use support::watch::{Seen, What, watch};
 use support::{OWNER, fsyncs, listener, print, start_bot_with};
 
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -145,29 +145,16 @@ fn tell(chats: &Chats, chat: i64, heard: Heard) {
 
 /// Passes on when drafts with words and answers reach Telegram.
 fn listen(telegram: &OfflineTelegram, chats: Chats) {
-    let mut events = telegram.subscribe();
+    let mut seen = watch(telegram);
     TaskTracker::new().spawn("listen", async move {
-        loop {
-            let event = match events.recv().await {
-                Ok(event) => event,
-                Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => panic!("the listener lags"),
-                Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
+        while let Some(Seen { chat, at, what }) = seen.recv().await {
+            let heard = match what {
+                What::Draft(_) => Heard::Drafted(at),
+                What::Message => Heard::Answered(at),
             };
-            let (now, data) = (Instant::now(), &event.data);
-            let has_words = data["text"].as_str().is_some_and(|text| !text.is_empty());
-            match event.name {
-                "draft" if has_words => tell(&chats, number(&data["chat_id"]), Heard::Drafted(now)),
-                "message" if data["from"]["is_bot"] == true => {
-                    tell(&chats, number(&data["chat"]["id"]), Heard::Answered(now));
-                }
-                _ => {}
-            }
+            tell(&chats, chat, heard);
         }
     });
-}
-
-fn number(value: &Value) -> i64 {
-    value.as_i64().unwrap_or_default()
 }
 
 async fn next(hears: &mut mpsc::UnboundedReceiver<Heard>) -> Heard {

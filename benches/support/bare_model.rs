@@ -1,12 +1,31 @@
-//! A model that costs next to nothing: it answers every chat completion at once with the same words, and checks nothing.
+//! A model that costs next to nothing: it answers every chat completion with the same words, at once or at a pace, and
+//! checks nothing. What the offline model checks of each request would be in the figures.
+
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::listener;
 
-/// What it says.
-const WORDS: &str = "Nothing is on today.";
+/// What it says in each piece.
+const WORDS: &str = "Nothing is on today. ";
+/// What each of its answers begins with.
+pub(crate) const FIRST_WORD: &str = "Nothing";
+
+/// How fast it answers.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// A stream comes in so many pieces.
+    pub(crate) pieces: u32,
+    /// The pause before each. An answer that is no stream comes after all of them.
+    pub(crate) pause: Duration,
+}
+
+impl Pace {
+    /// All at once.
+    pub(crate) const NONE: Self = Self { pieces: 1, pause: Duration::ZERO };
+}
 
 /// The model on a port of loopback.
 pub(crate) struct BareModel {
@@ -15,14 +34,14 @@ pub(crate) struct BareModel {
 }
 
 impl BareModel {
-    pub(crate) async fn start() -> Self {
+    pub(crate) async fn start(pace: Pace) -> Self {
         let listener = listener().await;
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let serving = tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 stream.set_nodelay(true).unwrap();
-                drop(tokio::spawn(serve(stream)));
+                drop(tokio::spawn(serve(stream, pace)));
             }
         });
         Self { url, serving }
@@ -39,7 +58,7 @@ impl Drop for BareModel {
     }
 }
 
-async fn serve(mut stream: TcpStream) {
+async fn serve(mut stream: TcpStream, pace: Pace) {
     let mut bytes = Vec::new();
     let mut read = [0; 16 * 1024];
     loop {
@@ -53,16 +72,27 @@ async fn serve(mut stream: TcpStream) {
         let body = bytes[head..head + length].to_vec();
         bytes.drain(..head + length);
         let streams = body.windows(13).any(|part| part == br#""stream":true"#);
-        let (kind, body) =
-            if streams { ("text/event-stream", events()) } else { ("application/json", whole()) };
-        let answer = format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        if stream.write_all(answer.as_bytes()).await.is_err() {
+        let (kind, parts) =
+            if streams { ("text/event-stream", events(pace)) } else { ("application/json", whole(pace)) };
+        if write(&mut stream, kind, parts).await.is_err() {
             return;
         }
     }
+}
+
+/// Writes an answer of parts, each after its pause.
+async fn write(stream: &mut TcpStream, kind: &str, parts: Vec<(Duration, String)>) -> std::io::Result<()> {
+    let length: usize = parts.iter().map(|(_, part)| part.len()).sum();
+    let mut bytes = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n");
+    for (pause, part) in parts {
+        if !pause.is_zero() {
+            stream.write_all(bytes.as_bytes()).await?;
+            bytes.clear();
+            tokio::time::sleep(pause).await;
+        }
+        bytes.push_str(&part);
+    }
+    stream.write_all(bytes.as_bytes()).await
 }
 
 /// Where the body of the first request begins and how long it is, once all of it is there.
@@ -74,23 +104,27 @@ fn request(bytes: &[u8]) -> Option<(usize, usize)> {
     (bytes.len() >= head + length).then_some((head, length))
 }
 
-fn whole() -> String {
-    format!(
-        r#"{{"id":"c","object":"chat.completion","created":1,"model":"offline","choices":[{{"index":0,"finish_reason":"stop","message":{{"role":"assistant","content":"{WORDS}"}}}}],"usage":{USAGE}}}"#
-    )
+fn whole(pace: Pace) -> Vec<(Duration, String)> {
+    let words = WORDS.repeat(pace.pieces as usize);
+    let body = format!(
+        r#"{{"id":"c","object":"chat.completion","created":1,"model":"offline","choices":[{{"index":0,"finish_reason":"stop","message":{{"role":"assistant","content":"{words}"}}}}],"usage":{USAGE}}}"#
+    );
+    vec![(pace.pause * pace.pieces, body)]
 }
 
 const USAGE: &str = r#"{"prompt_tokens":900,"completion_tokens":5,"total_tokens":905}"#;
 
-fn events() -> String {
+fn events(pace: Pace) -> Vec<(Duration, String)> {
     let chunk = |rest: &str| {
         format!(r#"data: {{"id":"c","object":"chat.completion.chunk","created":1,"model":"offline",{rest}}}"#)
             + "\n\n"
     };
-    let words = format!(
+    let words = chunk(&format!(
         r#""choices":[{{"index":0,"finish_reason":null,"delta":{{"role":"assistant","content":"{WORDS}"}}}}]"#
-    );
-    let end = r#""choices":[{"index":0,"finish_reason":"stop","delta":{}}]"#;
-    let usage = format!(r#""choices":[],"usage":{USAGE}"#);
-    chunk(&words) + &chunk(end) + &chunk(&usage) + "data: [DONE]\n\n"
+    ));
+    let end = chunk(r#""choices":[{"index":0,"finish_reason":"stop","delta":{}}]"#);
+    let usage = chunk(&format!(r#""choices":[],"usage":{USAGE}"#));
+    let mut parts = vec![(pace.pause, words); pace.pieces as usize];
+    parts.push((Duration::ZERO, end + &usage + "data: [DONE]\n\n"));
+    parts
 }

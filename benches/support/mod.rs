@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each benchmark is a crate of its own")]
 
 pub(crate) mod bare_model;
+pub(crate) mod watch;
 
 use std::io::Write;
 use std::path::Path;
@@ -100,9 +101,17 @@ pub(crate) fn cpu_time(pid: u32) -> Duration {
 
 /// The CPU time of a process and of its children that run.
 pub(crate) fn cpu_time_of_all(pid: u32) -> Duration {
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let all = children.split_whitespace().filter_map(|child| child.parse().ok());
-    cpu_time(pid) + all.map(cpu_time).sum::<Duration>()
+    cpu_time(pid) + children(pid).into_iter().map(cpu_time).sum::<Duration>()
+}
+
+/// The children of a process that run.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    // Each thread has a list of those that it started.
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    threads
+        .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok())
+        .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>())
+        .collect()
 }
 
 /// The time below which this share of the sorted times is.

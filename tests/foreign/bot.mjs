@@ -1,4 +1,4 @@
-// The smallest bot that answers with a model, made with grammY: what `cargo bench --bench bots` measures Figaro beside.
+// The smallest bot that answers with a model, made with grammY: what `cargo bench --bench report` measures Figaro beside.
 // It keeps nothing: no history, no queue that outlives it, no drafts. Settings come from the environment.
 import { Bot } from "grammy";
 
