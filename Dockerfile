@@ -10,6 +10,6 @@ RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates
 COPY --from=build /src/target/release/figaro /src/target/release/figaro-mcp /usr/local/bin/
 USER figaro
 WORKDIR /data
-ENV STORE_URL=sled:/data/store
+ENV STORE_URL=redb:/data/store
 VOLUME /data
 CMD ["figaro"]

@@ -17,10 +17,23 @@ struct Entry<'a> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed={ENGLISH}");
     println!("cargo:rerun-if-changed=build.rs");
+    pack();
     let file = fs::read_to_string(ENGLISH)?;
     let folder = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     fs::write(Path::new(&folder).join("texts.rs"), texts(&entries(&file))?)?;
     Ok(())
+}
+
+/// Has the linker make the release binaries smaller, which is memory at run time: relative relocations packed, functions of
+/// the same code kept once. Only where rustc brings the linker that knows both.
+fn pack() {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    let is_default_linker = env::var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| !flags.contains("link"))
+        && env::var_os("RUSTC_LINKER").is_none();
+    if is("PROFILE", "release") && is("TARGET", "x86_64-unknown-linux-gnu") && is_default_linker {
+        println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+        println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
+    }
 }
 
 /// Every key at the beginning of a line, with the text behind it and in the indented lines below it.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::Parser;
 use figaro::app::{self, Additions, DemoOptions, Failure, Refusal, StoreTask};
@@ -25,10 +26,11 @@ fn main() -> ExitCode {
         return figaro_mcp::main(args, |name| std::env::var_os(name));
     }
     let cli = Cli::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return end(EXIT_REFUSED, &format!("the runtime does not start: {error}")),
-    };
+    let runtime =
+        match tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return end(EXIT_REFUSED, &format!("the runtime does not start: {error}")),
+        };
     let done = runtime.block_on(dispatch(cli));
     // A look-up or a disk operation under way sits in a blocking thread; nothing waits for it.
     runtime.shutdown_background();
@@ -63,6 +65,12 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
     }
+}
+
+/// How many threads run tasks: one for each core but one, which is for the store's own thread and the system. With fewer threads
+/// a task is less often passed from one to another, which takes more time than a small step of it.
+fn workers() -> usize {
+    thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
 }
 
 fn task_of(command: StoreCommand) -> StoreTask {

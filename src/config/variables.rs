@@ -125,7 +125,7 @@ const LAST: &[Variable] = &[
         "",
         "A key for other MCP clients of that server; without one there are none. The bot has a port and a key of its own.",
     ),
-    variable("MCP_SERVER_BIN", "", "The MCP server's executable, if it is not the figaro-mcp beside figaro."),
+    variable("MCP_SERVER_BIN", "", "The MCP server's executable, if it is not figaro itself."),
     variable(
         "RUST_LOG",
         "info,rmcp=warn",

@@ -23,10 +23,10 @@ pub fn child(bot: &Bot) -> u32 {
     children[0]
 }
 
-/// A folder with `figaro` in it and nothing beside it.
+/// A folder with `figaro` in it under the name of another program, and nothing beside it.
 fn alone() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let figaro = folder.path().join("figaro");
+    let figaro = folder.path().join("another-bot");
     let built = env!("CARGO_BIN_EXE_figaro");
     if fs::hard_link(built, &figaro).is_err() {
         fs::copy(built, &figaro).unwrap();
@@ -65,7 +65,7 @@ async fn the_server_of_tools_is_a_process_of_its_own_that_knows_only_what_it_nee
     bot.ready().await;
     let child = child(&bot);
     let line = proc::command_line(child);
-    assert!(line[0].ends_with("/figaro-mcp") && line[1..] == ["--supervised"], "{line:?}");
+    assert!(line[0].ends_with("/figaro") && line[1..] == ["mcp-server", "--supervised"], "{line:?}");
     let environment = proc::environment(child);
     let value = |name: &str| environment.iter().find_map(|pair| pair.strip_prefix(&format!("{name}=")));
     assert_eq!(value("TELEGRAM_BOT_TOKEN"), Some(world.telegram.token()));
@@ -116,7 +116,7 @@ async fn without_a_server_beside_it_figaro_is_its_own() {
     bot.ready().await;
     let child = child(&bot);
     let line = proc::command_line(child);
-    assert!(line[0].ends_with("/figaro") && line[1..] == ["mcp-server", "--supervised"], "{line:?}");
+    assert!(line[0].ends_with("/another-bot") && line[1..] == ["mcp-server", "--supervised"], "{line:?}");
     tools_work(&world).await;
     assert!(bot.stop().success());
     assert!(!proc::is_running(child));
