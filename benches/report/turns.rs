@@ -40,13 +40,13 @@ pub(crate) async fn measure(bots: &Bots, scale: Scale, page: &mut Page) {
         last.push(grow(bot, chats, points, page).await);
     }
     let turns = points[points.len() - 1];
-    page.at_most(&format!("memory after {turns} turns, RSS of both processes"), last[0], 60.0, "MB");
+    page.at_most(&format!("memory after {turns} turns, PSS of both processes"), last[0], 60.0, "MB");
 }
 
-/// Gives the last RSS of both processes.
+/// Gives the last PSS of both processes, which share the pages of one executable.
 async fn grow(bot: &Bot, chats: i64, points: &[u32], page: &mut Page) -> f64 {
     let mut world = World::start(bot, chats, Pace::NONE).await;
-    let (mut done, mut rss) = (0, 0.0);
+    let (mut done, mut pss) = (0, 0.0);
     let mut all = world.chats(points[points.len() - 1]);
     for point in points {
         let (turns, began, before) = (point - done, Instant::now(), world.cpu());
@@ -76,7 +76,7 @@ async fn grow(bot: &Bot, chats: i64, points: &[u32], page: &mut Page) -> f64 {
                 figure(cpu.as_secs_f64() / f64::from(turns) * 1000.0, 2),
             ],
         );
-        (done, rss) = (*point, together.1);
+        (done, pss) = (*point, together.0);
     }
-    rss
+    pss
 }

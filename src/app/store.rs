@@ -13,7 +13,7 @@ use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::ids::BotId;
 use crate::store::engine::{self, Engine, EngineError};
 use crate::store::kv::{
-    self, Inventory, Table, TransferError, copy, export_file, export_to, import, inventory, loss,
+    self, Inventory, Table, TransferError, copy, export_file, export_to, import, inventory, state, whole,
 };
 
 /// The name of a file that stands for standard output or input.
@@ -95,7 +95,8 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
 }
 
 fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refusal> {
-    if from == to {
+    let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+    if from.engine == to.engine && (from.folder == to.folder || same(&from.folder, &to.folder)) {
         return Err(Refusal(
             "a store cannot be copied into itself: name another engine or folder".to_owned(),
         ));
@@ -147,14 +148,14 @@ fn records(moved: &Inventory) -> u64 {
 
 fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
     let mut engine = open(url)?;
-    let is_whole = engine.verify().map_err(|error| refusal(url, &error))?;
+    let lost = state(&*engine, url).map_err(|error| Refusal(error.to_string()))?;
+    whole(&mut *engine).map_err(|error| refusal(url, &error))?;
     let found = inventory(&*engine, |_, key| Some(key)).map_err(|error| refusal(url, &error))?;
     let disk = engine.disk_bytes().map_err(|error| refusal(url, &error))?;
     print(&found);
     let sum = |what: fn(&Table) -> u64| found.values().map(what).sum::<u64>();
     let (live, unreadable) = (sum(|table| table.bytes), sum(|table| table.unreadable));
     say(&format!("{url}: {live} bytes of records, {disk} bytes on disk"));
-    let lost = loss(&*engine).map_err(|error| refusal(url, &error))?;
     match lost {
         Some(lost) if accept_loss => {
             kv::accept_loss(&*engine).map_err(|error| refusal(url, &error))?;
@@ -167,16 +168,11 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
         }
         None => {}
     }
-    match (is_whole, unreadable) {
-        (true, 0) => {
-            say("✓ all of it can be read");
-            Ok(())
-        }
-        (true, unreadable) => Err(Refusal(format!("{unreadable} records of {url} cannot be read"))),
-        (false, _) => Err(Refusal(format!(
-            "{url} was damaged and has been mended as far as possible: compare the table above with a backup"
-        ))),
+    if unreadable > 0 {
+        return Err(Refusal(format!("{unreadable} records of {url} cannot be read")));
     }
+    say("✓ all of it can be read");
+    Ok(())
 }
 
 fn print(found: &Inventory) {
@@ -189,6 +185,7 @@ fn print(found: &Inventory) {
 fn compacted(url: &StoreUrl) -> Result<(), Refusal> {
     let mut engine = open(url)?;
     let size = |engine: &dyn Engine| engine.disk_bytes().map_err(|error| refusal(url, &error));
+    whole(&mut *engine).map_err(|error| refusal(url, &error))?;
     let before = size(&*engine)?;
     // Each round moves some; the engine says when there is no more to do.
     while engine.compact().map_err(|error| refusal(url, &error))? {}
@@ -215,6 +212,9 @@ fn is_there(url: &StoreUrl) -> Result<(), Refusal> {
 fn refusal(url: &StoreUrl, error: &EngineError) -> Refusal {
     match error {
         EngineError::InUse => Refusal(format!("the store {url} is in use: stop the bot first")),
+        EngineError::Unreadable(reason) => Refusal(format!(
+            "the store {url} is damaged ({reason}): restore a backup; nothing more was changed"
+        )),
         error => Refusal(format!("the store {url}: {error}")),
     }
 }

@@ -20,15 +20,20 @@ pub enum StoreError {
     },
     /// It has less than what was durable once: damage has set it back.
     #[error(
-        "the store {place} has lost something: {loss}; restore a backup, or run `figaro store check --accept-loss` to go on \
-         without it"
+        "the store {place} has lost something: {loss}; restore a backup, or run `figaro store check {place} --accept-loss` to \
+         go on without it"
     )]
     Lost {
-        /// Where the store is.
+        /// Its URL.
         place: String,
         /// What is missing.
         loss: String,
     },
+    /// A copy or an import into it has not ended. Where the store is.
+    #[error(
+        "the store {0} is not whole yet: run the same `figaro store copy` or `figaro import` again, or remove it"
+    )]
+    Unfinished(String),
     /// A newer Figaro wrote it.
     #[error(
         "the store {place} has format {found}, this Figaro knows up to {known}: install the newer Figaro again; nothing was changed"
@@ -65,6 +70,7 @@ impl StoreError {
             Self::InUse(_) => "in_use",
             Self::Unreadable { .. } => "unreadable",
             Self::Lost { .. } => "lost",
+            Self::Unfinished(_) => "unfinished",
             Self::NewerFormat { .. } => "newer_format",
             Self::Record { .. } => "record",
             Self::Failed { .. } => "failed",

@@ -91,9 +91,11 @@ async fn what_was_cut_short_goes_on_and_nothing_half_is_a_store() {
         fs::write(&file, &whole[..cut]).unwrap();
         if cut > ends[0] {
             let said = refused(&world, &["import", "all.jsonl", "--store", "redb:./new"]).await;
-            assert!(said.contains("ends early") || said.contains("cannot be read"), "{cut}: {said}");
+            assert!(said.contains("ends early"), "{cut}: {said}");
             let bot = world.bot().set("STORE_URL", "redb:./new").run().await;
             assert!(words(&bot).1.contains("figaro import"), "{cut}: {bot:?}");
+            let said = refused(&world, &["store", "check", "redb:./new"]).await;
+            assert!(said.contains("not whole yet"), "{cut}: {said}");
         }
         done(&world, &["export", "all.jsonl"]).await;
         assert_eq!(records(&fs::read_to_string(&file).unwrap()), records(&whole), "{cut}");
@@ -111,6 +113,14 @@ async fn what_was_cut_short_goes_on_and_nothing_half_is_a_store() {
     drop(half);
     done(&world, &["import", "all.jsonl", "--store", "redb:./new"]).await;
     assert_eq!(Records::of(&place).everything(), Records::of(&url(&world, Redb)).everything());
+
+    // A store that no bot has opened yet.
+    done(&world, &["export", "again.jsonl", "--store", "redb:./new"]).await;
+    let again = world.folder.path().join("again.jsonl");
+    let text = fs::read_to_string(&again).unwrap();
+    fs::write(&again, &text[..text.len() / 2]).unwrap();
+    done(&world, &["export", "again.jsonl", "--store", "redb:./new"]).await;
+    assert_eq!(records(&fs::read_to_string(&again).unwrap()), records(&text));
 
     // A store that has gone on since is another one.
     fs::write(&file, &whole[..middle]).unwrap();
@@ -141,6 +151,7 @@ async fn what_is_no_export_or_was_changed_is_refused() {
         (whole.replace(&format!("{line}\n"), &format!("{line}\n{line}\nwhat?\n")), "cannot be read"),
         (whole.replace(line, &line.replace("\"messages\"", "\"diaries\"")), "diaries"),
         (whole.replace(line, &line.replace("\"key\":\"", "\"key\":\"x")), "no key"),
+        (format!("{whole}{whole}"), "something follows the last line"),
     ];
     for (at, (text, reason)) in cases.into_iter().enumerate() {
         let name = format!("{at}.jsonl");
@@ -160,6 +171,8 @@ async fn what_is_no_export_or_was_changed_is_refused() {
     );
     assert!(refused(&world, &["import", "all.jsonl"]).await.contains("a store already"), "the bot's own");
     assert!(refused(&world, &["export", "x.jsonl", "--store", "redb:./nowhere"]).await.contains("no store"));
+    assert!(refused(&world, &["import", "/dev/zero", "--store", "redb:./n"]).await.contains("too long"));
+    assert!(refused(&world, &["export", "/dev/zero"]).await.contains("no file"));
     fs::write(world.folder.path().join("mine.txt"), "my words").unwrap();
     assert!(refused(&world, &["export", "mine.txt"]).await.contains("left as it is"));
     assert_eq!(fs::read_to_string(world.folder.path().join("mine.txt")).unwrap(), "my words");

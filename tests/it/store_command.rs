@@ -142,6 +142,15 @@ async fn what_is_missing_in_use_or_damaged_is_said_and_nothing_is_made() {
     assert!(bot.stop().success());
     Records::of(&url(&world, Redb)).damage("messages");
     assert!(refused(&world, &["check"]).await.contains("1 records"));
+    // A sled store that has lost its log is still one: no other engine's is made beside it.
+    done(&world, &["copy", "redb:./data", "sled:./other"]).await;
+    fs::remove_file(world.folder.path().join("other/db")).unwrap();
+    let output = world.bot().set("STORE_URL", "redb:./other").run().await;
+    assert!(
+        words(&output).1.contains("missing or empty") || words(&output).1.contains("it is empty, but had"),
+        "{output:?}"
+    );
+    assert!(!world.folder.path().join("other/store.redb").exists());
 }
 
 #[tokio::test]
@@ -160,7 +169,7 @@ async fn what_a_damaged_store_has_lost_is_said_until_it_is_accepted() {
     assert!(refused(&world, &["copy", "redb:./data", "sled:./copy"]).await.contains("has lost something"));
     let output = with(&world, Redb).run().await;
     assert!(!output.status.success());
-    assert!(words(&output).1.contains("figaro store check --accept-loss"), "{output:?}");
+    assert!(words(&output).1.contains("figaro store check redb:./data --accept-loss"), "{output:?}");
     let said = done(&world, &["check", "--accept-loss"]).await;
     assert!(said.contains("goes on without what it has lost: the last "), "{said}");
     assert!(!done(&world, &["check"]).await.contains("lost"));

@@ -4,8 +4,8 @@
 //! The file has two slots, written in turn: whatever a crash leaves of one, the other is whole. A slot is a line of JSON
 //! and its checksum, so that a damaged one counts as none.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -13,10 +13,13 @@ use chrono::{DateTime, Utc};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
+use super::error::EngineError;
 use super::folder::FILE;
 
 /// Bytes of a slot: a mark takes about 90, its checksum 17.
 const SLOT: usize = 128;
+/// No more bytes of a file are looked at.
+const MOST: u64 = 2 * SLOT as u64;
 /// Bytes of SHA-256 that are kept.
 const SUM: usize = 8;
 
@@ -32,17 +35,22 @@ pub struct Mark {
 }
 
 /// The newest mark in a file; `None` if there is no file, or none in it that is whole.
-pub(super) fn read(path: &Path) -> io::Result<Option<Mark>> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
+pub(super) fn read(path: &Path) -> Result<Option<Mark>, EngineError> {
+    let mut bytes = Vec::new();
+    match File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes)) {
+        Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+        Err(error) => return Err(failed(path, &error)),
+    }
     Ok(bytes.chunks(SLOT).filter_map(decode).max_by_key(|mark| mark.commits))
 }
 
 /// Writes a mark, without waiting for the disk: after a loss of power the file may be a little behind, never ahead.
-pub(super) fn write(path: &Path, mark: &Mark) -> io::Result<()> {
+pub(super) fn write(path: &Path, mark: &Mark) -> Result<(), EngineError> {
+    put(path, mark).map_err(|error| failed(path, &error))
+}
+
+fn put(path: &Path, mark: &Mark) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(false).mode(FILE).open(path)?;
     let place = if mark.commits.is_multiple_of(2) { 0 } else { SLOT as u64 };
@@ -50,12 +58,17 @@ pub(super) fn write(path: &Path, mark: &Mark) -> io::Result<()> {
 }
 
 /// Puts a mark, or none, in the place of all there are.
-pub(super) fn replace(path: &Path, mark: Option<&Mark>) -> io::Result<()> {
+pub(super) fn replace(path: &Path, mark: Option<&Mark>) -> Result<(), EngineError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(path, &error)),
         _ => {}
     }
     mark.map_or(Ok(()), |mark| write(path, mark))
+}
+
+fn failed(path: &Path, error: &io::Error) -> EngineError {
+    let name = path.file_name().unwrap_or_default().display();
+    EngineError::failed(&format!("the file {name} beside it, which says how far it was durable: {error}"))
 }
 
 fn encode(mark: &Mark) -> io::Result<Vec<u8>> {

@@ -12,6 +12,15 @@ pub(super) fn file_of(kind: EngineKind, folder: &Path) -> PathBuf {
     })
 }
 
+/// The files of which a store of an engine has at least one, also when it has lost others.
+pub(super) fn files_of(kind: EngineKind, folder: &Path) -> Vec<PathBuf> {
+    let others: &[&str] = match kind {
+        EngineKind::Redb => &[],
+        EngineKind::Sled => &["conf"],
+    };
+    [file_of(kind, folder)].into_iter().chain(others.iter().map(|name| folder.join(name))).collect()
+}
+
 /// The file that tells how far a store of an engine was durable.
 pub(super) fn mark_of(kind: EngineKind, folder: &Path) -> PathBuf {
     folder.join(format!("{kind}.mark"))

@@ -25,28 +25,34 @@ pub fn open(url: &StoreUrl) -> Result<Box<dyn Engine>> {
     catch_unwind(open).unwrap_or_else(|panic| Err(EngineError::Unreadable(words_of(&*panic))))
 }
 
-/// The store that is in a folder: of the engine that is asked for if it has one there, else of another that has, else of the
-/// one asked for, to be made.
+/// The store that is in a folder: of the engine that is asked for if it has one there, else of another that has, else of one of
+/// which only the mark is left, else of the one asked for, to be made.
 #[must_use]
 pub fn found(url: &StoreUrl) -> StoreUrl {
-    let has_store = |kind: &EngineKind| has_store(&StoreUrl { engine: *kind, ..url.clone() });
-    let engine = match has_store(&url.engine) {
-        true => url.engine,
-        false => EngineKind::ALL.into_iter().find(has_store).unwrap_or(url.engine),
-    };
-    StoreUrl { engine, ..url.clone() }
+    let kinds = [url.engine].into_iter().chain(EngineKind::ALL);
+    let all: Vec<StoreUrl> = kinds.map(|engine| StoreUrl { engine, ..url.clone() }).collect();
+    all.iter()
+        .find(|url| has_store(url))
+        .or_else(|| all.iter().find(|url| has_mark(url)))
+        .unwrap_or(url)
+        .clone()
 }
 
 /// Whether there is a store at this place, whole or damaged.
 #[must_use]
 pub fn has_store(url: &StoreUrl) -> bool {
-    names::file_of(url.engine, &url.folder).exists()
+    names::files_of(url.engine, &url.folder).iter().any(|file| is_there(file))
 }
 
 /// Whether it is noted of a store at this place how far it was durable, be it there or not.
 #[must_use]
 pub fn has_mark(url: &StoreUrl) -> bool {
-    names::mark_of(url.engine, &url.folder).exists()
+    is_there(&names::mark_of(url.engine, &url.folder))
+}
+
+/// What cannot be looked at counts as there: opening it says why.
+fn is_there(path: &Path) -> bool {
+    path.try_exists().unwrap_or(true)
 }
 
 /// Whether the disk of a folder takes what a store that has just been opened writes. Blocking.

@@ -126,15 +126,15 @@ impl Engine for RedbEngine {
     }
 
     fn mark(&self) -> Result<Option<Mark>> {
-        mark::read(&self.mark_file()).map_err(|error| EngineError::failed(&error))
+        mark::read(&self.mark_file())
     }
 
     fn keep_mark(&self, mark: &Mark) -> Result<()> {
-        mark::write(&self.mark_file(), mark).map_err(|error| EngineError::failed(&error))
+        mark::write(&self.mark_file(), mark)
     }
 
     fn replace_mark(&self, mark: Option<&Mark>) -> Result<()> {
-        mark::replace(&self.mark_file(), mark).map_err(|error| EngineError::failed(&error))
+        mark::replace(&self.mark_file(), mark)
     }
 
     fn disk_bytes(&self) -> Result<u64> {

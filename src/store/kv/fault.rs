@@ -15,6 +15,9 @@ pub(super) enum Fault {
     /// A record cannot be read and stands in quarantine.
     #[error("{0} cannot be read")]
     Record(String),
+    /// A copy or an import into the store has not ended.
+    #[error("it is not whole yet")]
+    Unfinished,
     /// The work ended in a panic, which says this.
     #[error("{0}")]
     Panic(String),
@@ -25,6 +28,7 @@ impl Fault {
     pub(super) fn into_error(self, place: &str, operation: &'static str) -> StoreError {
         match self {
             Self::Record(what) => StoreError::Record { what },
+            Self::Unfinished => StoreError::Unfinished(place.to_owned()),
             Self::Engine(EngineError::InUse) => StoreError::InUse(place.to_owned()),
             Self::Engine(EngineError::Unreadable(reason)) => {
                 StoreError::Unreadable { place: place.to_owned(), reason }

@@ -1,11 +1,10 @@
 //! The format of a store: checked before anything is read, recorded when the store is made.
 
-use std::path::Path;
-
 use super::fault::Fault;
 use super::marks;
 use super::space::Space;
 use super::tables::{self, META};
+use crate::config::StoreUrl;
 use crate::ids::BotId;
 use crate::store::StoreError;
 use crate::store::engine::{Batch, Engine, EngineError};
@@ -21,8 +20,8 @@ pub(super) const COPYING: &[u8] = b"copying";
 
 /// Checks the format of a store, or gives a new one this format, and makes the tables that are missing. Gives where in it the
 /// records of a bot are.
-pub(super) fn prepare(engine: &mut dyn Engine, folder: &Path, bot: BotId) -> Result<Space, StoreError> {
-    let place = folder.display().to_string();
+pub(super) fn prepare(engine: &mut dyn Engine, url: &StoreUrl, bot: BotId) -> Result<Space, StoreError> {
+    let place = url.folder.display().to_string();
     let found = recorded(engine).map_err(|fault| fault.into_error(&place, OPEN))?;
     let space = match found {
         Some(1) => Space::whole(),
@@ -37,7 +36,7 @@ pub(super) fn prepare(engine: &mut dyn Engine, folder: &Path, bot: BotId) -> Res
     // Before anything is written: a store that has lost all it had looks like a new one.
     let lost = marks::loss(engine).map_err(|error| Fault::from(error).into_error(&place, OPEN))?;
     if let Some(loss) = lost {
-        return Err(StoreError::Lost { place, loss: loss.to_string() });
+        return Err(StoreError::Lost { place: url.to_string(), loss: loss.to_string() });
     }
     let made = create(engine, found.is_none());
     made.map_err(|error| Fault::from(error).into_error(&place, OPEN))?;
@@ -55,9 +54,7 @@ pub(super) fn recorded(engine: &dyn Engine) -> Result<Option<u32>, Fault> {
         return Err(unreadable("it is the database of another program"));
     }
     if engine.view()?.get(META, COPYING)?.is_some() {
-        return Err(unreadable(
-            "it is not whole yet; run the same `figaro store copy` or `figaro import` again",
-        ));
+        return Err(Fault::Unfinished);
     }
     match engine.view()?.get(META, KEY)? {
         Some(format) => {

@@ -79,6 +79,11 @@ pub(super) fn recorded(engine: &dyn Engine) -> Result<Option<Mark>, EngineError>
     serde_json::from_slice(&bytes).map(Some).map_err(unreadable)
 }
 
+/// The count of a store that begins to count.
+pub(super) fn first() -> Mark {
+    Mark { store: Ulid::new().to_string(), commits: 0, at: Clock::system().now() }
+}
+
 /// Counts the commits of an open store.
 #[derive(Debug)]
 pub(super) struct Marks {
@@ -96,8 +101,7 @@ impl Marks {
     /// # Errors
     /// Those of [`loss`].
     pub(super) fn of(engine: &dyn Engine) -> Result<Self, EngineError> {
-        let begin = || Mark { store: Ulid::new().to_string(), commits: 0, at: DateTime::UNIX_EPOCH };
-        Ok(Self { last: recorded(engine)?.unwrap_or_else(begin), is_new: false, kept: None })
+        Ok(Self { last: recorded(engine)?.unwrap_or_else(first), is_new: false, kept: None })
     }
 
     /// The count that the next commit carries.

@@ -104,6 +104,13 @@ async fn a_count_that_is_behind_or_unreadable_is_no_loss(folder: &Disk) {
     assert_eq!(notes(&*folder.open().await).await, 3);
 }
 
+async fn a_count_that_is_no_file_is_named(folder: &Disk) {
+    drop(folder.open().await);
+    fs::create_dir(folder.path().join(format!("{}.mark", folder.url().engine))).unwrap();
+    let refused = folder.try_open().await.unwrap_err().to_string();
+    assert!(refused.contains(".mark beside it, which says how far it was durable"), "{refused}");
+}
+
 /// What a fault of the disk leaves of a store that was not closed: all that was durable, or a refusal.
 async fn damage_is_never_silent(folder: &Disk) {
     const NOTES: u32 = 40;
@@ -160,5 +167,6 @@ for_every_engine! {
     a_store_that_is_gone_is_no_new_one
     another_store_in_its_place_is_seen
     a_count_that_is_behind_or_unreadable_is_no_loss
+    a_count_that_is_no_file_is_named
     damage_is_never_silent
 }

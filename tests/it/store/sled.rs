@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use figaro::config::EngineKind;
+use figaro::store::StoreError;
 
 use super::disk::{Harm, files, is_refused_untouched, overwrite, with_long_messages};
 
@@ -29,4 +30,19 @@ async fn what_is_no_store_is_refused_untouched() {
         ("garbage in the snapshot", |folder| overwrite(&snapshot(folder), 3, 9)),
     ];
     is_refused_untouched(&with_long_messages(EngineKind::Sled).await, &cases).await;
+}
+
+/// A process that ends while sled writes a snapshot leaves a part of it, which sled itself takes for a whole one.
+#[tokio::test]
+async fn a_snapshot_that_was_cut_short_is_no_damage() {
+    let folder = with_long_messages(EngineKind::Sled).await;
+    let store = folder.try_open().await.unwrap();
+    let leftover = folder.path().join("snap.000000000006891A.generating");
+    fs::write(&leftover, "").unwrap();
+    let refused = folder.try_open().await.unwrap_err();
+    assert!(matches!(refused, StoreError::InUse(_)), "{refused}");
+    assert!(leftover.exists(), "it may be the other process's");
+    drop(store);
+    folder.try_open().await.unwrap();
+    assert!(!leftover.exists());
 }

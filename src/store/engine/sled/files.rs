@@ -1,9 +1,11 @@
 //! What can be told from the files of a store before sled opens them. sled takes damage for the end of its log, or for
 //! an empty store, and clears what comes after it; so what is plainly not a sled store is refused while it is untouched.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+
+use super::super::error::EngineError;
 
 /// The size of the segments of sled's log; a store made with another is refused by sled itself.
 const SEGMENT: usize = 512 * 1024;
@@ -31,6 +33,30 @@ pub(super) fn objection(folder: &Path) -> io::Result<Option<String>> {
     }
     let damaged = headers.iter().position(|header| *header == Header::Damaged);
     Ok(damaged.map(|segment| format!("segment {segment} of the file `db` is damaged")))
+}
+
+/// Removes a snapshot that was being written when a process ended: sled takes it for a whole one, and then refuses the store.
+/// Only while no other process has the store.
+pub(super) fn tidy(folder: &Path) -> Result<(), EngineError> {
+    let failed = |error: io::Error| EngineError::failed(&error);
+    let log = match File::options().read(true).write(true).open(folder.join("db")) {
+        Ok(log) => log,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    match log.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(EngineError::InUse),
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with("snap.") && name.to_string_lossy().ends_with(".generating") {
+            fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 fn has_snapshot(folder: &Path) -> io::Result<bool> {

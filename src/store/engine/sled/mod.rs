@@ -43,6 +43,7 @@ impl SledEngine {
             return Err(EngineError::Unreadable(reason));
         }
         folder::prepare(folder).map_err(|error| EngineError::failed(&error))?;
+        folder::patiently(|| files::tidy(folder))?;
         let config = Config::new().path(folder).cache_capacity(CACHE).flush_every_ms(Some(FLUSH_EVERY_MS));
         let db = folder::patiently(|| config.open().map_err(open_error))?;
         // sled makes a tree of its own in each database, which does not count while it is empty.
@@ -118,15 +119,15 @@ impl Engine for SledEngine {
     }
 
     fn mark(&self) -> Result<Option<Mark>> {
-        mark::read(&self.mark_file()).map_err(|error| EngineError::failed(&error))
+        mark::read(&self.mark_file())
     }
 
     fn keep_mark(&self, mark: &Mark) -> Result<()> {
-        mark::write(&self.mark_file(), mark).map_err(|error| EngineError::failed(&error))
+        mark::write(&self.mark_file(), mark)
     }
 
     fn replace_mark(&self, mark: Option<&Mark>) -> Result<()> {
-        mark::replace(&self.mark_file(), mark).map_err(|error| EngineError::failed(&error))
+        mark::replace(&self.mark_file(), mark)
     }
 
     fn disk_bytes(&self) -> Result<u64> {

@@ -16,13 +16,13 @@ pub enum TransferError {
     /// The file that is written or read failed; what the system said.
     #[error("the file failed: {0}")]
     File(#[from] io::Error),
-    /// The file is not what it must be; what it is, and what to do.
+    /// A file or a store is not what it must be; what it is, and what to do.
     #[error("{0}")]
-    NoExport(String),
+    Refused(String),
 }
 
-/// The words for what an engine answers about the store at this place.
-pub(super) fn of(url: &StoreUrl) -> impl Fn(EngineError) -> TransferError + use<> {
+/// The words for what an engine answers about the store at this place, of which something was to be done.
+pub(super) fn of(url: &StoreUrl, operation: &'static str) -> impl Fn(EngineError) -> TransferError + use<> {
     let place = url.to_string();
-    move |error| Fault::from(error).into_error(&place, "be moved").into()
+    move |error| Fault::from(error).into_error(&place, operation).into()
 }

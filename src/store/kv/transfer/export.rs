@@ -30,6 +30,9 @@ pub fn export_file(
     let source = Source::open(from, bot)?;
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(false).mode(MODE).open(to)?;
+    if !file.metadata()?.is_file() {
+        return Err(TransferError::Refused("this is no file to write an export into: name one".to_owned()));
+    }
     let done = Done::read(&file, &header(&source)?)?;
     file.set_len(done.bytes)?;
     let mut lines = BufWriter::new(&file);
@@ -107,7 +110,7 @@ impl Done {
 }
 
 fn other(what: &str) -> TransferError {
-    TransferError::NoExport(format!("the file is left as it is, because {what}: remove it or name another"))
+    TransferError::Refused(format!("the file is left as it is, because {what}: remove it or name another"))
 }
 
 /// Writes what comes after a place, or all.

@@ -1,7 +1,7 @@
 //! A store made of the lines of an export.
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use super::lines::{Header, Line, VERSION, contents};
 use super::target::Target;
@@ -10,6 +10,9 @@ use crate::config::StoreUrl;
 use crate::store::kv::format::FORMAT;
 use crate::store::kv::inventory::Inventory;
 use crate::store::kv::tables::NAMES;
+
+/// The longest line, in bytes: no record comes near it.
+const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// Makes a new store of the lines of an export, or goes on with one that was cut short, and compares it with what the export
 /// says. Blocking.
@@ -27,15 +30,21 @@ pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
     }
     let (mut line, mut number) = (Vec::new(), 1_u64);
     let end = loop {
-        line.clear();
         number += 1;
-        if from.read_until(b'\n', &mut line)? == 0 {
-            return Err(TransferError::NoExport(format!(
-                "the export ends early, before line {number}: let `figaro export` run to its end, and import that"
-            )));
+        read_line(&mut from, &mut line)?;
+        let early = || {
+            TransferError::Refused(format!(
+                "the export ends early, at line {number}: let `figaro export` run to its end, and import that"
+            ))
+        };
+        if line.is_empty() {
+            return Err(early());
         }
-        let wrong = |what: &str| TransferError::NoExport(format!("line {number} of the export {what}"));
-        match Line::parse(&line).map_err(|error| wrong(&format!("cannot be read: {error}")))? {
+        let wrong = |what: &str| TransferError::Refused(format!("line {number} of the export {what}"));
+        let is_cut = !line.ends_with(b"\n");
+        let parsed = Line::parse(&line)
+            .map_err(|error| if is_cut { early() } else { wrong(&format!("cannot be read: {error}")) });
+        match parsed? {
             Line::End(end) => break end,
             Line::Record(record) => {
                 let known = NAMES.into_iter().find(|name| *name == record.table);
@@ -50,6 +59,12 @@ pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
             }
         }
     };
+    read_line(&mut from, &mut line)?;
+    if !line.trim_ascii().is_empty() {
+        return Err(TransferError::Refused(format!(
+            "something follows the last line of the export, line {number}: import a file with one export in it"
+        )));
+    }
     target.finish(header.format, |came| {
         let came = contents(came);
         let differing =
@@ -58,15 +73,27 @@ pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
     })
 }
 
+/// Reads the next line in the place of the one before; none is left at the end.
+fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<()> {
+    line.clear();
+    let most = MAX_LINE + 1;
+    if from.take(most).read_until(b'\n', line)? as u64 == most {
+        return Err(TransferError::Refused(
+            "this is no export of Figaro's: a line of it is too long".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 fn header(from: &mut impl BufRead) -> Result<Header> {
     let mut line = Vec::new();
-    from.read_until(b'\n', &mut line)?;
+    read_line(from, &mut line)?;
     match serde_json::from_slice::<Header>(&line) {
-        Ok(header) if header.figaro_export > VERSION || header.format > FORMAT => Err(
-            TransferError::NoExport("a newer Figaro made this export: import it with that one".to_owned()),
-        ),
+        Ok(header) if header.figaro_export > VERSION || header.format > FORMAT => {
+            Err(TransferError::Refused("a newer Figaro made this export: import it with that one".to_owned()))
+        }
         Ok(header) => Ok(header),
-        Err(_) => Err(TransferError::NoExport(
+        Err(_) => Err(TransferError::Refused(
             "this is no export of Figaro's: its first line says nothing of one".to_owned(),
         )),
     }

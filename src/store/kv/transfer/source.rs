@@ -8,9 +8,13 @@ use crate::store::StoreError;
 use crate::store::engine::{self, Engine, EngineError, Keys, Mark};
 use crate::store::kv::format;
 use crate::store::kv::inventory::{Inventory, inventory};
-use crate::store::kv::marks::{self, loss};
+use crate::store::kv::marks;
 use crate::store::kv::space::Space;
 use crate::store::kv::tables::{META, NAMES};
+use crate::store::kv::verify::{state, whole};
+
+/// What is done with it.
+const READ: &str = "be read";
 
 /// A closed store. Its keys are given as the new store has them.
 pub(super) struct Source {
@@ -29,20 +33,17 @@ impl Source {
     /// # Errors
     /// If it cannot be opened, is no whole store, or has lost something.
     pub(super) fn open(url: &StoreUrl, bot: Option<BotId>) -> Result<Self> {
-        let failed = of(url);
-        let engine = engine::open(url).map_err(&failed)?;
-        let known =
-            format::recorded(&*engine).map_err(|fault| fault.into_error(&url.to_string(), "be moved"))?;
-        let Some(known) = known.filter(|known| *known <= format::FORMAT) else {
-            let reason = "there is no store, or one of a newer Figaro".to_owned();
-            return Err(failed(EngineError::Unreadable(reason)));
-        };
-        if let Some(lost) = loss(&*engine).map_err(&failed)? {
+        let failed = of(url, READ);
+        let mut engine = engine::open(url).map_err(&failed)?;
+        if let Some(lost) = state(&*engine, url)? {
             return Err(StoreError::Lost { place: url.to_string(), loss: lost.to_string() }.into());
         }
+        // What is damaged would be taken for what was written.
+        whole(&mut *engine).map_err(&failed)?;
+        let known = format::recorded(&*engine).map_err(|fault| fault.into_error(&url.to_string(), READ))?;
         let (space, format) = match (known, bot) {
-            (1, Some(bot)) => (Space::of(bot), format::FORMAT),
-            (known, _) => (Space::whole(), known),
+            (Some(1), Some(bot)) => (Space::of(bot), format::FORMAT),
+            (known, _) => (Space::whole(), known.unwrap_or(format::FORMAT)),
         };
         Ok(Self { url: url.clone(), engine, space, format })
     }
@@ -52,11 +53,11 @@ impl Source {
     /// # Errors
     /// Of the engine; if there is one that this build does not know.
     pub(super) fn tables(&self) -> Result<Vec<&'static str>> {
-        let tables = self.engine.tables().map_err(of(&self.url))?;
+        let tables = self.engine.tables().map_err(of(&self.url, READ))?;
         let known = tables.iter().filter(|table| *table != META).map(|table| {
             let known = NAMES.into_iter().find(|name| name == table);
             known.ok_or_else(|| {
-                of(&self.url)(EngineError::Unreadable(format!("it has an unknown table {table}")))
+                of(&self.url, READ)(EngineError::Unreadable(format!("it has an unknown table {table}")))
             })
         });
         known.collect()
@@ -72,7 +73,7 @@ impl Source {
         after: Option<Vec<u8>>,
         mut each: impl FnMut(Vec<u8>, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
-        let failed = of(&self.url);
+        let failed = of(&self.url, READ);
         let rest = after.map_or_else(|| Keys::beginning_with([]), |last| Keys::after(self.space.inner(last)));
         let view = self.engine.view().map_err(&failed)?;
         for entry in view.scan(table, &rest).map_err(&failed)? {
@@ -88,7 +89,7 @@ impl Source {
     /// Of the engine.
     pub(super) fn inventory(&self) -> Result<Inventory> {
         let without_meta = |table: &str, key: Vec<u8>| (table != META).then(|| self.space.outer(&key));
-        inventory(&*self.engine, without_meta).map_err(of(&self.url))
+        inventory(&*self.engine, without_meta).map_err(of(&self.url, READ))
     }
 
     /// How far it has come; `None` if a version wrote it that did not count.
@@ -96,6 +97,6 @@ impl Source {
     /// # Errors
     /// Of the engine; if it cannot be read.
     pub(super) fn mark(&self) -> Result<Option<Mark>> {
-        marks::recorded(&*self.engine).map_err(of(&self.url))
+        marks::recorded(&*self.engine).map_err(of(&self.url, READ))
     }
 }

@@ -1,16 +1,20 @@
 //! The store that something is moved into.
 
 use super::Result;
-use super::error::of;
+use super::error::{TransferError, of};
 use crate::config::StoreUrl;
-use crate::store::engine::{self, Batch, Engine, EngineError, Keys};
+use crate::store::engine::{self, Batch, Engine, EngineError, Keys, Mark};
 use crate::store::kv::format::{COPYING, KEY};
 use crate::store::kv::inventory::{Inventory, inventory};
+use crate::store::kv::marks::{self, MARK};
 use crate::store::kv::tables::{META, NAMES};
 
 /// So many records, or bytes of them, are written in one commit.
 const RECORDS: usize = 1_000;
 const BYTES: usize = 1024 * 1024;
+
+/// What is done with it.
+const WRITTEN: &str = "be written";
 
 /// A store that is being made. Records must come in the order of their keys, table by table.
 pub(super) struct Target {
@@ -27,9 +31,13 @@ impl Target {
     /// # Errors
     /// If it cannot be opened, if there is a whole one.
     pub(super) fn begin(url: &StoreUrl) -> Result<Self> {
-        let failed = of(url);
+        let failed = of(url, WRITTEN);
         let mut engine = engine::open(url).map_err(&failed)?;
-        begin(&mut *engine).map_err(&failed)?;
+        if !begin(&mut *engine).map_err(&failed)? {
+            return Err(TransferError::Refused(format!(
+                "there is a store already, {url}, which is left as it is: name another folder"
+            )));
+        }
         Ok(Self { url: url.clone(), engine, batch: Batch::default(), records: 0, bytes: 0 })
     }
 
@@ -38,7 +46,7 @@ impl Target {
     /// # Errors
     /// Of the engine.
     pub(super) fn last(&self, table: &str) -> Result<Option<Vec<u8>>> {
-        let failed = of(&self.url);
+        let failed = of(&self.url, WRITTEN);
         let view = self.engine.view().map_err(&failed)?;
         view.keys(table, &Keys::beginning_with([])).map_err(&failed)?.next_back().transpose().map_err(&failed)
     }
@@ -57,7 +65,7 @@ impl Target {
     fn flush(&mut self) -> Result<()> {
         (self.records, self.bytes) = (0, 0);
         let batch = std::mem::take(&mut self.batch);
-        if batch.is_empty() { Ok(()) } else { self.engine.write(&batch).map_err(of(&self.url)) }
+        if batch.is_empty() { Ok(()) } else { self.engine.write(&batch).map_err(of(&self.url, WRITTEN)) }
     }
 
     /// Compares the new store with what it must be, table by table, and makes it one that can be opened. Gives what is in it.
@@ -70,23 +78,29 @@ impl Target {
         is_as_sent: impl Fn(&Inventory) -> std::result::Result<(), String>,
     ) -> Result<Inventory> {
         self.flush()?;
-        let failed = of(&self.url);
+        let failed = of(&self.url, WRITTEN);
         let came = inventory(&*self.engine, |table, key| (table != META).then_some(key)).map_err(&failed)?;
         is_as_sent(&came).map_err(|table| {
-            failed(EngineError::Unreadable(format!(
-                "what came of {table} is not what was sent: remove it and begin again"
-            )))
+            TransferError::Refused(format!(
+                "what is in {} of {table} is not what was sent: remove that store and begin again; what an import is made of may \
+                 be damaged too",
+                self.url
+            ))
         })?;
         let mut batch = Batch::default();
         batch.put(META, KEY.to_vec(), format.to_string().into_bytes());
+        // Its first commit as a store of its own: an export of it can be gone on with.
+        let mark = Mark { commits: 1, ..marks::first() };
+        batch.put(META, MARK.to_vec(), serde_json::to_vec(&mark).map_err(std::io::Error::from)?);
         batch.remove(META, COPYING.to_vec());
-        self.engine.write(&batch).map_err(failed)?;
+        self.engine.write(&batch).map_err(&failed)?;
+        self.engine.keep_mark(&mark).map_err(failed)?;
         Ok(came)
     }
 }
 
-/// Notes that a store is being made, unless there is something else.
-fn begin(engine: &mut dyn Engine) -> Result<(), EngineError> {
+/// Notes that a store is being made; `false` if there is something else.
+fn begin(engine: &mut dyn Engine) -> Result<bool, EngineError> {
     if engine.tables()?.is_empty() {
         // Of a store that was there before.
         engine.replace_mark(None)?;
@@ -96,7 +110,7 @@ fn begin(engine: &mut dyn Engine) -> Result<(), EngineError> {
         engine.write(&batch)?;
     }
     if engine.view()?.get(META, COPYING)?.is_none() {
-        return Err(EngineError::Unreadable("there is a store already, which is left as it is".to_owned()));
+        return Ok(false);
     }
-    engine.create_tables(&NAMES)
+    engine.create_tables(&NAMES).map(|()| true)
 }
