@@ -27,9 +27,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Has the linker make the release binaries smaller, which is memory at run time: relative relocations packed, functions of
 /// the same code kept once. Only where rustc brings the linker that knows both.
 fn pack() {
-    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    let is_default_linker = env::var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| !flags.contains("link"))
-        && env::var_os("RUSTC_LINKER").is_none();
+    let is = |name: &str, value: &str| env::var_os(name).is_some_and(|found| found == value);
+    let has_other_flags = env::var_os("CARGO_ENCODED_RUSTFLAGS").is_some_and(|flags| !flags.is_empty());
+    let is_default_linker = !has_other_flags && env::var_os("RUSTC_LINKER").is_none();
     if is("PROFILE", "release") && is("TARGET", "x86_64-unknown-linux-gnu") && is_default_linker {
         println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
         println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
