@@ -177,6 +177,8 @@ async fn whatever_moment_it_is_killed_at_every_task_is_delivered() {
         bot.kill();
     }
     let bot = recipe.spawn();
+    // All may have been delivered already; it is asked to stop once it has begun.
+    bot.ready().await;
     for (chat, wanted) in &wanted {
         let all_there = |view: &figaro_offline::telegram::View<'_>| {
             let there = view.bot_messages(*chat);
