@@ -14,8 +14,8 @@ use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Words go from thread to thread here, where the system's allocator has threads wait for each other: it took a quarter of a
-/// turn's time, this one a tenth.
+/// Words go from thread to thread here, where the system's allocator has threads wait for each other: it took a fifth of the CPU
+/// time of a turn.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

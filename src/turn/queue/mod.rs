@@ -24,7 +24,8 @@ use crate::domain::message::Inbound;
 use crate::ids::{RunId, UserId};
 use crate::shutdown::TaskTracker;
 
-/// So many turns run at the same time. Most of them wait for a model; each may hold some hundred kilobytes and two connections.
+/// So many turns run at the same time. Most of them wait for a model; each holds its request and up to two connections, of which
+/// a process usually may have 1,024.
 const MAX_RUNNING: usize = 256;
 /// So many of them are one person's: with many topics they would else hold them all.
 const MAX_RUNNING_OF_PERSON: usize = 4;
