@@ -7,14 +7,13 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use chrono::{DateTime, Utc};
 use ring::digest::{SHA256, digest};
-use serde::{Deserialize, Serialize};
 
 use super::error::EngineError;
 use super::folder::FILE;
+use super::port::{Mark, MarkKeeper, Result};
 
 /// Bytes of a slot: a mark takes about 90, its checksum 17.
 const SLOT: usize = 128;
@@ -23,47 +22,39 @@ const MOST: u64 = 2 * SLOT as u64;
 /// Bytes of SHA-256 that are kept.
 const SUM: usize = 8;
 
-/// A point in the life of a store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// Which store it is: a ULID, made with it.
-    pub store: String,
-    /// How many commits it has had.
-    pub commits: u64,
-    /// When the last of them was made.
-    pub at: DateTime<Utc>,
-}
+/// The file of the marks of a store.
+#[derive(Debug)]
+pub(super) struct MarkFile(pub(super) PathBuf);
 
-/// The newest mark in a file; `None` if there is no file, or none in it that is whole.
-pub(super) fn read(path: &Path) -> Result<Option<Mark>, EngineError> {
-    let mut bytes = Vec::new();
-    match File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes)) {
-        Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(path, &error)),
+impl MarkKeeper for MarkFile {
+    fn newest(&self) -> Result<Option<Mark>> {
+        let mut bytes = Vec::new();
+        match File::open(&self.0).and_then(|file| file.take(MOST).read_to_end(&mut bytes)) {
+            Ok(_) => Ok(bytes.chunks(SLOT).filter_map(decode).max_by_key(|mark| mark.commits)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&self.0, &error)),
+        }
     }
-    Ok(bytes.chunks(SLOT).filter_map(decode).max_by_key(|mark| mark.commits))
+
+    /// After a loss of power the file may be a little behind, never ahead: it is written after what it tells of is durable.
+    fn keep(&self, mark: &Mark) -> Result<()> {
+        write(&self.0, mark).map_err(|error| failed(&self.0, &error))
+    }
+
+    fn replace(&self, mark: Option<&Mark>) -> Result<()> {
+        match fs::remove_file(&self.0) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(&self.0, &error)),
+            _ => {}
+        }
+        mark.map_or(Ok(()), |mark| self.keep(mark))
+    }
 }
 
-/// Writes a mark, without waiting for the disk: after a loss of power the file may be a little behind, never ahead.
-pub(super) fn write(path: &Path, mark: &Mark) -> Result<(), EngineError> {
-    put(path, mark).map_err(|error| failed(path, &error))
-}
-
-fn put(path: &Path, mark: &Mark) -> io::Result<()> {
+fn write(path: &Path, mark: &Mark) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(false).mode(FILE).open(path)?;
     let place = if mark.commits.is_multiple_of(2) { 0 } else { SLOT as u64 };
     file.write_all_at(&encode(mark)?, place)
-}
-
-/// Puts a mark, or none, in the place of all there are.
-pub(super) fn replace(path: &Path, mark: Option<&Mark>) -> Result<(), EngineError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(path, &error)),
-        _ => {}
-    }
-    mark.map_or(Ok(()), |mark| write(path, mark))
 }
 
 fn failed(path: &Path, error: &io::Error) -> EngineError {
@@ -90,6 +81,8 @@ fn sum(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+
     use super::*;
 
     fn mark(commits: u64) -> Mark {
@@ -100,25 +93,26 @@ mod tests {
     fn the_newest_whole_mark_counts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mark");
-        assert_eq!(read(&path).unwrap(), None);
+        let file = MarkFile(path.clone());
+        assert_eq!(file.newest().unwrap(), None);
         let [older, newer] = [mark(6), mark(7)];
-        write(&path, &older).unwrap();
-        write(&path, &newer).unwrap();
-        assert_eq!(read(&path).unwrap().as_ref(), Some(&newer));
+        file.keep(&older).unwrap();
+        file.keep(&newer).unwrap();
+        assert_eq!(file.newest().unwrap().as_ref(), Some(&newer));
         let whole = fs::read(&path).unwrap();
         for at in SLOT..SLOT + 100 {
             let mut damaged = whole.clone();
             damaged[at] ^= 1;
             fs::write(&path, &damaged).unwrap();
-            assert_eq!(read(&path).unwrap().as_ref(), Some(&older), "byte {at}");
+            assert_eq!(file.newest().unwrap().as_ref(), Some(&older), "byte {at}");
         }
         fs::write(&path, &whole[..SLOT + 50]).unwrap();
-        assert_eq!(read(&path).unwrap().as_ref(), Some(&older), "cut short");
+        assert_eq!(file.newest().unwrap().as_ref(), Some(&older), "cut short");
         let least = mark(3);
-        replace(&path, Some(&least)).unwrap();
-        assert_eq!(read(&path).unwrap(), Some(least));
-        replace(&path, None).unwrap();
-        assert_eq!(read(&path).unwrap(), None);
+        file.replace(Some(&least)).unwrap();
+        assert_eq!(file.newest().unwrap(), Some(least));
+        file.replace(None).unwrap();
+        assert_eq!(file.newest().unwrap(), None);
     }
 
     #[test]

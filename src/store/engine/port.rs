@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
-use super::mark::Mark;
 
 /// The result of every operation of an engine.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -15,6 +17,17 @@ pub type Entry = (Vec<u8>, Vec<u8>);
 
 /// What a scan gives, one at a time.
 pub type Scan<'a, T> = Box<dyn DoubleEndedIterator<Item = Result<T>> + 'a>;
+
+/// A point in the life of a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Which store it is: a ULID, made with it.
+    pub store: String,
+    /// How many commits it has had.
+    pub commits: u64,
+    /// When the last of them was made.
+    pub at: DateTime<Utc>,
+}
 
 /// How many commits a store has seen since it was opened. It tells whether what was read still stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,23 +71,8 @@ pub trait Engine: Debug + Send + Sync {
         self.commit(revision, batch)
     }
 
-    /// The newest mark that was kept apart from the content; `None` if there is none that can be read.
-    ///
-    /// # Errors
-    /// Of the storage.
-    fn mark(&self) -> Result<Option<Mark>>;
-
-    /// Keeps a mark of commits that are durable, apart from the content. It need not be durable itself.
-    ///
-    /// # Errors
-    /// Of the storage.
-    fn keep_mark(&self, mark: &Mark) -> Result<()>;
-
-    /// Puts a mark, or none, in the place of those that were kept.
-    ///
-    /// # Errors
-    /// Of the storage.
-    fn replace_mark(&self, mark: Option<&Mark>) -> Result<()>;
+    /// Where marks of this store are kept.
+    fn marks(&self) -> &dyn MarkKeeper;
 
     /// The bytes that it takes where it keeps them; the garbage in it included.
     ///
@@ -94,6 +92,27 @@ pub trait Engine: Debug + Send + Sync {
     /// # Errors
     /// Of the storage. Nothing is lost then.
     fn compact(&mut self) -> Result<bool>;
+}
+
+/// Keeps how far the commits of a store were durable, apart from its content.
+pub trait MarkKeeper: Debug + Send + Sync {
+    /// The newest mark; `None` if there is none that can be read.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn newest(&self) -> Result<Option<Mark>>;
+
+    /// Keeps a mark of commits that are durable. It need not be durable itself.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn keep(&self, mark: &Mark) -> Result<()>;
+
+    /// Puts a mark, or none, in the place of those that were kept.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn replace(&self, mark: Option<&Mark>) -> Result<()>;
 }
 
 /// The content of an engine at one moment. A table that was not made is empty.

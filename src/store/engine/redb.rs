@@ -16,8 +16,8 @@ use redb::{
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
-use super::mark::{self, Mark};
-use super::port::{Engine, Entry, Result, Revision, Scan, View};
+use super::mark::MarkFile;
+use super::port::{Engine, Entry, MarkKeeper, Result, Revision, Scan, View};
 use super::{folder, names};
 use crate::config::EngineKind;
 
@@ -27,6 +27,7 @@ const CACHE: usize = 8 * 1024 * 1024;
 /// A store that redb keeps.
 pub(super) struct RedbEngine {
     folder: PathBuf,
+    marks: MarkFile,
     db: Database,
     /// How many commits there were.
     commits: AtomicU64,
@@ -51,14 +52,11 @@ impl RedbEngine {
         folder::mend(folder);
         Ok(Self {
             folder: folder.to_owned(),
+            marks: MarkFile(names::mark_of(EngineKind::Redb, folder)),
             db,
             commits: AtomicU64::default(),
             committing: Mutex::default(),
         })
-    }
-
-    fn mark_file(&self) -> PathBuf {
-        names::mark_of(EngineKind::Redb, &self.folder)
     }
 }
 
@@ -125,16 +123,8 @@ impl Engine for RedbEngine {
         Ok(())
     }
 
-    fn mark(&self) -> Result<Option<Mark>> {
-        mark::read(&self.mark_file())
-    }
-
-    fn keep_mark(&self, mark: &Mark) -> Result<()> {
-        mark::write(&self.mark_file(), mark)
-    }
-
-    fn replace_mark(&self, mark: Option<&Mark>) -> Result<()> {
-        mark::replace(&self.mark_file(), mark)
+    fn marks(&self) -> &dyn MarkKeeper {
+        &self.marks
     }
 
     fn disk_bytes(&self) -> Result<u64> {

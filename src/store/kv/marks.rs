@@ -55,7 +55,7 @@ fn moment(at: DateTime<Utc>) -> String {
 /// # Errors
 /// Of the engine; if the count of its commits cannot be read.
 pub fn loss(engine: &dyn Engine) -> Result<Option<Loss>, EngineError> {
-    let Some(had) = engine.mark()? else { return Ok(None) };
+    let Some(had) = engine.marks().newest()? else { return Ok(None) };
     let has = recorded(engine)?;
     let is_whole = has.as_ref().is_some_and(|has| has.store == had.store && has.commits >= had.commits);
     Ok((!is_whole).then_some(Loss { has, had }))
@@ -66,7 +66,7 @@ pub fn loss(engine: &dyn Engine) -> Result<Option<Loss>, EngineError> {
 /// # Errors
 /// Of the engine.
 pub fn accept_loss(engine: &dyn Engine) -> Result<(), EngineError> {
-    engine.replace_mark(recorded(engine)?.as_ref())
+    engine.marks().replace(recorded(engine)?.as_ref())
 }
 
 /// The last commit of a store, as it is recorded in it; `None` if a version wrote it that did not count.
@@ -128,7 +128,7 @@ impl Marks {
             return;
         }
         self.kept = Some(Instant::now());
-        if let Err(error) = engine.keep_mark(&self.last) {
+        if let Err(error) = engine.marks().keep(&self.last) {
             // The store itself is sound. Only damage that comes later may go unnoticed.
             tracing::warn!(%error, "how far the store is durable could not be noted beside it");
         }

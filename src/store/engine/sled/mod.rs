@@ -16,8 +16,8 @@ use sled::{Config, Db, IVec, Transactional, Tree};
 use self::sync::Files;
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
-use super::mark::{self, Mark};
-use super::port::{Engine, Entry, Result, Revision, Scan, View};
+use super::mark::MarkFile;
+use super::port::{Engine, Entry, MarkKeeper, Result, Revision, Scan, View};
 use super::{folder, names};
 use crate::config::EngineKind;
 
@@ -29,6 +29,7 @@ const FLUSH_EVERY_MS: u64 = 500;
 /// A store that sled keeps.
 pub(super) struct SledEngine {
     folder: PathBuf,
+    marks: MarkFile,
     db: Db,
     trees: BTreeMap<String, Tree>,
     files: Files,
@@ -55,11 +56,8 @@ impl SledEngine {
         let trees = names.map(open).collect::<Result<_>>()?;
         let files = Files::open(db.clone(), folder).map_err(sync_error)?;
         folder::mend(folder);
-        Ok(Self { folder: folder.to_owned(), db, trees, files, commits: RwLock::default() })
-    }
-
-    fn mark_file(&self) -> PathBuf {
-        names::mark_of(EngineKind::Sled, &self.folder)
+        let marks = MarkFile(names::mark_of(EngineKind::Sled, folder));
+        Ok(Self { folder: folder.to_owned(), marks, db, trees, files, commits: RwLock::default() })
     }
 }
 
@@ -118,16 +116,8 @@ impl Engine for SledEngine {
         self.files.sync().map_err(sync_error)
     }
 
-    fn mark(&self) -> Result<Option<Mark>> {
-        mark::read(&self.mark_file())
-    }
-
-    fn keep_mark(&self, mark: &Mark) -> Result<()> {
-        mark::write(&self.mark_file(), mark)
-    }
-
-    fn replace_mark(&self, mark: Option<&Mark>) -> Result<()> {
-        mark::replace(&self.mark_file(), mark)
+    fn marks(&self) -> &dyn MarkKeeper {
+        &self.marks
     }
 
     fn disk_bytes(&self) -> Result<u64> {

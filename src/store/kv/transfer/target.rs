@@ -94,7 +94,7 @@ impl Target {
         batch.put(META, MARK.to_vec(), serde_json::to_vec(&mark).map_err(std::io::Error::from)?);
         batch.remove(META, COPYING.to_vec());
         self.engine.write(&batch).map_err(&failed)?;
-        self.engine.keep_mark(&mark).map_err(failed)?;
+        self.engine.marks().keep(&mark).map_err(failed)?;
         Ok(came)
     }
 }
@@ -103,7 +103,7 @@ impl Target {
 fn begin(engine: &mut dyn Engine) -> Result<bool, EngineError> {
     if engine.tables()?.is_empty() {
         // Of a store that was there before.
-        engine.replace_mark(None)?;
+        engine.marks().replace(None)?;
         engine.create_tables(&[META])?;
         let mut batch = Batch::default();
         batch.put(META, COPYING.to_vec(), b"true".to_vec());
