@@ -326,7 +326,7 @@ async fn what_holds_a_chat_holds_its_tasks_too() {
         };
         let runs = |view: &View<'_>| (!offers_run(view)?).then_some(());
         world.see("the card of a run", runs).await;
-        while world.telegram.view(&offers_run) != Some(true) {
+        while world.telegram.view(offers_run) != Some(true) {
             world.press(BOB, &card, "Refresh").await;
         }
     }
