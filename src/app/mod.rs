@@ -139,7 +139,7 @@ pub fn start_log(settings: &Settings) -> Result<(), Refusal> {
 
 async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> Result<Parts, Refusal> {
     let clock = Clock::system();
-    let (parts, (scheduler, poller)) = parts::build(settings, groups, &clock, additions).await?;
+    let (parts, runners) = parts::build(settings, groups, &clock, additions).await?;
     let store = &*parts.store;
     owner_invite::void(&settings.access, store).await.map_err(|error| Refusal(error.to_string()))?;
     let left =
@@ -151,8 +151,9 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     let mailboxes = parts.router.mailboxes.clone();
     let expiring = parts.parked.clone().expire(mailboxes, parts.locales.clone(), groups.front.clone());
     groups.front.spawn("parked", expiring);
-    groups.front.spawn("scheduler", scheduler.run());
-    groups.front.spawn("poller", poller.run());
+    groups.front.spawn("scheduler", runners.scheduler.run());
+    groups.front.spawn("retention", runners.retention.run());
+    groups.front.spawn("poller", runners.poller.run());
     info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)
 }

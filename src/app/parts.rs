@@ -27,6 +27,7 @@ use crate::prompts::Prompts;
 use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
+use crate::retention::Retention;
 use crate::scheduler::Scheduler;
 use crate::store::TaskLimits;
 use crate::store::kv::KvStore;
@@ -94,13 +95,20 @@ struct Base<'a> {
     parked: Parked,
 }
 
-/// All parts, and the poller that begins to feed them.
+/// What runs in the background once all is recovered.
+pub(super) struct Runners {
+    pub(super) scheduler: Scheduler,
+    pub(super) retention: Retention,
+    pub(super) poller: Poller,
+}
+
+/// All parts, and what runs with them.
 pub(super) async fn build(
     settings: &Settings,
     groups: &Groups,
     clock: &Clock,
     additions: &Additions,
-) -> Result<(Parts, (Scheduler, Poller)), Refusal> {
+) -> Result<(Parts, Runners), Refusal> {
     let providers = providers::table(additions)?;
     let base = base(settings, groups, clock).await?;
     let models = models(&settings.model, &providers, &base.http)?;
@@ -151,9 +159,11 @@ pub(super) async fn build(
         clock: clock.clone(),
         background: groups.front.clone(),
     };
+    let retention = retention(&base);
     let (store, locales, parked) = (base.store, base.locales, base.parked);
     let model = ledger.models.default_model().to_string();
-    Ok((Parts { store, router, commands, delivery, owners, locales, parked, model }, (scheduler, poller)))
+    let parts = Parts { store, router, commands, delivery, owners, locales, parked, model };
+    Ok((parts, Runners { scheduler, retention, poller }))
 }
 
 fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
@@ -165,6 +175,17 @@ fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) ->
         mailboxes: mailboxes.clone(),
         locales: base.locales.clone(),
         owners,
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
+fn retention(base: &Base<'_>) -> Retention {
+    Retention {
+        inbox: base.store.clone(),
+        settings: base.store.clone(),
+        tasks: base.store.clone(),
+        kept: base.settings.store.kept,
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
     }

@@ -13,6 +13,7 @@ mod variables;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use chrono::TimeDelta;
 use chrono_tz::Tz;
 use figaro_mcp::proxy::Proxies;
 use tracing_subscriber::EnvFilter;
@@ -95,6 +96,8 @@ pub struct McpSettings {
 pub struct StoreSettings {
     /// The engine and the folder, as they are set.
     pub url: StoreUrl,
+    /// How long what is over is kept: 1 to 365 days.
+    pub kept: TimeDelta,
 }
 
 /// Who may talk to the bot.
@@ -240,7 +243,8 @@ impl StoreSettings {
             reader.fault("STORE_URL", NoStoreUrl::WORDS);
             StoreUrl { engine: EngineKind::ALL[0], folder: PathBuf::new() }
         });
-        Self { url }
+        let days = reader.number("KEEP_DAYS", 1..=365).try_into().unwrap_or(1);
+        Self { url, kept: TimeDelta::days(days) }
     }
 }
 

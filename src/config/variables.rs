@@ -71,6 +71,11 @@ const LAST: &[Variable] = &[
     ),
     variable("STORE_URL", "redb:./data", "Where everything is kept: redb:FOLDER or sled:FOLDER."),
     variable(
+        "KEEP_DAYS",
+        "7",
+        "How many days what is over is kept: ended tasks, ids of updates, updates that cannot be read (1 to 365). Messages are kept for ever.",
+    ),
+    variable(
         "DEFAULT_TIMEZONE",
         "",
         "The zone of chats that set none, such as Europe/Riga. Without it TZ counts, then UTC.",

@@ -148,9 +148,7 @@ impl Scheduler {
         loop {
             let under_way = self.under_way(now).await?;
             let due = self.store.due_tasks(now, BATCH).await?;
-            let did = self.forget(&due, now, awake).await?
-                | self.tell(&due, now, awake).await?
-                | self.begin(&due, &under_way, now, awake).await?;
+            let did = self.tell(&due, now, awake).await? | self.begin(&due, &under_way, now, awake).await?;
             if self.background.is_stopping() {
                 return Ok(None);
             }
@@ -217,16 +215,6 @@ impl Scheduler {
         Ok(())
     }
 
-    async fn forget(&self, due: &[Task], now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<bool> {
-        let over = due.iter().filter(|task| task.wake(now, awake) == Wake::Forget);
-        let mut did = false;
-        for task in over {
-            self.store.forget_task(task.id).await?;
-            did = true;
-        }
-        Ok(did)
-    }
-
     /// Leases what is to run, as far as there is room, and leaves out what was missed.
     async fn begin(
         &self,
@@ -253,7 +241,7 @@ impl Scheduler {
                 }
                 Wake::Miss(at, missed) => changes.push((task.id, TaskChange::Miss(at, missed))),
                 Wake::Lapse => changes.push((task.id, TaskChange::Skip)),
-                Wake::Run(_) | Wake::Tell | Wake::Forget | Wake::Nothing => {}
+                Wake::Run(_) | Wake::Tell | Wake::Nothing => {}
             }
         }
         if changes.is_empty() {

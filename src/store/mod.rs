@@ -334,7 +334,7 @@ pub trait TaskStore: Debug + Send + Sync {
     async fn add_task(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded>;
     /// The task with this id; `None` if there is none.
     async fn task(&self, id: TaskId) -> Result<Option<Task>>;
-    /// All tasks of a chat, oldest first, those too that are over and kept for a while.
+    /// All tasks of a chat, oldest first, those too that are over and still kept.
     async fn tasks(&self, chat: ChatId) -> Result<Vec<Task>>;
     /// Makes changes, each task at most once, and puts deliveries on their way, all in one durable write. Gives the
     /// tasks as they are then, in the order of the changes; `None` for one that is not there or that the change does not
@@ -347,8 +347,9 @@ pub trait TaskStore: Debug + Send + Sync {
     ) -> Result<Vec<Option<Task>>>;
     /// Works out anew, durably, what a clock that was ahead has put too far off. Gives how many tasks that changed.
     async fn replan_tasks(&self, now: DateTime<Utc>) -> Result<usize>;
-    /// Forgets a task and its history, durably. Unknown ids are ignored.
-    async fn forget_task(&self, id: TaskId) -> Result<()>;
+    /// Forgets tasks that ended before this time, and their history: a bounded number at a time, so that no other writer
+    /// waits long. Returns how many; called again until it returns 0, it forgets them all.
+    async fn forget_ended(&self, before: DateTime<Utc>) -> Result<usize>;
     /// The last runs of a task, the newest first; [`KEPT_RUNS`] are kept.
     async fn task_runs(&self, id: TaskId) -> Result<Vec<TaskRun>>;
     /// Tasks to look after until this time, those waiting longest first, at most so many.

@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::ExponentialBackoff;
-use chrono::TimeDelta;
-use tokio::time::Instant;
 
 use super::api::Api;
 use super::batch::Received;
@@ -20,12 +18,6 @@ use crate::store::{InboxStore, RawUpdate, StoreError, UnreadableUpdate};
 /// The kinds of update Figaro asks for; others it would only throw away.
 pub const KINDS: [&str; 5] =
     ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
-/// Telegram keeps an update for a day; so long its id must be known.
-const SEEN_DAYS: i64 = 3;
-/// The text of an update that cannot be read is kept so long.
-const UNREADABLE_DAYS: i64 = 7;
-/// What need not be known any more is looked for so often.
-const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 
 /// Gets, stores and passes on updates.
 #[derive(Debug)]
@@ -47,20 +39,16 @@ impl Poller {
     pub async fn run(self) {
         let mut cursor = Cursor::default();
         let mut pauses = tries::pauses();
-        let mut swept = None;
         while !self.background.is_stopping() {
             let polled = tokio::select! {
                 polled = self.api.updates(cursor.offset(), &KINDS) => polled,
                 () = self.background.stopping() => return,
             };
             match polled {
-                Ok(updates) => {
-                    match self.take(updates, &mut cursor).await {
-                        true => pauses = tries::pauses(),
-                        false => self.rest(&mut pauses).await,
-                    }
-                    self.forget_old(&mut swept).await;
-                }
+                Ok(updates) => match self.take(updates, &mut cursor).await {
+                    true => pauses = tries::pauses(),
+                    false => self.rest(&mut pauses).await,
+                },
                 Err(ApiError::RetryAfter(wait)) => self.sleep(wait).await,
                 Err(error) => {
                     tracing::warn!(%error, "updates could not be fetched; trying again");
@@ -80,7 +68,7 @@ impl Poller {
                     let (id, bytes) = (update.id, update.bytes);
                     tracing::error!(
                         update = %id, reason, bytes,
-                        "an update cannot be read and is not answered; its beginning is kept for {UNREADABLE_DAYS} days, \
+                        "an update cannot be read and is not answered; its beginning is kept for KEEP_DAYS, \
                          where no command shows it yet"
                     );
                     unreadable.push(update);
@@ -119,31 +107,6 @@ impl Poller {
         let now = self.clock.now();
         self.inbox.set_aside(unreadable, now).await?;
         self.inbox.accept(readable, now).await
-    }
-
-    async fn forget_old(&self, swept: &mut Option<Instant>) {
-        if swept.is_some_and(|at| at.elapsed() < SWEEP_EVERY) {
-            return;
-        }
-        *swept = Some(Instant::now());
-        let now = self.clock.now();
-        if let Err(error) = self.router.forget_strangers().await {
-            tracing::error!(%error, label = error.label(), "strangers could not be forgotten");
-        }
-        if let Err(error) = self.inbox.expire_set_aside(now - TimeDelta::days(UNREADABLE_DAYS)).await {
-            tracing::error!(%error, label = error.label(), "updates that could not be read could not be forgotten");
-        }
-        let before = now - TimeDelta::days(SEEN_DAYS);
-        loop {
-            match self.inbox.expire_seen(before).await {
-                Ok(0) => return,
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::error!(%error, label = error.label(), "old update ids could not be forgotten");
-                    return;
-                }
-            }
-        }
     }
 
     async fn rest(&self, pauses: &mut ExponentialBackoff) {

@@ -40,6 +40,7 @@ mod promise;
 mod prompt_budget;
 mod providers;
 mod proxies;
+mod retention;
 mod retry;
 mod seed_tools;
 mod setting_cards;

@@ -19,8 +19,6 @@ pub enum Wake {
     Miss(DateTime<Utc>, Missed),
     /// Nobody has answered whether a missed run is to be made.
     Lapse,
-    /// It is over and no longer kept.
-    Forget,
     /// Nothing is to be done yet.
     Nothing,
 }
@@ -70,7 +68,6 @@ impl Task {
             return Wake::Nothing;
         }
         match (self.state, self.retry, self.next) {
-            (State::Done(_) | State::Cancelled(_), ..) => Wake::Forget,
             (State::Active, Some(retry), _) => {
                 if retry.at >= awake {
                     return Wake::Run(Due { at: retry.due, attempt: retry.attempt, late: false });
@@ -82,7 +79,7 @@ impl Task {
             }
             (State::Active, None, Some(next)) => self.due(next, now, awake),
             (State::Active, None, None) => Wake::Lapse,
-            (State::Paused(_), ..) => Wake::Nothing,
+            (State::Paused(_) | State::Done(_) | State::Cancelled(_), ..) => Wake::Nothing,
         }
     }
 

@@ -53,8 +53,8 @@ pub const MAX_TAKEN_UP: u32 = 10;
 pub const REPEATED_FAILURE_WINDOW: TimeDelta = TimeDelta::hours(3);
 /// How long a lease holds without being renewed; then the scheduler looks whether its run still exists.
 pub const LEASE: TimeDelta = TimeDelta::minutes(5);
-/// How long a task that is over is kept, for its history.
-pub const KEPT: TimeDelta = TimeDelta::days(7);
+/// How long an answer to the question of a missed run is waited for, from its due time.
+pub const ASKED_FOR: TimeDelta = TimeDelta::days(7);
 
 /// A scheduled prompt of a chat: what to do, when, and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -331,11 +331,10 @@ impl Task {
             // Those under way are looked after by themselves.
             (Some(_), _) => None,
             (None, State::Active) => {
-                let asked = self.asked.map(|due| due + KEPT);
+                let asked = self.asked.map(|due| due + ASKED_FOR);
                 self.retry.map(|retry| retry.at).or(self.next).or(asked)
             }
-            (None, State::Paused(_)) => None,
-            (None, State::Done(at) | State::Cancelled(at)) => Some(at + KEPT),
+            (None, State::Paused(_) | State::Done(_) | State::Cancelled(_)) => None,
         }
     }
 
@@ -343,6 +342,15 @@ impl Task {
     #[must_use]
     pub const fn counts(&self) -> bool {
         self.is_live() && !matches!(self.state, State::Paused(PauseReason::Removed))
+    }
+
+    /// When it ended, UTC; `None` if it may still run, or if there is still something to tell of it.
+    #[must_use]
+    pub const fn ended_at(&self) -> Option<DateTime<Utc>> {
+        match self.state {
+            State::Done(at) | State::Cancelled(at) if self.lease.is_none() && self.tell.is_none() => Some(at),
+            _ => None,
+        }
     }
 
     /// Whether it may still run.

@@ -64,15 +64,14 @@ fn a_due_time_is_leased_once_and_moves_the_task_on() {
 }
 
 #[test]
-fn a_single_time_ends_with_its_run_and_is_kept_for_a_week() {
+fn a_single_time_ends_with_its_run_and_never_wakes_again() {
     let mut task = task("in 20m", at(8, 0));
     let run = leased(&mut task, at(8, 20));
     task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(8, 21)).unwrap();
     assert_eq!(task.state, State::Done(at(8, 21)));
     assert!(!task.is_live());
     assert_eq!(task.wake(at(8, 22), at(8, 0)), Wake::Nothing);
-    let later = at(8, 21) + KEPT;
-    assert_eq!(task.wake(later, later), Wake::Forget);
+    assert_eq!((task.wakes_at(), task.ended_at()), (None, Some(at(8, 21))));
 }
 
 #[test]
@@ -291,7 +290,7 @@ fn a_single_time_that_passed_while_paused_waits_for_a_word() {
     assert_eq!((task.asked, task.state), (Some(at(9, 0)), State::Active));
     assert_eq!(task.wake(later, at(8, 0)), Wake::Nothing);
     // Nobody answers: it is over.
-    let last = at(9, 0) + KEPT;
+    let last = at(9, 0) + ASKED_FOR;
     assert_eq!(task.wake(last, last), Wake::Lapse);
     task.apply(TaskChange::Skip, last).unwrap();
     assert_eq!(task.state, State::Done(last));
@@ -418,7 +417,7 @@ proptest! {
                 }
                 Wake::Tell => drop(task.apply(TaskChange::Told, now)),
                 Wake::Lapse => drop(task.apply(TaskChange::Skip, now)),
-                Wake::Forget | Wake::Nothing => break,
+                Wake::Nothing => break,
             } }
             let waits = task.next.is_none_or(|next| next > now) || task.lease.is_some() || task.retry.is_some();
             prop_assert!(waits || task.state != State::Active);

@@ -21,6 +21,9 @@ use crate::ids::{ChatId, RunId, TaskId};
 use crate::store::engine::Keys;
 use crate::store::{Result, TaskAdded, TaskLimits, TaskStore};
 
+/// So many ended tasks are forgotten in one write at most.
+const FORGOTTEN: usize = 100;
+
 #[async_trait]
 impl TaskStore for KvStore {
     async fn add_task(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded> {
@@ -80,15 +83,31 @@ impl TaskStore for KvStore {
         Ok(changed)
     }
 
-    async fn forget_task(&self, id: TaskId) -> Result<()> {
-        self.change_durably("forget a task", move |tables, changes| {
-            if let Some(task) = tables.tasks.find(&key::id(id))? {
+    async fn forget_ended(&self, before: DateTime<Utc>) -> Result<usize> {
+        let is_old = move |task: &Task| task.ended_at().is_some_and(|at| at < before);
+        let ended = self.read("look for ended tasks", move |tables| {
+            let all = tables.tasks.scan(&[])?.filter_map(|item| match item {
+                Ok((_, task)) => is_old(&task).then_some(Ok(task.id)),
+                Err(fault) => Some(Err(fault)),
+            });
+            all.take(FORGOTTEN).collect::<Result<Vec<TaskId>, Fault>>()
+        });
+        let ended = ended.await?;
+        if ended.is_empty() {
+            return Ok(0);
+        }
+        self.change("forget ended tasks", move |tables, changes| {
+            let mut forgotten = 0;
+            for id in ended {
+                // It may have been given back to its chat meanwhile.
+                let Some(task) = tables.tasks.find(&key::id(id))?.filter(is_old) else { continue };
                 tasks::put(tables, changes, Some(&task), None)?;
+                for run in tables.task_runs.keys_of(&key::id(id))? {
+                    changes.remove(&tables.task_runs, run?);
+                }
+                forgotten += 1;
             }
-            for run in tables.task_runs.keys_of(&key::id(id))? {
-                changes.remove(&tables.task_runs, run?);
-            }
-            Ok(())
+            Ok(forgotten)
         })
         .await
     }
@@ -106,7 +125,10 @@ impl TaskStore for KvStore {
             // Times are kept in whole milliseconds: the next one is not due.
             let end = key::time(until + TimeDelta::milliseconds(1));
             let keys = tables.tasks_by_wake.keys(Keys::before(end, &[]))?.take(limit);
-            kept(tables, changes, &tables.tasks_by_wake, keys)
+            let is_its_own = |task: &Task, key: &[u8]| {
+                task.wakes_at().is_some_and(|at| key == key::wake(at, task.id).as_slice())
+            };
+            kept(tables, changes, &tables.tasks_by_wake, keys, is_its_own)
         })
         .await
     }
@@ -122,7 +144,7 @@ impl TaskStore for KvStore {
 
     async fn leased_tasks(&self) -> Result<Vec<Task>> {
         self.change("read the tasks under way", |tables, changes| {
-            kept(tables, changes, &tables.leases, tables.leases.keys_of(&[])?)
+            kept(tables, changes, &tables.leases, tables.leases.keys_of(&[])?, |task, _| task.lease.is_some())
         })
         .await
     }
@@ -155,19 +177,20 @@ impl TaskStore for KvStore {
     }
 }
 
-/// The tasks that a table lists. An entry whose task is gone, or cannot be read and was set aside, goes: it would come up
-/// first again and again.
+/// The tasks that a table lists. An entry goes if its task is gone, cannot be read and was set aside, or does not belong
+/// there any more by the rules of this version: it would come up first again and again.
 fn kept(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     list: &Table<'_, ()>,
     keys: impl Iterator<Item = Result<Vec<u8>, Fault>>,
+    belongs: impl Fn(&Task, &[u8]) -> bool,
 ) -> Result<Vec<Task>, Fault> {
     let mut found = Vec::new();
     for key in keys {
         let key = key?;
         let task = key::task_of(&key).map(|id| tables.tasks.find(&key::id(id))).transpose()?.flatten();
-        match task {
+        match task.filter(|task| belongs(task, &key)) {
             Some(task) => found.push(task),
             None => changes.remove(list, key),
         }

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use chrono::TimeDelta;
-
 use super::{Arrival, Fate, Router};
 use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
@@ -14,9 +12,6 @@ use crate::telegram::commands::{Asker, Card, notices};
 use crate::telegram::inbound;
 use crate::telegram::views::CallbackView;
 use crate::turn::queue::admission::{Full, Refusal, Slot};
-
-/// A stranger who was told that the bot is private is told again after so many days at the earliest.
-const STRANGER_DAYS: i64 = 90;
 
 impl Router {
     /// A place for a message or a command.
@@ -96,14 +91,6 @@ impl Router {
             let _room = room;
             this.commands.answer_quietly(&pressed, full).await;
         });
-    }
-
-    /// Forgets strangers who were told long ago.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn forget_strangers(&self) -> Result<usize, StoreError> {
-        self.settings.forget_strangers(self.clock.now() - TimeDelta::days(STRANGER_DAYS)).await
     }
 
     /// Someone who may not talk to the bot writes to it in private: they are told so once. While too many such notices

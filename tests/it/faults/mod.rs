@@ -120,7 +120,7 @@ faults! { fetching:
 faults! { unreadable:
     updates_cannot_be_read {
         person: ["Yes?"], owner: ["Figaro […]9 unreadable records[…]"],
-        log: ["an update cannot be read and is not answered", "kept for 7 days"], exit: 0
+        log: ["an update cannot be read and is not answered", "kept for KEEP_DAYS"], exit: 0
     }
     updates_have_no_id {
         person: ["Yes?", "Yes?"], owner: [], log: ["Telegram sent an update without an id"], exit: 0

@@ -11,7 +11,7 @@ use figaro::domain::delivery::PendingDelivery;
 use figaro::domain::message::Speaker;
 use figaro::domain::schedule::Schedule;
 use figaro::domain::task::{
-    Cost, Due, Ended, KEPT, LEASE, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
+    Cost, Due, Ended, LEASE, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
 };
 use figaro::domain::tool::ToolStatus;
 use figaro::ids::{ChatId, MessageId, RunId, TaskId, UserId};
@@ -178,8 +178,7 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     change(&store, tasks[1].id, TaskChange::Settle(renewed, Ended::Delivered(None)), hour(2)).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.leased_tasks().await.unwrap(), []);
-    assert_eq!(store.next_wake(at(-1)).await.unwrap(), Some(hour(2) + KEPT));
-    assert_eq!(due(&store, hour(2) + KEPT, 9).await.len(), 2);
+    assert_eq!(store.next_wake(at(-1)).await.unwrap(), None, "what is over does not wake");
 }
 
 pub(super) async fn the_last_runs_are_kept_and_all_is_forgotten_together(backend: &dyn Backend) {
@@ -204,8 +203,12 @@ pub(super) async fn the_last_runs_are_kept_and_all_is_forgotten_together(backend
     let [run] = store.task_runs(other.id).await.unwrap().try_into().unwrap();
     assert_eq!((run.status, run.error), (RunStatus::Failed, Some(Reason::Refused)));
 
-    store.forget_task(busy.id).await.unwrap();
-    store.forget_task(TaskId::new()).await.unwrap();
+    let over = at(99_999_999);
+    assert_eq!(store.forget_ended(over + HOUR).await.unwrap(), 0, "none has ended");
+    change(&store, busy.id, TaskChange::Cancel, over).await.unwrap();
+    assert_eq!(store.forget_ended(over).await.unwrap(), 0, "kept so long");
+    assert_eq!(store.forget_ended(over + TimeDelta::milliseconds(1)).await.unwrap(), 1);
+    assert_eq!(store.forget_ended(over + HOUR).await.unwrap(), 0);
     let store = backend.reopen(store).await;
     assert_eq!(store.task(busy.id).await.unwrap(), None);
     assert_eq!(store.task_runs(busy.id).await.unwrap(), []);

@@ -10,7 +10,7 @@ mod words;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use self::back::RestingTasks;
 use self::changes::Changes;
@@ -21,7 +21,7 @@ use super::cards::Cards;
 use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
 use super::handles::Handles;
 use crate::config::AccessSettings;
-use crate::domain::task::{KEPT, PauseReason, RunStatus, State, Task, TaskChange};
+use crate::domain::task::{PauseReason, RunStatus, State, Task, TaskChange};
 use crate::ids::RunId;
 use crate::policy::access::{Standing, Verdict, judge, may_change};
 use crate::prompts::texts::Texts;
@@ -223,6 +223,9 @@ const fn is_restraint(verb: TaskVerb) -> bool {
     matches!(verb, TaskVerb::Cancel | TaskVerb::Pause | TaskVerb::Skip)
 }
 
+/// A task that has ended stays in the list so long.
+const LISTED: TimeDelta = TimeDelta::days(7);
+
 /// Whether someone may see a task: from where it is everybody, from elsewhere those whose own it is.
 fn may_look(asker: &Asker, task: &Task) -> bool {
     asker.place.chat == task.place.chat || is_own(asker, task)
@@ -241,7 +244,7 @@ fn is_gone(task: &Task, now: DateTime<Utc>) -> bool {
 fn in_order(mut tasks: Vec<Task>, now: DateTime<Utc>) -> Vec<Task> {
     tasks.retain(|task| match task.state {
         State::Active | State::Paused(_) => true,
-        State::Done(at) => now - at < KEPT,
+        State::Done(at) => now - at < LISTED,
         State::Cancelled(_) => false,
     });
     tasks.sort_by_key(|task| match task.state {
