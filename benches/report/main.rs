@@ -18,6 +18,7 @@
 mod answers;
 mod bot;
 mod idle;
+mod long;
 mod machine;
 mod paced;
 mod page;
@@ -34,7 +35,7 @@ use std::path::Path;
 use bot::Bots;
 use page::Page;
 
-const SECTIONS: [&str; 7] = ["start", "idle", "answers", "paced", "streams", "turns", "store"];
+const SECTIONS: [&str; 8] = ["start", "idle", "answers", "long", "paced", "streams", "turns", "store"];
 
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq)]
@@ -87,6 +88,7 @@ async fn section(name: &str, bots: &Bots, scale: Scale, page: &mut Page) {
         "start" => start::measure(bots, scale, page).await,
         "idle" => idle::measure(bots, scale, page).await,
         "answers" => answers::measure(bots, scale, page).await,
+        "long" => long::measure(bots, scale, page).await,
         "paced" => paced::measure(bots, scale, page).await,
         "streams" => streams::measure(bots, scale, page).await,
         "turns" => turns::measure(bots, scale, page).await,

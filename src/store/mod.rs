@@ -150,7 +150,7 @@ pub trait ConversationStore: Debug + Send + Sync {
     /// unsettled. If its chat has migrated since, its messages stay. Unknown turns are ignored.
     async fn retract_turn(&self, run: &ActiveTurn) -> Result<()>;
     /// The newest messages of a session that no later try has replaced, at most so many, oldest first.
-    async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>>;
+    async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Arc<Message>>>;
     /// A message by its key; `None` where there is none, where a later try has replaced it, or where it belongs to another
     /// chat than this.
     async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>>;

@@ -19,7 +19,7 @@ pub const LAST_MESSAGES: usize = 200;
 
 /// The last turn that a person began, among stored messages of a conversation.
 #[must_use]
-pub fn last_asked(messages: &[Message]) -> Option<RunId> {
+pub fn last_asked(messages: &[Arc<Message>]) -> Option<RunId> {
     messages.iter().rev().filter(|message| message.task.is_none()).find_map(|message| message.turn)
 }
 
@@ -71,7 +71,7 @@ impl Rights {
         let turn = last_asked(&messages);
         let since = messages.iter().skip_while(|message| message.turn != turn);
         let mut questions = since.filter(|message| message.turn.is_some());
-        let is_own = |message: &Message| {
+        let is_own = |message: &Arc<Message>| {
             let speaker = message.speaker.as_ref().map(|speaker| &speaker.user);
             speaker == Some(&first.speaker.user) && message.task.is_none() && !message.borrowed
         };

@@ -187,7 +187,9 @@ fn endings(word: &str) -> impl Iterator<Item = &str> {
 
 /// The parts of a text that no white space, bracket or quote divides.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let divides = |c: char| c.is_whitespace() || c.is_control() || "<>\"“”«»`".contains(c);
+    let divides = |c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '“' | '”' | '«' | '»' | '`')
+    };
     // An address ends where a Markdown link does, and another one may follow.
     text.split(divides).flat_map(|word| word.split("](")).filter(|word| !word.is_empty())
 }
@@ -199,8 +201,11 @@ fn short_words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Where the web address in a word begins.
 fn web_start(word: &str) -> Option<usize> {
-    let lower = word.to_ascii_lowercase();
-    ["http://", "https://"].iter().filter_map(|scheme| lower.find(scheme)).min()
+    let start = |end: usize, scheme: &str| {
+        let start = end.checked_sub(scheme.len())?;
+        word.get(start..end)?.eq_ignore_ascii_case(scheme).then_some(start)
+    };
+    word.match_indices("://").find_map(|(end, _)| start(end, "http").or_else(|| start(end, "https")))
 }
 
 /// The words of a text that Telegram makes links of although they name no scheme, as addresses.

@@ -1,5 +1,7 @@
 //! [`ConversationStore`]: each call as one read or one write of sessions, turns and background.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
@@ -109,8 +111,9 @@ impl ConversationStore for KvStore {
             .await
     }
 
-    async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Message>> {
-        self.read("read the messages", move |tables| sessions::recent(tables, session, limit)).await
+    async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Arc<Message>>> {
+        let decoded = &self.0.messages;
+        self.read("read the messages", move |tables| sessions::recent(tables, decoded, session, limit)).await
     }
 
     async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>> {

@@ -7,6 +7,7 @@
 mod buffer;
 mod changes;
 mod conversation;
+mod decoded;
 mod fault;
 mod format;
 mod inbox;
@@ -42,6 +43,7 @@ use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
 use self::changes::Changes;
+use self::decoded::Decoded;
 use self::fault::Fault;
 use self::format::OPEN;
 use self::inventory::live_bytes;
@@ -54,11 +56,14 @@ use super::engine::{self, Engine, EngineError, Keys};
 use super::{Result, Store, StoreError, StoreHealth};
 use crate::clock::Clock;
 use crate::config::StoreUrl;
+use crate::domain::conversation::Message;
 use crate::ids::BotId;
 
 /// A store up to this size is read whole when it is opened, which takes about 2 ms for each megabyte: an engine notices a
 /// damaged page only then, or when it has already given wrong records.
 const VERIFIED_BYTES: u64 = 256 * 1024 * 1024;
+/// Decoded messages take at most about so many bytes: some 4,000 messages.
+const DECODED_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A store of one bot, locked for this process. Cheap to clone; closed when the last clone is dropped.
 #[derive(Clone)]
@@ -69,6 +74,8 @@ struct Shared {
     bot: BotId,
     writer: Writer,
     task_news: Arc<Notify>,
+    /// Messages of conversations that are going on.
+    messages: Decoded<Message>,
 }
 
 impl KvStore {
@@ -81,7 +88,8 @@ impl KvStore {
         let (at, place) = (url.clone(), url.folder.display().to_string());
         let opened = spawn_blocking(move || open(&at, bot)).await;
         let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
-        let store = Self(Arc::new(Shared { place, bot, writer, task_news: Arc::default() }));
+        let messages = Decoded::within(DECODED_BYTES);
+        let store = Self(Arc::new(Shared { place, bot, writer, task_news: Arc::default(), messages }));
         let now = Clock::system().now();
         store.change(OPEN, move |tables, changes| upgrade::move_strangers(tables, changes, now)).await?;
         Ok(store)

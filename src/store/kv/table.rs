@@ -2,9 +2,11 @@
 //! taken for a missing one.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use super::decoded::Decoded;
 use super::fault::Fault;
 use super::key;
 use super::snapshot::{Snapshot, describe};
@@ -61,6 +63,19 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         let found = self.snapshot.scan(self.name, &Keys::beginning_with(prefix))?;
         Ok(found.filter_map(|item| match item {
             Ok((key, bytes)) => self.decode(&key, bytes).map(|record| Ok((key, record))),
+            Err(fault) => Some(Err(fault)),
+        }))
+    }
+
+    /// The records whose keys begin so, in order; those that `decoded` holds are not decoded again.
+    pub(super) fn list_decoded<'b>(
+        &'b self,
+        prefix: &[u8],
+        decoded: &'b Decoded<T>,
+    ) -> Result<impl DoubleEndedIterator<Item = Result<Arc<T>, Fault>> + use<'b, 'a, T>, Fault> {
+        let found = self.snapshot.scan(self.name, &Keys::beginning_with(prefix))?;
+        Ok(found.filter_map(|item| match item {
+            Ok((key, bytes)) => decoded.get(&key, bytes, |bytes| self.decode(&key, bytes)).map(Ok),
             Err(fault) => Some(Err(fault)),
         }))
     }

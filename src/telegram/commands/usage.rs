@@ -121,7 +121,8 @@ impl Usage {
         let here: Conversation = asker.place.conversation();
         let session = self.conversations.session(here, self.cards.now()).await?;
         let recent = self.conversations.recent(session.id, RECENT).await?;
-        let is_answer = |message: &&Message| message.role == Role::Assistant && message.token_usage.is_some();
+        let is_answer =
+            |message: &&Arc<Message>| message.role == Role::Assistant && message.token_usage.is_some();
         let Some(last) = recent.iter().rev().find(is_answer) else { return Ok(None) };
         let count = tokens(last.token_usage.unwrap_or_default().total());
         let money = last.nano_usd.map_or_else(|| "$?".to_owned(), dollars);

@@ -100,10 +100,10 @@ impl Loader {
         );
         let (notes, background) =
             (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
-        let (history, mine): (Vec<Message>, Vec<Message>) =
+        let (history, mine): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
             stored.into_iter().partition(|message| message.index < turn.first_index);
         let mine = mine.into_iter().filter(|message| message.role != Role::User);
-        let (in_hand, done): (Vec<Message>, Vec<Message>) =
+        let (in_hand, done): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
             mine.partition(|message| is_in_hand(message, turn, taken_up));
         let models = &self.models;
         let may_see = models
@@ -133,20 +133,20 @@ impl Loader {
             TurnError::Internal
         })?;
         // The side effects of the calls in hand come with their results.
-        let words = in_hand.iter().filter(|message| message.tool.is_none()).cloned();
-        let done = done.into_iter().chain(words).map(side_effects);
+        let words = in_hand.iter().filter(|message| message.tool.is_none());
+        let done = done.iter().chain(words).map(|message| side_effects(message));
         let side_effects = std::iter::once(found_in(&history)).chain(done).collect();
-        let earlier = history.iter().rev().flat_map(Message::words_of_people);
+        let earlier = history.iter().rev().flat_map(|message| message.words_of_people());
         let answer = turn.resumed_by.as_deref().into_iter();
         let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
         let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
         let of_task = question.task.iter().flat_map(|task| &task.addresses);
         of_task.for_each(|address| written.add_found(address));
-        Ok(Loaded { window, side_effects, in_hand: read_in_hand(in_hand), written })
+        Ok(Loaded { window, side_effects, in_hand: read_in_hand(&in_hand), written })
     }
 
     /// The newest messages of the session; few or none where they cannot be read.
-    async fn messages_of(&self, run: &ActiveTurn) -> Vec<Message> {
+    async fn messages_of(&self, run: &ActiveTurn) -> Vec<Arc<Message>> {
         for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
             match self.conversations.recent(run.session, limit).await {
                 Ok(stored) => return stored,
@@ -171,17 +171,17 @@ fn is_in_hand(message: &Message, turn: &ActiveTurn, taken_up: &TakenUp) -> bool 
     message.index >= checkpoint.from && is_of_pass
 }
 
-fn read_in_hand(messages: Vec<Message>) -> InHand {
+fn read_in_hand(messages: &[Arc<Message>]) -> InHand {
     let mut in_hand = InHand::default();
     for message in messages {
-        let Some(meta) = message.tool else {
-            (in_hand.text, in_hand.private) = (message.text, message.private);
+        let Some(meta) = message.tool.clone() else {
+            (in_hand.text, in_hand.private) = (message.text.clone(), message.private.clone());
             continue;
         };
         let call = Call { id: meta.tool_call_id, name: meta.tool_name, arguments: meta.tool_arguments };
         in_hand.results.push(CallResult {
             call,
-            output: message.text,
+            output: message.text.clone(),
             side_effects: meta.side_effects,
             asks: None,
         });
@@ -191,7 +191,7 @@ fn read_in_hand(messages: Vec<Message>) -> InHand {
 
 /// The tools that earlier turns of a session found, in the order found: they stay callable, and every request of the
 /// session begins alike.
-fn found_in(history: &[Message]) -> SideEffects {
+fn found_in(history: &[Arc<Message>]) -> SideEffects {
     let mut all = SideEffects::default();
     let found =
         history.iter().filter_map(|message| message.tool.as_ref()).map(|tool| &tool.side_effects.found);
@@ -200,7 +200,7 @@ fn found_in(history: &[Message]) -> SideEffects {
 }
 
 /// What a stored pass or call left behind for its turn.
-fn side_effects(message: Message) -> SideEffects {
-    let by_call = message.tool.map(|tool| tool.side_effects).unwrap_or_default();
-    SideEffects { sources: [message.sources, by_call.sources].concat(), ..by_call }
+fn side_effects(message: &Message) -> SideEffects {
+    let by_call = message.tool.as_ref().map(|tool| tool.side_effects.clone()).unwrap_or_default();
+    SideEffects { sources: [&message.sources[..], &by_call.sources].concat(), ..by_call }
 }

@@ -1,6 +1,7 @@
 //! The pictures a model is to look at: those of the question, of what it replies to, and of the last few messages.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
@@ -29,7 +30,7 @@ const TOO_MANY: &str = "there are too many";
 const FETCH_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Fetches them; of each that is not there, why.
-pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Message]) -> Pictures {
+pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Arc<Message>]) -> Pictures {
     let asked = question.iter().flat_map(asked);
     let last = history.iter().rev().take(EARLIER_MESSAGES);
     let earlier = last.flat_map(|message| &message.attachments);
@@ -56,7 +57,7 @@ pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Me
 }
 
 /// All of them, for a model that sees none: it is told so, to be able to say it.
-pub(super) fn unseen(question: &[Inbound], history: &[Message]) -> Pictures {
+pub(super) fn unseen(question: &[Inbound], history: &[Arc<Message>]) -> Pictures {
     let all = question.iter().flat_map(asked).chain(history.iter().flat_map(|message| &message.attachments));
     let ids = all.filter(|attachment| attachment.is_picture()).filter_map(|a| a.file_id.clone());
     Pictures(ids.map(|id| (id, Err("you cannot see pictures".to_owned()))).collect())
@@ -123,7 +124,7 @@ mod tests {
         }
     }
 
-    fn said(ids: &[&str]) -> Message {
+    fn said(ids: &[&str]) -> Arc<Message> {
         let attachments = ids.iter().map(|id| Attachment {
             file_id: Some((*id).to_owned()),
             ..Attachment::new(AttachmentKind::Photo)
@@ -132,6 +133,7 @@ mod tests {
             attachments: attachments.collect(),
             ..Message::new(SessionId::new(), Role::User, "see".into(), DateTime::UNIX_EPOCH)
         }
+        .into()
     }
 
     #[tokio::test]

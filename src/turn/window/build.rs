@@ -1,5 +1,7 @@
 //! The window: system prompt, history, the question with its surroundings, and what this turn has done so far.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
@@ -46,7 +48,7 @@ pub struct Material<'a> {
     /// The chat's notes.
     pub notes: &'a [Note],
     /// The session before this turn, oldest first.
-    pub history: &'a [Message],
+    pub history: &'a [Arc<Message>],
     /// What was said without addressing the bot, oldest first.
     pub background: &'a [Inbound],
     /// The question's parts, as they came in.
@@ -54,7 +56,7 @@ pub struct Material<'a> {
     /// Pictures of the question and of what was said last.
     pub pictures: &'a Pictures,
     /// What this turn stored after the question, when it goes on after a restart.
-    pub done: &'a [Message],
+    pub done: &'a [Arc<Message>],
     /// The current time, UTC; the model sees it in the chat's zone.
     pub now: DateTime<Utc>,
 }

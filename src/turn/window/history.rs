@@ -1,6 +1,8 @@
 //! Stored messages as items of a request: tool results together with their calls, whole exchanges within a budget,
 //! the newest first to get in.
 
+use std::sync::Arc;
+
 use crate::domain::conversation::{EntryKey, Message, Role};
 use crate::domain::tool::Call;
 use crate::prompts::fence;
@@ -43,7 +45,7 @@ struct Exchange {
 /// first, and what only a provider understands; then the newest exchange is shortened to the room there is, an older one to
 /// [`SHORT_EXCHANGE`], so that a long one does not take all of the history along.
 pub(super) fn within_budget(
-    history: &[Message],
+    history: &[Arc<Message>],
     budget: usize,
     render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<History, String> {
@@ -73,9 +75,9 @@ pub(super) fn within_budget(
 }
 
 /// Whether what a person says here begins a turn.
-fn begins_exchange(history: &[Message], at: usize) -> bool {
+fn begins_exchange(history: &[Arc<Message>], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| &history[before]);
-    let goes_on = |before: &Message| before.role == Role::User && before.turn == history[at].turn;
+    let goes_on = |before: &Arc<Message>| before.role == Role::User && before.turn == history[at].turn;
     history[at].role == Role::User && !before.is_some_and(goes_on)
 }
 
@@ -96,12 +98,14 @@ fn leave_at_border(kept: &mut Vec<Exchange>, next: u32, least: usize) {
 
 impl Exchange {
     fn of(
-        messages: &[Message],
+        messages: &[Arc<Message>],
         recent_from: u32,
         render: &impl Fn(&Message) -> Result<Item, String>,
     ) -> Result<Self, String> {
         let is_long = |message: &Message| message.index < recent_from && is_long_answer(message);
-        let shown = |message: &Message| if is_long(message) { shortened(message) } else { message.clone() };
+        let shown = |message: &Arc<Message>| {
+            if is_long(message) { Arc::new(shortened(message)) } else { message.clone() }
+        };
         let parts = parts_of(&messages.iter().map(shown).collect::<Vec<_>>(), render)?;
         let index = messages.first().map_or(0, |message| message.index);
         Ok(Self { index, tokens: tokens(&parts), parts })
@@ -135,7 +139,7 @@ fn tokens(parts: &[Part]) -> usize {
 
 /// Stored messages as items, in order; calls are rebuilt from the results' stored metadata.
 pub(super) fn items_of(
-    messages: &[Message],
+    messages: &[Arc<Message>],
     render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<Vec<Item>, String> {
     Ok(parts_of(messages, render)?.into_iter().map(|part| part.item).collect())
@@ -143,7 +147,7 @@ pub(super) fn items_of(
 
 /// The same with their keys; what people say before anything else is the question.
 fn parts_of(
-    messages: &[Message],
+    messages: &[Arc<Message>],
     render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<Vec<Part>, String> {
     let mut parts: Vec<Part> = Vec::new();
@@ -176,8 +180,8 @@ fn parts_of(
 
 /// Results in the order in which their calls began, and not in that in which they ended: so the model got them while the turn
 /// ran.
-fn in_order_of_calls(messages: &[Message]) -> Vec<&Message> {
-    let mut ordered: Vec<&Message> = messages.iter().collect();
+fn in_order_of_calls(messages: &[Arc<Message>]) -> Vec<&Message> {
+    let mut ordered: Vec<&Message> = messages.iter().map(AsRef::as_ref).collect();
     for results in ordered.chunk_by_mut(|one, next| one.role == Role::Tool && next.role == Role::Tool) {
         results.sort_by_key(|result| result.created_at);
     }
@@ -205,7 +209,7 @@ fn push_result(parts: &mut Vec<Part>, call: Call, output: String, key: Option<En
 
 /// The index from which messages are recent: at a border of a block, so that a prompt keeps its beginning while the block
 /// fills.
-fn recent_from(history: &[Message]) -> u32 {
+fn recent_from(history: &[Arc<Message>]) -> u32 {
     let next = history.last().map_or(0, |message| message.index + 1);
     next.saturating_sub(RECENT) / RECENT * RECENT
 }
@@ -256,7 +260,8 @@ mod tests {
             message(Role::Tool, "1"),
             message(Role::Tool, "2"),
             message(Role::Assistant, "answer"),
-        ];
+        ]
+        .map(Arc::new);
         let items = items_of(&turn, &render).unwrap();
         assert_eq!(items.len(), 5);
         let Item::Assistant { text, calls, .. } = &items[1] else { panic!("{items:?}") };
@@ -273,7 +278,8 @@ mod tests {
             ..message(Role::Tool, text)
         };
         let turn =
-            [message(Role::User, "q"), began("second", 2), began("first", 1), message(Role::User, "q")];
+            [message(Role::User, "q"), began("second", 2), began("first", 1), message(Role::User, "q")]
+                .map(Arc::new);
         let items = items_of(&turn, &render).unwrap();
         let outputs: Vec<&str> = items
             .iter()
@@ -289,8 +295,8 @@ mod tests {
     }
 
     /// The same with the indexes that a session gives.
-    fn session(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
-        messages.into_iter().zip(0..).map(|(message, index)| Message { index, ..message }).collect()
+    fn session(messages: impl IntoIterator<Item = Message>) -> Vec<Arc<Message>> {
+        messages.into_iter().zip(0..).map(|(message, index)| Message { index, ..message }.into()).collect()
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Whatever people write, a prompt has the tags that Figaro wrote and no other, and each in its place.
 
+use std::sync::Arc;
+
 use chrono::DateTime;
 use proptest::prelude::*;
 
@@ -140,10 +142,10 @@ fn prompt(words: &[String]) -> Vec<String> {
         ..ChatConfig::default()
     };
     let asked = Message::from_inbound(SessionId::new(), &fields.inbound(5, &place));
-    let history = [asked, fields.result()];
+    let history = [asked, fields.result()].map(Arc::new);
     let background = [fields.inbound(6, &place), fields.inbound(7, &place)];
     let question = [fields.inbound(8, &place), fields.inbound(9, &place)];
-    let (notes, done) = ([fields.note()], [fields.result()]);
+    let (notes, done) = ([fields.note()], [fields.result().into()]);
     let pictures = Pictures([("p".to_owned(), Err("larger than 5 MB".to_owned()))].into());
     let material = Material {
         bot: &bot,

@@ -175,7 +175,7 @@ async fn save_and_load_change_nothing(folder: &Disk) {
             message.index = store.append(message.clone()).await.unwrap();
             assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
             store.restore_note(&note).await.unwrap();
-            assert_eq!(store.recent(session, 1).await.unwrap(), [message]);
+            assert_eq!(store.recent(session, 1).await.unwrap(), [message.into()]);
             assert_eq!(store.chat_config(CHAT).await.unwrap(), config);
             assert_eq!(store.clear_notes(note.chat, Some(&note.key)).await.unwrap(), [note]);
         }));

@@ -141,7 +141,7 @@ async fn accept(store: &Arc<dyn Store>, updates: &[i64], now: i64) -> Vec<i64> {
 async fn texts(store: &Arc<dyn Store>, session: SessionId) -> Vec<String> {
     let messages = store.recent(session, 1000).await.unwrap();
     assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index), "indexes have gaps");
-    messages.into_iter().map(|message| message.text).collect()
+    messages.iter().map(|message| message.text.clone()).collect()
 }
 
 macro_rules! conformance {

@@ -97,6 +97,7 @@ pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
         message.index = store.append(message.clone()).await.unwrap();
         assert_eq!(message.index, index);
     }
+    let stored = stored.into_iter().map(Arc::new).collect::<Vec<_>>();
     let store = backend.reopen(store).await;
     assert_eq!(store.recent(session, 10).await.unwrap(), stored);
     assert_eq!(store.recent(session, 2).await.unwrap(), stored[1..]);

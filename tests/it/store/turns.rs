@@ -224,7 +224,7 @@ async fn answer(store: &Arc<dyn Store>, run: &ActiveTurn, text: &str) {
 
 async fn told(store: &Arc<dyn Store>, session: SessionId) -> Vec<String> {
     let recent = store.recent(session, 100).await.unwrap();
-    recent.into_iter().map(|message| message.text).collect()
+    recent.iter().map(|message| message.text.clone()).collect()
 }
 
 pub(super) async fn a_question_is_tried_again(backend: &dyn Backend) {

@@ -1,8 +1,11 @@
 //! Sessions of conversations and the messages in them.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
+use super::super::decoded::Decoded;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
@@ -72,10 +75,11 @@ pub(super) fn tail(tables: &Tables<'_>, session: SessionId) -> Result<SessionTai
 /// The newest messages of a session, oldest first.
 pub(in crate::store::kv) fn recent(
     tables: &Tables<'_>,
+    decoded: &Decoded<Message>,
     session: SessionId,
     limit: usize,
-) -> Result<Vec<Message>, Fault> {
-    let newest = tables.messages.scan(&key::id(session))?.rev().map(|item| item.map(|(_, message)| message));
+) -> Result<Vec<Arc<Message>>, Fault> {
+    let newest = tables.messages.list_decoded(&key::id(session), decoded)?.rev();
     let current = newest.filter(|message| !message.as_ref().is_ok_and(|message| message.replaced));
     let mut messages = current.take(limit).collect::<Result<Vec<_>, _>>()?;
     messages.reverse();

@@ -1,0 +1,106 @@
+//! Records that were decoded lately, within a bound of bytes: a turn reads the same hundreds of messages as the one before
+//! it, and decoding them took more of its CPU time than all else together.
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
+use quick_cache::{DefaultHashBuilder, Weighter};
+
+/// The decoded records of one table, by their keys. What was written since is not shown as it was before: a record counts
+/// only while the bytes it was decoded from are those that are stored.
+pub(super) struct Decoded<T> {
+    records: Cache<Box<[u8]>, Record<T>, Size>,
+    hasher: DefaultHashBuilder,
+}
+
+struct Record<T> {
+    /// Of the bytes it was decoded from.
+    hash: u64,
+    /// About what it takes in memory, in bytes.
+    size: u64,
+    decoded: Arc<T>,
+}
+
+impl<T> Clone for Record<T> {
+    fn clone(&self) -> Self {
+        Self { hash: self.hash, size: self.size, decoded: self.decoded.clone() }
+    }
+}
+
+#[derive(Clone)]
+struct Size;
+
+impl<T> Weighter<Box<[u8]>, Record<T>> for Size {
+    fn weight(&self, key: &Box<[u8]>, record: &Record<T>) -> u64 {
+        record.size + key.len() as u64
+    }
+}
+
+impl<T> Decoded<T> {
+    /// None yet, and at most so many bytes of them. What is used least leaves first.
+    pub(super) fn within(bytes: u64) -> Self {
+        // About as many as fit, so that the table of keys need not grow.
+        let records = usize::try_from(bytes / (2 * size_of::<T>() as u64)).unwrap_or(0);
+        let hasher = DefaultHashBuilder::default();
+        Self { records: Cache::with_weighter(records, bytes, Size), hasher }
+    }
+
+    /// The record with this key and these bytes; `decode` makes it if it is not here. `None` if that gives none.
+    pub(super) fn get(
+        &self,
+        key: &[u8],
+        bytes: Vec<u8>,
+        decode: impl FnOnce(Vec<u8>) -> Option<T>,
+    ) -> Option<Arc<T>> {
+        let hash = self.hasher.hash_one(&bytes);
+        if let Some(record) = self.records.get(key).filter(|record| record.hash == hash) {
+            return Some(record.decoded);
+        }
+        let size = (size_of::<T>() + bytes.len()) as u64;
+        let decoded = Arc::new(decode(bytes)?);
+        self.records.insert(key.into(), Record { hash, size, decoded: decoded.clone() });
+        Some(decoded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: Vec<u8>) -> Option<String> {
+        String::from_utf8(bytes).ok()
+    }
+
+    #[test]
+    fn a_record_is_decoded_once_and_again_when_its_bytes_change() {
+        let decoded = Decoded::within(10_000);
+        let first = decoded.get(b"a", b"one".to_vec(), text).unwrap();
+        let again = decoded.get(b"a", b"one".to_vec(), |_| panic!("it is here")).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        assert_eq!(*decoded.get(b"a", b"two".to_vec(), text).unwrap(), "two");
+        assert_eq!(*decoded.get(b"a", b"one".to_vec(), text).unwrap(), "one");
+        assert_eq!(*decoded.get(b"b", b"one".to_vec(), text).unwrap(), "one");
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_is_not_kept() {
+        let decoded = Decoded::within(10_000);
+        assert_eq!(decoded.get(b"a", vec![0xff], text), None);
+        assert_eq!(decoded.get(b"a", vec![0xff], |_| Some("mended".to_owned())).unwrap().as_str(), "mended");
+    }
+
+    #[test]
+    fn the_bytes_are_bounded_and_all_is_found_all_the_same() {
+        let decoded = Decoded::within(10_000);
+        for number in 0..1_000_u32 {
+            let bytes = vec![b'x'; 100];
+            assert_eq!(decoded.get(&number.to_be_bytes(), bytes, text).unwrap().len(), 100);
+            assert!(decoded.records.weight() <= 10_000, "{}", decoded.records.weight());
+        }
+        assert!(decoded.records.len() > 10, "{}", decoded.records.len());
+        // A record that alone is past the bound is given, and not kept.
+        assert_eq!(decoded.get(b"long", vec![b'x'; 20_000], text).unwrap().len(), 20_000);
+        assert!(decoded.records.weight() <= 10_000);
+    }
+}
