@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::chat::Place;
 use crate::domain::delivery::PendingDelivery;
+use crate::domain::language::ByLanguage;
 use crate::domain::tool::{StatusKey, ToolStatus};
 use crate::ids::{MessageId, RunId};
 
@@ -86,8 +87,8 @@ impl Bus {
 /// Writes to the bot's owners about faults that only they can repair.
 #[async_trait]
 pub trait Owners: Debug + Send + Sync {
-    /// Sends this text to each owner in private. A failure to do so is only logged.
-    async fn tell(&self, words: &str);
+    /// Sends this text to each owner in private, in the language of that chat. A failure to do so is only logged.
+    async fn tell(&self, words: ByLanguage<String>);
 }
 
 /// Delivers answers to a chat. Telegram implements it; turns, parking and recovery call it.

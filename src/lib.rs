@@ -8,7 +8,7 @@
 //! | 0 | ids secret clock shutdown text | use any other module of ours |
 //! | 1 | domain config telemetry | do I/O |
 //! | 2 | delivery files provider store prompts policy | know Telegram, tools, each other |
-//! | 3 | ledger mcp outbound retention | know sessions |
+//! | 3 | languages ledger mcp outbound retention | know sessions |
 //! | 4 | tools | |
 //! | 5 | turn | know Telegram, HTTP, a concrete store |
 //! | 6 | telegram scheduler | import each other |
@@ -31,6 +31,7 @@ pub mod prompts;
 pub mod provider;
 pub mod store;
 
+pub mod languages;
 pub mod ledger;
 pub mod mcp;
 pub mod outbound;

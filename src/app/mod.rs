@@ -149,7 +149,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     let commands = parts.commands.clone();
     groups.back.spawn("register", async move { commands.publish().await });
     let mailboxes = parts.router.mailboxes.clone();
-    let expiring = parts.parked.clone().expire(mailboxes, parts.locales.clone(), groups.front.clone());
+    let expiring = parts.parked.clone().expire(mailboxes, parts.languages.clone(), groups.front.clone());
     groups.front.spawn("parked", expiring);
     groups.front.spawn("scheduler", runners.scheduler.run());
     groups.front.spawn("retention", runners.retention.run());

@@ -18,6 +18,7 @@ use super::providers;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
+use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
@@ -71,7 +72,7 @@ pub(super) struct Parts {
     pub(super) commands: Arc<CommandTable>,
     pub(super) delivery: Arc<dyn Delivery>,
     pub(super) owners: Arc<dyn Owners>,
-    pub(super) locales: Arc<Locales>,
+    pub(super) languages: Languages,
     pub(super) parked: Parked,
     /// The model that answers where no chat has chosen another.
     pub(super) model: String,
@@ -89,7 +90,7 @@ struct Base<'a> {
     sender: Sender,
     live: Arc<Live>,
     prompts: Arc<Prompts>,
-    locales: Arc<Locales>,
+    languages: Languages,
     vitals: Arc<Vitals>,
     admins: Arc<dyn Admins>,
     parked: Parked,
@@ -117,7 +118,7 @@ pub(super) async fn build(
     let delivery: Arc<dyn Delivery> = Arc::new(TelegramDelivery {
         sender: base.sender.clone(),
         live: base.live.clone(),
-        locales: base.locales.clone(),
+        languages: base.languages.clone(),
         parked: base.parked.clone(),
         tasks: base.store.clone(),
         settings: base.store.clone(),
@@ -127,6 +128,7 @@ pub(super) async fn build(
         sender: late(&base),
         access: settings.access.clone(),
         settings: base.store.clone(),
+        languages: base.languages.clone(),
     });
     let turns = Arc::new(turns(&base, ledger.clone(), delivery.clone(), owners.clone()));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
@@ -160,9 +162,9 @@ pub(super) async fn build(
         background: groups.front.clone(),
     };
     let retention = retention(&base);
-    let (store, locales, parked) = (base.store, base.locales, base.parked);
+    let (store, languages, parked) = (base.store, base.languages, base.parked);
     let model = ledger.models.default_model().to_string();
-    let parts = Parts { store, router, commands, delivery, owners, locales, parked, model };
+    let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
     Ok((parts, Runners { scheduler, retention, poller }))
 }
 
@@ -173,7 +175,7 @@ fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) ->
         settings: base.store.clone(),
         conversations: base.store.clone(),
         mailboxes: mailboxes.clone(),
-        locales: base.locales.clone(),
+        languages: base.languages.clone(),
         owners,
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
@@ -205,6 +207,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());
     let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), background };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
+    let languages = Languages { locales, settings: store.clone() };
     let vitals = Arc::new(Vitals::new(clock.now()));
     let parked = Parked::new(store.clone(), store.clone(), clock.clone());
     let clock = clock.clone();
@@ -219,7 +222,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
         sender,
         live,
         prompts,
-        locales,
+        languages,
         vitals,
         admins,
         parked,
@@ -258,7 +261,7 @@ fn turns(
         settings: settings.clone(),
         tools: tools.clone(),
         ledger: ledger.clone(),
-        locales: base.locales.clone(),
+        locales: base.languages.locales.clone(),
         parked: base.parked.clone(),
         delivery,
         owners,
@@ -272,6 +275,7 @@ fn turns(
         ender,
         conversations,
         tasks: base.store.clone(),
+        languages: base.languages.clone(),
         bus,
         reporter,
     }
@@ -311,7 +315,7 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
             all_tools: tools,
         },
         models: ledger.models.clone(),
-        locales: base.locales.clone(),
+        locales: base.languages.locales.clone(),
         max_passes: limits.max_passes,
         reporter,
     }
@@ -371,7 +375,7 @@ fn late(base: &Base<'_>) -> Sender {
 fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes) -> Handles {
     let cards = Cards {
         sender: late(base),
-        locales: base.locales.clone(),
+        languages: base.languages.clone(),
         admins: base.admins.clone(),
         vitals: base.vitals.clone(),
     };

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use super::parts::Parts;
-use crate::prompts::texts::fill;
+use crate::prompts::texts::{Texts, fill};
 use crate::store::Store;
 use crate::store::engine::has_room;
 
@@ -42,8 +42,8 @@ impl Pause {
             return;
         }
         self.pauses = None;
-        let texts = parts.locales.of(None);
-        parts.owners.tell(&fill(&texts.store_failed, &[("reason", reason)])).await;
+        let words = |texts: &Texts| fill(&texts.store_failed, &[("reason", reason)]);
+        parts.owners.tell(parts.languages.locales.map(words)).await;
     }
 
     /// The bot has started: tells the owners that it goes on, if it had paused.
@@ -55,7 +55,7 @@ impl Pause {
         self.ended = Some(Instant::now());
         // Words that are sent again and again would be worse than none: of a store that fails at once, nothing is said.
         if parts.store.flush().await.is_ok() {
-            parts.owners.tell(&parts.locales.of(None).store_resumed).await;
+            parts.owners.tell(parts.languages.locales.map(|texts| texts.store_resumed.clone())).await;
         }
     }
 

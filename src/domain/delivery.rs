@@ -32,7 +32,7 @@ pub struct PendingDelivery {
     /// How often the part after those has been sent again because nobody knew whether Telegram had taken it.
     #[serde(default)]
     pub repeats: u32,
-    /// The IETF tag of the language that the person's client speaks, for words on buttons.
+    /// The IETF tag of the language to speak to the person in, for words on buttons; that of the chat counts first.
     #[serde(default)]
     pub language: Option<String>,
     /// The buttons under its last part, by which the person may act on it.

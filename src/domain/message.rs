@@ -36,7 +36,7 @@ pub struct Inbound {
     pub place: Place,
     /// The person, or the channel, that wrote it.
     pub speaker: Speaker,
-    /// The IETF language tag of the writer's Telegram client.
+    /// The IETF tag of the language to speak to the writer in: that of their Telegram client, unless the chat has set one.
     pub language: Option<String>,
     /// When Telegram received it, UTC, in whole seconds.
     pub sent_at: DateTime<Utc>,

@@ -1,11 +1,10 @@
 //! What people read, in their language: one YAML file a language in `prompts/locales/`. Used by whoever writes to a chat.
 //! A new text is a line in each of these files.
 
-use std::collections::HashMap;
-
 use chrono::{DateTime, Datelike, TimeZone, Timelike};
 use serde::Deserialize;
 
+use crate::domain::language::{ByLanguage, primary};
 use crate::domain::task::Reason;
 
 // The struct `Texts`: `build.rs` makes it from the keys of `prompts/locales/en.yaml`.
@@ -18,11 +17,7 @@ const FILES: [(&str, &str); 2] = [
 ];
 
 /// The texts of every language.
-#[derive(Debug)]
-pub struct Locales {
-    by_tag: HashMap<&'static str, Texts>,
-    default: Texts,
-}
+pub type Locales = ByLanguage<Texts>;
 
 impl Locales {
     /// Reads the embedded files.
@@ -30,26 +25,27 @@ impl Locales {
     /// # Errors
     /// Names the language whose file does not fit.
     pub fn load() -> Result<Self, String> {
-        let mut by_tag = HashMap::new();
-        for (tag, file) in FILES {
-            let texts: Texts = serde_saphyr::from_str(file)
-                .map_err(|error| format!("prompts/locales/{tag}.yaml: {error}"))?;
-            drop(by_tag.insert(tag, texts));
-        }
-        let default = by_tag.get(FILES[0].0).cloned().ok_or("no language at all")?;
-        Ok(Self { by_tag, default })
+        let read = |(tag, file): (&'static str, &str)| match serde_saphyr::from_str::<Texts>(file) {
+            Ok(texts) => Ok((tag, texts)),
+            Err(error) => Err(format!("prompts/locales/{tag}.yaml: {error}")),
+        };
+        let [first, others @ ..] = FILES;
+        Ok(Self::new(read(first)?, others.into_iter().map(read).collect::<Result<_, _>>()?))
     }
 
-    /// The texts for an IETF tag such as `pt-BR`; English for an unknown one.
+    /// The tag of the one language that these words name: `pt` for `Brazilian Portuguese`, `português` or `pt-BR`. `None` if
+    /// they name none that there are texts in, or several.
     #[must_use]
-    pub fn of(&self, tag: Option<&str>) -> &Texts {
-        let language = tag.and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default();
-        self.by_tag.get(language.to_ascii_lowercase().as_str()).unwrap_or(&self.default)
-    }
-
-    /// Every language's tag with its texts.
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Texts)> {
-        FILES.iter().filter_map(|(tag, _)| Some((*tag, self.by_tag.get(tag)?)))
+    pub fn named(&self, words: &str) -> Option<&'static str> {
+        let text = words.trim().to_lowercase();
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+        let is_named = |texts: &Texts| {
+            let names = texts.language_names.to_lowercase();
+            names.split_whitespace().any(|name| words.contains(&name))
+        };
+        let mut named = self.all().filter(|(tag, texts)| primary(&text) == *tag || is_named(texts));
+        let (tag, _) = named.next()?;
+        named.next().is_none().then_some(tag)
     }
 }
 
@@ -156,6 +152,27 @@ mod tests {
         assert_eq!(locales.of(Some("pt-BR")).language_name, "Português");
         assert_eq!(locales.of(Some("xx")).language_name, "English");
         assert_eq!(locales.of(None).language_name, "English");
+    }
+
+    #[test]
+    fn words_name_a_language() {
+        let locales = Locales::load().unwrap();
+        let cases = [
+            ("English", Some("en")),
+            ("british english, please", Some("en")),
+            ("inglês", Some("en")),
+            ("Português", Some("pt")),
+            ("Brazilian Portuguese", Some("pt")),
+            ("PT-br", Some("pt")),
+            ("португальский", Some("pt")),
+            ("Latvian", None),
+            ("English and Portuguese", None),
+            ("en español", None),
+            ("", None),
+        ];
+        for (words, wanted) in cases {
+            assert_eq!(locales.named(words), wanted, "{words}");
+        }
     }
 
     #[test]

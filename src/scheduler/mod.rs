@@ -23,8 +23,9 @@ use crate::domain::task::{
     Cost, Ended, Lease, MAX_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, Tell, Wake,
 };
 use crate::ids::{RunId, TaskId};
+use crate::languages::Languages;
 use crate::policy::access::{Verdict, judge};
-use crate::prompts::texts::Locales;
+use crate::prompts::texts::Texts;
 use crate::shutdown::TaskTracker;
 use crate::store::{ConversationStore, Result, SettingsStore, StoreError, TaskStore};
 use crate::turn::queue::{Job, Mailboxes};
@@ -53,8 +54,8 @@ pub struct Scheduler {
     pub conversations: Arc<dyn ConversationStore>,
     /// The queues that tasks run in.
     pub mailboxes: Mailboxes,
-    /// The texts for people, by language.
-    pub locales: Arc<Locales>,
+    /// The texts for people, and which of them a chat gets.
+    pub languages: Languages,
     /// Who is told of a clock that was set.
     pub owners: Arc<dyn Owners>,
     /// Gives the current time: tasks are due by it.
@@ -139,7 +140,8 @@ impl Scheduler {
         }
         let seconds = step.map(|step| step.num_seconds());
         tracing::warn!(?seconds, changed, "the clock of the machine was set");
-        self.owners.tell(&notice::clock_set(self.locales.of(None), step, changed)).await;
+        let words = |texts: &Texts| notice::clock_set(texts, step, changed);
+        self.owners.tell(self.languages.locales.map(words)).await;
     }
 
     /// Does what is due; gives the time of what comes next. What is due and waits for its place is begun when a run ends,
@@ -269,13 +271,14 @@ impl Scheduler {
             match &task.tell {
                 Some(Tell::Missed(_)) => missed.entry(task.place.conversation()).or_default().push(task),
                 Some(tell) => {
-                    self.send(&[task], notice::notice(&self.locales, task, tell, self.clock.now())).await?
+                    self.send(&[task], notice::notice(&self.languages, task, tell, self.clock.now()).await)
+                        .await?
                 }
                 None => {}
             }
         }
         for tasks in missed.values() {
-            if let Some(notice) = notice::missed_notice(&self.locales, tasks, self.clock.now()) {
+            if let Some(notice) = notice::missed_notice(&self.languages, tasks, self.clock.now()).await {
                 self.send(tasks, notice).await?;
             }
         }

@@ -14,10 +14,12 @@ use crate::config::{EngineKind, StoreUrl};
 use crate::domain::access::AccessChange;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::delivery::DeliveryEnd;
+use crate::domain::language::ByLanguage;
 use crate::domain::message::Speaker;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, NewTask, RunStatus, State};
 use crate::ids::{BotId, ChatId, UserId};
+use crate::prompts::texts::Locales;
 use crate::store::kv::KvStore;
 use crate::store::{OutboxStore, TaskAdded, TaskLimits};
 use crate::turn::control::Control;
@@ -96,8 +98,8 @@ struct Told(Mutex<Vec<String>>);
 
 #[async_trait]
 impl Owners for Told {
-    async fn tell(&self, words: &str) {
-        self.0.lock().unwrap().push(words.to_owned());
+    async fn tell(&self, words: ByLanguage<String>) {
+        self.0.lock().unwrap().push(words.of(None).clone());
     }
 }
 
@@ -136,7 +138,10 @@ impl Bench {
             settings: Arc::new(self.worker.store.clone()),
             conversations: Arc::new(self.worker.store.clone()),
             mailboxes: Mailboxes::new(self.worker.clone(), self.background.clone()),
-            locales: Arc::new(Locales::load().unwrap()),
+            languages: Languages {
+                locales: Arc::new(Locales::load().unwrap()),
+                settings: Arc::new(self.worker.store.clone()),
+            },
             owners: self.worker.owners.clone(),
             clock: self.worker.clock.clone(),
             background: self.background.clone(),

@@ -65,6 +65,7 @@ macro_rules! methods {
 methods! {
     AnswerCallbackQuery = "answerCallbackQuery",
     DeleteMessage = "deleteMessage",
+    DeleteMyCommands = "deleteMyCommands",
     EditMessageText = "editMessageText",
     GetChatMember = "getChatMember",
     EditMessageReplyMarkup = "editMessageReplyMarkup",

@@ -18,7 +18,8 @@ use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::domain::task::MAX_ANSWER_MESSAGES;
 use crate::ids::{MessageId, RunId};
-use crate::prompts::texts::{Locales, Texts};
+use crate::languages::Languages;
+use crate::prompts::texts::Texts;
 use crate::store::{SettingsStore, StoreError, TaskStore};
 use crate::turn::parked::Parked;
 
@@ -29,8 +30,8 @@ pub struct TelegramDelivery {
     pub sender: Sender,
     /// The previews of turns in progress. A turn's preview is stopped before its answer is sent.
     pub live: Arc<Live>,
-    /// The texts on buttons and cards, by language.
-    pub locales: Arc<Locales>,
+    /// The texts on buttons and cards, and which of them a chat gets.
+    pub languages: Languages,
     /// Turns whose questions are sent, and wait for an answer.
     pub parked: Parked,
     /// The stored tasks, which task cards show.
@@ -208,13 +209,14 @@ impl TelegramDelivery {
     /// The messages that a delivery is made of, the first quoting the question, the last with the buttons; `None` if
     /// that cannot be found out now.
     async fn messages(&self, delivery: &PendingDelivery) -> Option<Vec<Outgoing>> {
-        let texts = self.texts(delivery);
+        let language = self.languages.of(delivery.place.chat, delivery.language.as_deref()).await;
+        let texts = self.languages.locales.of(language.as_deref());
         let card = match delivery.card {
             Some(card) => card,
             None => {
                 let pieces = pieces(delivery);
                 let last = pieces.len().saturating_sub(1);
-                let message = |(at, piece)| self.outgoing(delivery, piece, at == 0, at == last);
+                let message = |(at, piece)| outgoing(texts, delivery, piece, at == 0, at == last);
                 return Some(pieces.into_iter().enumerate().map(message).collect());
             }
         };
@@ -249,8 +251,8 @@ impl TelegramDelivery {
                 // It has been said meanwhile.
                 Ok(config) if config.timezone.is_some() => Some(Vec::new()),
                 Ok(_) => {
-                    let (language, now) = (delivery.language.as_deref(), self.sender.clock.now());
-                    let clocks = Clocks { texts, language, now };
+                    let now = self.sender.clock.now();
+                    let clocks = Clocks { texts, language: language.as_deref(), now };
                     Some(vec![clocks.question(&delivery.place, self.default_zone).outgoing()])
                 }
                 Err(error) => {
@@ -259,28 +261,6 @@ impl TelegramDelivery {
                 }
             },
         }
-    }
-
-    fn texts(&self, delivery: &PendingDelivery) -> &Texts {
-        self.locales.of(delivery.language.as_deref())
-    }
-
-    /// A part of an answer: the first quotes the question, the last has the buttons.
-    fn outgoing(&self, delivery: &PendingDelivery, piece: Piece, is_first: bool, is_last: bool) -> Outgoing {
-        let texts = self.texts(delivery);
-        let actions = if is_last { delivery.actions.as_slice() } else { &[] };
-        let (content, file) = match piece {
-            Piece::Text(content) => (content, None),
-            Piece::File(file) => (Formatted::default(), Some(file)),
-            Piece::Whole(file, instead) => (instead, Some(file)),
-        };
-        let reply_to = delivery.reply_to.filter(|_| is_first);
-        let (preview, author) = (delivery.preview.clone(), delivery.author());
-        let mut buttons = action_buttons(actions, delivery.run, texts);
-        if is_last {
-            buttons.extend(answer_buttons(delivery));
-        }
-        Outgoing { content, preview, reply_to, buttons, file, author, ..Outgoing::default() }
     }
 
     async fn send(
@@ -363,6 +343,29 @@ impl TelegramDelivery {
             tracing::error!(%error, run = %delivery.run, "a sent part could not be recorded; it may be repeated");
         }
     }
+}
+
+/// A part of an answer: the first quotes the question, the last has the buttons.
+fn outgoing(
+    texts: &Texts,
+    delivery: &PendingDelivery,
+    piece: Piece,
+    is_first: bool,
+    is_last: bool,
+) -> Outgoing {
+    let actions = if is_last { delivery.actions.as_slice() } else { &[] };
+    let (content, file) = match piece {
+        Piece::Text(content) => (content, None),
+        Piece::File(file) => (Formatted::default(), Some(file)),
+        Piece::Whole(file, instead) => (instead, Some(file)),
+    };
+    let reply_to = delivery.reply_to.filter(|_| is_first);
+    let (preview, author) = (delivery.preview.clone(), delivery.author());
+    let mut buttons = action_buttons(actions, delivery.run, texts);
+    if is_last {
+        buttons.extend(answer_buttons(delivery));
+    }
+    Outgoing { content, preview, reply_to, buttons, file, author, ..Outgoing::default() }
 }
 
 /// A row for each answer to choose from.

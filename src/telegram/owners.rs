@@ -10,7 +10,9 @@ use super::send::{Outgoing, Sender};
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
 use crate::domain::chat::{ChatKind, Place};
+use crate::domain::language::ByLanguage;
 use crate::ids::ChatId;
+use crate::languages::Languages;
 use crate::store::SettingsStore;
 
 /// Writes to owners named in the settings and by invite.
@@ -22,19 +24,21 @@ pub struct TelegramOwners {
     pub access: AccessSettings,
     /// Owners who used an invite.
     pub settings: Arc<dyn SettingsStore>,
+    /// The languages of their chats.
+    pub languages: Languages,
 }
 
 #[async_trait]
 impl Owners for TelegramOwners {
-    async fn tell(&self, words: &str) {
-        let (this, words) = (self.clone(), words.to_owned());
+    async fn tell(&self, words: ByLanguage<String>) {
+        let this = self.clone();
         // Whoever has caused it does not wait for it.
         self.sender.background.spawn("owners", async move { this.write(&words).await });
     }
 }
 
 impl TelegramOwners {
-    async fn write(&self, words: &str) {
+    async fn write(&self, words: &ByLanguage<String>) {
         let invited = self.settings.access().await.map(|list| list.owners).unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
             Vec::new()
@@ -45,7 +49,8 @@ impl TelegramOwners {
         owners.dedup();
         for owner in owners {
             let place = Place { chat: ChatId(owner), kind: ChatKind::Private, title: None, topic: None };
-            let content = Formatted { text: words.to_owned(), entities: Vec::new() };
+            let language = self.languages.of(place.chat, None).await;
+            let content = Formatted { text: words.of(language.as_deref()).clone(), entities: Vec::new() };
             let message = Outgoing { content, ..Outgoing::default() };
             if let Err(unsent) = self.sender.send(&place, &message, &CancellationToken::new()).await {
                 tracing::warn!(owner, ?unsent, "an owner could not be told");

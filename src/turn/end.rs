@@ -241,9 +241,8 @@ impl Ender {
             }
         }
         let spent = self.ledger.spent_today();
-        let texts = self.locales.of(None);
         let (tokens, money) = (tokens(spent.tokens), spent.money());
         let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
-        self.owners.tell(&fill(&texts.caps_reached, &values)).await;
+        self.owners.tell(self.locales.map(|texts| fill(&texts.caps_reached, &values))).await;
     }
 }

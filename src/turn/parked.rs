@@ -17,7 +17,8 @@ use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::ids::{MessageId, RunId, UserId};
-use crate::prompts::texts::{Locales, fill};
+use crate::languages::Languages;
+use crate::prompts::texts::fill;
 use crate::shutdown::TaskTracker;
 use crate::store::{ConversationStore, ParkedStore, StoreError};
 use crate::text::one_line;
@@ -277,13 +278,13 @@ impl Parked {
     }
 
     /// Gives up what has waited too long, with a word to the person, until the bot stops.
-    pub async fn expire(self, mailboxes: Mailboxes, locales: Arc<Locales>, background: TaskTracker) {
+    pub async fn expire(self, mailboxes: Mailboxes, languages: Languages, background: TaskTracker) {
         tokio::select! {
             () = background.stopping() => return,
             () = tokio::time::sleep(START_PAUSE) => {}
         }
         loop {
-            let pause = self.expire_due(&mailboxes, &locales).await;
+            let pause = self.expire_due(&mailboxes, &languages).await;
             let slept = async {
                 match pause {
                     Some(pause) => tokio::time::sleep(pause).await,
@@ -299,14 +300,14 @@ impl Parked {
     }
 
     /// Gives up what is due; gives how long nothing more is.
-    async fn expire_due(&self, mailboxes: &Mailboxes, locales: &Locales) -> Option<Duration> {
+    async fn expire_due(&self, mailboxes: &Mailboxes, languages: &Languages) -> Option<Duration> {
         loop {
             let first = self.waiting().iter().min_by_key(|one| one.parked.expires_at).cloned()?.parked;
             let now = self.0.clock.now();
             if first.expires_at > now {
                 return Some((first.expires_at - now).to_std().unwrap_or_default().min(MAX_SLEEP));
             }
-            if let Err(error) = self.expire_one(&first, mailboxes, locales).await {
+            if let Err(error) = self.expire_one(&first, mailboxes, languages).await {
                 tracing::error!(%error, label = error.label(), "a question could not be given up");
                 return Some(RETRY);
             }
@@ -317,10 +318,10 @@ impl Parked {
         &self,
         parked: &ParkedTurn,
         mailboxes: &Mailboxes,
-        locales: &Locales,
+        languages: &Languages,
     ) -> Result<(), StoreError> {
         tracing::info!(run = %parked.turn.id, "a question was not answered in time");
-        let texts = locales.of(parked.language.as_deref());
+        let texts = languages.texts(parked.place.chat, parked.language.as_deref()).await;
         let question = one_line(&parked.question.text, NAMED_CHARS);
         let words = fill(&texts.question_expired, &[("question", &question)]);
         let words = PendingDelivery::new(parked.turn.id, parked.place.clone(), words, self.0.clock.now());

@@ -23,6 +23,7 @@ use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::task::Task;
 use crate::domain::turn::{ActiveTurn, TurnEnd};
 use crate::ids::RunId;
+use crate::languages::Languages;
 use crate::store::{ConversationStore, StoreError, TaskStore};
 
 /// Runs the jobs of the queues: passes a turn from preparation to its end.
@@ -42,6 +43,8 @@ pub struct Turns {
     pub conversations: Arc<dyn ConversationStore>,
     /// The store of scheduled tasks.
     pub tasks: Arc<dyn TaskStore>,
+    /// The languages in which runs of tasks speak.
+    pub languages: Languages,
     /// Publishes the events of turns.
     pub bus: Bus,
     /// Reports failures to the log and to `/status`.
@@ -192,7 +195,8 @@ impl Turns {
         match begun.await {
             // It runs where it was leased, also if the chat has got another id since.
             Ok(Some((turn, task, taken_up))) => {
-                let question = Question::of_task(Task { place, ..task }, lease.since);
+                let language = self.languages.of(place.chat, task.language.as_deref()).await;
+                let question = Question::of_task(Task { place, language, ..task }, lease.since);
                 self.work(turn, question, taken_up, control).await
             }
             // It is not wanted any more, or has its answer already.

@@ -19,6 +19,7 @@ mod faults;
 mod formats;
 mod groups;
 mod history;
+mod languages;
 mod live;
 mod load;
 mod long_answers;

@@ -65,7 +65,7 @@ pub struct Task {
     pub place: Place,
     /// Who asked for it; its cost is theirs.
     pub creator: Speaker,
-    /// The IETF tag of the language that the creator's client speaks.
+    /// The IETF tag of the language that was spoken to the creator; that of its chat counts first.
     pub language: Option<String>,
     /// The instruction that the model gets at each run.
     pub prompt: String,
@@ -269,7 +269,7 @@ pub struct NewTask {
     pub place: Place,
     /// The person who asked for it; their rights are checked at each run.
     pub creator: Speaker,
-    /// The IETF tag of the language that their client speaks.
+    /// The IETF tag of the language that is spoken to them.
     pub language: Option<String>,
     /// The instruction that the model gets at each run.
     pub prompt: String,

@@ -9,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 use super::asker::Asker;
 use super::card::Card;
 use crate::ids::MessageId;
+use crate::languages::Languages;
 use crate::outbound::Urgency;
 use crate::policy::access::{Admins, Standing, may_change};
-use crate::prompts::texts::{Locales, Texts};
+use crate::prompts::texts::Texts;
 use crate::store::StoreError;
 use crate::telegram::api::AnswerCallbackQuery;
 use crate::telegram::send::{Outgoing, Sender, Unsent};
@@ -25,8 +26,8 @@ const TOAST_CHARS: usize = 190;
 pub struct Cards {
     /// Sends and edits messages within the rate limits.
     pub sender: Sender,
-    /// The texts for people, by language.
-    pub locales: Arc<Locales>,
+    /// The texts for people, and which of them a chat gets.
+    pub languages: Languages,
     /// Who administers a chat.
     pub admins: Arc<dyn Admins>,
     /// Where failures of the store are noted.
@@ -37,7 +38,13 @@ impl Cards {
     /// Texts in somebody's language.
     #[must_use]
     pub fn texts(&self, asker: &Asker) -> &Texts {
-        self.locales.of(asker.language.as_deref())
+        self.languages.locales.of(asker.language.as_deref())
+    }
+
+    /// Somebody who has changed settings of the chat: they may be spoken to in another language now.
+    pub async fn again(&self, asker: &Asker) -> Asker {
+        let language = self.languages.of(asker.place.chat, asker.language.as_deref()).await;
+        Asker { language, ..asker.clone() }
     }
 
     /// The current time, UTC.

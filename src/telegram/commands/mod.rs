@@ -10,6 +10,7 @@ mod command;
 mod config;
 mod handles;
 mod help;
+mod menu;
 mod model;
 mod new;
 mod notes;

@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
 use super::command::{Access, Command, Outcome, Press, PressError, Pressed, Request};
+use super::menu::Menus;
 use super::notices;
 use crate::config::AccessSettings;
 use crate::domain::message::Inbound;
-use crate::ids::{MessageId, UpdateId};
+use crate::ids::{ChatId, MessageId, UpdateId};
+use crate::languages::Languages;
 use crate::policy::access::{Standing, Verdict, judge};
-use crate::prompts::texts::Texts;
 use crate::store::{SettingsStore, StoreError};
-use crate::telegram::api::SetMyCommands;
 use crate::telegram::callback;
 use crate::telegram::inbound::{CommandLine, place, speaker_of};
 use crate::telegram::views::CallbackView;
@@ -31,6 +29,7 @@ pub struct CommandTable {
     access: AccessSettings,
     settings: Arc<dyn SettingsStore>,
     commands: Vec<Arc<dyn Command>>,
+    menus: Menus,
 }
 
 /// A command that cannot be registered.
@@ -42,7 +41,7 @@ impl CommandTable {
     /// A table without commands. `access` and `settings` say who may press buttons.
     #[must_use]
     pub fn new(cards: Cards, access: AccessSettings, settings: Arc<dyn SettingsStore>) -> Self {
-        Self { cards, access, settings, commands: Vec::new() }
+        Self { cards, access, settings, commands: Vec::new(), menus: Menus::default() }
     }
 
     /// Adds a command behind those there are.
@@ -87,6 +86,8 @@ impl CommandTable {
             commands: &self.commands,
         };
         let done = command.run(&request).await;
+        // It may have changed the language.
+        self.keep_menu(asker.place.chat).await;
         done.unwrap_or_else(|error| self.cards.failed(asker, &error).into())
     }
 
@@ -99,7 +100,9 @@ impl CommandTable {
 
     /// Answers a press that nothing is done for, and says what there is no room in, if anything.
     pub async fn answer_quietly(&self, view: &CallbackView, full: Option<Full>) {
-        let texts = self.cards.locales.of(view.from.language_code.as_deref());
+        let chat = view.message.as_ref().map(|message| ChatId(message.chat.id));
+        let client = view.from.language_code.as_deref();
+        let texts = self.cards.languages.texts(chat.unwrap_or(ChatId(view.from.id)), client).await;
         let words = full.map(|full| notices::no_room(texts, full));
         self.cards.answer(&view.id, words.as_deref()).await;
     }
@@ -120,7 +123,9 @@ impl CommandTable {
         };
         let data = view.data.as_deref().unwrap_or_default();
         let press = Press { update, asker: &asker, message, data };
-        let (job, toast, once) = match self.pressed(&press).await {
+        let pressed = self.pressed(&press).await;
+        self.keep_menu(asker.place.chat).await;
+        let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
             Pressed::Shown { toast, card } => {
                 self.cards.answer(&view.id, toast.as_deref()).await;
@@ -193,29 +198,26 @@ impl CommandTable {
             return Ok(None);
         };
         let id = MessageId(message.message_id);
-        let language = view.from.language_code.clone();
+        let language = self.language(place.chat, view.from.language_code.as_deref()).await;
         Ok(Some((Asker { place, speaker, language, standing, message: Some(id) }, id)))
     }
 
     /// Gives Telegram the list of commands that everybody sees, in each language.
     pub async fn publish(&self) {
-        for (tag, texts) in self.cards.locales.all() {
-            // English is also what everybody else sees.
-            let body = match tag {
-                "en" => json!({"commands": self.listed(texts)}),
-                other => json!({"commands": self.listed(texts), "language_code": other}),
-            };
-            if let Err(error) = self.cards.sender.api.call(SetMyCommands(body)).await {
-                tracing::warn!(%error, language = tag, "the list of commands could not be registered");
-            }
-        }
+        self.menus.publish(&self.cards, &self.commands).await;
     }
 
-    fn listed(&self, texts: &Texts) -> Vec<Value> {
-        let everybodys = self.commands.iter().filter(|command| command.access() == Access::Everybody);
-        everybodys
-            .map(|command| json!({"command": command.name(), "description": command.about(texts)}))
-            .collect()
+    /// The IETF tag of the language to speak in a chat, to somebody whose client speaks `client`. Where the chat has set one,
+    /// Telegram's list of its commands is in that language too.
+    pub async fn language(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
+        Languages::spoken(self.keep_menu(chat).await, client)
+    }
+
+    /// Keeps Telegram's list of a chat's commands in the language that the chat has set; gives its tag.
+    async fn keep_menu(&self, chat: ChatId) -> Option<&'static str> {
+        let set = self.cards.languages.set_in(chat).await;
+        self.menus.keep(&self.cards, &self.commands, chat, set);
+        set
     }
 }
 

@@ -47,7 +47,7 @@ impl Router {
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
             return Ok(Fate::Dropped("membership"));
         };
-        let language = member.from.language_code;
+        let language = self.commands.language(place.chat, member.from.language_code.as_deref()).await;
         let asker = Asker { place, speaker, language, standing, message: None };
         let Some(card) = self.resting.returned(&asker).await? else { return Ok(Fate::Settled) };
         let this = Arc::clone(self);
@@ -74,7 +74,7 @@ impl Router {
         } else if self.access.mode != AccessMode::Open && !list.chats.contains(&place.chat) {
             return Ok(Fate::Settled);
         }
-        let language = member.from.language_code;
+        let language = self.commands.language(place.chat, member.from.language_code.as_deref()).await;
         let is_admin = member.new_chat_member.status == "administrator";
         let asker = Asker { place, speaker: adder, language, standing, message: None };
         let offer = self.resting.returned(&asker).await?;

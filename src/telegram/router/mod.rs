@@ -24,7 +24,7 @@ use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
-use crate::prompts::texts::fill;
+use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
 use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError, UnreadableUpdate};
 use crate::turn::parked::Parked;
@@ -112,9 +112,8 @@ impl Router {
         let is_new = self.odd_kinds.lock().is_ok_and(|mut told| told.insert(kind.to_owned()));
         if is_new {
             let id = update.id.to_string();
-            let words =
-                fill(&self.commands.cards.locales.of(None).update_odd, &[("kind", kind), ("id", &id)]);
-            self.owners.tell(&words).await;
+            let words = |texts: &Texts| fill(&texts.update_odd, &[("kind", kind), ("id", &id)]);
+            self.owners.tell(self.commands.cards.languages.locales.map(words)).await;
         }
         Ok(Fate::Settled)
     }
@@ -160,7 +159,7 @@ impl Router {
         let Some(view) = view.message else {
             return Ok(None);
         };
-        let Some(part) = inbound::read(update.id, &view, &self.me) else {
+        let Some(part) = self.read(update.id, &view).await else {
             return Ok(None);
         };
         let list = self.settings.access().await?;
@@ -168,6 +167,13 @@ impl Router {
             Verdict::Allow(standing) => Some(Question::new(part, standing)),
             Verdict::Stranger | Verdict::Ignore(_) => None,
         })
+    }
+
+    /// A message as the domain knows it, with the language to speak to its writer in; `None` for one that no person wrote.
+    async fn read(&self, id: UpdateId, view: &MessageView) -> Option<Inbound> {
+        let part = inbound::read(id, view, &self.me)?;
+        let language = self.commands.language(part.place.chat, part.language.as_deref()).await;
+        Some(Inbound { language, ..part })
     }
 
     async fn decide(
@@ -211,7 +217,7 @@ impl Router {
             self.parked.reload().await?;
             return Ok(Fate::Settled);
         }
-        let Some(part) = inbound::read(id, view, &self.me) else {
+        let Some(part) = self.read(id, view).await else {
             return Ok(Fate::Dropped("no_person"));
         };
         let command = inbound::command(view, &self.me);

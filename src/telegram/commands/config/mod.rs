@@ -116,7 +116,7 @@ impl Config {
         }
         let value = Some(value.trim()).filter(|value| !value.eq_ignore_ascii_case("clear"));
         match self.change(asker, field, value).await? {
-            Ok(hint) => Ok(with_hint(self.card(asker).await?, hint)),
+            Ok(hint) => Ok(with_hint(self.card(&self.cards.again(asker).await).await?, hint)),
             Err(complaint) => Ok(Card::text(complaint)),
         }
     }
@@ -129,8 +129,9 @@ impl Config {
     ) -> Result<Pressed, StoreError> {
         Ok(match self.change(asker, field, value).await? {
             Ok(hint) => {
-                let card = with_hint(self.card(asker).await?, hint);
-                Pressed::both(&self.cards.texts(asker).config_saved, card)
+                let asker = self.cards.again(asker).await;
+                let card = with_hint(self.card(&asker).await?, hint);
+                Pressed::both(&self.cards.texts(&asker).config_saved, card)
             }
             Err(complaint) => Pressed::toast(complaint),
         })
