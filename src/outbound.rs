@@ -2,7 +2,8 @@
 //! model's calls alike, because Telegram counts both against the same limits.
 //!
 //! Telegram's limits (Bot FAQ): about 30 messages a second in all, one a second in a chat with short bursts, and 20 a
-//! minute in a group. A 429 answer with `retry_after` pauses that chat until then.
+//! minute in a group. A private chat may burst, so that short messages that follow each other do not wait a second each.
+//! A 429 answer with `retry_after` pauses that chat until then.
 //!
 //! Where more waits than may leave, answers leave in the order they came, cards for owners beside them, and notices
 //! only while no answer waits.
@@ -22,6 +23,8 @@ use crate::ids::ChatId;
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(30).unwrap();
 /// Without a bound of its own a quota lets a whole second's worth through at once, and as many again within that second.
 const BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
+/// How many messages of a private chat may leave at once, after so many seconds without any.
+const PRIVATE_BURST: NonZeroU32 = NonZeroU32::new(20).unwrap();
 const CHAT_BURST: NonZeroU32 = NonZeroU32::new(3).unwrap();
 const GROUP_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
 /// What may be left out takes no more of a group's minute than this, so that answers always find room.
@@ -63,6 +66,7 @@ pub struct RateLimiter {
     notices: DefaultDirectRateLimiter,
     notice_turn: tokio::sync::Mutex<()>,
     notice_room: Arc<Semaphore>,
+    private: DefaultKeyedRateLimiter<ChatId>,
     chats: DefaultKeyedRateLimiter<ChatId>,
     groups: DefaultKeyedRateLimiter<ChatId>,
     previews: DefaultKeyedRateLimiter<ChatId>,
@@ -74,6 +78,7 @@ pub struct RateLimiter {
 struct Quotas {
     all: Quota,
     notices: Quota,
+    private: Quota,
     chat: Quota,
     group: Quota,
     previews: Quota,
@@ -100,6 +105,7 @@ impl Default for RateLimiter {
         Self::with(&Quotas {
             all: Quota::per_second(PER_SECOND).allow_burst(BURST),
             notices: Quota::per_second(NOTICES_PER_SECOND).allow_burst(NonZeroU32::MIN),
+            private: Quota::per_second(NonZeroU32::MIN).allow_burst(PRIVATE_BURST),
             chat: Quota::per_second(NonZeroU32::MIN).allow_burst(CHAT_BURST),
             group: Quota::per_minute(GROUP_PER_MINUTE),
             previews: Quota::per_minute(PREVIEWS_PER_MINUTE).allow_burst(PREVIEWS_BURST),
@@ -112,7 +118,7 @@ impl RateLimiter {
     #[must_use]
     pub fn unpaced() -> Self {
         let all = Quota::per_second(NonZeroU32::MAX);
-        Self::with(&Quotas { all, notices: all, chat: all, group: all, previews: all })
+        Self::with(&Quotas { all, notices: all, private: all, chat: all, group: all, previews: all })
     }
 
     fn with(quotas: &Quotas) -> Self {
@@ -123,6 +129,7 @@ impl RateLimiter {
             notices: governor::RateLimiter::direct(quotas.notices),
             notice_turn: tokio::sync::Mutex::default(),
             notice_room: Arc::new(Semaphore::new(MAX_NOTICES)),
+            private: governor::RateLimiter::keyed(quotas.private),
             chats: governor::RateLimiter::keyed(quotas.chat),
             groups: governor::RateLimiter::keyed(quotas.group),
             previews: governor::RateLimiter::keyed(quotas.previews),
@@ -146,7 +153,7 @@ impl RateLimiter {
     /// group takes in a minute count as that many.
     pub async fn acquire_many(&self, chat: ChatId, messages: usize, urgency: Urgency) {
         self.sweep();
-        self.chats.until_key_ready(&chat).await;
+        self.of_chat(chat).until_key_ready(&chat).await;
         if chat.is_group() {
             for _ in 0..messages.min(GROUP_PER_MINUTE.get() as usize) {
                 self.groups.until_key_ready(&chat).await;
@@ -190,9 +197,14 @@ impl RateLimiter {
         // What is bounded most closely first: each look takes a share where there is one.
         self.paused_until(chat).is_none()
             && (!chat.is_group() || has_room(&self.previews))
-            && has_room(&self.chats)
+            && has_room(self.of_chat(chat))
             && (!chat.is_group() || has_room(&self.groups))
             && self.has_room_beside_answers()
+    }
+
+    /// What holds for each message of this chat.
+    fn of_chat(&self, chat: ChatId) -> &DefaultKeyedRateLimiter<ChatId> {
+        if chat.is_group() { &self.chats } else { &self.private }
     }
 
     /// What may be left out takes no room that an answer waits for.
@@ -215,6 +227,7 @@ impl RateLimiter {
 
     fn sweep(&self) {
         if self.acquired.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+            self.private.retain_recent();
             self.chats.retain_recent();
             self.groups.retain_recent();
             self.previews.retain_recent();
@@ -267,13 +280,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_group_gets_twenty_a_minute_and_a_chat_one_a_second() {
+    async fn a_group_gets_twenty_a_minute_and_a_private_chat_a_burst() {
         let limiter = RateLimiter::default();
         let burst = |chat: ChatId, limiter: &DefaultKeyedRateLimiter<ChatId>| {
             (0..40).filter(|_| limiter.check_key(&chat).is_ok()).count()
         };
         assert_eq!(burst(ChatId(-1), &limiter.groups), 20);
-        assert_eq!(burst(ChatId(1), &limiter.chats), 3);
+        assert_eq!(burst(ChatId(-2), limiter.of_chat(ChatId(-2))), 3);
+        assert_eq!(burst(ChatId(1), limiter.of_chat(ChatId(1))), 20);
     }
 
     #[tokio::test]

@@ -34,11 +34,12 @@ use crate::store::TaskLimits;
 use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
-use crate::telegram::commands::{Cards, CommandTable, Handles, RestingTasks, Zones};
+use crate::telegram::commands::{AccessRequests, Cards, CommandTable, Handles, RestingTasks, Zones};
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
 use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
+use crate::telegram::newest::Newest;
 use crate::telegram::owners::TelegramOwners;
 use crate::telegram::poller::Poller;
 use crate::telegram::questions::take_buttons_off;
@@ -115,6 +116,7 @@ pub(super) async fn build(
     let models = models(&settings.model, &providers, &base.http)?;
     let models = models.with_outside_search(settings.tavily.key.is_some());
     let ledger = ledger(&base, models).await?;
+    let newest = Newest::default();
     let delivery: Arc<dyn Delivery> = Arc::new(TelegramDelivery {
         sender: base.sender.clone(),
         live: base.live.clone(),
@@ -123,6 +125,7 @@ pub(super) async fn build(
         tasks: base.store.clone(),
         settings: base.store.clone(),
         default_zone: settings.timezone,
+        newest: newest.clone(),
     });
     let owners: Arc<dyn Owners> = Arc::new(TelegramOwners {
         sender: late(&base),
@@ -146,11 +149,13 @@ pub(super) async fn build(
         parked: base.parked.clone(),
         rights: rights(&base),
         commands: commands.clone(),
+        requests: AccessRequests::new(&handles),
         zones: Zones::new(&handles),
         resting: RestingTasks::new(&handles),
         owners: owners.clone(),
         odd_kinds: Mutex::default(),
         clock: clock.clone(),
+        newest,
         // What a command shows may still go out while turns are being stopped.
         background: groups.back.clone(),
     });

@@ -17,7 +17,7 @@ pub struct PendingDelivery {
     pub entry: Option<EntryId>,
     /// The chat and topic that it is sent to.
     pub place: Place,
-    /// The message it answers; quoted in groups.
+    /// The message it answers; quoted in groups, and in private chats where other messages have come in between.
     pub reply_to: Option<MessageId>,
     /// The answer in Markdown.
     pub markdown: String,

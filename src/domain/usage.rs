@@ -92,14 +92,19 @@ impl Spent {
     }
 }
 
+/// How people read money whose amount nobody knows.
+pub const UNKNOWN_MONEY: &str = "$?";
+/// What follows an amount to which one comes that nobody knows.
+pub const PARTLY_UNKNOWN: &str = "+ ?";
+
 impl Spent {
     /// The money, as people read it: `$0.09`; with a `?` where the price of something was not known.
     #[must_use]
     pub fn money(self) -> String {
         match (self.nano_usd, self.unpriced) {
-            (0, 1..) => "$?".to_owned(),
+            (0, 1..) => UNKNOWN_MONEY.to_owned(),
             (nano_usd, 0) => dollars(nano_usd),
-            (nano_usd, _) => format!("{} + ?", dollars(nano_usd)),
+            (nano_usd, _) => format!("{} {PARTLY_UNKNOWN}", dollars(nano_usd)),
         }
     }
 }

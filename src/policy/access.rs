@@ -1,5 +1,6 @@
 //! Who may talk to the bot. Used by the Telegram side before anything else looks at a message.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use async_trait::async_trait;
@@ -54,6 +55,13 @@ pub fn judge(settings: &AccessSettings, list: &AccessList, place: &Place, user: 
 #[must_use]
 pub fn is_owner(settings: &AccessSettings, list: &AccessList, user: &UserId) -> bool {
     settings.owners.contains(user) || list.owners.contains(user)
+}
+
+/// The Telegram numbers of all owners, each once.
+#[must_use]
+pub fn owners(settings: &AccessSettings, list: &AccessList) -> Vec<i64> {
+    let owners = settings.owners.iter().chain(&list.owners).filter_map(UserId::telegram_id);
+    owners.collect::<BTreeSet<i64>>().into_iter().collect()
 }
 
 /// Whether the bot belongs to anyone yet.

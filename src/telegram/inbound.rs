@@ -145,8 +145,13 @@ fn words(view: &MessageView) -> (&str, &[EntityView]) {
     match (&view.text, &view.caption) {
         (Some(text), _) => (text, &view.entities),
         (None, Some(caption)) => (caption, &view.caption_entities),
-        (None, None) => ("", &[]),
+        (None, None) => (sticker(view).unwrap_or_default(), &[]),
     }
+}
+
+/// The emoji that a sticker stands for: people mean what it says.
+fn sticker(view: &MessageView) -> Option<&str> {
+    view.sticker.as_ref()?.emoji.as_deref()
 }
 
 fn mentions(text: &str, entities: &[EntityView], me: &Me) -> bool {
@@ -244,6 +249,9 @@ fn attachments(view: &MessageView) -> Vec<Attachment> {
     if let Some(largest) = view.photo.last() {
         return vec![file(Kind::Photo, largest)];
     }
+    if sticker(view).is_some() {
+        return Vec::new();
+    }
     // Telegram gives an animation as a document too: the first that is there tells what it is.
     let files = [
         (Kind::Animation, &view.animation),
@@ -333,6 +341,18 @@ mod tests {
         .unwrap();
         assert_eq!(inbound.text, "at 5");
         assert!(inbound.attachments.is_empty());
+    }
+
+    #[test]
+    fn a_sticker_is_read_as_its_emoji() {
+        let inbound = read_one(json!({"sticker": {"file_id": "s", "emoji": "😂"}})).unwrap();
+        assert_eq!((inbound.text.as_str(), inbound.attachments.len()), ("😂", 0));
+        let without = read_one(json!({"sticker": {"file_id": "s"}})).unwrap();
+        assert_eq!((without.text.as_str(), without.attachments[0].kind), ("", AttachmentKind::Sticker));
+        let reply = json!({"message_id": 3, "chat": {"id": -5}, "from": {"id": 12, "first_name": "B"},
+            "sticker": {"file_id": "s", "emoji": "🎉"}});
+        let inbound = read_one(json!({"text": "why?", "reply_to_message": reply})).unwrap();
+        assert_eq!(inbound.quotes.unwrap().text, "🎉");
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod files;
 pub mod inbound;
 pub mod live;
 pub mod markup;
+pub mod newest;
 pub mod owners;
 pub mod poller;
 pub mod questions;

@@ -9,10 +9,12 @@ use super::markup::Formatted;
 use super::send::{Outgoing, Sender};
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
+use crate::domain::access::AccessList;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::language::ByLanguage;
 use crate::ids::ChatId;
 use crate::languages::Languages;
+use crate::policy::access::owners;
 use crate::store::SettingsStore;
 
 /// Writes to owners named in the settings and by invite.
@@ -39,15 +41,11 @@ impl Owners for TelegramOwners {
 
 impl TelegramOwners {
     async fn write(&self, words: &ByLanguage<String>) {
-        let invited = self.settings.access().await.map(|list| list.owners).unwrap_or_else(|error| {
+        let list = self.settings.access().await.unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
-            Vec::new()
+            AccessList::default()
         });
-        let mut owners: Vec<i64> =
-            self.access.owners.iter().chain(&invited).filter_map(|user| user.telegram_id()).collect();
-        owners.sort_unstable();
-        owners.dedup();
-        for owner in owners {
+        for owner in owners(&self.access, &list) {
             let place = Place { chat: ChatId(owner), kind: ChatKind::Private, title: None, topic: None };
             let language = self.languages.of(place.chat, None).await;
             let content = Formatted { text: words.of(language.as_deref()).clone(), entities: Vec::new() };

@@ -1,11 +1,16 @@
 //! How a turn is told to end, and what it has to ask before it shows or does anything. The queues hold one half, the turn
 //! the other.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use super::question::Question;
+
+/// What a stop waits for the words of the turn that it ends.
+const STOP_WAIT: Duration = Duration::from_secs(5);
 
 /// How a turn is told to end, and what it has to ask before it shows or does anything. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +18,10 @@ pub struct Control {
     /// Cancelled when the turn is to end.
     pub cancel: CancellationToken,
     phase: Arc<Mutex<Phase>>,
+    /// Cancelled when the turn is over.
+    over: CancellationToken,
+    /// The words of the turn say that it was stopped.
+    told: Arc<AtomicBool>,
 }
 
 /// How far a turn has come.
@@ -76,6 +85,23 @@ impl Control {
     pub(super) fn stop(&self) -> bool {
         self.end(CancelReason::Stopped);
         !matches!(*lock(&self.phase), Phase::Parked)
+    }
+
+    /// The words of the turn say that it was stopped.
+    pub(super) fn tell_of_stop(&self) {
+        self.told.store(true, Ordering::Release);
+    }
+
+    /// The turn is over.
+    pub(super) fn finish(&self) {
+        self.over.cancel();
+    }
+
+    /// Whether the words of a turn that was stopped say so themselves. Waits until it is over, but not long: then nobody
+    /// knows, and they do not.
+    pub async fn has_told_of_stop(&self) -> bool {
+        let is_over = tokio::time::timeout(STOP_WAIT, self.over.cancelled()).await.is_ok();
+        is_over && self.told.load(Ordering::Acquire)
     }
 
     pub(super) fn is_open(&self) -> bool {

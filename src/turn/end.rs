@@ -69,6 +69,9 @@ impl Ender {
             if let Some(parked) = finish.end.parked {
                 self.wait(*parked, control).await;
             }
+            if matches!(outcome, Outcome::Stopped(_)) && finish.end.delivery.is_some() {
+                control.tell_of_stop();
+            }
             self.deliver(turn, finish.end.delivery, &control.cancel).await;
             for card in finish.end.cards {
                 self.delivery.deliver(card, &CancellationToken::new()).await;

@@ -19,7 +19,7 @@ async fn a_stranger_is_told_once_and_then_nothing_until_an_owner_allows_them() {
     world.otherwise(Reply::text("Hello."));
     let _bot = world.start().await;
     let told = world.told(BOB, BOB, "hello?").await;
-    assert_eq!(text(&told), "This bot is private. If you know its owner, give them this number: 12");
+    assert_eq!(text(&told), "This bot is private. I have asked its owner whether you may talk to me.");
     for words in ["hello??", "/start", "/allow 12"] {
         world.say(BOB, BOB, words);
     }
@@ -27,10 +27,10 @@ async fn a_stranger_is_told_once_and_then_nothing_until_an_owner_allows_them() {
     assert_eq!(world.bot_texts(BOB).len(), 1);
     assert!(world.asked().is_empty());
 
-    assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "12 may talk to me now.");
+    assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "Bob (@bob) may talk to me now.");
     assert_eq!(text(&world.told(BOB, BOB, "and now?").await), "Hello.");
     assert_eq!(text(&world.told(BOB, BOB, "/allow 13").await), "Only an owner of the bot can do that.");
-    assert_eq!(text(&world.told(ANN, ANN, "/Deny  12").await), "12 may no longer talk to me.");
+    assert_eq!(text(&world.told(ANN, ANN, "/Deny  12").await), "Bob (@bob) may no longer talk to me.");
     world.say(BOB, BOB, "still there?");
     world.caught_up().await;
     assert_eq!(world.bot_texts(BOB).len(), 3);
@@ -62,19 +62,23 @@ async fn allow_and_deny_explain_themselves() {
     let _bot = world.start().await;
     let card = world.told(ANN, ANN, "/allow").await;
     assert!(
-        text(&card).contains("Owners: 11\nPeople: nobody\nGroups: nobody\nDenied: nobody\nMode: allowlist"),
+        text(&card)
+            .contains("Owners: Ann (@ann)\nPeople: nobody\nGroups: nobody\nDenied: nobody\nMode: allowlist"),
         "{card}"
     );
     let card = world.told(ANN, ANN, "/allow Bob").await;
-    assert_eq!(text(&card), "Say whom: /allow NUMBER, the number the stranger was told.");
-    assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "12 may no longer talk to me.");
+    assert_eq!(
+        text(&card),
+        "Say whom: /allow and a number, the @username of somebody on the list, or as a reply to a message of theirs."
+    );
+    assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Bob (@bob) may no longer talk to me.");
     assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Nothing to change: that was so already.");
     let card = world.told(ANN, ANN, "/deny").await;
-    assert!(text(&card).contains("People: nobody\nGroups: nobody\nDenied: 12\nMode"), "{card}");
+    assert!(text(&card).contains("People: nobody\nGroups: nobody\nDenied: Bob (@bob)\nMode"), "{card}");
     assert!(text(&world.told(ANN, ANN, "/deny 11").await).starts_with("That is an owner"));
-    assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "12 may talk to me now.");
+    assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "Bob (@bob) may talk to me now.");
     let card = world.told(ANN, ANN, "/allow").await;
-    assert!(text(&card).contains("People: 12\nGroups: nobody\nDenied: nobody\nMode"), "{card}");
+    assert!(text(&card).contains("People: Bob (@bob)\nGroups: nobody\nDenied: nobody\nMode"), "{card}");
 }
 
 /// Says something to the bot in a group and gives whether it was answered before Ann's next words there.
@@ -103,7 +107,7 @@ async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
             assert!(is_heard(&world, BOB, TEAM, words).await, "{mode}: {words}");
         }
         let card = world.told(ANN, TEAM, "/config@figaro_bot").await;
-        assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "12 may no longer talk to me.");
+        assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Bob (@bob) may no longer talk to me.");
         for words in ways {
             assert!(!is_heard(&world, BOB, TEAM, words).await, "{mode}: {words}");
         }
@@ -140,9 +144,9 @@ async fn a_reply_says_whom_to_deny_and_to_allow() {
         text(&world.answers(TEAM, before + 1).await[before]).to_owned()
     };
     let bobs = world.say(BOB, TEAM, "spam").message_id;
-    assert_eq!(told(reply(bobs, "/deny@figaro_bot")).await, "12 may no longer talk to me.");
+    assert_eq!(told(reply(bobs, "/deny@figaro_bot")).await, "Bob (@bob) may no longer talk to me.");
     assert!(!is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
-    assert_eq!(told(reply(bobs, "/allow@figaro_bot")).await, "12 may talk to me now.");
+    assert_eq!(told(reply(bobs, "/allow@figaro_bot")).await, "Bob (@bob) may talk to me now.");
     assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
     // Who speaks as a chat is no person, and the group is not meant.
     let channels = world.telegram.send(Say::new(BOB, TEAM, "news").sender_chat(TEAM)).unwrap().message_id;

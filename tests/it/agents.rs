@@ -156,7 +156,9 @@ async fn a_chat_is_answered_by_the_agent_that_was_chosen_with_a_button() {
     assert_eq!(told[0]["success"], true, "{told:?}");
 
     // What the chat sets itself counts before.
-    let shown = world.told(BOB, BOB, "/model temperature 0.75").await;
+    let written = world.told(BOB, BOB, "/model temperature 0.75").await;
+    assert!(text(&written).contains("temperature 0.75, max_tokens 300"), "{written}");
+    let shown = world.told(BOB, BOB, "/model").await;
     assert!(
         text(&shown)
             .starts_with("Model\ncompatible:offline-text answers here: it is the one of the agent tutor."),

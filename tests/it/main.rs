@@ -6,6 +6,7 @@
 
 mod access;
 mod addresses;
+mod admission;
 mod agents;
 mod borrowed;
 mod check;
@@ -23,6 +24,7 @@ mod languages;
 mod live;
 mod load;
 mod long_answers;
+mod manners;
 mod memory;
 mod methods;
 mod models;

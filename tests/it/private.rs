@@ -152,7 +152,7 @@ async fn a_link_is_void_once_the_settings_name_an_owner() {
     assert!(bot.log().contains("links that were to make one are void"), "{}", bot.log());
     let told = world.told(BOB, BOB, &format!("/start {code}")).await;
     assert!(text(&told).starts_with("This bot is private."), "{told}");
-    assert!(text(&world.told(ANN, ANN, "/allow").await).contains("Owners: 11\n"));
+    assert!(text(&world.told(ANN, ANN, "/allow").await).contains("Owners: Ann (@ann)\n"));
     assert!(bot.stop().success());
     let bot = bare.spawn();
     links(&bot, 2).await;

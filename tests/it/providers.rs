@@ -164,7 +164,7 @@ async fn stop(world: &World) {
         })
         .await;
     world.say(ANN, ANN, "/stop");
-    world.answers(ANN, before + 2).await;
+    world.answers(ANN, before + 1).await;
     let texts = world.bot_texts(ANN).split_off(before);
     assert!(texts.iter().any(|text| text.starts_with("one word") && text.len() < long.len()), "{texts:?}");
 }

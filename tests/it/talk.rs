@@ -199,9 +199,7 @@ async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
         ANN,
         "",
         "sticker",
-        file(
-            json!({"type": "regular", "width": 1, "height": 1, "is_animated": false, "is_video": false, "emoji": "😀"}),
-        ),
+        file(json!({"type": "regular", "width": 1, "height": 1, "is_animated": false, "is_video": false})),
     );
     world.answers(ANN, 2).await;
     world.telegram.send(Say::new(BOB, BOB, "").photo("jpeg")).unwrap();

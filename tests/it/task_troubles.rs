@@ -111,7 +111,7 @@ async fn whoever_may_not_talk_has_nothing_run() {
 
     let bot = world.start().await;
     world.when("Remind of water.", Reply::text("Drink water."));
-    assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "12 may talk to me now.");
+    assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "Bob (@bob) may talk to me now.");
     let list = world.told(BOB, BOB, "/tasks").await;
     world.press_data(BOB, &list, &buttons(&list)[0].1).await;
     let id = number(&list["message_id"]);

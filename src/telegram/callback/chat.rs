@@ -45,6 +45,30 @@ impl FromStr for Start {
     }
 }
 
+/// The buttons of `/help`: each asks the example with this number, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Help(pub u8);
+
+impl Family for Help {
+    const NAME: &'static str = "help";
+}
+
+impl Display for Help {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", Self::NAME, self.0)
+    }
+}
+
+impl FromStr for Help {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let example = fields.parse()?;
+        fields.end(Self(example))
+    }
+}
+
 /// Buttons of notes. A list is named by its first note: its own name may be too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notes {

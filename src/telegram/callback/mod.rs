@@ -5,6 +5,7 @@
 //! Buttons stay in chats for years, so the form of a family is never changed, only added to. Free text, such as a name,
 //! has a type of its own that leaves room for the rest, so that every value of a family fits.
 
+mod access;
 mod chat;
 mod question;
 mod settings;
@@ -16,7 +17,8 @@ mod turn;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-pub use chat::{Notes, Start, Status, Usage};
+pub use access::{Admit, Decision};
+pub use chat::{Help, Notes, Start, Status, Usage};
 pub use question::Choose;
 pub use settings::{Choice, Config, Field, Model, Undo, Zone};
 pub use tasks::{TaskPress, TaskVerb, Tasks};

@@ -203,6 +203,10 @@ pub enum Model {
     Set(ModelKey<54>),
     /// Takes the chat's model away: the one of its agent, or the bot's default, answers again.
     Clear,
+    /// Shows the card with how the model writes.
+    Writing,
+    /// Takes all parameters of how it writes away.
+    Plain,
 }
 
 impl Family for Model {
@@ -217,6 +221,8 @@ impl Display for Model {
             Self::Served(provider, page) => write!(f, "{name}:served:{provider}:{page}"),
             Self::Set(model) => write!(f, "{name}:set:{model}"),
             Self::Clear => write!(f, "{name}:clear"),
+            Self::Writing => write!(f, "{name}:writing"),
+            Self::Plain => write!(f, "{name}:plain"),
         }
     }
 }
@@ -231,6 +237,8 @@ impl FromStr for Model {
             "served" => Self::Served(fields.parse()?, fields.page()),
             "set" => Self::Set(fields.rest()?.parse()?),
             "clear" => Self::Clear,
+            "writing" => Self::Writing,
+            "plain" => Self::Plain,
             _ => return Err(Gone),
         };
         fields.end(press)

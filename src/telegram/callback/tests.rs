@@ -72,7 +72,7 @@ proptest! {
     #[test]
     fn models_return(model in model(), provider in "[a-z]{1,40}", page in any::<Page>()) {
         let served = Model::Served(Short::new(&provider).unwrap(), page);
-        for press in [Model::Show, served, Model::Set(ModelKey::of(&model)), Model::Clear] {
+        for press in [Model::Show, served, Model::Set(ModelKey::of(&model)), Model::Clear, Model::Writing, Model::Plain] {
             returns(&press)?;
         }
         let turn = TurnTag::of(RunId::new());
@@ -91,10 +91,12 @@ proptest! {
     }
 
     #[test]
-    fn what_no_button_says_is_gone(data in "(start|notes|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
+    fn what_no_button_says_is_gone(data in "(start|help|admit|notes|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
         // It is read without a panic; what is read is what is written.
         for written in [
             data.parse::<Start>().map(|press| press.to_string()),
+            data.parse::<Admit>().map(|press| press.to_string()),
+            data.parse::<Help>().map(|press| press.to_string()),
             data.parse::<Notes>().map(|press| press.to_string()),
             data.parse::<Config>().map(|press| press.to_string()),
             data.parse::<Zone>().map(|press| press.to_string()),
@@ -116,6 +118,12 @@ fn the_few_return() {
         returns(&press).unwrap();
     }
     returns(&Status).unwrap();
+    returns(&Help(u8::MAX)).unwrap();
+    for decision in Decision::ALL {
+        for language in [None, Short::new("pt-br"), Short::new(&"x".repeat(12))] {
+            returns(&Admit { decision, person: i64::MAX, language }).unwrap();
+        }
+    }
 }
 
 /// Data as earlier versions wrote it, which is what buttons in chats say; it is written the same, with a page where that may

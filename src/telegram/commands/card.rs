@@ -1,5 +1,7 @@
 //! Cards: the messages of Figaro's own that commands show and buttons change.
 
+use crate::domain::usage::{PARTLY_UNKNOWN, UNKNOWN_MONEY};
+use crate::prompts::texts::Texts;
 use crate::telegram::callback::{Family, Page};
 use crate::telegram::markup::{Entity, Formatted, Kind};
 use crate::telegram::send::{Button, Outgoing};
@@ -17,6 +19,8 @@ pub struct Card {
     pub title: Option<String>,
     /// The text under the title.
     pub body: String,
+    /// Lines of the body that are shown bold.
+    pub headings: Vec<String>,
     /// Rows of buttons.
     pub buttons: Vec<Vec<Button>>,
 }
@@ -29,7 +33,7 @@ impl Card {
 
     /// A card with a title.
     pub fn titled(title: &str, body: impl Into<String>) -> Self {
-        Self { title: Some(title.to_owned()), body: body.into(), buttons: Vec::new() }
+        Self { title: Some(title.to_owned()), body: body.into(), ..Self::default() }
     }
 
     /// The same with a row of buttons below; none if there are no buttons.
@@ -55,12 +59,19 @@ impl Card {
 
     pub(super) fn content(&self) -> Formatted {
         let body = utf16_prefix(&self.body, CARD_UNITS);
-        let Some(title) = &self.title else {
-            return Formatted { text: body.to_owned(), entities: Vec::new() };
-        };
         let gap = if body.is_empty() { "" } else { "\n" };
-        let bold = Entity { kind: Kind::Bold, offset: 0, length: utf16_len(title) };
-        Formatted { text: format!("{title}{gap}{body}"), entities: vec![bold] }
+        let title = self.title.as_ref().map(|title| format!("{title}{gap}")).unwrap_or_default();
+        let text = format!("{title}{body}");
+        let (mut entities, mut offset) = (Vec::new(), 0);
+        for (at, line) in text.split('\n').enumerate() {
+            let length = utf16_len(line);
+            let is_title = at == 0 && self.title.is_some();
+            if is_title || self.headings.iter().any(|heading| heading == line) {
+                entities.push(Entity { kind: Kind::Bold, offset, length });
+            }
+            offset += length + 1;
+        }
+        Formatted { text, entities }
     }
 }
 
@@ -75,6 +86,13 @@ pub(super) fn pager<F: Family>(page: usize, rows: usize, press: impl Fn(Page) ->
     let back = (page > 0).then(|| button("◀", page.saturating_sub(1)));
     let on = ((page + 1) * ROWS < rows).then(|| button("▶", page + 1));
     back.into_iter().chain(on).collect()
+}
+
+/// Says below lines with money what a price that nobody knows is shown as, if one is.
+pub(super) fn explain_unknown(lines: &mut Vec<String>, texts: &Texts) {
+    if lines.iter().any(|line| line.contains(UNKNOWN_MONEY) || line.contains(PARTLY_UNKNOWN)) {
+        lines.push(texts.price_unknown.clone());
+    }
 }
 
 /// A page as buttons name it.

@@ -3,23 +3,28 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::asker::Asker;
 use super::card::Card;
-use crate::ids::MessageId;
+use crate::domain::chat::Place;
+use crate::ids::{ChatId, MessageId};
 use crate::languages::Languages;
 use crate::outbound::Urgency;
 use crate::policy::access::{Admins, Standing, may_change};
 use crate::prompts::texts::Texts;
 use crate::store::StoreError;
-use crate::telegram::api::AnswerCallbackQuery;
+use crate::telegram::api::{AnswerCallbackQuery, GetChat};
 use crate::telegram::send::{Outgoing, Sender, Unsent};
 use crate::telemetry::vitals::Vitals;
+use crate::text::one_line;
 
 /// The most characters of the words over a button; the Bot API takes 200.
 const TOAST_CHARS: usize = 190;
+
+/// The most characters of a name that a card shows.
+const NAME_CHARS: usize = 40;
 
 /// Shows cards and answers presses. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -72,14 +77,30 @@ impl Cards {
     async fn send(&self, asker: &Asker, card: Card, urgency: Urgency) -> bool {
         let reply_to = asker.message.filter(|_| asker.place.is_group());
         let message = Outgoing { reply_to, urgency, ..card.outgoing() };
-        match self.sender.send(&asker.place, &message, &CancellationToken::new()).await {
-            Ok(_) => true,
-            Err(Unsent::Stopping) => false,
-            Err(unsent) => {
-                tracing::warn!(chat = %asker.place.chat, ?unsent, "a card could not be shown");
-                true
+        !matches!(self.deliver(&asker.place, &message).await, Err(Unsent::Stopping))
+    }
+
+    /// Shows a card in a chat where nobody has asked for it; `false` if it was not shown.
+    pub async fn write(&self, place: &Place, card: Card, urgency: Urgency) -> bool {
+        self.deliver(place, &Outgoing { urgency, ..card.outgoing() }).await.is_ok()
+    }
+
+    async fn deliver(&self, place: &Place, message: &Outgoing) -> Result<MessageId, Unsent> {
+        let sent = self.sender.send(place, message, &CancellationToken::new()).await;
+        sent.inspect_err(|unsent| {
+            if *unsent != Unsent::Stopping {
+                tracing::warn!(chat = %place.chat, ?unsent, "a card could not be shown");
             }
-        }
+        })
+    }
+
+    /// The name that Telegram knows a chat or a person by, with their username; the number where it knows none.
+    pub async fn name_of(&self, chat: ChatId) -> String {
+        let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
+        let text = |key: &str| known.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let Some(name) = text("title").or(text("first_name")) else { return chat.to_string() };
+        let last = text("last_name").map(|last| format!(" {last}")).unwrap_or_default();
+        named(&format!("{name}{last}"), text("username"))
     }
 
     /// Changes a message of the bot into this card.
@@ -97,7 +118,7 @@ impl Cards {
     pub async fn answer(&self, callback: &str, toast: Option<&str>) {
         let mut body = json!({"callback_query_id": callback});
         if let Some(text) = toast {
-            body["text"] = json!(crate::text::one_line(text, TOAST_CHARS));
+            body["text"] = json!(one_line(text, TOAST_CHARS));
         }
         if let Err(error) = self.sender.api.call(AnswerCallbackQuery(body)).await {
             tracing::debug!(%error, "a button press could not be answered");
@@ -114,6 +135,12 @@ impl Cards {
         let is_kept = matches!(error, StoreError::Failed { .. });
         Card::text(if is_kept { &texts.error_store } else { &texts.error_internal })
     }
+}
+
+/// A person or a chat as cards call them: `Ann Lee (@ann)`.
+pub(super) fn named(name: &str, username: Option<&str>) -> String {
+    let name = one_line(name, NAME_CHARS);
+    username.map_or(name.clone(), |username| format!("{name} (@{username})"))
 }
 
 /// What an owner asks for does not wait behind answers to others.

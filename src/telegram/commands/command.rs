@@ -14,6 +14,7 @@ use crate::ids::{MessageId, UpdateId};
 use crate::prompts::texts::Texts;
 use crate::store::StoreError;
 use crate::telegram::callback::Gone;
+use crate::turn::control::Control;
 use crate::turn::question::Question;
 use crate::turn::queue::Job;
 
@@ -100,6 +101,8 @@ pub enum Outcome {
     Card(Card),
     /// This is put into the queue of the conversation.
     Job(Box<Job>),
+    /// A turn was stopped: the card is shown unless its own words say so.
+    Stopped(Card, Control),
 }
 
 impl From<Card> for Outcome {

@@ -24,6 +24,7 @@ mod tasks;
 mod usage;
 mod zone;
 
+pub use access::AccessRequests;
 pub use asker::Asker;
 pub use builtin::builtin;
 pub use card::Card;

@@ -5,9 +5,12 @@ use crate::prompts::texts::{Texts, fill};
 use crate::telegram::inbound::Me;
 use crate::turn::queue::admission::{Full, MAX_IN_CONVERSATION, MAX_OF_PERSON};
 
-/// For a stranger with this Telegram number.
+/// For a stranger with this Telegram number; owners were asked about them, or not.
 #[must_use]
-pub fn private(texts: &Texts, number: Option<i64>) -> Card {
+pub fn private(texts: &Texts, number: Option<i64>, is_asked: bool) -> Card {
+    if is_asked {
+        return Card::text(&texts.private_bot_asked);
+    }
     let id = number.unwrap_or_default().to_string();
     Card::text(fill(&texts.private_bot, &[("id", &id)]))
 }

@@ -49,13 +49,16 @@ impl Command for Stop {
     }
 
     fn run_without_room(&self, message: &Inbound) -> bool {
-        self.mailboxes.stop(message.place.conversation())
+        self.mailboxes.stop(message.place.conversation()).is_some()
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let texts = self.cards.texts(request.asker);
         let conversation = request.asker.place.conversation();
-        let stopped = self.mailboxes.stop(conversation) || self.parked.stop(conversation).await?;
+        if let Some(turn) = self.mailboxes.stop(conversation) {
+            return Ok(Outcome::Stopped(Card::text(&texts.stop_done), turn));
+        }
+        let stopped = self.parked.stop(conversation).await?;
         Ok(Card::text(if stopped { &texts.stop_done } else { &texts.stop_nothing }).into())
     }
 

@@ -5,25 +5,22 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use chrono::{Datelike, NaiveDate};
-use serde_json::{Value, json};
-
 use super::asker::Asker;
-use super::card::{Card, ROWS};
+use super::card::{Card, ROWS, explain_unknown};
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use crate::domain::conversation::{Conversation, Message, Role};
-use crate::domain::usage::{Spending, Spent, dollars, tokens};
+use crate::domain::usage::{Spending, Spent, UNKNOWN_MONEY, dollars, tokens};
 use crate::ids::{ChatId, UserId};
 use crate::ledger::{Ledger, sum};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{ConversationStore, StoreError};
-use crate::telegram::api::GetChat;
 use crate::telegram::callback::{Family, Usage as View};
 use crate::telegram::send::Button;
 use crate::text::one_line;
+use async_trait::async_trait;
+use chrono::{Datelike, NaiveDate};
 
 /// So many days are shown.
 const DAYS: u64 = 7;
@@ -31,6 +28,8 @@ const DAYS: u64 = 7;
 const BAR: u128 = 10;
 /// So many messages are looked through for the last answer.
 const RECENT: usize = 20;
+/// The most characters of a name before its bar.
+const NAME_CHARS: usize = 24;
 
 /// Shows what the last days have cost.
 #[derive(Debug)]
@@ -88,6 +87,7 @@ impl Usage {
         spent.retain(|spending| spending.chat == asker.place.chat);
         let mut lines = day_lines(texts, &days, &spent);
         lines.extend(self.last_answer(asker, texts).await?);
+        explain_unknown(&mut lines, texts);
         Ok(Card::titled(&texts.usage_title_chat, lines.join("\n")))
     }
 
@@ -111,6 +111,7 @@ impl Usage {
         };
         lines.extend(cap_lines(&self.ledger, texts));
         lines.extend(self.last_answer(asker, texts).await?);
+        explain_unknown(&mut lines, texts);
         let buttons = View::ALL.into_iter().filter(|other| *other != view);
         let row = buttons.map(|other| Button::new(label(other, texts), other));
         Ok(Card::titled(&texts.usage_title, lines.join("\n")).row(row.collect()))
@@ -125,7 +126,7 @@ impl Usage {
             |message: &&Arc<Message>| message.role == Role::Assistant && message.token_usage.is_some();
         let Some(last) = recent.iter().rev().find(is_answer) else { return Ok(None) };
         let count = tokens(last.token_usage.unwrap_or_default().total());
-        let money = last.nano_usd.map_or_else(|| "$?".to_owned(), dollars);
+        let money = last.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
         let model = last.model_id.as_deref().unwrap_or("?");
         let values = [("tokens", count.as_str()), ("money", &money), ("model", model)];
         Ok(Some(fill(&texts.usage_last, &values)))
@@ -136,19 +137,12 @@ impl Usage {
         let mut named = Vec::new();
         for (of, spent) in rows {
             let name = match id(&of) {
-                Some(id) => self.name_of(ChatId(id)).await,
+                Some(id) => one_line(&self.cards.name_of(ChatId(id)).await, NAME_CHARS),
                 None => "?".to_owned(),
             };
             named.push((name, spent));
         }
         bars(named)
-    }
-
-    async fn name_of(&self, chat: ChatId) -> String {
-        let known =
-            self.cards.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
-        let name = ["title", "first_name"].iter().find_map(|key| known.get(*key)?.as_str());
-        name.map_or_else(|| chat.to_string(), |name| one_line(name, 24))
     }
 }
 

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use super::{Arrival, Fate, Router};
+use crate::domain::access::{AccessChange, CodeHash};
 use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::store::StoreError;
-use crate::telegram::commands::{Asker, Card, notices};
-use crate::telegram::inbound;
+use crate::telegram::commands::{Asker, Card, Outcome, notices};
+use crate::telegram::inbound::{self, CommandLine};
 use crate::telegram::views::CallbackView;
 use crate::turn::queue::admission::{Full, Refusal, Slot};
 
@@ -93,7 +94,7 @@ impl Router {
         });
     }
 
-    /// Someone who may not talk to the bot writes to it in private: they are told so once. While too many such notices
+    /// Someone who may not talk to the bot writes to it in private: its owners are asked, and they are told so, once. While too many such notices
     /// wait, the message is as if it had not come, and the next one counts as the first.
     pub(super) async fn refuse_unknown(
         self: &Arc<Self>,
@@ -114,11 +115,41 @@ impl Router {
             let _room = room;
             let asker = Asker::new(&part, Standing::Member);
             let cards = &this.commands.cards;
-            let card = notices::private(cards.texts(&asker), asker.speaker.user.telegram_id());
+            let is_asked = this.requests.ask(&part).await;
+            let card = notices::private(cards.texts(&asker), asker.speaker.user.telegram_id(), is_asked);
             if cards.notify(&asker, card).await {
                 this.settle(&[id]).await;
             }
         });
         Ok(Fate::Pending)
+    }
+
+    /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the
+    /// settings name the owners.
+    pub(super) async fn accept_owner_invite(
+        self: &Arc<Self>,
+        id: UpdateId,
+        part: &Inbound,
+        line: &CommandLine,
+    ) -> Result<bool, StoreError> {
+        let command = self.commands.find(&line.name);
+        let Some(code) = command.and_then(|command| command.invitation(&line.argument)) else {
+            return Ok(false);
+        };
+        let user = part.speaker.user.clone();
+        let redeem = AccessChange::Redeem { code: CodeHash::of(code), user, at: self.clock.now() };
+        if !self.access.owners.is_empty() || !self.settings.change_access(redeem).await? {
+            return Ok(false);
+        }
+        tracing::info!(user = %part.speaker.user, "the bot has an owner now");
+        let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
+        let asker = Asker::new(&part, Standing::Owner);
+        self.background.spawn("owner_invite", async move {
+            if let Outcome::Card(card) = this.commands.run(&line, &part, &asker).await {
+                let title = Some(this.commands.cards.texts(&asker).owner_invite_redeemed.clone());
+                this.show(id, &asker, Card { title, ..card }).await;
+            }
+        });
+        Ok(true)
     }
 }

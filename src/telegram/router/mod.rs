@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex};
 use serde::Deserialize;
 
 use self::fate::{Arrival, Fate};
-use super::commands::{Asker, Card, CommandTable, Outcome, RestingTasks, Zones};
+use super::commands::{AccessRequests, Asker, Card, CommandTable, Outcome, RestingTasks, Zones};
 use super::inbound::{self, CommandLine, Me, Target};
+use super::newest::Newest;
 use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
-use crate::domain::access::{AccessChange, CodeHash};
 use crate::domain::chat::{AnswerWhen, ChatConfig};
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
@@ -56,6 +56,8 @@ pub struct Router {
     pub rights: Rights,
     /// Commands and buttons.
     pub commands: Arc<CommandTable>,
+    /// What asks owners about strangers.
+    pub requests: AccessRequests,
     /// What answers the question where a chat is.
     pub zones: Zones,
     /// Tasks of chats that the bot is put out of.
@@ -66,6 +68,8 @@ pub struct Router {
     pub odd_kinds: Mutex<HashSet<String>>,
     /// Gives the current time.
     pub clock: Clock,
+    /// The newest messages of private chats.
+    pub newest: Newest,
     /// Tracks what is done beside the next update, such as answers to commands.
     pub background: TaskTracker,
 }
@@ -279,6 +283,10 @@ impl Router {
                     let _slot = slot;
                     this.show(id, &asker, card).await;
                 }
+                Outcome::Stopped(card, turn) => match turn.has_told_of_stop().await {
+                    true => this.settle(&[id]).await,
+                    false => this.show(id, &asker, card).await,
+                },
             }
         });
         Ok(Fate::Pending)
@@ -335,6 +343,7 @@ impl Router {
             return Ok(Fate::Pending);
         }
         let conversation = part.place.conversation();
+        self.newest.note(&part.place, part.message);
         let job = Job::Ask(Question::new(part, standing));
         self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
         Ok(Fate::Pending)
@@ -352,39 +361,10 @@ impl Router {
         Ok(Fate::Settled)
     }
 
-    /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the
-    /// settings name the owners.
-    async fn accept_owner_invite(
-        self: &Arc<Self>,
-        id: UpdateId,
-        part: &Inbound,
-        line: &CommandLine,
-    ) -> Result<bool, StoreError> {
-        let command = self.commands.find(&line.name);
-        let Some(code) = command.and_then(|command| command.invitation(&line.argument)) else {
-            return Ok(false);
-        };
-        let user = part.speaker.user.clone();
-        let redeem = AccessChange::Redeem { code: CodeHash::of(code), user, at: self.clock.now() };
-        if !self.access.owners.is_empty() || !self.settings.change_access(redeem).await? {
-            return Ok(false);
-        }
-        tracing::info!(user = %part.speaker.user, "the bot has an owner now");
-        let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
-        let asker = Asker::new(&part, Standing::Owner);
-        self.background.spawn("owner_invite", async move {
-            if let Outcome::Card(card) = this.commands.run(&line, &part, &asker).await {
-                let title = Some(this.commands.cards.texts(&asker).owner_invite_redeemed.clone());
-                this.show(id, &asker, Card { title, ..card }).await;
-            }
-        });
-        Ok(true)
-    }
-
     fn stop(&self, stopped: &StoppedView) -> Fate {
         let topic = stopped.message_thread_id.map(TopicId);
         let stopped = self.mailboxes.stop(Conversation { chat: ChatId(stopped.chat.id), topic });
-        if stopped { Fate::Settled } else { Fate::Dropped("nothing_to_stop") }
+        if stopped.is_some() { Fate::Settled } else { Fate::Dropped("nothing_to_stop") }
     }
 
     async fn settle(&self, ids: &[UpdateId]) {

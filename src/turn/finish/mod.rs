@@ -14,6 +14,7 @@ use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::task::{Cost, Ended, TaskChange};
 use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, TurnEnd};
+use crate::ids::MessageId;
 
 /// What the end of a turn comes to.
 #[derive(Debug, Default)]
@@ -95,6 +96,13 @@ fn stored(facts: &Facts<'_>, answer: &Answer) -> Option<Message> {
     })
 }
 
+/// The message that an answer may quote: the question, in a private chat its last part.
+fn answered(facts: &Facts<'_>) -> Option<MessageId> {
+    let parts = &facts.question.parts;
+    let part = if facts.question.is_in_group() { parts.first() } else { parts.last() };
+    part.map(|part| part.message)
+}
+
 fn delivery(
     facts: &Facts<'_>,
     reply: Reply,
@@ -105,7 +113,7 @@ fn delivery(
     let task = facts.question.task.as_ref().map(|task| task.id);
     Some(PendingDelivery {
         entry: message.map(|message| message.id),
-        reply_to: Some(first.message).filter(|_| first.place.is_group() && task.is_none()),
+        reply_to: answered(facts).filter(|_| task.is_none()),
         language: first.language.clone(),
         preview: answer.addresses.first_in(&reply.markdown),
         // Nobody is to go on with what nobody asked for just now.

@@ -143,12 +143,12 @@ impl Mailboxes {
         open.is_some_and(|question| continues(question, part))
     }
 
-    /// Ends the turn of a conversation, also one that is about to begin; `false` if there is none.
+    /// Ends the turn of a conversation, also one that is about to begin, and gives its control; `None` if there is none.
     #[must_use]
-    pub fn stop(&self, conversation: Conversation) -> bool {
+    pub fn stop(&self, conversation: Conversation) -> Option<Control> {
         let queues = lock(&self.0.queues);
-        let current = queues.get(&conversation).and_then(|queue| queue.current.as_ref());
-        current.is_some_and(|current| current.control.stop())
+        let current = queues.get(&conversation)?.current.as_ref()?;
+        current.control.stop().then(|| current.control.clone())
     }
 
     /// Takes in an edit: a question that has not begun gets the new text, a turn that has neither shown words nor
@@ -226,11 +226,13 @@ impl Inner {
                 return;
             }
             while let Some((job, control)) = self.begin(conversation) {
+                let over = control.clone();
                 let running = AssertUnwindSafe(self.runner.run(job, control)).catch_unwind();
                 let next = running.await.unwrap_or_else(|_panic| {
                     tracing::error!(chat = %conversation.chat, "a turn panicked outside its own care");
                     None
                 });
+                over.finish();
                 self.follow(conversation, next);
             }
         }

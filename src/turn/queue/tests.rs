@@ -86,12 +86,12 @@ fn say(boxes: &Mailboxes, part: Inbound) {
 async fn what_arrives_during_a_turn_waits_in_order_and_stop_ends_only_the_turn() {
     let (scribe, boxes) = start();
     let conversation = part(1, "", None).place.conversation();
-    assert!(!boxes.stop(conversation));
+    assert!(boxes.stop(conversation).is_none());
     for (id, text) in [(1, "wait"), (2, "two"), (3, "three")] {
         say(&boxes, part(id, text, None));
     }
     scribe.saw(&["wait"]).await;
-    assert!(boxes.stop(conversation));
+    assert!(boxes.stop(conversation).is_some());
     scribe.saw(&["wait", "two", "three"]).await;
 }
 
@@ -122,7 +122,7 @@ async fn an_edit_reaches_a_waiting_and_an_uncommitted_question_and_no_other() {
     let conversation = part(1, "", None).place.conversation();
     assert!(lock(&boxes.0.queues)[&conversation].current.as_ref().unwrap().control.commit());
     boxes.edit(&part(3, "wait three!", None));
-    assert!(boxes.stop(conversation));
+    assert!(boxes.stop(conversation).is_some());
     say(&boxes, part(4, "end", None));
     scribe.saw(&["wait one", "wait one!", "two!", "wait three", "end"]).await;
 }
@@ -144,7 +144,7 @@ async fn a_comment_and_its_forwards_that_waited_or_came_at_once_are_one_question
     say(&boxes, part(2, "wait comment", None));
     say(&boxes, part(3, "f1", Some(Join::Forward)));
     say(&boxes, part(4, "f2", Some(Join::Forward)));
-    assert!(boxes.stop(part(1, "", None).place.conversation()));
+    assert!(boxes.stop(part(1, "", None).place.conversation()).is_some());
     scribe.saw(&["wait", "wait comment+f1+f2"]).await;
     say(&boxes, part(5, "f3", Some(Join::Forward)));
     say(&boxes, part(6, "f4!", Some(Join::Forward)));

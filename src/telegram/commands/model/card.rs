@@ -61,12 +61,35 @@ impl ChatModels {
         let more = more.filter_map(|(provider, _)| {
             Some(Button::new(label(provider), Model::Served(Short::new(provider)?, 0)))
         });
+        let writing = is_chats.then(|| Button::new(&texts.model_writing, Model::Writing));
         let clear = config.model.is_some() && is_chats;
         let clear = clear.then(|| Button::new(&texts.model_default, Model::Clear));
         Ok(Card::titled(&texts.model_title, self.model_lines(texts, &config, &served))
             .rows(rows)
             .rows(more.map(|button| vec![button]))
-            .row(clear.into_iter().collect()))
+            .row(writing.into_iter().chain(clear).collect()))
+    }
+
+    /// How the model of the chat writes, and what can be said of it.
+    pub(super) async fn writing_card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let lines = [self.writing_lines(texts, &config), vec![texts.model_writing_usage.clone()]].concat();
+        let clear = config.settings != Generation::default();
+        let clear = clear.then(|| Button::new(&texts.button_clear, Model::Plain));
+        let back = Button::new(&texts.button_back, Model::Show);
+        Ok(Card::titled(&texts.model_writing, lines.join("\n"))
+            .row(clear.into_iter().chain([back]).collect()))
+    }
+
+    /// How the chat's model writes where that is set, and what of it is ignored.
+    fn writing_lines(&self, texts: &Texts, config: &ChatConfig) -> Vec<String> {
+        let of_agent = self.prompts.chosen(config).map(|agent| agent.settings).unwrap_or_default();
+        let settings = config.settings.or(of_agent);
+        let set: Vec<String> =
+            settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let set = (!set.is_empty()).then(|| fill(&texts.model_settings, &[("settings", &set.join(", "))]));
+        set.into_iter().chain(self.ignored_line(texts, &self.of(config), &settings)).collect()
     }
 
     /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
@@ -80,13 +103,7 @@ impl ChatModels {
         };
         let named = [("model", model.to_string()), ("agent", of_agent.unwrap_or_default().to_owned())];
         let mut lines = vec![fill(which, &named.each_ref().map(|(key, value)| (*key, value.as_str())))];
-        let settings = config.settings.or(agent.map(|agent| agent.settings).unwrap_or_default());
-        let set: Vec<String> =
-            settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
-        if !set.is_empty() {
-            lines.push(fill(&texts.model_settings, &[("settings", &set.join(", "))]));
-        }
-        lines.extend(self.ignored_line(texts, &model, &settings));
+        lines.extend(self.writing_lines(texts, config));
         if is_missing(served, &model) {
             lines.push(fill(&texts.model_missing, &[("model", &model.to_string())]));
         }

@@ -51,7 +51,7 @@ impl Command for Model {
         let (models, asker) = (&self.0, press.asker);
         let texts = models.cards.texts(asker);
         let button: Button = press.data.parse()?;
-        let changes = matches!(button, Button::Set(_) | Button::Clear);
+        let changes = matches!(button, Button::Set(_) | Button::Clear | Button::Plain);
         if changes && !models.cards.may_change(asker).await {
             return Ok(Pressed::toast(&texts.admin_only));
         }
@@ -60,6 +60,12 @@ impl Command for Model {
             Button::Served(..) if asker.standing != Standing::Owner => Pressed::toast(&texts.owner_only),
             Button::Served(provider, page) => Pressed::card(models.served_card(asker, &provider, page).await),
             Button::Clear => self.set_and_show(asker, None).await?,
+            Button::Writing => Pressed::card(models.writing_card(asker).await?),
+            Button::Plain => {
+                let change = ConfigPatch { settings: Some(Generation::default()), ..ConfigPatch::default() };
+                models.settings.change_chat_config(asker.place.chat, change).await?;
+                Pressed::both(&texts.config_saved, models.writing_card(asker).await?)
+            }
             Button::Set(model) => match models.chosen(asker, model.as_str()).await {
                 Ok(model) => self.set_and_show(asker, Some(model)).await?,
                 Err(complaint) => Pressed::toast(complaint),
@@ -89,7 +95,7 @@ impl Model {
         if Generation::NAMES.contains(&word.as_str()) {
             return match words.next() {
                 Some(value) => self.change_setting(asker, &word, &value.to_lowercase()).await,
-                None => self.card(asker).await,
+                None => self.0.writing_card(asker).await,
             };
         }
         let model = match word.as_str() {
@@ -120,7 +126,7 @@ impl Model {
                 let setting = Some((name.to_owned(), value.map(str::to_owned)));
                 let change = ConfigPatch { setting, ..ConfigPatch::default() };
                 self.0.settings.change_chat_config(asker.place.chat, change).await?;
-                self.card(asker).await
+                self.0.writing_card(asker).await
             }
             Err(wrong) => Ok(Card::text(complaint(self.0.cards.texts(asker), &wrong))),
         }

@@ -3,10 +3,10 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::super::card::{Card, ROWS, page_of, pager};
+use super::super::card::{Card, ROWS, explain_unknown, page_of, pager};
 use super::words;
 use crate::domain::task::{PauseReason, RunStatus, State, Task, TaskRun};
-use crate::domain::usage::{dollars, tokens};
+use crate::domain::usage::{UNKNOWN_MONEY, dollars, tokens};
 use crate::prompts::texts::{Texts, fill};
 use crate::telegram::callback::{Page, TaskPress, TaskVerb, Tasks};
 use crate::telegram::send::Button;
@@ -54,11 +54,15 @@ impl View<'_> {
     /// The last runs, the newest first, one page of them.
     pub(super) fn history(&self, task: &Task, runs: &[TaskRun], page: Page) -> Card {
         let page = page_of(page, runs.len());
-        let lines = runs.iter().skip(page * ROWS).take(ROWS).map(|run| self.run_line(task, run, true));
+        let shown = runs.iter().skip(page * ROWS).take(ROWS);
+        let mut lines: Vec<String> = shown.map(|run| self.run_line(task, run, true)).collect();
+        explain_unknown(&mut lines, self.texts);
         let pages = pager(page, runs.len(), |page| self.press(TaskVerb::History(page), task));
-        Card::titled(&self.title(task), lines.collect::<Vec<_>>().join("\n"))
-            .row(pages)
-            .row(vec![self.button(&self.texts.button_back, TaskVerb::Open, task)])
+        Card::titled(&self.title(task), lines.join("\n")).row(pages).row(vec![self.button(
+            &self.texts.button_back,
+            TaskVerb::Open,
+            task,
+        )])
     }
 
     pub(super) fn button(&self, label: &str, verb: TaskVerb, task: &Task) -> Button {
@@ -137,7 +141,7 @@ impl View<'_> {
             line += &format!(" · {}", duration((run.ended_at - run.started_at).num_seconds()));
         }
         if in_full && run.cost.usage.total() > 0 {
-            let money = run.cost.nano_usd.map_or_else(|| "$?".to_owned(), dollars);
+            let money = run.cost.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
             let values = [("tokens", tokens(run.cost.usage.total())), ("money", money)];
             let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
             line += &format!(" · {}", fill(&self.texts.status_today, &values));

@@ -1,25 +1,26 @@
 //! Carries answers to Telegram: Markdown to entities, split at the limit, long code as files, each confirmed part
 //! recorded before the next.
 
+mod parts;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
-use super::callback::Choose;
-use super::commands::{Clocks, action_buttons, settings_card, task_card, unreadable_card};
+use self::parts::{parts, plain};
+use super::commands::{Clocks, settings_card, task_card, unreadable_card};
 use super::live::{Live, MESSAGE_UNITS};
-use super::markup::{Formatted, Piece, at_most, cut, messages, split};
-use super::send::{Button, Outgoing, Sender, Unsent};
+use super::markup::cut;
+use super::newest::Newest;
+use super::send::{Outgoing, Sender, Unsent};
 use super::tries::{Tries, pauses};
 use crate::delivery::Delivery;
 use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
-use crate::domain::task::MAX_ANSWER_MESSAGES;
 use crate::ids::{MessageId, RunId};
 use crate::languages::Languages;
-use crate::prompts::texts::Texts;
 use crate::store::{SettingsStore, StoreError, TaskStore};
 use crate::turn::parked::Parked;
 
@@ -40,6 +41,8 @@ pub struct TelegramDelivery {
     pub settings: Arc<dyn SettingsStore>,
     /// The zone of chats that set none.
     pub default_zone: Tz,
+    /// The newest messages of private chats.
+    pub newest: Newest,
 }
 
 /// The bounds of sending one message.
@@ -81,11 +84,13 @@ impl Delivery for TelegramDelivery {
             return;
         };
         self.leave_earlier(&delivery, &messages, &mut live).await;
+        let quotes = self.quotes(&delivery, &live);
         let prints: Vec<u64> = messages.iter().map(Outgoing::fingerprint).collect();
         let (mut end, mut sent) = (DeliveryEnd::Whole, delivery.confirmed.len());
         let mut repeated = delivery.repeats;
         let last = messages.len().saturating_sub(1);
-        for (at, message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
+        for (at, mut message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
+            message.reply_to = message.reply_to.filter(|_| quotes);
             let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
             let slot = Slot { live: &mut live, at };
             match self.send(&delivery, message, slot, Attempt { tries: &mut tries, stop }).await {
@@ -213,12 +218,7 @@ impl TelegramDelivery {
         let texts = self.languages.locales.of(language.as_deref());
         let card = match delivery.card {
             Some(card) => card,
-            None => {
-                let pieces = pieces(delivery);
-                let last = pieces.len().saturating_sub(1);
-                let message = |(at, piece)| outgoing(texts, delivery, piece, at == 0, at == last);
-                return Some(pieces.into_iter().enumerate().map(message).collect());
-            }
+            None => return Some(parts(texts, delivery)),
         };
         match card {
             Card::Task(task) => match self.tasks.task(task).await {
@@ -338,56 +338,17 @@ impl TelegramDelivery {
         last
     }
 
+    /// Whether the answer quotes its question: in a private chat not where nothing stands between them, or a part of it is
+    /// there already.
+    fn quotes(&self, delivery: &PendingDelivery, live: &[LiveMessage]) -> bool {
+        let is_behind = |question| self.newest.is_behind(delivery.place.chat, question);
+        delivery.place.is_group() || (live.is_empty() && delivery.reply_to.is_some_and(is_behind))
+    }
+
     async fn confirm(&self, delivery: &PendingDelivery, message: MessageId, is_last: bool) {
+        self.newest.note(&delivery.place, message);
         if let Err(error) = self.sender.outbox.confirm_part(delivery.id, message, is_last).await {
             tracing::error!(%error, run = %delivery.run, "a sent part could not be recorded; it may be repeated");
         }
     }
-}
-
-/// A part of an answer: the first quotes the question, the last has the buttons.
-fn outgoing(
-    texts: &Texts,
-    delivery: &PendingDelivery,
-    piece: Piece,
-    is_first: bool,
-    is_last: bool,
-) -> Outgoing {
-    let actions = if is_last { delivery.actions.as_slice() } else { &[] };
-    let (content, file) = match piece {
-        Piece::Text(content) => (content, None),
-        Piece::File(file) => (Formatted::default(), Some(file)),
-        Piece::Whole(file, instead) => (instead, Some(file)),
-    };
-    let reply_to = delivery.reply_to.filter(|_| is_first);
-    let (preview, author) = (delivery.preview.clone(), delivery.author());
-    let mut buttons = action_buttons(actions, delivery.run, texts);
-    if is_last {
-        buttons.extend(answer_buttons(delivery));
-    }
-    Outgoing { content, preview, reply_to, buttons, file, author, ..Outgoing::default() }
-}
-
-/// A row for each answer to choose from.
-fn answer_buttons(delivery: &PendingDelivery) -> impl Iterator<Item = Vec<Button>> {
-    let options = delivery.options.iter().zip(0..);
-    options.map(|(label, option)| vec![Button::new(label, Choose { turn: delivery.run, option })])
-}
-
-/// What is sent of an answer; of a task's, which nobody waits for, only so much. Should its formatting fail, it still
-/// arrives, as plain text.
-fn pieces(delivery: &PendingDelivery) -> Vec<Piece> {
-    let markdown = &delivery.markdown;
-    let pieces = std::panic::catch_unwind(|| messages(markdown, MESSAGE_UNITS)).unwrap_or_else(|_panic| {
-        tracing::error!("an answer could not be formatted; sending it as it is");
-        split(plain(markdown), MESSAGE_UNITS).into_iter().map(Piece::Text).collect()
-    });
-    match delivery.task {
-        Some(_) => at_most(MAX_ANSWER_MESSAGES, pieces, markdown, MESSAGE_UNITS),
-        None => pieces,
-    }
-}
-
-fn plain(text: &str) -> Formatted {
-    Formatted { text: text.to_owned(), entities: Vec::new() }
 }

@@ -1,0 +1,64 @@
+//! The buttons by which an owner decides whether somebody may talk to the bot.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use super::{Family, Fields, Gone, Short};
+
+/// What an owner decides about somebody who wants to talk to the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// They may talk to the bot.
+    Allow,
+    /// They may not, and ask nobody again for a while.
+    Ignore,
+    /// They are denied everywhere.
+    Block,
+}
+
+impl Decision {
+    /// All of them, in the order of their buttons.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Ignore, Self::Block];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ignore => "ignore",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// A button under the question whether somebody may talk to the bot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admit {
+    /// What is decided.
+    pub decision: Decision,
+    /// The number of the person's Telegram account.
+    pub person: i64,
+    /// The IETF tag of the language to greet them in; none for the bot's own.
+    pub language: Option<Short<12>>,
+}
+
+impl Family for Admit {
+    const NAME: &'static str = "admit";
+}
+
+impl Display for Admit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.decision.word(), self.person)?;
+        self.language.as_ref().map_or(Ok(()), |language| write!(f, ":{language}"))
+    }
+}
+
+impl FromStr for Admit {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let word = fields.word()?;
+        let decision = Decision::ALL.into_iter().find(|decision| decision.word() == word).ok_or(Gone)?;
+        let (person, language) = (fields.parse()?, fields.parse().ok());
+        fields.end(Self { decision, person, language })
+    }
+}

@@ -1,0 +1,89 @@
+//! The card that says who may talk to the bot.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::cards::Cards;
+use super::super::handles::Handles;
+use crate::config::{AccessMode, AccessSettings};
+use crate::ids::{ChatId, UserId};
+use crate::policy::access::is_owner;
+use crate::prompts::texts::fill;
+use crate::store::{SettingsStore, StoreError};
+use crate::telegram::callback;
+use crate::telegram::send::Button;
+
+/// So many of a kind are shown by name: each is asked of Telegram. Others are shown by number.
+const MAX_NAMED: usize = 30;
+
+/// Says who may talk to the bot. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(in super::super) struct AccessCard {
+    pub(super) cards: Cards,
+    pub(super) settings: Arc<dyn SettingsStore>,
+    access: AccessSettings,
+}
+
+impl AccessCard {
+    pub(in super::super) fn new(handles: &Handles) -> Self {
+        let (cards, access) = (handles.cards.clone(), handles.access.clone());
+        Self { cards, settings: handles.store.clone(), access }
+    }
+
+    pub(super) async fn owns(&self, user: &UserId) -> Result<bool, StoreError> {
+        Ok(is_owner(&self.access, &self.settings.access().await?, user))
+    }
+
+    /// The name that Telegram knows a person by.
+    pub(super) async fn name_of(&self, user: &UserId) -> String {
+        self.cards.name_of(ChatId(user.telegram_id().unwrap_or_default())).await
+    }
+
+    /// The person on the list with this username.
+    pub(super) async fn person_named(&self, username: &str) -> Result<Option<UserId>, StoreError> {
+        let list = self.settings.access().await?;
+        let people = list.users.iter().chain(&list.denied).chain(&list.owners);
+        let named = join_all(people.map(async |user| (user.clone(), self.name_of(user).await))).await;
+        let ending = format!("(@{})", username.to_lowercase());
+        Ok(named.into_iter().find(|(_, name)| name.to_lowercase().ends_with(&ending)).map(|(user, _)| user))
+    }
+
+    /// Owners, people, groups, who was denied, and how that is changed.
+    pub(in super::super) async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let list = self.settings.access().await?;
+        let people = |users: &[UserId]| -> Vec<ChatId> {
+            users.iter().map(|user| ChatId(user.telegram_id().unwrap_or_default())).collect()
+        };
+        let owners = [people(&self.access.owners), people(&list.owners)].concat();
+        let denied = [people(&list.denied), list.denied_chats].concat();
+        let named = [owners, people(&list.users), list.chats, denied].map(|ids| self.names(ids));
+        let [owners, users, chats, denied] = join_all(named).await.try_into().unwrap_or_default();
+        let or_nobody = |names: String| if names.is_empty() { texts.nobody.clone() } else { names };
+        let mode = match self.access.mode {
+            AccessMode::Allowlist => "allowlist",
+            AccessMode::Open => "open",
+        };
+        let [owners, users, chats, denied] = [owners, users, chats, denied].map(or_nobody);
+        let values = [
+            ("owners", owners.as_str()),
+            ("users", &users),
+            ("chats", &chats),
+            ("denied", &denied),
+            ("mode", mode),
+        ];
+        let body = format!("{}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
+        Ok(Card::text(body).row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
+    }
+
+    /// Names with commas between them; empty for nobody.
+    async fn names(&self, ids: Vec<ChatId>) -> String {
+        let (named, others) = ids.split_at(ids.len().min(MAX_NAMED));
+        let mut names = join_all(named.iter().map(|id| self.cards.name_of(*id))).await;
+        names.extend(others.iter().map(ToString::to_string));
+        names.join(", ")
+    }
+}

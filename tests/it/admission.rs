@@ -1,0 +1,102 @@
+//! A stranger's first message asks every owner, who lets them in, ignores or blocks them with a button.
+
+use figaro_offline::model::Reply;
+use serde_json::Value;
+
+use super::task_tools::says;
+use crate::support::scene::{labels, number, text};
+use crate::support::{ANN, BOB, World};
+
+const CARL: i64 = 13;
+const RUI: i64 = 14;
+const ASKED: &str = "This bot is private. I have asked its owner whether you may talk to me.";
+
+/// Somebody writes for the first time; gives the card that Ann, the owner, is asked with.
+async fn asks(world: &World, who: i64, name: &str) -> Value {
+    world.say(who, who, "hello?");
+    let card = says(world, ANN, &format!("{name} wants to talk to me.")).await;
+    assert_eq!(labels(&card), ["Allow", "Ignore", "Block"]);
+    world.caught_up().await;
+    card
+}
+
+#[tokio::test]
+async fn whoever_is_allowed_is_greeted_in_their_language_and_may_talk() {
+    let world = World::new().await;
+    world.person(RUI, "Rui", "pt-br");
+    world.otherwise(Reply::text("Hello."));
+    let _bot = world.start().await;
+    let card = asks(&world, RUI, "Rui").await;
+    assert!(world.bot_texts(RUI)[0].starts_with("Este bot é privado."), "{:?}", world.bot_texts(RUI));
+    assert_eq!(world.press(ANN, &card, "Allow").await, "Rui may talk to me now.");
+    let card = world.shows(ANN, number(&card["message_id"]), "Rui may talk to me now.").await;
+    assert!(labels(&card).is_empty());
+    says(&world, RUI, "O dono deixou você entrar.").await;
+    assert_eq!(text(&world.told(RUI, RUI, "e agora?").await), "Hello.");
+    let list = world.told(ANN, ANN, "/allow").await;
+    assert!(text(&list).contains("Owners: Ann (@ann)\nPeople: Rui\n"), "{list}");
+    assert_eq!(text(&world.told(ANN, ANN, "/deny @rui").await).split(':').next(), Some("Say whom"));
+}
+
+#[tokio::test]
+async fn whoever_is_ignored_or_blocked_hears_nothing_more() {
+    let world = World::new().await;
+    world.person(CARL, "Carl", "en");
+    let _bot = world.start().await;
+    let (bobs, carls) = (asks(&world, BOB, "Bob (@bob)").await, asks(&world, CARL, "Carl").await);
+    assert!(world.press(ANN, &bobs, "Ignore").await.starts_with("Bob (@bob) is not let in"));
+    assert!(world.press(ANN, &carls, "Block").await.starts_with("Carl may not talk to me"));
+    for who in [BOB, CARL] {
+        world.say(who, who, "and now?");
+    }
+    world.caught_up().await;
+    assert_eq!(
+        (world.bot_texts(BOB), world.bot_texts(CARL)),
+        (vec![ASKED.to_owned()], vec![ASKED.to_owned()])
+    );
+    assert_eq!(world.bot_texts(ANN).len(), 2, "{:?}", world.bot_texts(ANN));
+    let list = world.told(ANN, ANN, "/allow").await;
+    assert!(text(&list).contains("People: nobody\nGroups: nobody\nDenied: Carl\n"), "{list}");
+    // An owner changes their mind, by number or by username.
+    assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "Bob (@bob) may talk to me now.");
+    assert_eq!(text(&world.told(ANN, ANN, "/deny @Bob").await), "Bob (@bob) may no longer talk to me.");
+    assert_eq!(text(&world.told(ANN, ANN, "/allow @bob").await), "Bob (@bob) may talk to me now.");
+}
+
+#[tokio::test]
+async fn only_an_owner_decides_and_a_made_up_button_lets_nobody_in() {
+    let world = World::new().await;
+    world.person(CARL, "Carl", "en");
+    let _bot = world.start().await;
+    asks(&world, CARL, "Carl").await;
+    world.told(ANN, ANN, "/allow 12").await;
+    let own = world.told(BOB, BOB, "/help").await;
+    let forged = world.forged(BOB, &own, &format!("admit:allow:{CARL}")).await;
+    assert_eq!(forged, "Only an owner of the bot can do that.");
+    for data in ["admit:", "admit:allow", "admit:allow:x", "admit:adopt:13", "admit:allow:13:en:more"] {
+        assert_eq!(world.forged(ANN, &own, data).await, "This is no longer up to date.", "{data}");
+    }
+    world.say(CARL, CARL, "hello?");
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(CARL), [ASKED]);
+}
+
+#[tokio::test]
+async fn many_strangers_do_not_flood_the_owner() {
+    let world = World::new().await;
+    let strangers = 100..120;
+    for who in strangers.clone() {
+        world.person(who, &format!("Stranger {who}"), "en");
+    }
+    let _bot = world.start().await;
+    for who in strangers.clone() {
+        world.say(who, who, "buy my coins");
+    }
+    for who in strangers.clone() {
+        says(&world, who, "This bot is private.").await;
+    }
+    let all = strangers.map(|who| world.bot_texts(who).remove(0));
+    let (asked, others): (Vec<String>, Vec<String>) = all.partition(|words| words == ASKED);
+    assert_eq!((asked.len(), world.bot_texts(ANN).len()), (10, 10));
+    assert!(others.iter().all(|words| words.contains("give them this number: 1")), "{others:?}");
+}
