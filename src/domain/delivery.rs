@@ -47,6 +47,9 @@ pub struct PendingDelivery {
     /// The card to be sent in place of Markdown, which is empty then. It is made from stored data when it is sent.
     #[serde(default)]
     pub card: Option<Card>,
+    /// Cards that stand below the words, in the same message where they fit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<Card>,
     /// The turn ended before its answer: messages of it that do not begin these words stay, and the words come behind.
     #[serde(default)]
     pub early: bool,
@@ -103,6 +106,7 @@ impl PendingDelivery {
             options: Vec::new(),
             task: None,
             card: None,
+            attached: Vec::new(),
             early: false,
             otherwise: None,
         }
@@ -163,6 +167,12 @@ pub enum Action {
     ResumeTask(TaskId),
     /// Cancels the task for good, but for a minute in which that can be undone.
     CancelTask(TaskId),
+    /// What the task reminded of is done.
+    TaskDone(TaskId),
+    /// Has the task come again in ten minutes.
+    TaskLater(TaskId),
+    /// Has the task come again tomorrow at its time.
+    TaskTomorrow(TaskId),
 }
 
 /// A message of an answer that is there before the answer is whole: in a group the one in which it grows, in a private

@@ -120,6 +120,9 @@ pub struct Quoted {
     /// A person or a channel wrote it, no bot.
     #[serde(default)]
     pub from_person: bool,
+    /// The task that it shows or asks about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
 }
 
 impl Quoted {

@@ -94,6 +94,8 @@ pub struct MessageView {
 pub struct QuoteView {
     /// Telegram's id of it, if it is in the same chat.
     pub message: Option<i64>,
+    /// The id of the task that it shows or asks about.
+    pub task: Option<String>,
     /// The name of its writer, where it is known.
     pub author: Option<String>,
     /// The whole text of the message.
@@ -266,6 +268,7 @@ mod tests {
             forwarded_from: None,
             quotes: Some(QuoteView {
                 message: Some(3),
+                task: None,
                 author: Some("Bob".into()),
                 text: "Pizza at noon?".into(),
                 excerpt: Some("at noon".into()),

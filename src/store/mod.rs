@@ -10,6 +10,7 @@ pub mod engine;
 mod error;
 mod health;
 pub mod kv;
+mod tasks;
 mod zone;
 
 use std::fmt::Debug;
@@ -19,7 +20,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::Value;
-use tokio::sync::Notify;
 
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
@@ -29,17 +29,15 @@ use crate::domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery}
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::note::Note;
-use crate::domain::task::{Task, TaskChange, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::turn::{ActiveTurn, ParkedTurn, Step};
 use crate::domain::usage::{Reservation, Spending};
-use crate::ids::{
-    ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, TaskId, UpdateId, UserId,
-};
+use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, UpdateId, UserId};
 
 pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use health::StoreHealth;
+pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
 /// The result of every operation of a store.
@@ -303,79 +301,6 @@ pub trait UsageStore: Debug + Send + Sync {
     /// Remembers, durably, that owners have been told of a day's caps; `true` the first time.
     async fn tell_of_caps(&self, day: NaiveDate) -> Result<bool>;
 }
-
-/// How many tasks there may be that may still run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TaskLimits {
-    /// The most tasks of a chat.
-    pub per_chat: usize,
-    /// The most tasks of one person in all chats.
-    pub per_user: usize,
-}
-
-/// What became of a task that was to be added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskAdded {
-    /// It was stored as a new task.
-    New,
-    /// The chat has a live task that asks for the same at the same times, which stays; nothing was stored. Its id.
-    Already(TaskId),
-    /// The chat has reached [`TaskLimits::per_chat`]; nothing was stored.
-    ChatFull,
-    /// Its creator has reached [`TaskLimits::per_user`]; nothing was stored.
-    UserFull,
-}
-
-/// Scheduled prompts, in the order in which somebody has to look after them.
-#[async_trait]
-pub trait TaskStore: Debug + Send + Sync {
-    /// Adds a task, durably, unless there is the same one already or there are too many; those that will not run any
-    /// more do not count. Of several callers at the same time only so many add theirs.
-    async fn add_task(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded>;
-    /// The task with this id; `None` if there is none.
-    async fn task(&self, id: TaskId) -> Result<Option<Task>>;
-    /// All tasks of a chat, oldest first, those too that are over and still kept.
-    async fn tasks(&self, chat: ChatId) -> Result<Vec<Task>>;
-    /// Makes changes, each task at most once, and puts deliveries on their way, all in one durable write. Gives the
-    /// tasks as they are then, in the order of the changes; `None` for one that is not there or that the change does not
-    /// fit. With none that fits, nothing is delivered either.
-    async fn change_tasks(
-        &self,
-        changes: Vec<(TaskId, TaskChange)>,
-        deliveries: Vec<PendingDelivery>,
-        now: DateTime<Utc>,
-    ) -> Result<Vec<Option<Task>>>;
-    /// Works out anew, durably, what a clock that was ahead has put too far off. Gives how many tasks that changed.
-    async fn replan_tasks(&self, now: DateTime<Utc>) -> Result<usize>;
-    /// Forgets tasks that ended before this time, and their history: a bounded number at a time, so that no other writer
-    /// waits long. Returns how many; called again until it returns 0, it forgets them all.
-    async fn forget_ended(&self, before: DateTime<Utc>) -> Result<usize>;
-    /// The last runs of a task, the newest first; [`KEPT_RUNS`] are kept.
-    async fn task_runs(&self, id: TaskId) -> Result<Vec<TaskRun>>;
-    /// Tasks to look after until this time, those waiting longest first, at most so many.
-    async fn due_tasks(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>>;
-    /// When the first task after this time has to be looked after.
-    async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>>;
-    /// All tasks that have a lease: their run is under way, or was lost in a crash.
-    async fn leased_tasks(&self) -> Result<Vec<Task>>;
-    /// Begins the turn of a leased task in the current session of a conversation, the task's own unless its chat has got
-    /// another id meanwhile: its prompt is appended, and the turn recorded, in one write. Gives the task as it is now, too.
-    /// A turn that has begun for this lease is returned as it is; `None` if the lease is not there, or its answer is, or
-    /// if nobody wants the run any more: then the lease ends. A turn of another question gives way as in
-    /// [`ConversationStore::begin_turn`].
-    async fn begin_task(
-        &self,
-        task: TaskId,
-        run: RunId,
-        conversation: Conversation,
-        now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveTurn, Task)>>;
-    /// Is notified whenever a task may be due at another time than before; the scheduler waits for it.
-    fn task_news(&self) -> Arc<Notify>;
-}
-
-/// The most runs that are kept of a task; the oldest go first.
-pub const KEPT_RUNS: u32 = 20;
 
 /// Everything, for the composition root; all others name the trait they need.
 #[async_trait]

@@ -134,7 +134,8 @@ impl Outgoing {
     }
 
     /// A hash of what it shows. Equal ones show the same; another version of Figaro may have others.
-    pub(super) fn fingerprint(&self) -> u64 {
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         match &self.file {
             Some(file) => (&file.name, &file.content).hash(&mut hasher),

@@ -185,6 +185,7 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
             excerpt,
             attachments: attachments(reply),
             from_person: is_from_person(reply),
+            task: None,
         });
     }
     let external = view.external_reply.as_ref()?;
@@ -195,6 +196,7 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
         excerpt,
         attachments: external_attachments(external),
         from_person: is_person(&external.origin),
+        task: None,
     })
 }
 

@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, EditMessageReplyMarkup, EditMessageText, SendMessage, SetMessageReaction};
+use super::api::{
+    Api, DeleteMessage, EditMessageReplyMarkup, EditMessageText, SendMessage, SetMessageReaction,
+};
 use super::callback::Data;
 use super::error::ApiError;
 use super::markup::{File, Formatted};
@@ -55,6 +57,8 @@ pub struct Outgoing {
     pub reply_to: Option<MessageId>,
     /// Rows of buttons under the message, from the top.
     pub buttons: Vec<Vec<Button>>,
+    /// It asks for a reply: this stands in the field in which one is written.
+    pub asks: Option<String>,
     /// A document, sent in place of the text.
     pub file: Option<File>,
     /// Whether it waits behind other messages.
@@ -191,16 +195,27 @@ impl Sender {
     }
 
     /// Changes the text and the buttons of a message of the bot's; a failure is logged, there is nothing else to be done
-    /// about it.
-    pub async fn edit(&self, place: &Place, message: MessageId, now: &Outgoing) {
-        let mut body = json!({"chat_id": place.chat, "message_id": message, "text": now.content.text});
+    /// about it. `false` if the message is not there any more.
+    pub async fn edit(&self, chat: ChatId, message: MessageId, now: &Outgoing) -> bool {
+        let mut body = json!({"chat_id": chat, "message_id": message, "text": now.content.text});
         body["entities"] = json!(now.content.entities);
         body[PREVIEW] = no_preview();
         body["reply_markup"] = keyboard(&now.buttons);
-        match self.once(place.chat, EditMessageText(body), now.urgency).await {
-            Ok(_) => {}
-            Err(Unsent::Hopeless(words)) if is_unchanged(&words) => {}
-            Err(unsent) => tracing::warn!(chat = %place.chat, ?unsent, "a message could not be changed"),
+        match self.once(chat, EditMessageText(body), now.urgency).await {
+            Ok(_) => true,
+            Err(Unsent::Hopeless(words)) if is_unchanged(&words) => true,
+            Err(unsent) => {
+                tracing::warn!(%chat, ?unsent, "a message could not be changed");
+                !matches!(unsent, Unsent::Hopeless(words) if words.contains("not found"))
+            }
+        }
+    }
+
+    /// Deletes a message of the bot's; a failure is only logged.
+    pub async fn delete(&self, chat: ChatId, message: MessageId) {
+        let body = json!({"chat_id": chat, "message_id": message});
+        if let Err(unsent) = self.once(chat, DeleteMessage(body), Urgency::Notice).await {
+            tracing::debug!(%chat, ?unsent, "a message could not be deleted");
         }
     }
 
@@ -285,6 +300,9 @@ pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     }
     if !message.buttons.is_empty() {
         body.insert("reply_markup".to_owned(), keyboard(&message.buttons));
+    } else if let Some(hint) = &message.asks {
+        let asks = json!({"force_reply": true, "input_field_placeholder": hint, "selective": true});
+        body.insert("reply_markup".to_owned(), asks);
     }
     body
 }

@@ -67,7 +67,7 @@ async fn what_the_model_makes_is_shown_in_the_language_of_the_chat() {
     says(&world, ANN, &texts.zone_answer).await;
     let card = cards(&world, ANN, "Drink water").remove(0);
     let wanted = [&texts.button_run_now, &texts.button_pause, &texts.button_edit, &texts.button_cancel];
-    assert_eq!(labels(&card), wanted.map(Clone::clone));
+    assert_eq!(labels(&card)[..4], wanted.map(Clone::clone));
     // A model that fails: the words of a turn.
     world.when("hello", Reply::status(401, "no"));
     world.say(ANN, ANN, "hello");

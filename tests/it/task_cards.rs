@@ -132,7 +132,7 @@ async fn what_a_task_says_is_no_markup_and_no_order() {
     let long = "word 🎲 ".repeat(500);
     call(&world, (eve, TEAM), "length", "schedule_task", recurring(&long, LEAP)).await;
     let long_card = says(&world, TEAM, "⏰ word 🎲").await;
-    assert!(text(&long_card).chars().count() < 700, "{long_card}");
+    assert!(text(&long_card).chars().count() < 1000, "{long_card}");
     world.when("<scheduled_task", Reply::text("It is done."));
     assert_eq!(world.press(eve, &card, "Run now").await, "⏳ Running now");
     says(&world, TEAM, "It is done.").await;
@@ -167,7 +167,7 @@ async fn in_portuguese_all_of_it_is_portuguese() {
     call(&world, (rui, rui), "todo ano", "schedule_task", recurring("Cantar.", LEAP)).await;
     let card = says(&world, rui, "⏰ Cantar.").await;
     let question = says(&world, rui, "fuso").await;
-    assert_eq!(labels(&card), ["Executar agora", "Pausar", "Editar", "Cancelar"]);
+    assert_eq!(labels(&card)[..4], ["Executar agora", "Pausar", "Editar", "Cancelar"]);
     let said = format!("{} {}", text(&card), text(&question));
     for english in ["Next", "every", "Feb", "Tue", "time zone", "Choose", " at "] {
         assert!(!said.contains(english), "{english}: {said}");

@@ -46,7 +46,7 @@ async fn a_task_of_one_chat_is_nothing_in_another() {
         for data in verbs.map(|verb| format!("tasks:{verb}:{id}{}", more(verb))) {
             assert_eq!(world.forged(BOB, &own, &data).await, GONE, "{data}");
         }
-        for (label, data) in buttons(&card) {
+        for (label, data) in buttons(&card).into_iter().filter(|(_, data)| data.starts_with("tasks:")) {
             assert_eq!(world.forged(BOB, &own, &data).await, GONE, "{label} in {chat}");
         }
         world.caught_up().await;
@@ -197,7 +197,8 @@ async fn a_group_that_becomes_a_supergroup_keeps_its_tasks() {
     // Limits and what is the same go by the new chat.
     let same = call(&world, (BOB, new), "tea again", "schedule_task", recurring("Call for tea.", LEAP)).await;
     assert_eq!((&same["already_there"], &same["task_id"]), (&json!(true), &made["task_id"]), "{same}");
-    assert_eq!(text(&old).lines().next(), text(&card).lines().next());
+    let title = |card: &Value| text(card).lines().find(|line| line.starts_with('⏰')).map(str::to_owned);
+    assert_eq!(title(&old), title(&card));
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 

@@ -1,17 +1,14 @@
 //! The transitions of a task.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
 
-use super::if_missed::IfMissed;
+use super::edit::TaskEdit;
 use super::missed::{Due, Missed};
 use super::{
     Cost, Ended, LEASE, Lease, MAX_FAILURES, PAUSES, PauseReason, REPEATED_FAILURE_WINDOW, Reason, Retry,
-    RunStatus, State, Task, TaskRun, Tell,
+    RunStatus, State, Task, TaskMessage, TaskRun, Tell,
 };
-use crate::domain::model::ModelName;
-use crate::domain::schedule::Schedule;
-use crate::ids::RunId;
+use crate::ids::{ChatId, MessageId, RunId};
 
 /// A change of a task. [`Task::apply`] checks and applies it.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,26 +46,12 @@ pub enum TaskChange {
     Settle(RunId, Ended),
     /// People are being told what they were to be told.
     Told,
-}
-
-/// What is to be different in a task; the default changes nothing.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TaskEdit {
-    /// The new instruction for the model.
-    pub prompt: Option<String>,
-    /// The addresses in it that not only the model wrote.
-    pub addresses: Vec<String>,
-    /// When; with the zone that it was read in.
-    pub schedule: Option<(Schedule, Tz)>,
-    /// The zone, by someone who named it; without a schedule, the same times by its clocks. A single time that has passed
-    /// there stays the instant that it is.
-    pub zone: Option<Tz>,
-    /// Nobody named the zone that the schedule was read in.
-    pub zone_assumed: bool,
-    /// The new model; `Some(None)` for the chat's.
-    pub model: Option<Option<ModelName>>,
-    /// The new rule for missed runs.
-    pub if_missed: Option<IfMissed>,
+    /// A message shows it from now on, or shows something else of it.
+    Show(TaskMessage),
+    /// The card in a message was drawn anew, with this hash, unless a person has opened something else there.
+    Drawn(ChatId, MessageId, u64),
+    /// A message is not about it any more.
+    Hide(ChatId, MessageId),
 }
 
 /// A change that does not fit the state the task is in: somebody was faster, or it is over.
@@ -108,6 +91,12 @@ impl Task {
             }
             TaskChange::Settle(run, ended) => return self.settle(run, ended, now),
             TaskChange::Told => drop(self.tell.take().ok_or(NotNow)?),
+            TaskChange::Show(message) => self.show(message).ok_or(NotNow)?,
+            TaskChange::Drawn(chat, message, print) => self.drawn(chat, message, print).ok_or(NotNow)?,
+            TaskChange::Hide(chat, message) => {
+                self.message(chat, message).ok_or(NotNow)?;
+                self.hide(chat, message);
+            }
         }
         Ok(None)
     }
@@ -160,47 +149,6 @@ impl Task {
         self.updated_at = now;
         self.rest(now);
         Ok(())
-    }
-
-    fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
-        if let Some(prompt) = edit.prompt {
-            self.prompt = prompt;
-            self.addresses = edit.addresses;
-        }
-        let moved = edit.zone.map(|zone| (self.by_clocks_of(zone, now), zone));
-        let is_new = edit.schedule.is_some();
-        if let Some((schedule, zone)) = edit.schedule.or(moved) {
-            // Other times by the same clocks are no word on where the chat is.
-            let is_guess =
-                edit.zone_assumed || (self.zone_assumed && edit.zone.is_none() && zone == self.zone);
-            self.zone_assumed = is_guess && schedule.uses_zone();
-            (self.schedule, self.zone) = (schedule, zone);
-            // Another clock changes nothing about what is due already.
-            if is_new || self.next.is_some_and(|next| next > now) {
-                self.next = self.schedule.next(zone, now);
-            }
-            if is_new {
-                (self.retry, self.asked) = (None, None);
-                if let State::Done(_) = self.state {
-                    self.state = State::Active;
-                }
-            }
-        }
-        if let Some(model) = edit.model {
-            self.model = model;
-        }
-        if let Some(if_missed) = edit.if_missed {
-            self.if_missed = if_missed;
-        }
-        self.failures = 0;
-        self.updated_at = now;
-        self.rest(now);
-    }
-
-    /// The same times by the clocks of another zone; a single one that is over there stays the instant that it is.
-    fn by_clocks_of(&self, zone: Tz, now: DateTime<Utc>) -> Schedule {
-        let moved = self.schedule.moved(self.zone, zone);
-        if moved.next(zone, now).is_some() { moved } else { self.schedule.clone() }
     }
 
     fn lease(&mut self, run: RunId, due: Due, now: DateTime<Utc>) -> Result<(), NotNow> {
@@ -339,7 +287,7 @@ impl Task {
     }
 
     /// Ends for good when nothing is to come.
-    fn rest(&mut self, now: DateTime<Utc>) {
+    pub(super) fn rest(&mut self, now: DateTime<Utc>) {
         let is_over = self.next.is_none() && self.lease.is_none() && self.retry.is_none();
         let may_end = matches!(self.state, State::Active | State::Paused(_));
         if is_over && self.asked.is_none() && may_end {

@@ -6,11 +6,14 @@
 
 mod change;
 mod cost;
+mod edit;
 mod if_missed;
+mod messages;
 mod missed;
 mod prompt;
 mod reason;
 mod replan;
+mod shown;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -26,16 +29,18 @@ use super::schedule::Schedule;
 use crate::ids::{MessageId, RunId, TaskId};
 use crate::text::one_line;
 
-pub use change::{NotNow, TaskChange, TaskEdit};
+pub use change::{NotNow, TaskChange};
 pub use cost::Cost;
+pub use edit::TaskEdit;
 pub use if_missed::IfMissed;
 pub use missed::{Due, Missed, ON_TIME, Wake};
 pub use reason::Reason;
+pub use shown::{Shows, TaskMessage};
 pub use step::TaskStep;
 
 /// The name of the agent that runs tasks.
 pub const SCHEDULED_AGENT: &str = "scheduled";
-/// The most characters of a prompt that a title shows.
+/// The most characters that cards show of a title.
 const TITLE_CHARS: usize = 60;
 /// The most characters of a prompt.
 pub const MAX_PROMPT_CHARS: usize = 4000;
@@ -67,6 +72,9 @@ pub struct Task {
     pub creator: Speaker,
     /// The IETF tag of the language that was spoken to the creator; that of its chat counts first.
     pub language: Option<String>,
+    /// What people call it, in a few words; `None` for the beginning of the prompt.
+    #[serde(default)]
+    pub title: Option<String>,
     /// The instruction that the model gets at each run.
     pub prompt: String,
     /// Addresses in the prompt that a person wrote or search found, and not the model alone.
@@ -108,6 +116,9 @@ pub struct Task {
     pub failures: u32,
     /// The last run that ended; `None` before the first one has.
     pub last: Option<TaskRun>,
+    /// Where people see it, the latest message last.
+    #[serde(default)]
+    pub messages: Vec<TaskMessage>,
 }
 
 /// Whether a task runs at its due times.
@@ -292,6 +303,7 @@ impl Task {
             place,
             creator,
             language,
+            title: None,
             prompt,
             addresses: Vec::new(),
             schedule,
@@ -311,13 +323,14 @@ impl Task {
             tell: None,
             failures: 0,
             last: None,
+            messages: Vec::new(),
         }
     }
 
-    /// The beginning of its prompt on one line, as lists and cards call it.
+    /// What lists and cards call it, on one line.
     #[must_use]
     pub fn title(&self) -> String {
-        one_line(&self.prompt, TITLE_CHARS)
+        one_line(self.title.as_ref().unwrap_or(&self.prompt), TITLE_CHARS)
     }
 
     /// When somebody has to look after it; `None` for never. The store keeps all tasks in this order.

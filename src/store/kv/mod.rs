@@ -74,6 +74,7 @@ struct Shared {
     bot: BotId,
     writer: Writer,
     task_news: Arc<Notify>,
+    card_news: Arc<Notify>,
     /// Messages of conversations that are going on.
     messages: Decoded<Message>,
 }
@@ -89,7 +90,14 @@ impl KvStore {
         let opened = spawn_blocking(move || open(&at, bot)).await;
         let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
         let messages = Decoded::within(DECODED_BYTES);
-        let store = Self(Arc::new(Shared { place, bot, writer, task_news: Arc::default(), messages }));
+        let store = Self(Arc::new(Shared {
+            place,
+            bot,
+            writer,
+            task_news: Arc::default(),
+            card_news: Arc::default(),
+            messages,
+        }));
         let now = Clock::system().now();
         store.change(OPEN, move |tables, changes| upgrade::move_strangers(tables, changes, now)).await?;
         Ok(store)
@@ -102,6 +110,7 @@ impl KvStore {
     /// Wakes whoever waits for tasks to have changed.
     fn tell_of_tasks(&self) {
         self.0.task_news.notify_one();
+        self.0.card_news.notify_one();
     }
 
     /// Reads the store as it is. It takes no other thread: what is asked for often is in memory, and the rest is a page or two

@@ -79,6 +79,8 @@ pub(super) struct Tables<'a> {
     pub(super) tasks_by_wake: Table<'a, ()>,
     /// Tasks whose run is under way.
     pub(super) leases: Table<'a, ()>,
+    /// Tasks whose messages may show them as they were.
+    pub(super) stale_cards: Table<'a, ()>,
     /// How tasks ran, by task and order.
     pub(super) task_runs: Table<'a, TaskRun>,
 }
@@ -113,7 +115,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 30] = [
+pub(super) const NAMES: [&str; 31] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -142,6 +144,7 @@ pub(super) const NAMES: [&str; 30] = [
     "tasks_of_user",
     "tasks_by_wake",
     "claims",
+    "stale_cards",
     "task_runs",
     QUARANTINE,
 ];
@@ -179,6 +182,7 @@ impl<'a> Tables<'a> {
             tasks_of_user: Table::new("tasks_of_user", snapshot),
             tasks_by_wake: Table::new("tasks_by_wake", snapshot),
             leases: Table::new("claims", snapshot),
+            stale_cards: Table::new("stale_cards", snapshot),
             task_runs: Table::new("task_runs", snapshot),
         }
     }

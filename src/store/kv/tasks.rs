@@ -175,6 +175,32 @@ impl TaskStore for KvStore {
     fn task_news(&self) -> Arc<Notify> {
         Arc::clone(&self.0.task_news)
     }
+
+    async fn stale_cards(&self, limit: usize) -> Result<Vec<Task>> {
+        self.change("read the tasks whose messages are old", move |tables, changes| {
+            let keys = tables.stale_cards.keys_of(&[])?.take(limit);
+            kept(tables, changes, &tables.stale_cards, keys, |task, _| !task.messages.is_empty())
+        })
+        .await
+    }
+
+    async fn cards_shown(&self, tasks: &[Task]) -> Result<()> {
+        let tasks = tasks.to_vec();
+        self.change("note that messages show tasks as they are", move |tables, changes| {
+            for shown in tasks {
+                let now = tables.tasks.find(&key::id(shown.id))?;
+                if now.is_none_or(|now| now.looks_like(&shown) && now.messages == shown.messages) {
+                    changes.remove(&tables.stale_cards, key::id(shown.id));
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    fn card_news(&self) -> Arc<Notify> {
+        Arc::clone(&self.0.card_news)
+    }
 }
 
 /// The tasks that a table lists. An entry goes if its task is gone, cannot be read and was set aside, or does not belong

@@ -34,7 +34,7 @@ pub struct TaskPress {
     pub page: Option<Page>,
 }
 
-/// What a button does with a task. All but `Open` and `History` are for whoever may change the task.
+/// What a button does with a task. All but `Open`, `History` and `Label` are for whoever may change the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskVerb {
     /// Shows the task's card as it is now.
@@ -59,6 +59,14 @@ pub enum TaskVerb {
     Cancel,
     /// Undoes its cancellation, within a minute and if the chat has room for it.
     Undo,
+    /// Says what the buttons below are about.
+    Label,
+    /// What a task reminded of is done.
+    Done,
+    /// Has a single run come again, in so many minutes.
+    Later(i32),
+    /// Has a single run come again tomorrow at its time.
+    Tomorrow,
 }
 
 impl TaskVerb {
@@ -75,6 +83,10 @@ impl TaskVerb {
             Self::Resume => "resume",
             Self::Cancel => "cancel",
             Self::Undo => "undo",
+            Self::Label => "label",
+            Self::Done => "done",
+            Self::Later(_) => "later",
+            Self::Tomorrow => "tomorrow",
         }
     }
 
@@ -92,6 +104,10 @@ impl TaskVerb {
             "resume" => Self::Resume,
             "cancel" => Self::Cancel,
             "undo" => Self::Undo,
+            "label" => Self::Label,
+            "done" => Self::Done,
+            "later" => Self::Later(fields.parse()?),
+            "tomorrow" => Self::Tomorrow,
             _ => return Err(Gone),
         })
     }
@@ -114,7 +130,7 @@ impl Display for Tasks {
                 }
                 match verb {
                     TaskVerb::History(page) => write!(f, ":{page}"),
-                    TaskVerb::Shift(minutes) => write!(f, ":{minutes}"),
+                    TaskVerb::Shift(minutes) | TaskVerb::Later(minutes) => write!(f, ":{minutes}"),
                     TaskVerb::Missed(policy) => write!(f, ":{}", policy.name()),
                     TaskVerb::Open
                     | TaskVerb::Edit
@@ -123,7 +139,10 @@ impl Display for Tasks {
                     | TaskVerb::Pause
                     | TaskVerb::Resume
                     | TaskVerb::Cancel
-                    | TaskVerb::Undo => Ok(()),
+                    | TaskVerb::Undo
+                    | TaskVerb::Label
+                    | TaskVerb::Done
+                    | TaskVerb::Tomorrow => Ok(()),
                 }
             }
         }

@@ -31,11 +31,24 @@ fn model() -> impl Strategy<Value = ModelName> {
 
 fn verb() -> impl Strategy<Value = TaskVerb> {
     use TaskVerb as V;
-    let plain = [V::Open, V::Edit, V::Run, V::Skip, V::Pause, V::Resume, V::Cancel, V::Undo];
+    let plain = [
+        V::Open,
+        V::Edit,
+        V::Run,
+        V::Skip,
+        V::Pause,
+        V::Resume,
+        V::Cancel,
+        V::Undo,
+        V::Label,
+        V::Done,
+        V::Tomorrow,
+    ];
     prop_oneof![
         prop::sample::select(plain.to_vec()),
         any::<Page>().prop_map(V::History),
         any::<i32>().prop_map(V::Shift),
+        any::<i32>().prop_map(V::Later),
         prop::sample::select(IfMissed::ALL.to_vec()).prop_map(V::Missed),
     ]
 }

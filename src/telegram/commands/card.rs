@@ -15,6 +15,8 @@ pub(super) const ROWS: usize = 8;
 /// A message of Figaro's own: its first line as a title, if it has one, and buttons.
 #[derive(Debug, Clone, Default)]
 pub struct Card {
+    /// What stands above it in the same message.
+    pub lead: Option<Formatted>,
     /// The title, shown bold above the text.
     pub title: Option<String>,
     /// The text under the title.
@@ -71,7 +73,11 @@ impl Card {
             }
             offset += length + 1;
         }
-        Formatted { text, entities }
+        let card = Formatted { text, entities };
+        match &self.lead {
+            Some(lead) => lead.clone().followed_by(card),
+            None => card,
+        }
     }
 }
 

@@ -106,7 +106,7 @@ impl Cards {
     /// Changes a message of the bot into this card.
     pub async fn edit(&self, asker: &Asker, message: MessageId, card: Card) {
         let card = Outgoing { urgency: urgency(asker), ..card.outgoing() };
-        self.sender.edit(&asker.place, message, &card).await;
+        self.sender.edit(asker.place.chat, message, &card).await;
     }
 
     /// Takes the buttons off a message, so that what they do is done once.

@@ -151,6 +151,8 @@ pub enum Pressed {
     },
     /// It comes too late: that is said, and the buttons are taken off.
     Stale,
+    /// Words over the button, and the buttons are taken off: what they were for is done.
+    Over(String),
     /// This is put into the queue of the conversation, at the place of the press.
     Job {
         /// What is to be done.

@@ -35,5 +35,5 @@ pub use handles::Handles;
 pub use retry::action_buttons;
 pub use table::{CommandTable, Taken};
 pub use tasks::back::RestingTasks;
-pub use tasks::task_card;
+pub use tasks::{CardKeeper, TaskCards};
 pub use zone::{Clocks, Zones};

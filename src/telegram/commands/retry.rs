@@ -41,6 +41,9 @@ pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<
         Action::SkipTask(task) => of_task(&texts.button_skip, TaskVerb::Skip, task),
         Action::ResumeTask(task) => of_task(&texts.button_resume, TaskVerb::Resume, task),
         Action::CancelTask(task) => of_task(&texts.button_cancel, TaskVerb::Cancel, task),
+        Action::TaskDone(task) => of_task(&texts.button_done, TaskVerb::Done, task),
+        Action::TaskLater(task) => of_task(&texts.button_later, TaskVerb::Later(10), task),
+        Action::TaskTomorrow(task) => of_task(&texts.button_tomorrow, TaskVerb::Tomorrow, task),
     };
     let row: Vec<send::Button> = actions.iter().map(button).collect();
     if row.is_empty() { Vec::new() } else { vec![row] }

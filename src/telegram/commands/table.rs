@@ -134,8 +134,12 @@ impl CommandTable {
                 }
                 return true;
             }
-            Pressed::Stale => {
-                self.cards.answer(&view.id, Some(&self.cards.texts(&asker).gone)).await;
+            Pressed::Stale | Pressed::Over(_) => {
+                let toast = match pressed {
+                    Pressed::Over(toast) => toast,
+                    _ => self.cards.texts(&asker).gone.clone(),
+                };
+                self.cards.answer(&view.id, Some(&toast)).await;
                 self.cards.without_buttons(&asker, message).await;
                 return true;
             }

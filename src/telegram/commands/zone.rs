@@ -16,6 +16,7 @@ use crate::domain::chat::{ChatConfig, ConfigPatch, Place};
 use crate::domain::message::Inbound;
 use crate::domain::task::{State, Task};
 use crate::domain::zone::{self, Told};
+use crate::ids::MessageId;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{Changing, Followed, SettingsStore, StoreError, TaskStore, change_chat, move_tasks};
@@ -166,7 +167,15 @@ impl Command for Timezone {
         }
         Ok(match wanted {
             Press::Show => Pressed::card(zones.card(asker).await?),
-            Press::Set(zone) => Pressed::both(&texts.config_saved, zones.set(asker, zone).await?),
+            Press::Set(zone) => {
+                let asked = zones.asks_in(asker, press.message).await?;
+                let done = zones.set(asker, zone).await?;
+                match asked {
+                    // The card of its task is drawn anew without the question.
+                    true if done.buttons.len() <= 1 => Pressed::toast(done.body),
+                    _ => Pressed::both(&texts.config_saved, done),
+                }
+            }
             Press::Move(zone) => zones.move_others(asker, zone).await?,
             Press::Clear => {
                 zones.clear(asker).await?;
@@ -241,6 +250,12 @@ impl Zones {
             Told::Several(zones) => Some(self.clocks(&asker).which(&zones)),
             Told::Unknown => None,
         }
+    }
+
+    /// Whether a message shows a task and asks for the zone below.
+    async fn asks_in(&self, asker: &Asker, message: MessageId) -> Result<bool, StoreError> {
+        let (chat, tasks) = (asker.place.chat, self.tasks.tasks(asker.place.chat).await?);
+        Ok(tasks.iter().filter_map(|task| task.message(chat, message)).any(|message| message.asks_zone))
     }
 
     async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {

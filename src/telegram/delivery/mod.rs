@@ -1,6 +1,8 @@
 //! Carries answers to Telegram: Markdown to entities, split at the limit, long code as files, each confirmed part
 //! recorded before the next.
 
+mod attached;
+mod card;
 mod parts;
 
 use std::sync::Arc;
@@ -9,8 +11,9 @@ use async_trait::async_trait;
 use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
+use self::card::card_of;
 use self::parts::{parts, plain};
-use super::commands::{Clocks, settings_card, task_card, unreadable_card};
+use super::commands::{Clocks, TaskCards, settings_card, unreadable_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::cut;
 use super::newest::Newest;
@@ -43,6 +46,8 @@ pub struct TelegramDelivery {
     pub default_zone: Tz,
     /// The newest messages of private chats.
     pub newest: Newest,
+    /// Draws cards of tasks.
+    pub task_cards: TaskCards,
 }
 
 /// The bounds of sending one message.
@@ -97,6 +102,10 @@ impl Delivery for TelegramDelivery {
                 Ok(id) => {
                     self.parked.shown(delivery.run, id);
                     self.confirm(&delivery, id, at == last).await;
+                    if at == last {
+                        let print = prints.get(at).copied().unwrap_or_default();
+                        self.note_card(&delivery, id, print, last == 0).await;
+                    }
                     sent = at + 1;
                 }
                 Err(Unsent::Stopped) => {
@@ -218,19 +227,13 @@ impl TelegramDelivery {
         let texts = self.languages.locales.of(language.as_deref());
         let card = match delivery.card {
             Some(card) => card,
-            None => return Some(parts(texts, delivery)),
+            None => return self.with_attached(delivery, parts(texts, delivery)).await,
         };
         match card {
-            Card::Task(task) => match self.tasks.task(task).await {
-                Ok(task) => {
-                    let now = self.sender.clock.now();
-                    Some(task.map(|task| task_card(texts, &task, now).outgoing()).into_iter().collect())
-                }
-                Err(error) => {
-                    tracing::error!(%error, label = error.label(), "a task could not be shown");
-                    None
-                }
-            },
+            Card::Task(task) => self
+                .task_card(task, &card_of(delivery))
+                .await
+                .map(|card| card.map(super::commands::Card::outgoing).into_iter().collect()),
             Card::Settings => match self.settings.config_change(delivery.run).await {
                 Ok(change) => {
                     let now = self.sender.clock.now();

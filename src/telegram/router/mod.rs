@@ -5,6 +5,7 @@ mod admit;
 mod fate;
 mod membership;
 mod odd;
+mod read;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -26,7 +27,9 @@ use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
-use crate::store::{ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError, UnreadableUpdate};
+use crate::store::{
+    ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError, TaskStore, UnreadableUpdate,
+};
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
 use crate::turn::queue::{Job, Mailboxes, Posted};
@@ -48,6 +51,8 @@ pub struct Router {
     pub conversations: Arc<dyn ConversationStore>,
     /// Access and chats' settings.
     pub settings: Arc<dyn SettingsStore>,
+    /// The stored tasks, which messages may be about.
+    pub tasks: Arc<dyn TaskStore>,
     /// The queues of all conversations.
     pub mailboxes: Mailboxes,
     /// Turns that wait for a person.
@@ -171,13 +176,6 @@ impl Router {
             Verdict::Allow(standing) => Some(Question::new(part, standing)),
             Verdict::Stranger | Verdict::Ignore(_) => None,
         })
-    }
-
-    /// A message as the domain knows it, with the language to speak to its writer in; `None` for one that no person wrote.
-    async fn read(&self, id: UpdateId, view: &MessageView) -> Option<Inbound> {
-        let part = inbound::read(id, view, &self.me)?;
-        let language = self.commands.language(part.place.chat, part.language.as_deref()).await;
-        Some(Inbound { language, ..part })
     }
 
     async fn decide(
@@ -343,6 +341,7 @@ impl Router {
             return Ok(Fate::Pending);
         }
         let conversation = part.place.conversation();
+        let part = self.about_task(part).await?;
         self.newest.note(&part.place, part.message);
         let job = Job::Ask(Question::new(part, standing));
         self.mailboxes.post(conversation, Posted::new(job, Some(slot)));

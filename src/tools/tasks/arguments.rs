@@ -11,16 +11,18 @@ use crate::domain::task::IfMissed;
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
     /// What is to be done then: an instruction to yourself that can be carried out without this conversation. Say all it
-    /// needs, for whom it is and in which language, such as "Remind Ann, in English, to take the medicine." Leave out
-    /// when and how often.
+    /// needs, for whom it is and in which language: "Remind Ann, in English, to take the medicine." Not when.
     pub(super) prompt: String,
+    /// In two or three words of theirs.
+    #[serde(default)]
+    pub(super) title: Option<String>,
     /// If recurring, cron: 5 fields (minute hour day-of-month month day-of-week), 6 with seconds first, or @hourly, @daily,
     /// @weekly, @monthly, @yearly. If not, ISO 8601, local unless it ends in an offset ("2026-11-23T09:00"), or a
     /// duration from now ("in 20m").
     pub(super) schedule: String,
-    /// true for again and again, false for once.
+    /// true: again and again; false: once.
     pub(super) recurring: bool,
-    /// An IANA time zone; only if the person named a place other than this chat's. Never guess it.
+    /// IANA; only if the person named a place other than this chat's.
     #[serde(default)]
     pub(super) timezone: Option<String>,
 }
@@ -28,15 +30,17 @@ pub(super) struct Wanted {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Which {
-    /// From schedule_task or list_tasks.
+    /// As listed.
     pub(super) task_id: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Change {
-    /// From schedule_task or list_tasks.
+    /// As listed.
     pub(super) task_id: String,
+    #[serde(default)]
+    pub(super) title: Option<String>,
     /// In full, as for schedule_task.
     #[serde(default)]
     pub(super) prompt: Option<String>,

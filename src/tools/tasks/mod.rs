@@ -106,7 +106,8 @@ impl TaskTools {
             schedule,
         };
         let addresses = context.addresses.known_in(&new.prompt).map(ToOwned::to_owned).collect();
-        let task = Task { addresses, ..Task::new(new, context.now) };
+        let task =
+            Task { title: read::title(wanted.title.as_deref()), addresses, ..Task::new(new, context.now) };
         let full = |whose: &str, most: usize| {
             ToolError::ForModel(format!(
                 "{whose} as many scheduled tasks as there may be: {most}. Ask the person which of them to cancel; \

@@ -12,6 +12,7 @@ use crate::domain::task::{MAX_PROMPT_CHARS, Task, TaskEdit};
 use crate::policy::access::Standing;
 use crate::provider::models::Models;
 use crate::store::SettingsStore;
+use crate::text::one_line;
 use crate::tools::{ToolContext, ToolError, zone};
 
 /// Reads what the model wrote of a task, beside its prompt, and holds it to what a task may be given.
@@ -27,6 +28,9 @@ pub struct TaskReader {
     pub default_zone: Tz,
 }
 
+/// The most characters of a title that are kept.
+const MAX_TITLE_CHARS: usize = 60;
+
 /// A prompt without the space around it.
 ///
 /// # Errors
@@ -38,6 +42,11 @@ pub(super) fn prompt(text: &str) -> Result<String, ToolError> {
         return Ok(text.to_owned());
     }
     Err(ToolError::ForModel(format!("prompt takes 1 to {MAX_PROMPT_CHARS} characters; this has {count}")))
+}
+
+/// A title on one line; `None` for an empty one.
+pub(super) fn title(text: Option<&str>) -> Option<String> {
+    text.map(|text| one_line(text, MAX_TITLE_CHARS)).filter(|title| !title.is_empty())
 }
 
 impl TaskReader {
@@ -85,6 +94,7 @@ impl TaskReader {
         let named = named_zone(context, change.timezone.as_deref())?;
         let is_recurring = task.schedule.is_recurring();
         let mut edit = TaskEdit { zone: named, if_missed: change.if_missed, ..TaskEdit::default() };
+        edit.title = title(change.title.as_deref());
         edit.prompt = change.prompt.as_deref().map(prompt).transpose()?;
         if let Some(prompt) = &edit.prompt {
             let mut known = context.addresses.clone();

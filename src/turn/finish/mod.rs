@@ -11,8 +11,8 @@ use super::outcome::{Outcome, Parking};
 use super::reply::Reply;
 use super::run::Answer;
 use crate::domain::conversation::{Message, Role};
-use crate::domain::delivery::{Card, PendingDelivery};
-use crate::domain::task::{Cost, Ended, TaskChange};
+use crate::domain::delivery::{Action, Card, PendingDelivery};
+use crate::domain::task::{Cost, Ended, Task, TaskChange};
 use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, TurnEnd};
 use crate::ids::MessageId;
 
@@ -41,12 +41,22 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     let reply = words::reply(facts, outcome);
     let delivery = delivery(facts, reply, message.as_ref(), answer);
     let delivery = delivery.map(|delivery| PendingDelivery { early: is_early, ..delivery });
+    let is_answered = matches!(outcome, Outcome::Answered(_));
+    let (attached, cards) = attached(facts, delivery.is_some() && is_answered);
+    let delivery = delivery.map(|delivery| PendingDelivery { attached, ..delivery });
+    let delivery = match &facts.question.task {
+        Some(task) if is_answered => {
+            let actions = reminder_actions(task);
+            delivery.map(|delivery| PendingDelivery { actions, ..delivery })
+        }
+        _ => delivery,
+    };
     let change = task_change(facts, outcome, answer, delivery.is_some());
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
     let end = TurnEnd {
         messages: message.into_iter().collect(),
         delivery,
-        cards: cards(facts),
+        cards: deliveries(facts, cards),
         task: change.map(|change| (change, facts.now)),
         parked: None,
     };
@@ -116,11 +126,34 @@ fn delivery(
         reply_to: answered(facts).filter(|_| task.is_none()),
         language: first.language.clone(),
         preview: answer.addresses.first_in(&reply.markdown),
-        // Nobody is to go on with what nobody asked for just now.
-        actions: if task.is_none() { reply.actions } else { Vec::new() },
+        actions: match &facts.question.task {
+            None => reply.actions,
+            // Nobody is to go on with what nobody asked for just now.
+            Some(_) => Vec::new(),
+        },
         task,
         ..PendingDelivery::new(facts.turn.id, first.place.clone(), reply.markdown, facts.now)
     })
+}
+
+/// What can be done with a reminder that has come: such is the answer of a single run.
+fn reminder_actions(task: &Task) -> Vec<Action> {
+    match task.schedule.is_recurring() {
+        true => Vec::new(),
+        false => vec![Action::TaskDone(task.id), Action::TaskLater(task.id), Action::TaskTomorrow(task.id)],
+    }
+}
+
+/// The cards of a turn: those that stand below its words, if there are some, and those that follow. A task is one message
+/// with the words that tell of it, and with the question where the chat is.
+fn attached(facts: &Facts<'_>, has_words: bool) -> (Vec<Card>, Vec<Card>) {
+    let is_task = |card: &&Card| matches!(card, Card::Task(_));
+    let first = facts.cards.iter().find(is_task).filter(|_| has_words && facts.question.task.is_none());
+    let Some(first) = first else { return (Vec::new(), facts.cards.clone()) };
+    let zone = facts.cards.iter().find(|card| **card == Card::Zone);
+    let attached: Vec<Card> = [first].into_iter().chain(zone).copied().collect();
+    let others = facts.cards.iter().filter(|card| !attached.contains(card)).copied().collect();
+    (attached, others)
 }
 
 /// The change of the task whose prompt the turn ran; `None` for any other turn.
@@ -147,13 +180,13 @@ fn task_change(
     Some(TaskChange::Settle(run, ended))
 }
 
-/// The cards, a millisecond apart: deliveries go out in the order of their times.
-fn cards(facts: &Facts<'_>) -> Vec<PendingDelivery> {
+/// Cards of their own, a millisecond apart: deliveries go out in the order of their times.
+fn deliveries(facts: &Facts<'_>, cards: Vec<Card>) -> Vec<PendingDelivery> {
     let Some(first) = facts.question.parts.first() else { return Vec::new() };
     let times = (1..).map(|at| facts.now + TimeDelta::milliseconds(at));
-    let delivery = |(card, at): (&Card, DateTime<Utc>)| PendingDelivery {
+    let delivery = |(card, at): (Card, DateTime<Utc>)| PendingDelivery {
         language: first.language.clone(),
-        ..PendingDelivery::of_card(facts.turn.id, first.place.clone(), *card, at)
+        ..PendingDelivery::of_card(facts.turn.id, first.place.clone(), card, at)
     };
-    facts.cards.iter().zip(times).map(delivery).collect()
+    cards.into_iter().zip(times).map(delivery).collect()
 }

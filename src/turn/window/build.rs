@@ -173,6 +173,7 @@ fn view(place: &Place, speaker: &Speaker, message: MessageId, sent: DateTime<Utc
 fn quote_view(quoted: &Quoted, pictures: &Pictures) -> QuoteView {
     QuoteView {
         message: quoted.message.map(|id| id.0),
+        task: quoted.task.map(|task| task.to_string()),
         author: quoted.author.clone(),
         text: quoted.text.clone(),
         excerpt: quoted.excerpt.clone(),

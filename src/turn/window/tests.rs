@@ -83,6 +83,7 @@ impl Fields<'_> {
             excerpt: Some(self.next()),
             attachments: self.attachments(),
             from_person: true,
+            task: None,
         })
     }
 

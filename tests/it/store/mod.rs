@@ -92,6 +92,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
             excerpt: None,
             attachments: vec![],
             from_person: true,
+            task: None,
         }),
         mentioned: true,
         reply_to_bot: false,

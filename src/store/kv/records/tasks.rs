@@ -50,6 +50,7 @@ pub(in crate::store::kv) fn put(
         changes.remove(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id));
         changes.remove(&tables.tasks_of_user, key::user_task(&task.creator.user, task.id));
         changes.remove(&tables.leases, key::id(task.id));
+        changes.remove(&tables.stale_cards, key::id(task.id));
         if let Some(at) = task.wakes_at() {
             changes.remove(&tables.tasks_by_wake, key::wake(at, task.id));
         }
@@ -63,10 +64,19 @@ pub(in crate::store::kv) fn put(
     if task.lease.is_some() {
         changes.put(&tables.leases, key::id(task.id), &())?;
     }
+    if is_stale(tables, before, task)? {
+        changes.put(&tables.stale_cards, key::id(task.id), &())?;
+    }
     match task.wakes_at() {
         Some(at) => changes.put(&tables.tasks_by_wake, key::wake(at, task.id), &()),
         None => Ok(()),
     }
+}
+
+/// Whether messages may show a task as it was before: until they were looked at, they may go on doing so.
+fn is_stale(tables: &Tables<'_>, before: Option<&Task>, task: &Task) -> Result<bool, Fault> {
+    let is_new = before.is_none_or(|before| !before.looks_like(task) || before.messages != task.messages);
+    Ok(!task.messages.is_empty() && (is_new || tables.stale_cards.contains(&key::id(task.id))?))
 }
 
 /// Gives a chat's tasks to the id it has from now on. A run under way ends where it began.

@@ -19,12 +19,6 @@ const PROMPT_CHARS: usize = 500;
 /// For so long a task that was cancelled can be had back.
 pub(super) const UNDO: TimeDelta = TimeDelta::minutes(1);
 
-/// A task as it is stored: what, when, the next times, and what may be done with it.
-#[must_use]
-pub fn task_card(texts: &Texts, task: &Task, now: DateTime<Utc>) -> Card {
-    View { texts, now, page: None, is_elsewhere: false }.card(task)
-}
-
 /// How cards of tasks are shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
@@ -92,7 +86,8 @@ impl View<'_> {
         });
         let lines: Vec<String> =
             next.into_iter().chain(self.state(task)).chain(last).chain(self.creator(task)).collect();
-        let is_all = task.title() == one_line(&task.prompt, usize::MAX);
+        // The words that people call it by are enough; the prompt is the model's.
+        let is_all = task.title.is_some() || task.title() == one_line(&task.prompt, usize::MAX);
         let prompt = (!is_all).then(|| shortened(task.prompt.trim()));
         [lines.join("\n")]
             .into_iter()
@@ -168,8 +163,6 @@ impl View<'_> {
     fn actions(&self, task: &Task) -> Vec<Button> {
         let texts = self.texts;
         let run = (&texts.button_run_now, TaskVerb::Run, task.lease.is_none());
-        // A card stays as it was drawn: this draws it anew once the run has ended.
-        let refresh = (&texts.button_refresh, TaskVerb::Open, task.lease.is_some());
         let skip = (&texts.button_skip, TaskVerb::Skip, task.asked.is_some());
         let pause = match task.state {
             State::Paused(_) => (&texts.button_resume, TaskVerb::Resume, true),
@@ -179,7 +172,7 @@ impl View<'_> {
         let cancel = (&texts.button_cancel, TaskVerb::Cancel, task.is_live());
         let all = match task.state {
             State::Cancelled(_) => Vec::new(),
-            _ => vec![run, refresh, skip, pause, edit, cancel],
+            _ => vec![run, skip, pause, edit, cancel],
         };
         let fitting = all.into_iter().filter(|(_, _, fits)| *fits);
         fitting.map(|(label, verb, _)| self.button(label, verb, task)).collect()
@@ -195,7 +188,8 @@ impl View<'_> {
     }
 }
 
-fn shortened(prompt: &str) -> String {
+/// A prompt as cards show it.
+pub(super) fn shortened(prompt: &str) -> String {
     match prompt.char_indices().nth(PROMPT_CHARS) {
         Some((end, _)) => format!("{}…", prompt.get(..end).unwrap_or(prompt).trim_end()),
         None => prompt.to_owned(),
@@ -320,7 +314,7 @@ pub(super) mod tests {
             writeln!(all, "{}", drawn(&view.history(&task, &runs, 0))).unwrap();
             let many: Vec<TaskRun> = runs.iter().cycle().take(ROWS + 3).cloned().collect();
             let last = view.history(&task, &many, 9);
-            assert_eq!(last.content().text.lines().filter(|line| line.contains("23 Nov")).count(), 3);
+            assert_eq!(last.content().text.lines().filter(|line| line.contains("today 09:00")).count(), 3);
         }
         insta::assert_snapshot!(all);
     }
@@ -333,12 +327,10 @@ pub(super) mod tests {
             card.buttons.into_iter().flatten().map(|button| button.text).collect()
         };
         let texts = locales.of(None);
-        let proof = labels(task_card(texts, &task("0 9 * * *"), at(23, 8, 0)));
+        let card_at = |task: &Task, now| View { texts, now, page: None, is_elsewhere: false }.card(task);
+        let proof = labels(card_at(&task("0 9 * * *"), at(23, 8, 0)));
         assert_eq!(proof, ["Run now", "Pause", "Edit", "Cancel"]);
-        assert_eq!(
-            labels(task_card(texts, &cancelled, at(23, 8, 0) + UNDO - TimeDelta::seconds(1))),
-            ["Undo"]
-        );
-        assert_eq!(labels(task_card(texts, &cancelled, at(23, 8, 0) + UNDO)), [""; 0]);
+        assert_eq!(labels(card_at(&cancelled, at(23, 8, 0) + UNDO - TimeDelta::seconds(1))), ["Undo"]);
+        assert_eq!(labels(card_at(&cancelled, at(23, 8, 0) + UNDO)), [""; 0]);
     }
 }

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use super::super::card::Card;
 use super::super::command::Pressed;
-use super::card::View;
+use super::card::{View, shortened};
 use super::changes::Changes;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, State, Task, TaskChange, TaskEdit};
@@ -16,10 +16,6 @@ use crate::telegram::callback::TaskVerb;
 const STEPS: [(&str, i32); 4] = [("−1 h", -60), ("−15 min", -15), ("+15 min", 15), ("+1 h", 60)];
 /// Steps for a single run, from now on if its time has passed.
 const LATER: [(&str, i32); 3] = [("+10 min", 10), ("+1 h", 60), ("+1 d", 24 * 60)];
-/// So much of a task's id stands in the card. That is its time in milliseconds, which tells it from the chat's others,
-/// and what tools that change tasks take for the id.
-const TAG_BYTES: usize = 10;
-
 /// A change of a task by a button.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Edit {
@@ -61,14 +57,8 @@ pub(super) async fn press(
 impl View<'_> {
     fn edit_card(&self, task: &Task) -> Card {
         let texts = self.texts;
-        let choice = missed_words(texts, task.if_missed);
-        let id = task.id.to_string();
-        let mut lines = vec![fill(&texts.task_edit_missed, &[("choice", choice)])];
-        // What is over is changed by steps alone: the model is given live tasks.
-        if task.is_live() {
-            lines.push(texts.task_edit_help.clone());
-            lines.push(format!("#{}", id.get(..TAG_BYTES).unwrap_or(&id)));
-        }
+        let prompt = shortened(task.prompt.trim());
+        let prompt = fill(&texts.task_edit_prompt, &[("prompt", &prompt)]);
         let steps = if task.schedule.is_recurring() { &STEPS[..] } else { &LATER[..] };
         let fitting = steps.iter().filter(|(_, minutes)| self.shifted(task, *minutes).is_some());
         let step = |(label, minutes): &(&str, i32)| self.button(label, TaskVerb::Shift(*minutes), task);
@@ -77,14 +67,21 @@ impl View<'_> {
             let label = format!("{mark}{}", missed_words(texts, policy));
             self.button(&label, TaskVerb::Missed(policy), task)
         });
-        Card::titled(&fill(&texts.task_edit, &[("task", &self.title(task))]), lines.join("\n"))
+        let label = self.button(&texts.task_edit_label, TaskVerb::Label, task);
+        Card::titled(&fill(&texts.task_edit, &[("task", &self.title(task))]), prompt)
             .row(fitting.map(step).collect())
+            .row(vec![label])
             .row(policies.collect())
             .row(vec![self.button(&texts.button_back, TaskVerb::Open, task)])
     }
 
+    /// What the buttons about missed runs choose, and what is chosen.
+    pub(super) fn missed_help(&self, task: &Task) -> String {
+        fill(&self.texts.task_edit_missed, &[("choice", missed_words(self.texts, task.if_missed))])
+    }
+
     /// The edit that moves a task's times; `None` where that has no meaning.
-    fn shifted(&self, task: &Task, minutes: i32) -> Option<TaskEdit> {
+    pub(super) fn shifted(&self, task: &Task, minutes: i32) -> Option<TaskEdit> {
         let late = match task.schedule {
             Schedule::Once { at, .. } => (self.now - at).max(TimeDelta::zero()),
             Schedule::Cron(_) => TimeDelta::zero(),

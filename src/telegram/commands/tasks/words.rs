@@ -1,14 +1,34 @@
 //! Words for when a task runs. Used by its cards.
 
-use chrono::{DateTime, Datelike, NaiveTime, Utc, Weekday};
+use chrono::{DateTime, Datelike, NaiveTime, TimeDelta, Utc, Weekday};
 
 use crate::domain::schedule::{Schedule, Shape};
 use crate::domain::task::Task;
 use crate::prompts::texts::{Texts, fill, nth};
 
-/// A time by the clocks of a task, with the year unless it is this one.
+/// What is so near is also told in minutes.
+const NEAR: TimeDelta = TimeDelta::hours(1);
+
+/// A time by the clocks of a task, with the year unless it is this one: `today 09:00`, `Tue 1 Dec 07:30`.
 pub(super) fn moment(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
-    texts.dated(&at.with_timezone(&task.zone), now.with_timezone(&task.zone).year())
+    let (at, now) = (at.with_timezone(&task.zone), now.with_timezone(&task.zone));
+    let time = at.format("%H:%M");
+    match (at.date_naive() - now.date_naive()).num_days() {
+        0 => format!("{} {time}", texts.day_today),
+        1 => format!("{} {time}", texts.day_tomorrow),
+        _ => texts.dated(&at, now.year()),
+    }
+}
+
+/// A time to come; one that is near with how long it is until then: `today 09:00, in 20 minutes`.
+pub(super) fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let (when, left) = (moment(texts, task, at, now), at - now);
+    let minutes = (left.num_seconds() + 59) / 60;
+    match minutes {
+        _ if left <= TimeDelta::zero() || left > NEAR => when,
+        1 => fill(&texts.in_minute, &[("when", &when)]),
+        _ => fill(&texts.in_minutes, &[("when", &when), ("count", &minutes.to_string())]),
+    }
 }
 
 /// The same as short as a button needs it: `09:00 Mon`, and from a week on `09:00 1 Dec`.
@@ -25,7 +45,7 @@ pub(super) fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime
 /// When a task runs, as people say it, with its zone: `every weekday 09:00 (Europe/Riga)`.
 pub(super) fn schedule(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String {
     let when = match &task.schedule {
-        Schedule::Once { at, .. } => fill(&texts.when_once, &[("when", &moment(texts, task, *at, now))]),
+        Schedule::Once { at, .. } => fill(&texts.when_once, &[("when", &coming(texts, task, *at, now))]),
         Schedule::Cron(_) => recurring(texts, &task.schedule.shape()),
     };
     fill(&texts.task_zone, &[("when", &when), ("zone", task.zone.name())])
@@ -143,6 +163,10 @@ mod tests {
             ),
             ("0 9 * 6 1-5", "by a schedule of its own", "em horários próprios"),
             ("2026-12-01T07:30", "once, Tue 1 Dec 07:30", "uma vez, ter 1 dez 07:30"),
+            ("2026-11-23T10:45", "once, today 10:45, in 45 minutes", "uma vez, hoje 10:45, em 45 minutos"),
+            ("2026-11-23T10:01", "once, today 10:01, in 1 minute", "uma vez, hoje 10:01, em 1 minuto"),
+            ("2026-11-23T18:00", "once, today 18:00", "uma vez, hoje 18:00"),
+            ("2026-11-24T00:00", "once, tomorrow 00:00", "uma vez, amanhã 00:00"),
             ("2027-01-04T07:30", "once, Mon 4 Jan 2027 07:30", "uma vez, seg 4 jan 2027 07:30"),
         ];
         let now = Utc.with_ymd_and_hms(2026, 11, 23, 8, 0, 0).unwrap();

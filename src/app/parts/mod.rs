@@ -1,12 +1,13 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
-use std::collections::BTreeMap;
+mod base;
+mod tools;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use chrono::TimeDelta;
-use figaro_mcp::catalog::{Catalog, Choice};
-
+use self::base::Base;
+use self::tools::{agents, registry};
 use super::additions::Additions;
 use super::commands;
 use super::environment::{http_client, open_store, start_mcp};
@@ -20,7 +21,6 @@ use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
 use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
-use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
@@ -30,14 +30,14 @@ use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::retention::Retention;
 use crate::scheduler::Scheduler;
-use crate::store::TaskLimits;
 use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
-use crate::telegram::commands::{AccessRequests, Cards, CommandTable, Handles, RestingTasks, Zones};
+use crate::telegram::commands::{
+    AccessRequests, CardKeeper, Cards, CommandTable, Handles, RestingTasks, TaskCards, Zones,
+};
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
-use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
 use crate::telegram::newest::Newest;
 use crate::telegram::owners::TelegramOwners;
@@ -47,13 +47,6 @@ use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::Registry;
-use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
-use crate::tools::config::ConfigTools;
-use crate::tools::grounded::Grounded;
-use crate::tools::tasks::{TaskReader, TaskTools};
-use crate::tools::tavily::Tavily;
-use crate::tools::telegram::TelegramTools;
-use crate::tools::web::WebSearch;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
@@ -77,24 +70,6 @@ pub(super) struct Parts {
     pub(super) parked: Parked,
     /// The model that answers where no chat has chosen another.
     pub(super) model: String,
-}
-
-/// What the parts share, once the outside has been found to be there.
-struct Base<'a> {
-    settings: &'a Settings,
-    groups: &'a Groups,
-    clock: Clock,
-    store: Arc<KvStore>,
-    me: Me,
-    http: reqwest::Client,
-    mcp: Mcp,
-    sender: Sender,
-    live: Arc<Live>,
-    prompts: Arc<Prompts>,
-    languages: Languages,
-    vitals: Arc<Vitals>,
-    admins: Arc<dyn Admins>,
-    parked: Parked,
 }
 
 /// What runs in the background once all is recovered.
@@ -126,6 +101,7 @@ pub(super) async fn build(
         settings: base.store.clone(),
         default_zone: settings.timezone,
         newest: newest.clone(),
+        task_cards: task_cards(&base),
     });
     let owners: Arc<dyn Owners> = Arc::new(TelegramOwners {
         sender: late(&base),
@@ -137,6 +113,13 @@ pub(super) async fn build(
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let handles = handles(&base, ledger.clone(), &mailboxes);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
+    let keeper = CardKeeper {
+        cards: task_cards(&base),
+        sender: base.sender.clone(),
+        store: base.store.clone(),
+        background: groups.front.clone(),
+    };
+    groups.front.spawn("task_cards", keeper.run());
     groups.front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
@@ -145,6 +128,7 @@ pub(super) async fn build(
         inbox: base.store.clone(),
         conversations: base.store.clone(),
         settings: base.store.clone(),
+        tasks: base.store.clone(),
         mailboxes,
         parked: base.parked.clone(),
         rights: rights(&base),
@@ -326,54 +310,19 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
     }
 }
 
-/// The tools of each agent, chosen once: a name that no tool has is told once.
-fn agents(prompts: &Prompts, tools: &Registry) -> BTreeMap<String, Arc<Registry>> {
-    prompts.agents().map(|agent| (agent.name.clone(), Arc::new(tools.only(&agent.tools)))).collect()
-}
-
-/// Every tool there is.
-fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
-    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.admins.clone());
-    let (http, tavily) = (&base.http, &base.settings.tavily);
-    let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
-    let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
-    let built_in = BuiltIn {
-        notes: base.store.clone(),
-        conversations: base.store.clone(),
-        config: ConfigTools { store, tasks, admins },
-        tasks: task_tools(base, ledger),
-        web: Arc::new(search),
-    };
-    let telegram = TelegramTools {
-        catalog: Arc::new(Catalog::new(&Choice::default())),
-        mcp: base.mcp.clone(),
-        limiter: base.sender.limiter.clone(),
-        outbox: base.store.clone(),
-    };
-    let mut table = ToolTable::default();
-    built_in.register(&mut table);
-    register_telegram(telegram, &mut table);
-    table.registry()
-}
-
-fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
-    let settings = base.settings.tasks;
-    TaskTools {
-        store: base.store.clone(),
-        admins: base.admins.clone(),
-        limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
-        reader: TaskReader {
-            settings: base.store.clone(),
-            models: ledger.models.clone(),
-            min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),
-            default_zone: base.settings.timezone,
-        },
-    }
-}
-
 /// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
 fn late(base: &Base<'_>) -> Sender {
     Sender { background: base.groups.back.clone(), ..base.sender.clone() }
+}
+
+/// What draws cards of tasks.
+fn task_cards(base: &Base<'_>) -> TaskCards {
+    TaskCards {
+        languages: base.languages.clone(),
+        settings: base.store.clone(),
+        default_zone: base.settings.timezone,
+        clock: base.clock.clone(),
+    }
 }
 
 /// What commands are made of.

@@ -1,0 +1,35 @@
+//! What the parts of the bot share.
+
+use std::sync::Arc;
+
+use crate::app::groups::Groups;
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::languages::Languages;
+use crate::mcp::supervisor::Mcp;
+use crate::policy::access::Admins;
+use crate::prompts::Prompts;
+use crate::store::kv::KvStore;
+use crate::telegram::inbound::Me;
+use crate::telegram::live::Live;
+use crate::telegram::send::Sender;
+use crate::telemetry::vitals::Vitals;
+use crate::turn::parked::Parked;
+
+/// What the parts share, once the outside has been found to be there.
+pub(super) struct Base<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) groups: &'a Groups,
+    pub(super) clock: Clock,
+    pub(super) store: Arc<KvStore>,
+    pub(super) me: Me,
+    pub(super) http: reqwest::Client,
+    pub(super) mcp: Mcp,
+    pub(super) sender: Sender,
+    pub(super) live: Arc<Live>,
+    pub(super) prompts: Arc<Prompts>,
+    pub(super) languages: Languages,
+    pub(super) vitals: Arc<Vitals>,
+    pub(super) admins: Arc<dyn Admins>,
+    pub(super) parked: Parked,
+}

@@ -1,0 +1,65 @@
+//! The tools of the bot, and which of them each agent has.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use figaro_mcp::catalog::{Catalog, Choice};
+
+use super::base::Base;
+use crate::ledger::Ledger;
+use crate::prompts::Prompts;
+use crate::store::TaskLimits;
+use crate::tools::Registry;
+use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
+use crate::tools::config::ConfigTools;
+use crate::tools::grounded::Grounded;
+use crate::tools::tasks::{TaskReader, TaskTools};
+use crate::tools::tavily::Tavily;
+use crate::tools::telegram::TelegramTools;
+use crate::tools::web::WebSearch;
+
+/// The tools of each agent, chosen once: a name that no tool has is told once.
+pub(super) fn agents(prompts: &Prompts, tools: &Registry) -> BTreeMap<String, Arc<Registry>> {
+    prompts.agents().map(|agent| (agent.name.clone(), Arc::new(tools.only(&agent.tools)))).collect()
+}
+
+/// Every tool there is.
+pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
+    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.admins.clone());
+    let (http, tavily) = (&base.http, &base.settings.tavily);
+    let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
+    let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
+    let built_in = BuiltIn {
+        notes: base.store.clone(),
+        conversations: base.store.clone(),
+        config: ConfigTools { store, tasks, admins },
+        tasks: task_tools(base, ledger),
+        web: Arc::new(search),
+    };
+    let telegram = TelegramTools {
+        catalog: Arc::new(Catalog::new(&Choice::default())),
+        mcp: base.mcp.clone(),
+        limiter: base.sender.limiter.clone(),
+        outbox: base.store.clone(),
+    };
+    let mut table = ToolTable::default();
+    built_in.register(&mut table);
+    register_telegram(telegram, &mut table);
+    table.registry()
+}
+
+fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
+    let settings = base.settings.tasks;
+    TaskTools {
+        store: base.store.clone(),
+        admins: base.admins.clone(),
+        limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
+        reader: TaskReader {
+            settings: base.store.clone(),
+            models: ledger.models.clone(),
+            min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),
+            default_zone: base.settings.timezone,
+        },
+    }
+}

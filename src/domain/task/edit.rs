@@ -1,0 +1,75 @@
+//! What people and the model change of a task, beside whether it runs.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::if_missed::IfMissed;
+use super::{State, Task};
+use crate::domain::model::ModelName;
+use crate::domain::schedule::Schedule;
+
+/// What is to be different in a task; the default changes nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TaskEdit {
+    /// What people call it from now on.
+    pub title: Option<String>,
+    /// The new instruction for the model.
+    pub prompt: Option<String>,
+    /// The addresses in it that not only the model wrote.
+    pub addresses: Vec<String>,
+    /// When; with the zone that it was read in.
+    pub schedule: Option<(Schedule, Tz)>,
+    /// The zone, by someone who named it; without a schedule, the same times by its clocks. A single time that has passed
+    /// there stays the instant that it is.
+    pub zone: Option<Tz>,
+    /// Nobody named the zone that the schedule was read in.
+    pub zone_assumed: bool,
+    /// The new model; `Some(None)` for the chat's.
+    pub model: Option<Option<ModelName>>,
+    /// The new rule for missed runs.
+    pub if_missed: Option<IfMissed>,
+}
+
+impl Task {
+    pub(super) fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
+        self.title = edit.title.or(self.title.take());
+        if let Some(prompt) = edit.prompt {
+            self.prompt = prompt;
+            self.addresses = edit.addresses;
+        }
+        let moved = edit.zone.map(|zone| (self.by_clocks_of(zone, now), zone));
+        let is_new = edit.schedule.is_some();
+        if let Some((schedule, zone)) = edit.schedule.or(moved) {
+            // Other times by the same clocks are no word on where the chat is.
+            let is_guess =
+                edit.zone_assumed || (self.zone_assumed && edit.zone.is_none() && zone == self.zone);
+            self.zone_assumed = is_guess && schedule.uses_zone();
+            (self.schedule, self.zone) = (schedule, zone);
+            // Another clock changes nothing about what is due already.
+            if is_new || self.next.is_some_and(|next| next > now) {
+                self.next = self.schedule.next(zone, now);
+            }
+            if is_new {
+                (self.retry, self.asked) = (None, None);
+                if let State::Done(_) = self.state {
+                    self.state = State::Active;
+                }
+            }
+        }
+        if let Some(model) = edit.model {
+            self.model = model;
+        }
+        if let Some(if_missed) = edit.if_missed {
+            self.if_missed = if_missed;
+        }
+        self.failures = 0;
+        self.updated_at = now;
+        self.rest(now);
+    }
+
+    /// The same times by the clocks of another zone; a single one that is over there stays the instant that it is.
+    fn by_clocks_of(&self, zone: Tz, now: DateTime<Utc>) -> Schedule {
+        let moved = self.schedule.moved(self.zone, zone);
+        if moved.next(zone, now).is_some() { moved } else { self.schedule.clone() }
+    }
+}
