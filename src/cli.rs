@@ -33,6 +33,9 @@ pub enum Command {
         /// Keep what is said in this folder and go on with it next time; without it everything is gone at the end.
         #[arg(long)]
         store: Option<PathBuf>,
+        /// The offline model's pause before each word, in milliseconds: 0 shows an answer at once.
+        #[arg(long, value_name = "MILLISECONDS", default_value_t = 25)]
+        word_pause: u16,
     },
     /// Check settings, token, model and store, without starting the bot.
     Check,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use figaro::app::{self, Additions, DemoOptions, Failure, Refusal, StoreTask};
@@ -54,8 +55,9 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             app::run(&settings, stop_requests()?).await
         }
         Some(Command::Check) => Ok(app::check(&read(&variables)?, &Additions::default()).await?),
-        Some(Command::Demo { port, store }) => {
-            app::demo(&variables, DemoOptions { port, store }, stop_requests()?).await
+        Some(Command::Demo { port, store, word_pause }) => {
+            let word_pause = Duration::from_millis(word_pause.into());
+            app::demo(&variables, DemoOptions { port, store, word_pause }, stop_requests()?).await
         }
         Some(Command::Store(command)) => Ok(app::store(task_of(command), &variables).await?),
         Some(Command::Export { to, store }) => {

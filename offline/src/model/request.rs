@@ -40,6 +40,8 @@ pub struct Picture<'a> {
 /// The message of a chat inside a user item: the text between its tags, and the attributes of the opening tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TaggedMessage<'a> {
+    /// What stands before it: the time, the notes, what it replies to.
+    pub(super) before: &'a str,
     attributes: &'a str,
     /// What was said, trimmed, without the tags.
     pub(super) text: &'a str,
@@ -113,6 +115,12 @@ impl ModelRequest {
         self.asked.whole
     }
 
+    /// The request as it would be if the conversation ended before the item at this place.
+    pub(super) fn until(&self, end: usize) -> Self {
+        let input = self.input().get(..end).unwrap_or_default().to_vec();
+        Self { body: Value::Null, asked: Asked { input, ..self.asked.clone() } }
+    }
+
     /// The tool calls since the last item of the user, each with its result.
     #[must_use]
     pub fn tool_results(&self) -> Vec<(&str, String)> {
@@ -127,7 +135,8 @@ impl ModelRequest {
         outputs.filter_map(named).collect()
     }
 
-    fn last_user(&self) -> Option<(usize, &Value)> {
+    /// The last item of the user, and its place.
+    pub(super) fn last_user(&self) -> Option<(usize, &Value)> {
         self.input().iter().enumerate().rev().find(|(_, item)| item["role"] == "user")
     }
 }
@@ -139,12 +148,18 @@ fn picture(part: &Value) -> Option<Picture<'_>> {
 
 /// The last tagged message of a text; the whole text if there is none.
 pub(super) fn tagged(text: &str) -> TaggedMessage<'_> {
-    let opening = text.match_indices("<message ").filter(|(at, _)| *at == 0 || text[..*at].ends_with('\n'));
-    let found = opening.last().and_then(|(at, tag)| {
-        let (attributes, rest) = text[at + tag.len() - 1..].split_once('>')?;
-        Some(TaggedMessage { attributes, text: rest.split("</message>").next()?.trim() })
-    });
-    found.unwrap_or(TaggedMessage { attributes: "", text: text.trim() })
+    let whole = TaggedMessage { before: "", attributes: "", text: text.trim() };
+    last_element(text, "message").unwrap_or(whole)
+}
+
+/// The last element of this name that begins a line of a text.
+pub(super) fn last_element<'a>(text: &'a str, name: &str) -> Option<TaggedMessage<'a>> {
+    let opening = format!("<{name} ");
+    let begins = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
+    let at = text.match_indices(&opening).map(|(at, _)| at).filter(begins).last()?;
+    let (attributes, rest) = text[at + opening.len() - 1..].split_once('>')?;
+    let inside = rest.split(&format!("</{name}>")).next()?;
+    Some(TaggedMessage { before: &text[..at], attributes, text: inside.trim() })
 }
 
 /// A text, or the texts of a list of parts.
@@ -169,6 +184,7 @@ mod tests {
         assert_eq!(message.text, "new <message x=\"1\">");
         assert_eq!(message.attribute("message_id"), Some("7"));
         assert_eq!(message.attribute("id"), None);
+        assert!(message.before.contains("old"), "{}", message.before);
         assert_eq!(tagged(" plain ").text, "plain");
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use figaro_offline::Runtime;
 use figaro_offline::model::{DemoModel, OfflineModel};
@@ -18,7 +19,7 @@ use crate::prompts::fence;
 const MODEL: &str = "offline";
 
 /// Starts the offline model and search unless a model is chosen in `values`, and makes them the only ones: the model
-/// takes the place of the default provider, whose dialect it speaks. Gives whether it did.
+/// takes the place of the default provider, whose dialect it speaks, and pauses before each word. Gives whether it did.
 ///
 /// # Errors
 /// When they cannot be started.
@@ -26,13 +27,14 @@ pub(super) async fn stand_in(
     values: &mut HashMap<String, String>,
     variables: &Variables,
     runtime: &Runtime,
+    word_pause: Duration,
 ) -> Result<bool, Refusal> {
     let [default, others @ ..] = variables.providers() else { return Ok(false) };
     if ModelSettings::is_any_chosen(values, variables) {
         return Ok(false);
     }
     let refuse = |error: std::io::Error| Refusal(error.to_string());
-    let demo = DemoModel { unescape: fence::read };
+    let demo = DemoModel { unescape: fence::read, word_pause };
     let model = OfflineModel::start(listen(0).await?, Arc::new(demo), runtime);
     let model = model.map_err(refuse)?;
     let search = OfflineTavily::start(listen(0).await?, tavily::made_up, runtime).map_err(refuse)?;

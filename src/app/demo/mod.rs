@@ -6,6 +6,7 @@ mod setup;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use figaro_offline::telegram::{Impossible, Kept, OfflineTelegram, Options, Person, Standing};
 use figaro_offline::{PAGE, Runtime};
@@ -31,6 +32,8 @@ pub struct DemoOptions {
     /// Where to keep what is said, so that the next demo goes on with it; a folder that is removed at the end if none
     /// is given.
     pub store: Option<PathBuf>,
+    /// The pause of the offline model before each word of an answer.
+    pub word_pause: Duration,
 }
 
 /// Runs the demo until the first of `stops`; a second one ends it without waiting for running turns.
@@ -52,7 +55,7 @@ pub async fn demo(
     let additions = Additions::default();
     let variables = super::variables(&additions)?;
     let mut all = values.clone();
-    let is_offline = answering::stand_in(&mut all, &variables, &runtime).await?;
+    let is_offline = answering::stand_in(&mut all, &variables, &runtime, options.word_pause).await?;
     set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
     set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());

@@ -1,0 +1,102 @@
+//! What the stand-in says of itself: its greeting, and what it says where it has no rule.
+
+use super::language::Words;
+use super::question::Question;
+use super::step::Step;
+use crate::model::request::Picture;
+
+const GREETING: Words = Words {
+    en: "Hello! I am Figaro, here with an **offline stand-in model**: no key, no network, a handful of rules. What you see \
+         around me is real. Try:\n\n\
+         - `format`: what formatted text looks like\n\
+         - `poll Where shall we eat? Pizza, soup, salad`\n\
+         - `like this`: I react to your message\n\
+         - `buy milk`, then `notes`: I keep lists\n\
+         - `remind me in 1 minute to drink water`, then `what is scheduled?`: I come back by myself\n\
+         - `make it 7:30`, `cancel it`: I change what is scheduled\n\
+         - `choose`: I ask you something and wait for your answer, as long as it takes\n\
+         - `photo`: I send a picture\n\
+         - `file`: I write a table and send it as a file\n\
+         - `dice`: I look for the method that rolls one, then roll it\n\
+         - `search barbers of Seville`: I search the web; here the pages are made up\n\
+         - `explain compound interest`, `tell me a joke`: texts that stand ready\n\
+         - `code`: a program too long for a message, so it comes as a file\n\
+         - `long`: an answer too long for one message\n\
+         - `slow`: an answer you can stop half way",
+    pt: "Olá! Sou Figaro, aqui com um **modelo substituto offline**: sem chave, sem rede, um punhado de regras. O que você vê \
+         ao redor é de verdade. Experimente:\n\n\
+         - `formatação`: como fica um texto formatado\n\
+         - `enquete Onde vamos comer? Pizza, sopa, salada`\n\
+         - `curta isto`: reajo à sua mensagem\n\
+         - `compre leite`, depois `notas`: guardo listas\n\
+         - `me lembre em 1 minuto de beber água`, depois `o que está agendado?`: volto por mim mesmo\n\
+         - `mude para as 7:30`, `cancele`: mudo o que está agendado\n\
+         - `escolha`: pergunto algo e espero a resposta, o tempo que for\n\
+         - `foto`: mando uma imagem\n\
+         - `arquivo`: escrevo uma tabela e mando como arquivo\n\
+         - `dado`: procuro o método que joga um dado, e jogo\n\
+         - `pesquise barbeiros de Sevilha`: pesquiso na web; aqui as páginas são inventadas\n\
+         - `explique juros compostos`, `conte uma piada`: textos prontos\n\
+         - `código`, `longo`, `devagar`: um programa, uma resposta longa, uma que dá para parar",
+    es: "¡Hola! Soy Figaro, aquí con un **modelo sustituto sin conexión**: sin clave, sin red, un puñado de reglas. Lo que ves \
+         alrededor es de verdad. Prueba:\n\n\
+         - `formato`: cómo se ve un texto con formato\n\
+         - `encuesta ¿Dónde comemos? Pizza, sopa, ensalada`\n\
+         - `reacciona`: reacciono a tu mensaje\n\
+         - `apunta leche en la lista de la compra`, después `notas`: guardo listas\n\
+         - `recuérdame en 1 minuto beber agua`, después `¿qué está programado?`: vuelvo por mí mismo\n\
+         - `ponlo a las 7:30`, `cancela`: cambio esa tarea\n\
+         - `elige`: hago una pregunta y espero la respuesta\n\
+         - `foto`: una imagen\n\
+         - `archivo`: una tabla como archivo\n\
+         - `dado`: busco el método que tira un dado, y lo tiro\n\
+         - `busca barberos de Sevilla`: busco en la web; aquí las páginas son inventadas\n\
+         - `explica el interés compuesto`, `cuéntame un chiste`: textos preparados\n\
+         - `código`, `largo`, `despacio`: un programa, una respuesta larga, una que se puede parar",
+};
+const ECHO: Words = Words {
+    en: "You said:\n\n{}\nI am only an offline stand-in for a model and have no rule for that. `help` shows what I can do; with \
+         an API key in the settings a real model answers here.",
+    pt: "Você disse:\n\n{}\nSou só um substituto offline de um modelo e não tenho regra para isso. `ajuda` mostra o que sei \
+         fazer; com uma chave nas configurações, um modelo de verdade responde aqui.",
+    es: "Dijiste:\n\n{}\nSoy solo un sustituto sin conexión de un modelo y no tengo regla para eso. `ayuda` muestra lo que sé \
+         hacer; con una clave en la configuración, un modelo de verdad responde aquí.",
+};
+const NOT_OFFERED: Words = Words {
+    en: "I would need a tool for that which is not given to me here.",
+    pt: "Para isso eu precisaria de uma ferramenta que não me é dada aqui.",
+    es: "Para eso necesitaría una herramienta que aquí no se me da.",
+};
+const PICTURES: Words = Words {
+    en: "I was sent a picture ({}). It arrived whole, but an offline stand-in has no eyes; a real model would look at it.",
+    pt: "Recebi uma imagem ({}). Chegou inteira, mas um substituto offline não tem olhos; um modelo de verdade a olharia.",
+    es: "Recibí una imagen ({}). Llegó entera, pero un sustituto sin conexión no tiene ojos; un modelo de verdad la miraría.",
+};
+const WELCOME: Words = Words { en: "You are welcome.", pt: "De nada.", es: "De nada." };
+
+/// Says what the stand-in is, and what can be tried.
+pub(super) fn greeting(question: &Question) -> Step {
+    Step::say(GREETING, question)
+}
+
+/// Answers thanks.
+pub(super) fn welcome(question: &Question) -> Step {
+    Step::say(WELCOME, question)
+}
+
+/// Repeats a message that no rule fits.
+pub(super) fn echo(question: &Question) -> Step {
+    let quoted: String = question.text.lines().take(3).map(|line| format!("> {line}\n")).collect();
+    Step::Say(ECHO.with(question.language, &quoted))
+}
+
+/// Says which pictures arrived.
+pub(super) fn received(question: &Question, pictures: &[Picture<'_>]) -> Step {
+    let kinds: Vec<&str> = pictures.iter().map(|picture| picture.mime_type).collect();
+    Step::Say(PICTURES.with(question.language, &kinds.join(", ")))
+}
+
+/// Says that a tool is missing.
+pub(super) fn not_offered(question: &Question) -> &'static str {
+    NOT_OFFERED.of(question.language)
+}

@@ -1,0 +1,92 @@
+//! Going on with an answer that was stopped: the stand-in works out the same answer again, and says what is left of it.
+
+use super::language::Words;
+use super::question::Question;
+use super::step::Step;
+use crate::model::request::{ModelRequest, text_of};
+
+const PHRASES: [&str; 6] = [
+    "go on where you stopped",
+    "continue de onde você parou",
+    "continue de onde parou",
+    "continúa donde te quedaste",
+    "sigue donde te quedaste",
+    "continue where you stopped",
+];
+const ALONE: [&str; 5] = ["go on", "continue", "continua", "continúa", "sigue"];
+
+const NOTHING_LEFT: Words = Words {
+    en: "That was all: there is nothing left to go on with.",
+    pt: "Era tudo: não sobrou nada para continuar.",
+    es: "Eso era todo: no queda nada por continuar.",
+};
+
+/// Whether a message asks to go on.
+pub(super) fn is_asked(question: &Question) -> bool {
+    PHRASES.iter().any(|phrase| question.says(phrase)) || ALONE.iter().any(|phrase| question.is(phrase))
+}
+
+/// Goes on with the last answer of a conversation. `again` works out what was answered to a request.
+pub(super) fn step(
+    question: &Question,
+    request: &ModelRequest,
+    again: impl Fn(&ModelRequest) -> Step,
+) -> Step {
+    let rest = before(request).and_then(|(earlier, written)| match again(&earlier) {
+        Step::Say(whole) => Some(Step::Say(left(&whole, &written)?)),
+        Step::SaySlowly(whole) => Some(Step::SaySlowly(left(&whole, &written)?)),
+        Step::Call(..) => None,
+    });
+    rest.unwrap_or_else(|| Step::say(NOTHING_LEFT, question))
+}
+
+/// The request before the last answer, and what was written of it.
+fn before(request: &ModelRequest) -> Option<(ModelRequest, String)> {
+    let (asked_at, _) = request.last_user()?;
+    let (at, answer) = request
+        .input()
+        .iter()
+        .enumerate()
+        .take(asked_at)
+        .rev()
+        .find(|(_, item)| item["role"] == "assistant")?;
+    Some((request.until(at), text_of(&answer["content"])))
+}
+
+/// What is left of a text; a block of code that was begun is begun again.
+fn left(whole: &str, written: &str) -> Option<String> {
+    let written = written.trim();
+    let rest = whole.strip_prefix(written).filter(|rest| !rest.trim().is_empty())?;
+    let mut fences = written.lines().filter(|line| line.starts_with("```"));
+    let is_open = fences.clone().count() % 2 == 1;
+    match fences.next_back().filter(|_| is_open) {
+        Some(fence) => Some(format!("{fence}\n{}", rest.trim_start_matches('\n'))),
+        None => Some(rest.trim_start().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_said() {
+        let cases = [
+            ("one two three", "one two", Some("three")),
+            ("one two three", "one two three", None),
+            ("one two three", "two", None),
+            ("see:\n\n```rust\na\nb\n```\nend", "see:\n\n```rust\na", Some("```rust\nb\n```\nend")),
+        ];
+        for (whole, written, wanted) in cases {
+            assert_eq!(left(whole, written).as_deref(), wanted, "{written}");
+        }
+    }
+
+    #[test]
+    fn some_words_ask_to_go_on() {
+        for text in ["Go on where you stopped.", "Continue de onde você parou.", "go on", "Continue!"] {
+            assert!(is_asked(&Question::of(text)), "{text}");
+        }
+        assert!(!is_asked(&Question::of("continue the list with eggs")));
+    }
+}

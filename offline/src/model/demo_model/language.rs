@@ -1,0 +1,134 @@
+//! The languages that the stand-in writes: its words in each, how it tells which one a person writes, and what people call
+//! languages.
+
+/// A language that the stand-in writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    English,
+    Portuguese,
+    Spanish,
+}
+
+/// The same words in each language; `{}` stands for a value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words {
+    pub(super) en: &'static str,
+    pub(super) pt: &'static str,
+    pub(super) es: &'static str,
+}
+
+impl Words {
+    /// The words in one language.
+    pub(super) const fn of(self, language: Language) -> &'static str {
+        match language {
+            Language::English => self.en,
+            Language::Portuguese => self.pt,
+            Language::Spanish => self.es,
+        }
+    }
+
+    /// The words in one language, with a value in each `{}`.
+    pub(super) fn with(self, language: Language, value: &str) -> String {
+        self.of(language).replace("{}", value)
+    }
+}
+
+/// Words that tell a language, because they are common and the other two do not have them.
+const MARKS: [(Language, &str); 3] = [
+    (
+        Language::English,
+        "the and is are to in of you my it this that what where when which for with on at an every tell remind make \
+         explain answer go show please how who can do i me",
+    ),
+    (
+        Language::Portuguese,
+        "você não em uma um na nas nos da do dos das às ao os são isto isso também anote faça explique resuma conte me \
+         responda diante agora onde amanhã hoje todo toda lembre enquete duas frases compras sexta segunda sou o \
+         tempo mude cancele pesquise agendado notas compre foto formatação ajuda olá oi obrigado escolha arquivo dado \
+         código longo devagar longa votação continue parou qual quais",
+    ),
+    (
+        Language::Spanish,
+        "el la los las una un en del al y con por qué esto eso también apunta haz explica resume responde me dime ahora \
+         adelante dónde mañana hoy todo cada recuérdame encuesta dos lista compra lunes viernes tiempo cambia cancela \
+         busca programado formato ayuda hola gracias archivo dado código largo despacio puedes cuéntame elegir",
+    ),
+];
+
+/// The language of some words, given in lower case; English where nothing tells.
+pub(super) fn written(words: &[&str]) -> Language {
+    let count = |marks: &str| {
+        let marks: Vec<&str> = marks.split_whitespace().collect();
+        words.iter().filter(|word| marks.contains(word)).count()
+    };
+    let [english, portuguese, spanish] = MARKS.map(|(language, marks)| (count(marks), language));
+    let best = if spanish.0 > portuguese.0 { spanish } else { portuguese };
+    if best.0 > english.0 { best.1 } else { english.1 }
+}
+
+/// What languages are called: in English, Portuguese and Spanish.
+const NAMES: [([&str; 3], Option<Language>); 14] = [
+    (["english", "inglês", "inglés"], Some(Language::English)),
+    (["portuguese", "português", "portugués"], Some(Language::Portuguese)),
+    (["spanish", "espanhol", "español"], Some(Language::Spanish)),
+    (["french", "francês", "francés"], None),
+    (["german", "alemão", "alemán"], None),
+    (["italian", "italiano", "italiano"], None),
+    (["russian", "russo", "ruso"], None),
+    (["latvian", "letão", "letón"], None),
+    (["dutch", "holandês", "neerlandés"], None),
+    (["polish", "polonês", "polaco"], None),
+    (["swedish", "sueco", "sueco"], None),
+    (["ukrainian", "ucraniano", "ucraniano"], None),
+    (["chinese", "chinês", "chino"], None),
+    (["japanese", "japonês", "japonés"], None),
+];
+
+/// The language that words in lower case name, and the stand-in's own if it writes that one: `Spanish`, `em espanhol`.
+pub(super) fn named<'a>(words: &[&'a str]) -> Option<(&'a str, Option<Language>)> {
+    words.iter().find_map(|word| {
+        let known = NAMES.iter().find(|(names, _)| names.contains(word));
+        known.map(|(_, language)| (*word, *language))
+    })
+}
+
+/// The language after `in`, `em` or `en`: `tell me a joke in Spanish`.
+pub(super) fn wanted(words: &[&str]) -> Option<Language> {
+    words.windows(2).find_map(|two| match two {
+        ["in" | "em" | "en", name] => named(&[name])?.1,
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_tell_their_language() {
+        let cases = [
+            ("", Language::English),
+            ("buy milk", Language::English),
+            ("go on where you stopped", Language::English),
+            ("do this for me", Language::English),
+            ("continue de onde você parou", Language::Portuguese),
+            ("explique juros compostos em duas frases", Language::Portuguese),
+            ("todo dia às 7:30", Language::Portuguese),
+            ("notas", Language::Portuguese),
+            ("explica el interés compuesto en dos frases", Language::Spanish),
+            ("hola", Language::Spanish),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(written(&text.split(' ').collect::<Vec<_>>()), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn languages_have_names() {
+        let of = |text: &str| wanted(&text.split(' ').collect::<Vec<_>>());
+        assert_eq!(of("a joke in spanish please"), Some(Language::Spanish));
+        assert_eq!(of("também em espanhol"), Some(Language::Spanish));
+        assert_eq!((of("in french"), of("in two sentences")), (None, None));
+        assert_eq!(named(&["answer", "latvian"]), Some(("latvian", None)));
+    }
+}

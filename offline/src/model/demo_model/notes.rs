@@ -1,0 +1,158 @@
+//! Notes: what a message wants kept, and what is kept read out.
+
+use serde_json::{Value, json};
+
+use super::language::{Language, Words};
+use super::question::{Question, trimmed};
+use super::step::{Results, Step, last};
+
+/// Words that ask to keep something, and under which key where no list is named.
+const KEEP: [(&[&str], Words); 3] = [
+    (
+        &["buy", "compre", "comprar", "compra"],
+        Words { en: "shopping list", pt: "lista de compras", es: "lista de la compra" },
+    ),
+    (&["remember", "lembre", "recuerda"], Words { en: "facts", pt: "fatos", es: "datos" }),
+    (&["note", "anote", "anota", "apunta", "add", "put"], Words { en: "notes", pt: "notas", es: "notas" }),
+];
+/// What stands before the name of a list.
+const BEFORE_LIST: [&str; 16] = [
+    " for the ",
+    " on the ",
+    " to the ",
+    " for my ",
+    " on my ",
+    " to my ",
+    " for our ",
+    " on our ",
+    " to our ",
+    " na ",
+    " para a ",
+    " à ",
+    " en la ",
+    " para la ",
+    " a la ",
+    " em minha ",
+];
+const LINKS: [&str; 6] = ["that ", "que ", "to buy ", "to ", "de comprar ", "comprar "];
+
+const NOTED: Words =
+    Words { en: "Noted for “{}”: ", pt: "Anotado em “{}”: ", es: "Apuntado en «{}»: " };
+const SHOW: Words = Words {
+    en: "`notes` or /notes shows all that I keep.",
+    pt: "`notas` ou /notes mostra tudo o que guardo.",
+    es: "`notas` o /notes muestra todo lo que guardo.",
+};
+const KEPT: Words =
+    Words { en: "This is what I keep:", pt: "Isto é o que guardo:", es: "Esto es lo que guardo:" };
+const NONE: Words = Words {
+    en: "I keep nothing yet. Say `remember to buy milk`.",
+    pt: "Ainda não guardo nada. Diga `anote leite na lista de compras`.",
+    es: "Todavía no guardo nada. Di `apunta leche en la lista de la compra`.",
+};
+
+/// Keeps what a message wants kept, an item a note.
+pub(super) fn add(question: &Question, results: &Results<'_>) -> Step {
+    let (key, items) = wanted(question);
+    if last(results, "add_note").is_some() {
+        let language = question.language;
+        let noted = format!("{}{}.", NOTED.with(language, &key), items.join(", "));
+        return Step::Say(format!("{noted}\n\n{}", SHOW.of(language)));
+    }
+    let call = |item: &String| json!({"key": key, "content": item});
+    Step::Call("add_note", items.iter().map(call).collect())
+}
+
+/// Reads out what is kept.
+pub(super) fn list(question: &Question, results: &Results<'_>) -> Step {
+    match last(results, "list_notes") {
+        Some(result) => Step::Say(read_out(result, question.language)),
+        None => Step::call("list_notes", json!({})),
+    }
+}
+
+/// The key and the items of what a message wants kept. Only the items of a list are parted.
+fn wanted(question: &Question) -> (String, Vec<String>) {
+    let (text, list) = match list_of(&question.text) {
+        Some((text, list)) => (Question::of(text), Some(list)),
+        None => (Question::of(&question.text), None),
+    };
+    let [bought, .., (_, other)] = &KEEP;
+    let found = KEEP.iter().find_map(|(words, key)| Some((text.after(words)?, *key, *words == bought.0)));
+    let found = found.filter(|(rest, ..)| !rest.is_empty());
+    let (rest, key, is_bought) = found.unwrap_or_else(|| (text.text.clone(), *other, false));
+    let linked = LINKS.iter().find_map(|link| rest.strip_prefix(link)).unwrap_or(&rest);
+    if list.is_none() && !is_bought {
+        return (key.of(question.language).to_owned(), vec![trimmed(linked).to_owned()]);
+    }
+    let key = list.unwrap_or_else(|| key.of(question.language).to_owned());
+    let parts = [" and ", " e ", " y "].iter().fold(linked.to_owned(), |text, and| text.replace(and, ","));
+    let items = parts.split(',').map(|item| trimmed(item).to_owned()).filter(|item| !item.is_empty());
+    (key, items.take(20).collect())
+}
+
+/// What comes before the name of a list at the end, and the name: `milk for the shopping list`.
+fn list_of(text: &str) -> Option<(&str, String)> {
+    let found = BEFORE_LIST.iter().find_map(|before| {
+        let at = text.rfind(before)?;
+        let name = trimmed(text.get(at + before.len()..)?);
+        let is_list = name.ends_with(" list") || name.starts_with("lista");
+        is_list.then(|| (at, name.to_owned()))
+    });
+    found.and_then(|(at, name)| Some((text.get(..at)?, name)))
+}
+
+/// The lists of a `list_notes` result.
+fn read_out(result: &Value, language: Language) -> String {
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let list = |list: &Value| {
+        let notes = list["notes"].as_array().into_iter().flatten();
+        let lines = notes.map(|note| format!("- {}", text(note, "content"))).collect::<Vec<_>>();
+        format!("**{}**\n{}", text(list, "key"), lines.join("\n"))
+    };
+    let lists: Vec<String> = result["lists"].as_array().into_iter().flatten().map(list).collect();
+    if lists.is_empty() {
+        return NONE.of(language).to_owned();
+    }
+    format!("{}\n\n{}", KEPT.of(language), lists.join("\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_read_out_in_words() {
+        let lists = json!([{"key": "shopping", "notes": [{"note_id": "x", "content": "milk"}]}]);
+        let told = read_out(&json!({"lists": lists}), Language::English);
+        assert_eq!(told, "This is what I keep:\n\n**shopping**\n- milk");
+        assert!(read_out(&json!({"lists": []}), Language::Portuguese).starts_with("Ainda não guardo"));
+    }
+
+    #[test]
+    fn a_note_is_filed_by_the_list_that_it_names_or_the_word_that_asks_for_it() {
+        let shopping = "shopping list";
+        let cases = [
+            ("Buy milk and bread.", shopping, &["milk", "bread"][..]),
+            ("Remember to buy milk", shopping, &["milk"]),
+            (
+                "Remember: milk, bread and coffee for the shopping list",
+                shopping,
+                &["milk", "bread", "coffee"],
+            ),
+            ("remember milk for the shopping list.", shopping, &["milk"]),
+            ("put eggs on my holiday list", "holiday list", &["eggs"]),
+            ("remember that tea is green and hot", "facts", &["tea is green and hot"]),
+            ("Note: call Bob", "notes", &["call Bob"]),
+            ("note", "notes", &["note"]),
+            ("Anote: leite, pão e café na lista de compras", "lista de compras", &["leite", "pão", "café"]),
+            ("anote leite na lista de compras.", "lista de compras", &["leite"]),
+            ("compre leite", "lista de compras", &["leite"]),
+            ("apunta pan y café en la lista de la compra", "lista de la compra", &["pan", "café"]),
+        ];
+        for (text, key, items) in cases {
+            let items = items.iter().map(|item| (*item).to_owned()).collect();
+            assert_eq!(wanted(&Question::of(text)), (key.to_owned(), items), "{text}");
+        }
+    }
+}

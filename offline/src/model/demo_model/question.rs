@@ -1,0 +1,223 @@
+//! A request as the stand-in's rules see it: who says what, to what, when, and in which language.
+
+use chrono::NaiveDateTime;
+use serde_json::{Value, json};
+
+use super::language::{self, Language};
+use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged};
+
+/// What a person says, and what surrounds it.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// The words as the person wrote them, without the name of the bot before them.
+    pub(super) text: String,
+    /// The same word by word.
+    pub(super) said: Vec<String>,
+    /// Each of these as rules compare it: in lower case, without what stands around its letters and digits.
+    pub(super) plain: Vec<String>,
+    /// All of it as rules look for phrases in it: plain words with a space before and after each.
+    pub(super) line: String,
+    /// The first name of whoever says it.
+    pub(super) name: String,
+    /// The words that it replies to.
+    pub(super) quoted: Option<String>,
+    /// The time in the chat's zone.
+    pub(super) now: Option<NaiveDateTime>,
+    /// The language to answer in.
+    pub(super) language: Language,
+    /// It is a task whose time has come: nobody says it now.
+    pub(super) is_due: bool,
+    /// `chat_id`, `message_thread_id` and `message_id`, where it has them.
+    pub(super) ids: [Option<Value>; 3],
+}
+
+impl Question {
+    /// Reads the last question of a request. `unescape` gives the words that a person wrote.
+    pub(super) fn read(request: &ModelRequest, unescape: fn(&str) -> String) -> Self {
+        let whole = request.user_text();
+        let task = last_element(&whole, "scheduled_task");
+        let message = task.unwrap_or_else(|| tagged(&whole));
+        let text = without_mention(&unescape(message.text)).to_owned();
+        let mut question = Self::of(&text);
+        // Whoever set a task up is whom it is for.
+        let name = message.attribute("from").or_else(|| message.attribute("set_up_by"));
+        question.name = unescape(name.unwrap_or("you"));
+        question.quoted =
+            if task.is_some() { None } else { quoted(message.before).map(|text| unescape(&text)) };
+        question.now = now(&whole);
+        question.is_due = task.is_some();
+        question.ids = ["chat_id", "message_thread_id", "message_id"].map(|name| number(&message, name));
+        question.language = of_chat(request.instructions()).unwrap_or(question.language);
+        question
+    }
+
+    /// These words alone, said by nobody.
+    pub(super) fn of(text: &str) -> Self {
+        let said: Vec<String> = text.split_whitespace().map(ToOwned::to_owned).collect();
+        let plain: Vec<String> = said.iter().map(|word| plain(word)).collect();
+        let line =
+            plain.iter().filter(|word| !word.is_empty()).fold(" ".to_owned(), |line, word| line + word + " ");
+        let written = language::written(&plain.iter().map(String::as_str).collect::<Vec<_>>());
+        Self {
+            text: text.to_owned(),
+            said,
+            plain,
+            line,
+            name: "you".to_owned(),
+            quoted: None,
+            now: None,
+            language: written,
+            is_due: false,
+            ids: [None, None, None],
+        }
+    }
+
+    /// Whether it has these words, in lower case and one after the other.
+    pub(super) fn says(&self, phrase: &str) -> bool {
+        self.line.contains(&format!(" {phrase} "))
+    }
+
+    /// Whether it begins with these words.
+    pub(super) fn begins(&self, phrase: &str) -> bool {
+        self.line.starts_with(&format!(" {phrase} "))
+    }
+
+    /// Whether it is these words and no more.
+    pub(super) fn is(&self, phrase: &str) -> bool {
+        self.line.trim() == phrase
+    }
+
+    /// The language that it asks an answer in, else the one to answer in anyway.
+    pub(super) fn answer_language(&self) -> Language {
+        let plain: Vec<&str> = self.plain.iter().map(String::as_str).collect();
+        language::wanted(&plain).unwrap_or(self.language)
+    }
+
+    /// What follows the first of these words, without the marks before and after it; `None` if there is none of them.
+    pub(super) fn after(&self, words: &[&str]) -> Option<String> {
+        let at = self.plain.iter().position(|word| words.contains(&word.as_str()))?;
+        Some(trimmed(&self.said.get(at + 1..)?.join(" ")).to_owned())
+    }
+
+    /// The arguments that say where a message goes to.
+    pub(super) fn place(&self) -> Value {
+        let [chat, topic, _] = &self.ids;
+        let mut place = json!({});
+        for (name, id) in [("chat_id", chat), ("message_thread_id", topic)] {
+            if let Some(id) = id {
+                place[name] = id.clone();
+            }
+        }
+        place
+    }
+
+    /// The chat and message of the question, for a call that is about it.
+    pub(super) fn message(&self) -> Value {
+        let [chat, _, message] = self.ids.clone().map(Option::unwrap_or_default);
+        json!({"chat_id": chat, "message_id": message})
+    }
+}
+
+/// A word in lower case, without what stands around its letters and digits.
+pub(super) fn plain(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+}
+
+/// Words without the marks and spaces around them; a question mark stays.
+pub(super) fn trimmed(words: &str) -> &str {
+    words.trim_matches([' ', ':', ',', '.', '!', '"', '“', '”'])
+}
+
+/// Words as a sentence begins.
+pub(super) fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + letters.as_str()
+}
+
+fn without_mention(text: &str) -> &str {
+    let is_mention = |word: &str| word.starts_with('@') && word.len() > 1;
+    match text.split_once(char::is_whitespace) {
+        Some((first, rest)) if is_mention(first) => rest.trim_start(),
+        _ => text,
+    }
+}
+
+/// The words of the message that the next one replies to; of a quoted part only that.
+fn quoted(before: &str) -> Option<String> {
+    let inside = before.trim_end().strip_suffix("</replies_to>")?;
+    let (_, inside) = inside.get(inside.rfind("<replies_to")?..)?.split_once('>')?;
+    let part = inside.split_once("<quoted_part>").and_then(|(_, rest)| rest.split_once("</quoted_part>"));
+    let words = part.map_or(inside, |(part, _)| part);
+    let lines: Vec<&str> = words.lines().filter(|line| !line.starts_with("<attached ")).collect();
+    let words = lines.join("\n").trim().to_owned();
+    Some(words).filter(|words| !words.is_empty())
+}
+
+/// The time in the chat's zone, as the prompt says it: `Monday, 23 November 2026, 14:05 (Europe/Riga)`.
+fn now(whole: &str) -> Option<NaiveDateTime> {
+    let (_, rest) = whole.rsplit_once("<now>")?;
+    let (now, _) = rest.split_once(" (")?;
+    NaiveDateTime::parse_from_str(now, "%A, %d %B %Y, %H:%M").ok()
+}
+
+/// The language that the chat is set to, if the stand-in writes it.
+fn of_chat(instructions: &str) -> Option<Language> {
+    let (_, rest) = instructions.rsplit_once("Answer in this language: ")?;
+    language::named(&[rest.lines().next()?.trim().to_lowercase().as_str()])?.1
+}
+
+fn number(message: &TaggedMessage<'_>, name: &str) -> Option<Value> {
+    let text = message.attribute(name)?;
+    Some(text.parse::<i64>().map_or_else(|_| json!(text), Value::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::request::Asked;
+
+    fn read(text: &str, instructions: &str) -> Question {
+        let input = vec![json!({"role": "user", "content": text})];
+        let asked = Asked { input, instructions: instructions.to_owned(), ..Asked::default() };
+        Question::read(&ModelRequest::new(Value::Null, asked), |text| text.replace("&lt;", "<"))
+    }
+
+    #[test]
+    fn a_message_is_read_with_what_surrounds_it() {
+        let question = read(
+            "<now>Tuesday, 24 November 2026, 02:34 (UTC)</now>\nAnswer.\n<replies_to message_id=\"5\" from=\"Figaro\">\n\
+             Edit: Sing\n#06AB\n<attached kind=\"photo\"/>\n</replies_to>\n<message chat_id=\"-5\" \
+             message_thread_id=\"3\" from=\"Ann\" message_id=\"7\">\n@figaro_bot Every &lt;day&gt;, at 7:30!\n</message>",
+            "",
+        );
+        assert_eq!((question.text.as_str(), question.name.as_str()), ("Every <day&gt;, at 7:30!", "Ann"));
+        assert_eq!(question.quoted.as_deref(), Some("Edit: Sing\n#06AB"));
+        assert_eq!(question.now.unwrap().to_string(), "2026-11-24 02:34:00");
+        assert_eq!(question.place(), json!({"chat_id": -5, "message_thread_id": 3}));
+        assert_eq!(question.message(), json!({"chat_id": -5, "message_id": 7}));
+        assert!(question.says("at 7:30") && question.begins("every") && !question.says("ever"));
+        assert_eq!(question.after(&["at"]).as_deref(), Some("7:30"));
+    }
+
+    #[test]
+    fn a_quoted_part_counts_alone_and_a_task_is_due() {
+        let part = "<replies_to>\nAll of it.\n<quoted_part>of it</quoted_part>\n</replies_to>\n<message x=\"1\">\nhm\n</message>";
+        assert_eq!(read(part, "").quoted.as_deref(), Some("of it"));
+        let task = "<now>x</now>\n<scheduled_task set_up_by=\"Ann B\" chat_id=\"5\">\nRemind Ann B.\n</scheduled_task>";
+        let task = read(task, "");
+        assert_eq!((task.text.as_str(), task.name.as_str(), task.is_due), ("Remind Ann B.", "Ann B", true));
+    }
+
+    #[test]
+    fn the_language_is_the_chats_or_the_persons_or_one_that_is_asked_for() {
+        let spanish = "Answer in this language: Spanish\n";
+        let said = |text: &str, instructions: &str| {
+            read(&format!("<message x=\"1\">\n{text}\n</message>"), instructions).language
+        };
+        assert_eq!(said("hello you", spanish), Language::Spanish);
+        let joke = read("<message x=\"1\">\na joke in English\n</message>", spanish);
+        assert_eq!((joke.language, joke.answer_language()), (Language::Spanish, Language::English));
+        assert_eq!(said("que tempo faz em Lisboa", ""), Language::Portuguese);
+    }
+}

@@ -1,0 +1,260 @@
+//! Changes of tasks: what a message asks for, said alone or as a reply to a task's card, and the steps that make it so.
+
+use chrono::DateTime;
+use serde_json::{Value, json};
+
+use super::super::language::Words;
+use super::super::question::Question;
+use super::super::step::{Results, Step, last};
+use super::clock::Time;
+use super::when::{Plan, When};
+use super::{FILLERS, MORNING, Parted, parted, told, which, wording};
+
+const CANCEL: [&str; 8] = [
+    "cancel",
+    "cancele",
+    "cancela",
+    "cancelar",
+    "delete it",
+    "delete the task",
+    "remove the task",
+    "apague a tarefa",
+];
+const PAUSE: [&str; 4] = ["pause", "pausar", "pausa", "interrompa"];
+const RESUME: [&str; 6] = ["resume it", "resume the", "resume that", "retome", "reanuda", "reanúdalo"];
+/// What begins a message that moves a task.
+const MOVE: [&str; 16] = [
+    "make it",
+    "change it",
+    "move it",
+    "set it",
+    "reschedule",
+    "better",
+    "mude",
+    "muda",
+    "troque",
+    "passe",
+    "coloque",
+    "cambia",
+    "cámbialo",
+    "ponlo",
+    "muévelo",
+    "make that",
+];
+
+const NO_TASK: Words = Words {
+    en: "There is no task here to change. /tasks shows what there is.",
+    pt: "Não há aqui tarefa para mudar. /tasks mostra o que há.",
+    es: "No hay aquí ninguna tarea que cambiar. /tasks muestra lo que hay.",
+};
+const WHICH: Words = Words {
+    en: "Which one do you mean? Say it with a word of it, such as `cancel the weather`, or reply to its card.",
+    pt: "Qual delas? Diga com uma palavra dela, como `cancele o tempo`, ou responda ao cartão dela.",
+    es: "¿Cuál de ellas? Dilo con una palabra suya, como `cancela el tiempo`, o responde a su tarjeta.",
+};
+
+/// What a message asks to do with a task that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Change {
+    /// Another time, other words, or both.
+    Edit {
+        when: When,
+        words: Option<NewWords>,
+    },
+    Pause,
+    Resume,
+    Cancel,
+}
+
+/// Other words for a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum NewWords {
+    /// In addition to those that it has.
+    Also(String),
+    /// In their place.
+    Instead(String),
+}
+
+/// The change that a message asks for. A reply to the card that changes a task always asks for one.
+pub(in super::super) fn asked(question: &Question) -> Option<Change> {
+    let begins = |phrases: &[&str]| phrases.iter().any(|phrase| question.begins(phrase));
+    if begins(&CANCEL) {
+        return Some(Change::Cancel);
+    }
+    if begins(&PAUSE) {
+        return Some(Change::Pause);
+    }
+    if begins(&RESUME) {
+        return Some(Change::Resume);
+    }
+    let Parted { when, rest } = parted(question);
+    let is_of_card = which::mark(question).is_some();
+    if question.plain.first().is_some_and(|first| wording::is_addition(first)) {
+        let words = Some(NewWords::Also(rest.join(" ")));
+        return Some(Change::Edit { when, words });
+    }
+    let is_bare = rest
+        .iter()
+        .all(|word| FILLERS.contains(&super::super::question::plain(word).as_str()) || plain_mark(word));
+    let is_moved = begins(&MOVE);
+    if !when.is_empty() && (is_bare || is_moved) {
+        return Some(Change::Edit { when, words: None });
+    }
+    let words = wording::prompt(&rest, &question.name).filter(|_| is_of_card);
+    words.map(|(prompt, _)| Change::Edit { when, words: Some(NewWords::Instead(prompt)) })
+}
+
+/// A word without a letter or digit, such as a dash.
+fn plain_mark(word: &str) -> bool {
+    !word.contains(char::is_alphanumeric)
+}
+
+/// Makes a change: looks up what there is, finds the task that is meant, and changes it.
+pub(in super::super) fn step(
+    question: &Question,
+    change: &Change,
+    results: &Results<'_>,
+    mentioned: &[String],
+) -> Step {
+    let language = question.language;
+    if let Some(result) = last(results, "cancel_task") {
+        return Step::Say(told::cancelled(result, language));
+    }
+    if let Some(result) = last(results, "update_task") {
+        return Step::Say(told::changed(result, language));
+    }
+    let Some(listed) = last(results, "list_tasks") else {
+        return Step::call("list_tasks", json!({}));
+    };
+    let tasks = listed["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
+    match which::meant(question, tasks, mentioned) {
+        Some(task) => call(question, change, task),
+        None if tasks.is_empty() || which::mark(question).is_some() => Step::say(NO_TASK, question),
+        None => Step::Say(format!("{}\n\n{}", WHICH.of(language), told::lines(listed, language))),
+    }
+}
+
+fn call(question: &Question, change: &Change, task: &Value) -> Step {
+    let mut arguments = json!({"task_id": task["task_id"]});
+    match change {
+        Change::Cancel => return Step::call("cancel_task", arguments),
+        Change::Pause => arguments["paused"] = true.into(),
+        Change::Resume => arguments["paused"] = false.into(),
+        Change::Edit { when, words } => {
+            if let Some(Plan { schedule, recurring }) = plan(when, task, question) {
+                arguments["schedule"] = schedule.into();
+                arguments["recurring"] = recurring.into();
+            }
+            let prompt = task["prompt"].as_str().unwrap_or_default();
+            match words {
+                Some(NewWords::Also(addition)) => {
+                    arguments["prompt"] = wording::added(prompt, addition).into()
+                }
+                Some(NewWords::Instead(words)) => arguments["prompt"] = words.as_str().into(),
+                None => {}
+            }
+        }
+    }
+    Step::call("update_task", arguments)
+}
+
+/// The new schedule: of what was not said, the time of day and the days stay.
+fn plan(when: &When, task: &Value, question: &Question) -> Option<Plan> {
+    let schedule = task["schedule"].as_str().unwrap_or_default();
+    let before = time_of(schedule).unwrap_or(MORNING);
+    if when.is_whole() {
+        return when.plan(before, question.now);
+    }
+    let Time { hour, minute } = when.time?;
+    let mut fields: Vec<&str> = schedule.split(' ').collect();
+    let (minutes, hours) = (minute.to_string(), hour.to_string());
+    // With six fields the seconds come first.
+    let at = fields.len().checked_sub(5);
+    match (at, DateTime::parse_from_rfc3339(schedule)) {
+        (Some(at), _) => {
+            fields.splice(at..at + 2, [minutes.as_str(), hours.as_str()]);
+            Some(Plan { schedule: fields.join(" "), recurring: true })
+        }
+        (None, Ok(once)) => {
+            let moved = once.naive_local().date().and_hms_opt(hour, minute, 0)?;
+            match question.now {
+                Some(now) if moved <= now => when.plan(before, question.now),
+                _ => Some(Plan { schedule: moved.format("%Y-%m-%dT%H:%M").to_string(), recurring: false }),
+            }
+        }
+        (None, Err(_)) => Some(Plan { schedule: format!("{minute} {hour} * * *"), recurring: true }),
+    }
+}
+
+/// The time of day of a schedule that has one only.
+fn time_of(schedule: &str) -> Option<Time> {
+    if let Ok(once) = DateTime::parse_from_rfc3339(schedule) {
+        let time = chrono::Timelike::hour(&once);
+        return Some(Time { hour: time, minute: chrono::Timelike::minute(&once) });
+    }
+    let fields: Vec<&str> = schedule.split(' ').collect();
+    let [minute, hour, _, _, _] = fields.as_slice() else { return None };
+    Some(Time { hour: hour.parse().ok()?, minute: minute.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::asks;
+    use super::*;
+
+    const EDIT: &str = "Edit: Tell Ann the weather in Riga\n#06ABCDEFGH";
+
+    fn changes(text: &str, quoted: Option<&str>, schedule: &str) -> Option<Step> {
+        let question = Question { quoted: quoted.map(ToOwned::to_owned), ..asks(text) };
+        let change = asked(&question)?;
+        let task = json!({"task_id": "06ABCDEFGHXX", "prompt": "Tell Ann the weather in Riga", "schedule": schedule});
+        let listed = json!({"success": true, "tasks": [task]});
+        assert_eq!(step(&question, &change, &[], &[]), Step::call("list_tasks", json!({})), "{text}");
+        Some(step(&question, &change, &[("list_tasks", listed)], &[]))
+    }
+
+    #[test]
+    fn words_change_the_task_that_is_there() {
+        let (cron, once) = ("0 8 * * 1-5", "2026-11-25T08:00:00+00:00");
+        let weather = "Tell Ann the weather in Riga, also in Spanish";
+        let cases = [
+            ("make it 7:30", None, cron, json!({"schedule": "30 7 * * 1-5", "recurring": true})),
+            ("make it 7:30", None, once, json!({"schedule": "2026-11-25T07:30", "recurring": false})),
+            ("Every day at 7:30", Some(EDIT), cron, json!({"schedule": "30 7 * * *", "recurring": true})),
+            ("todo dia às 7:30", Some(EDIT), cron, json!({"schedule": "30 7 * * *", "recurring": true})),
+            ("every day at 7:30, please", None, once, json!({"schedule": "30 7 * * *", "recurring": true})),
+            ("on weekdays", Some(EDIT), once, json!({"schedule": "0 8 * * 1-5", "recurring": true})),
+            ("mude para as 7:30", None, cron, json!({"schedule": "30 7 * * 1-5", "recurring": true})),
+            ("tomorrow at 9", Some(EDIT), cron, json!({"schedule": "2026-11-25T09:00", "recurring": false})),
+            ("in 20 minutes", Some(EDIT), cron, json!({"schedule": "in 20 minutes", "recurring": false})),
+            ("Also in Spanish", Some(EDIT), cron, json!({"prompt": weather})),
+            ("tell me the news", Some(EDIT), cron, json!({"prompt": "Tell Ann the news"})),
+            ("pause it", None, cron, json!({"paused": true})),
+            ("resume it", None, cron, json!({"paused": false})),
+        ];
+        for (text, quoted, schedule, mut wanted) in cases {
+            wanted["task_id"] = json!("06ABCDEFGHXX");
+            assert_eq!(changes(text, quoted, schedule), Some(Step::call("update_task", wanted)), "{text}");
+        }
+        let gone = Step::call("cancel_task", json!({"task_id": "06ABCDEFGHXX"}));
+        assert_eq!(changes("cancel it", None, cron), Some(gone.clone()));
+        assert_eq!(changes("cancele", None, cron), Some(gone));
+        for text in ["tell me the news", "every day at 7:30 tell me the news", "hello", ""] {
+            assert_eq!(changes(text, None, cron), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_task_that_is_not_clear_is_asked_for() {
+        let none = json!({"success": true, "tasks": []});
+        let told = step(&asks("cancel it"), &Change::Cancel, &[("list_tasks", none)], &[]);
+        assert_eq!(told, Step::Say(NO_TASK.en.to_owned()));
+        let two =
+            json!({"tasks": [{"task_id": "1", "prompt": "Sing."}, {"task_id": "2", "prompt": "Dance."}]});
+        let told = step(&asks("cancel it"), &Change::Cancel, &[("list_tasks", two)], &[]);
+        assert!(
+            matches!(&told, Step::Say(words) if words.contains("Sing.") && words.contains("Dance.")),
+            "{told:?}"
+        );
+    }
+}

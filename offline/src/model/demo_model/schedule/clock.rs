@@ -1,0 +1,89 @@
+//! Ways of saying a time of day.
+
+use super::when::any;
+
+/// What stands before a time of day, which may be a bare number then.
+const AT: [&str; 8] = ["at", "às", "as", "à", "para as", "a las", "a la", "para las"];
+const NAMED: [(&str, Time); 5] = [
+    ("noon", Time { hour: 12, minute: 0 }),
+    ("meio-dia", Time { hour: 12, minute: 0 }),
+    ("mediodía", Time { hour: 12, minute: 0 }),
+    ("midnight", Time { hour: 0, minute: 0 }),
+    ("meia-noite", Time { hour: 0, minute: 0 }),
+];
+
+/// A time of day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Time {
+    pub(super) hour: u32,
+    pub(super) minute: u32,
+}
+
+/// The time of day that plain words begin with, and how many words it takes. A bare number is none: `8` is one only after
+/// `at`.
+pub(super) fn read(words: &[&str]) -> Option<(usize, Time)> {
+    let before = any(words, &AT).unwrap_or(0);
+    let [word, rest @ ..] = words.get(before..)? else { return None };
+    if let Some((_, time)) = NAMED.iter().find(|(name, _)| name == word) {
+        return Some((before + 1, *time));
+    }
+    let half = rest.first().filter(|half| ["am", "pm"].contains(half));
+    if let Some(half) = half {
+        return Some((before + 2, clock(&format!("{word}{half}"))?));
+    }
+    let is_bare = word.chars().all(|c| c.is_ascii_digit());
+    if is_bare && before == 0 {
+        return None;
+    }
+    Some((before + 1, clock(word)?))
+}
+
+/// `9`, `18:30`, `7am`, `7:15pm`, `8h`, `7h30`.
+fn clock(word: &str) -> Option<Time> {
+    let (digits, is_late) = match (word.strip_suffix("am"), word.strip_suffix("pm")) {
+        (Some(digits), _) => (digits, Some(false)),
+        (_, Some(digits)) => (digits, Some(true)),
+        (None, None) => (word, None),
+    };
+    let (hour, minute) = digits.split_once([':', 'h']).unwrap_or((digits, "0"));
+    let minute = if minute.is_empty() { "0" } else { minute };
+    let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
+    let hour = match is_late {
+        Some(_) if hour > 12 => return None,
+        Some(true) => hour % 12 + 12,
+        Some(false) => hour % 12,
+        None => hour,
+    };
+    (hour < 24 && minute < 60).then_some(Time { hour, minute })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_day_are_read() {
+        let cases = [
+            ("at 8", Some((2, 8, 0))),
+            ("at 7:30 sharp", Some((2, 7, 30))),
+            ("7:15pm", Some((1, 19, 15))),
+            ("at 12 am", Some((3, 0, 0))),
+            ("12pm", Some((1, 12, 0))),
+            ("às 8:00", Some((2, 8, 0))),
+            ("para as 7h30", Some((3, 7, 30))),
+            ("8h", Some((1, 8, 0))),
+            ("a las 9", Some((3, 9, 0))),
+            ("at noon", Some((2, 12, 0))),
+            ("8", None),
+            ("at 25", None),
+            ("at 13pm", None),
+            ("at home", None),
+            ("", None),
+        ];
+        for (text, wanted) in cases {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let wanted = wanted.map(|(length, hour, minute)| (length, Time { hour, minute }));
+            assert_eq!(read(&words), wanted, "{text}");
+        }
+    }
+}

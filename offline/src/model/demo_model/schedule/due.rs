@@ -1,0 +1,87 @@
+//! A task whose time has come: a reminder is said, anything else is done as if the person asked for it now.
+
+use super::super::language::{self, Words};
+use super::super::question::{Question, capital};
+use super::super::step::Step;
+use super::wording;
+
+const NOW: Words = Words { en: "It is time, {}!", pt: "Está na hora, {}!", es: "¡Es la hora, {}!" };
+const NOT_ADDED: Words = Words {
+    en: "What was added to this task, “{}”, a stand-in cannot do for a reminder.",
+    pt: "O que foi acrescentado a esta tarefa, “{}”, um modelo substituto não sabe fazer num lembrete.",
+    es: "Lo que se añadió a esta tarea, “{}”, un modelo sustituto no sabe hacerlo en un recordatorio.",
+};
+
+/// What a task comes to.
+#[derive(Debug)]
+pub(in super::super) struct Due {
+    /// What it asks for, as a question of now, in each language that it asks for.
+    pub(in super::super) questions: Vec<Question>,
+    /// It reminds of this and no more.
+    pub(in super::super) reminds: bool,
+}
+
+impl Due {
+    /// Reads a task.
+    pub(in super::super) fn read(task: &Question) -> Self {
+        let (content, reminds) = wording::content(&task.text, &task.name);
+        let (what, addition) = wording::parted(content);
+        let asks = |language| Question { name: task.name.clone(), language, ..Question::of(what) };
+        let mut questions = vec![asks(task.language)];
+        let words: Vec<String> =
+            addition.unwrap_or_default().split(' ').map(super::super::question::plain).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if let Some(second) = language::wanted(&words) {
+            // The task itself is told in the language of its own words.
+            let own: Vec<&str> = task
+                .plain
+                .iter()
+                .map(String::as_str)
+                .take_while(|word| !wording::is_addition(word))
+                .collect();
+            questions = vec![asks(language::written(&own)), asks(second)];
+        }
+        Self { questions, reminds }
+    }
+}
+
+/// What a reminder says.
+pub(in super::super) fn step(task: &Question) -> Step {
+    let (content, _) = wording::content(&task.text, &task.name);
+    let (what, addition) = wording::parted(content);
+    let words = match what {
+        "" => NOW.with(task.language, &task.name),
+        what => format!("{}!", capital(what)),
+    };
+    let added = addition.map(|addition| format!("\n\n{}", NOT_ADDED.with(task.language, addition)));
+    Step::Say(format!("⏰ {words}{}", added.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::language::Language;
+    use super::super::tests::asks;
+    use super::*;
+
+    #[test]
+    fn a_reminder_speaks_to_the_person() {
+        let cases = [
+            ("Remind Ann to drink water.", "⏰ Drink water!"),
+            ("Remind Ann.", "⏰ It is time, Ann!"),
+            ("Lembre Ann de ligar para a mãe.", "⏰ Ligar para a mãe!"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(step(&asks(text)), Step::Say(wanted.to_owned()), "{text}");
+            assert!(Due::read(&asks(text)).reminds, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_tasks_are_asked_for_now() {
+        let due = Due::read(&asks("Tell Ann the weather in Riga, also in Spanish."));
+        let asked: Vec<(&str, Language)> =
+            due.questions.iter().map(|one| (one.text.as_str(), one.language)).collect();
+        let wanted = [("the weather in Riga", Language::English), ("the weather in Riga", Language::Spanish)];
+        assert_eq!((asked.as_slice(), due.reminds), (&wanted[..], false));
+    }
+}

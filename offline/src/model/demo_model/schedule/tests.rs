@@ -1,0 +1,66 @@
+use super::*;
+
+/// A question of Ann's on Tuesday, 24 November 2026, at 14:05.
+pub(super) fn asks(text: &str) -> Question {
+    let now = chrono::NaiveDate::from_ymd_opt(2026, 11, 24).and_then(|day| day.and_hms_opt(14, 5, 0));
+    Question { name: "Ann".to_owned(), now, ..Question::of(text) }
+}
+
+#[test]
+fn ways_of_saying_when_make_schedules() {
+    let cases = [
+        ("Remind me in 1 minute to drink water!", "in 1 minute", "Remind Ann to drink water"),
+        ("remind me to drink water in an hour", "in 1 hour", "Remind Ann to drink water"),
+        ("Remind me in 20 minutes", "in 20 minutes", "Remind Ann"),
+        ("remind me tomorrow at 8 to call mum", "2026-11-25T08:00", "Remind Ann to call mum"),
+        ("remind me at 18:00 to call mum", "2026-11-24T18:00", "Remind Ann to call mum"),
+        ("remind me at 9 to call mum", "2026-11-25T09:00", "Remind Ann to call mum"),
+        ("remind me on Friday to call mum", "2026-11-27T09:00", "Remind Ann to call mum"),
+        ("remind me tonight to lock the door", "2026-11-24T20:00", "Remind Ann to lock the door"),
+        ("remind me next Tuesday at 9 of the cake", "2026-12-01T09:00", "Remind Ann of the cake"),
+        ("every weekday at 9 tell me the news", "0 9 * * 1-5", "Tell Ann the news"),
+        ("Every weekday at 8:00, tell me the weather in Riga", "0 8 * * 1-5", "Tell Ann the weather in Riga"),
+        ("Every day at 18:30, remind me to call Bob.", "30 18 * * *", "Remind Ann to call Bob"),
+        ("tell me a joke every friday at 7pm", "0 19 * * 5", "Tell Ann a joke"),
+        ("tell me a joke tomorrow at 8", "2026-11-25T08:00", "Tell Ann a joke"),
+        ("every hour remind me", "0 * * * *", "Remind Ann"),
+        ("every 2 hours remind me to stretch", "0 */2 * * *", "Remind Ann to stretch"),
+        ("every minute tell me the time", "* * * * *", "Tell Ann the time"),
+        ("me lembre amanhã às 8 de ligar para a mãe", "2026-11-25T08:00", "Lembre Ann de ligar para a mãe"),
+        (
+            "De segunda a sexta às 8:00, me conte o tempo em Lisboa",
+            "0 8 * * 1-5",
+            "Conte a Ann o tempo em Lisboa",
+        ),
+        ("me lembre em 20 minutos de beber água", "in 20 minutes", "Lembre Ann de beber água"),
+        ("me lembre na sexta-feira às 9 da reunião", "2026-11-27T09:00", "Lembre Ann da reunião"),
+        ("toda segunda às 9 me lembre da reunião", "0 9 * * 1", "Lembre Ann da reunião"),
+        ("recuérdame mañana a las 8 llamar a mamá", "2026-11-25T08:00", "Recuerda a Ann llamar a mamá"),
+        ("cada lunes a las 9 recuérdame la reunión", "0 9 * * 1", "Recuerda a Ann la reunión"),
+    ];
+    for (text, schedule, prompt) in cases {
+        let recurring = schedule.contains('*');
+        let wanted = json!({"prompt": prompt, "schedule": schedule, "recurring": recurring});
+        assert_eq!(task(&asks(text)), Some(wanted), "{text}");
+        assert!(is_new(&asks(text)), "{text}");
+    }
+}
+
+#[test]
+fn other_words_ask_for_no_task() {
+    let cases = [
+        "every now and then",
+        "in two minds",
+        "in 5 acts",
+        "remind me",
+        "every day at 7:30",
+        "where do we eat on Friday?",
+        "lunch on Friday",
+        "Who is free on Friday?",
+        "Explain compound interest in two sentences",
+        "",
+    ];
+    for text in cases {
+        assert!(!is_new(&asks(text)), "{text}");
+    }
+}

@@ -1,0 +1,244 @@
+//! Ways of saying when: a table of words for each, in the languages that the stand-in writes, and the schedule they make.
+
+use chrono::{Days, NaiveDateTime, NaiveTime, Weekday};
+
+use super::clock::{self, Time};
+
+/// Days of the week: what they are called, and as cron has them.
+const WEEKDAYS: [([&str; 3], Weekday, &str); 7] = [
+    (["monday", "segunda", "lunes"], Weekday::Mon, "1"),
+    (["tuesday", "terça", "martes"], Weekday::Tue, "2"),
+    (["wednesday", "quarta", "miércoles"], Weekday::Wed, "3"),
+    (["thursday", "quinta", "jueves"], Weekday::Thu, "4"),
+    (["friday", "sexta", "viernes"], Weekday::Fri, "5"),
+    (["saturday", "sábado", "sábado"], Weekday::Sat, "6"),
+    (["sunday", "domingo", "domingo"], Weekday::Sun, "0"),
+];
+/// Days of the week that have words of their own.
+const SETS: [(&str, &str); 10] = [
+    ("on weekdays", "1-5"),
+    ("every weekday", "1-5"),
+    ("monday to friday", "1-5"),
+    ("de segunda a sexta", "1-5"),
+    ("de lunes a viernes", "1-5"),
+    ("every weekend", "0,6"),
+    ("todo fim de semana", "0,6"),
+    ("daily", "*"),
+    ("diariamente", "*"),
+    ("on weekends", "0,6"),
+];
+/// What begins a recurrence.
+const EVERY: [&str; 11] = [
+    "every",
+    "each",
+    "a cada",
+    "cada",
+    "todos os",
+    "todas as",
+    "todos los",
+    "todas las",
+    "todo",
+    "toda",
+    "todas",
+];
+/// What begins a span of time from now on.
+const IN: [&str; 6] = ["in", "em", "en", "daqui a", "dentro de", "within"];
+/// What stands before a day.
+const ON: [&str; 9] = ["on", "next", "this", "na", "no", "nesta", "el", "próxima", "próximo"];
+/// Days from today.
+const DAYS: [([&str; 3], u64); 3] = [
+    (["today", "hoje", "hoy"], 0),
+    (["tonight", "à noite", "esta noche"], 0),
+    (["tomorrow", "amanhã", "mañana"], 1),
+];
+/// Spans of time: as the tool takes them, and what they are called.
+const UNITS: [(&str, [&str; 3]); 5] = [
+    ("second", ["second", "segundo", "segundo"]),
+    ("minute", ["minute", "minuto", "minuto"]),
+    ("hour", ["hour", "hora", "hora"]),
+    ("day", ["day", "dia", "día"]),
+    ("week", ["week", "semana", "semana"]),
+];
+const ONE: [&str; 6] = ["a", "an", "one", "um", "uma", "una"];
+
+/// When something is to happen, as far as it was said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in super::super) struct When {
+    pub(super) every: Option<Every>,
+    /// A span from now on, as the tool takes it.
+    pub(super) after: Option<String>,
+    pub(super) day: Option<Day>,
+    pub(super) time: Option<Time>,
+}
+
+/// How often something is to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Every {
+    /// On these days, as cron has them.
+    Days(&'static str),
+    /// Every so many hours.
+    Hours(u32),
+    /// Every so many minutes.
+    Minutes(u32),
+}
+
+/// A day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Day {
+    /// So many days from today.
+    Ahead(u64),
+    /// The next of this name.
+    Next(Weekday),
+}
+
+/// A schedule as the tools take it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) schedule: String,
+    pub(super) recurring: bool,
+}
+
+impl When {
+    /// Reads what plain words say of when; also which of them say it.
+    pub(super) fn read(words: &[&str]) -> (Self, Vec<bool>) {
+        let (mut when, mut used) = (Self::default(), vec![false; words.len()]);
+        let mut at = 0;
+        while let Some(rest) = words.get(at..).filter(|rest| !rest.is_empty()) {
+            let length = when.take(rest).unwrap_or(0);
+            used.iter_mut().skip(at).take(length).for_each(|used| *used = true);
+            at += length.max(1);
+        }
+        (when, used)
+    }
+
+    /// Reads what words begin with, if that was not said yet; gives how many words it takes.
+    fn take(&mut self, rest: &[&str]) -> Option<usize> {
+        if let (None, Some((length, every))) = (self.every, every(rest)) {
+            self.every = Some(every);
+            return Some(length);
+        }
+        if let (None, Some((length, after))) = (&self.after, after(rest)) {
+            self.after = Some(after);
+            return Some(length);
+        }
+        if let (None, Some((length, day))) = (self.day, day(rest)) {
+            self.day = Some(day);
+            return Some(length);
+        }
+        let (length, time) = clock::read(rest).filter(|_| self.time.is_none())?;
+        self.time = Some(time);
+        Some(length)
+    }
+
+    /// Whether nothing was said.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether it tells more than a time of day.
+    pub(super) fn is_whole(&self) -> bool {
+        self.every.is_some() || self.after.is_some() || self.day.is_some()
+    }
+
+    /// The schedule, with `default` for a time of day that was not said. A single time needs the time `now`.
+    pub(super) fn plan(&self, default: Time, now: Option<NaiveDateTime>) -> Option<Plan> {
+        if let Some(every) = self.every {
+            let Time { hour, minute } = self.time.unwrap_or(default);
+            let schedule = match every {
+                Every::Days(days) => format!("{minute} {hour} * * {days}"),
+                Every::Hours(1) => "0 * * * *".to_owned(),
+                Every::Hours(count) => format!("0 */{count} * * *"),
+                Every::Minutes(1) => "* * * * *".to_owned(),
+                Every::Minutes(count) => format!("*/{count} * * * *"),
+            };
+            return Some(Plan { schedule, recurring: true });
+        }
+        let schedule = match &self.after {
+            Some(after) => after.clone(),
+            None => self.once(default, now?)?.format("%Y-%m-%dT%H:%M").to_string(),
+        };
+        Some(Plan { schedule, recurring: false })
+    }
+
+    fn once(&self, default: Time, now: NaiveDateTime) -> Option<NaiveDateTime> {
+        let Time { hour, minute } = self.time.unwrap_or(default);
+        let time = NaiveTime::from_hms_opt(hour, minute, 0)?;
+        let is_over = time <= now.time();
+        let ahead = match self.day {
+            Some(Day::Ahead(days)) => days,
+            Some(Day::Next(weekday)) => {
+                let days = weekday.days_since(chrono::Datelike::weekday(&now.date()));
+                if days == 0 && is_over { 7 } else { days.into() }
+            }
+            None => u64::from(is_over),
+        };
+        Some(now.date().checked_add_days(Days::new(ahead))?.and_time(time))
+    }
+}
+
+/// How many words a phrase has, if others begin with it.
+pub(super) fn begins(words: &[&str], phrase: &str) -> Option<usize> {
+    let phrase: Vec<&str> = phrase.split(' ').collect();
+    words.starts_with(&phrase).then_some(phrase.len())
+}
+
+/// The longest of some phrases that words begin with: how many words it has.
+pub(super) fn any(words: &[&str], phrases: &[&str]) -> Option<usize> {
+    phrases.iter().filter_map(|phrase| begins(words, phrase)).max()
+}
+
+fn every(words: &[&str]) -> Option<(usize, Every)> {
+    if let Some((phrase, days)) = SETS.iter().find(|(phrase, _)| begins(words, phrase).is_some()) {
+        return Some((begins(words, phrase)?, Every::Days(days)));
+    }
+    let length = any(words, &EVERY)?;
+    let rest = words.get(length..)?;
+    if ["day", "days", "dia", "dias", "día", "días"].contains(rest.first()?) {
+        return Some((length + 1, Every::Days("*")));
+    }
+    if let Some((_, cron)) = weekday(rest.first()?) {
+        return Some((length + 1, Every::Days(cron)));
+    }
+    let (count, skipped) = rest.first()?.parse().map_or((1, 0), |count| (count, 1));
+    match unit(rest.get(skipped)?)? {
+        "hour" => Some((length + skipped + 1, Every::Hours(count))),
+        "minute" => Some((length + skipped + 1, Every::Minutes(count))),
+        _ => None,
+    }
+}
+
+fn after(words: &[&str]) -> Option<(usize, String)> {
+    let length = any(words, &IN)?;
+    let [count, name, ..] = words.get(length..)? else { return None };
+    let count: u32 = if ONE.contains(count) { 1 } else { count.parse().ok()? };
+    let unit = unit(name)?;
+    Some((length + 2, format!("in {count} {unit}{}", if count == 1 { "" } else { "s" })))
+}
+
+fn unit(word: &str) -> Option<&'static str> {
+    let one = word.strip_suffix('s').unwrap_or(word);
+    let is_it = |names: &[&str; 3]| {
+        names.contains(&one) || ["min", "sec"].contains(&one) && names[0].starts_with(one)
+    };
+    UNITS.iter().find(|(_, names)| is_it(names)).map(|(unit, _)| *unit)
+}
+
+fn day(words: &[&str]) -> Option<(usize, Day)> {
+    let ahead = |(names, days): &([&str; 3], u64)| Some((any(words, names)?, Day::Ahead(*days)));
+    if let Some(found) = DAYS.iter().find_map(ahead) {
+        return Some(found);
+    }
+    let before = any(words, &ON).unwrap_or(0);
+    let name = words.get(before)?;
+    let (weekday, _) = weekday(name)?;
+    // In Portuguese `segunda` alone is the second of something.
+    let is_sure = before > 0 || name.ends_with("day") || name.ends_with("-feira");
+    is_sure.then_some((before + 1, Day::Next(weekday)))
+}
+
+fn weekday(word: &str) -> Option<(Weekday, &'static str)> {
+    let word = word.strip_suffix("-feiras").or_else(|| word.strip_suffix("-feira")).unwrap_or(word);
+    let one = word.strip_suffix('s').unwrap_or(word);
+    let found = WEEKDAYS.iter().find(|(names, ..)| names.contains(&word) || names.contains(&one));
+    found.map(|(_, weekday, cron)| (*weekday, *cron))
+}

@@ -1,0 +1,88 @@
+//! Which task a message is about: the one of the card that it replies to, one that it names, the last one that was spoken
+//! of, or the only one.
+
+use serde_json::Value;
+
+use super::super::question::Question;
+
+/// The shortest word that tells one task from others.
+const MIN_WORD: usize = 4;
+/// Words of a task that do not tell it from others.
+const COMMON: [&str; 14] = [
+    "task", "tell", "remind", "reminder", "every", "cancel", "pause", "that", "this", "with", "lembre",
+    "conte", "tarefa", "lembrete",
+];
+
+/// The task that a question means, among those of a `list_tasks` result. `mentioned` are ids of the conversation, the
+/// newest last.
+pub(super) fn meant<'a>(question: &Question, tasks: &'a [Value], mentioned: &[String]) -> Option<&'a Value> {
+    let id = |task: &Value| task["task_id"].as_str().unwrap_or_default().to_owned();
+    if let Some(mark) = mark(question) {
+        return tasks.iter().find(|task| id(task).starts_with(&mark));
+    }
+    let quoted = question.quoted.as_deref().unwrap_or_default();
+    let shown = tasks.iter().find(|task| {
+        let title = task["prompt"].as_str().unwrap_or_default().trim_end_matches('.');
+        !title.is_empty() && quoted.contains(title)
+    });
+    let named = || only(tasks.iter().filter(|task| is_named(question, task)));
+    let last = || mentioned.iter().rev().find_map(|last| tasks.iter().find(|task| id(task) == *last));
+    shown.or_else(named).or_else(last).or_else(|| only(tasks.iter()))
+}
+
+/// The mark of the card that a question replies to: the beginning of a task's id, in a line of its own.
+pub(super) fn mark(question: &Question) -> Option<String> {
+    let mut marks = question.quoted.as_deref()?.lines().filter_map(|line| line.trim().strip_prefix('#'));
+    let is_id = |mark: &&str| mark.len() >= 8 && mark.chars().all(|c| c.is_ascii_alphanumeric());
+    marks.rfind(is_id).map(str::to_uppercase)
+}
+
+fn only<'a>(mut tasks: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
+    match (tasks.next(), tasks.next()) {
+        (Some(task), None) => Some(task),
+        _ => None,
+    }
+}
+
+fn is_named(question: &Question, task: &Value) -> bool {
+    let prompt = Question::of(task["prompt"].as_str().unwrap_or_default());
+    let name = question.name.to_lowercase();
+    let tells = |word: &&String| {
+        word.chars().count() >= MIN_WORD && !COMMON.contains(&word.as_str()) && **word != name
+    };
+    question.plain.iter().filter(tells).any(|word| prompt.says(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::asks;
+    use super::*;
+
+    #[test]
+    fn a_task_is_found_by_its_card_its_words_or_what_was_said() {
+        let (weather, mum) = ("06ABCDEFGHIJKLMN", "06ABCDEFZZZZZZZZ");
+        let tasks = [
+            json!({"task_id": weather, "prompt": "Tell Ann the weather in Riga."}),
+            json!({"task_id": mum, "prompt": "Remind Ann to call mum."}),
+        ];
+        let edit = "Edit: Tell Ann the weather in Riga\nTo change anything else, answer.\n#06ABCDEFGH";
+        let card = "⏰ Remind Ann to call mum — once, tomorrow";
+        let cases = [
+            ("at 7:30", Some(edit), &[][..], Some(weather)),
+            ("at 7:30", Some(card), &[], Some(mum)),
+            ("cancel the weather", None, &[mum], Some(weather)),
+            ("cancel it", None, &[weather, mum, "gone"], Some(mum)),
+            ("cancel it", None, &[], None),
+            ("cancel it", Some("#06ABCDEFXX"), &[mum], None),
+        ];
+        for (text, quoted, mentioned, wanted) in cases {
+            let question = Question { quoted: quoted.map(ToOwned::to_owned), ..asks(text) };
+            let mentioned: Vec<String> = mentioned.iter().map(|id| (*id).to_owned()).collect();
+            let found = meant(&question, &tasks, &mentioned).and_then(|task| task["task_id"].as_str());
+            assert_eq!(found, wanted, "{text} {quoted:?}");
+        }
+        assert!(meant(&asks("cancel it"), &tasks[..1], &[]).is_some());
+    }
+}

@@ -1,0 +1,151 @@
+//! The words of a task: what a person asked for as an instruction that can be carried out later, and what it says when
+//! its time has come.
+
+use super::super::question::{capital, plain, trimmed};
+
+/// What a person says to have something said to them, and what the task says in its place; `{}` stands for their name.
+const ORDERS: [(&str, &str); 23] = [
+    ("remind me", "Remind {}"),
+    ("tell me", "Tell {}"),
+    ("send me", "Send {}"),
+    ("show me", "Show {}"),
+    ("give me", "Give {}"),
+    ("wish me", "Wish {}"),
+    ("me lembre", "Lembre {}"),
+    ("me lembra", "Lembre {}"),
+    ("lembre-me", "Lembre {}"),
+    ("lembra-me", "Lembre {}"),
+    ("me avise", "Avise {}"),
+    ("avise-me", "Avise {}"),
+    ("me conte", "Conte a {}"),
+    ("conte-me", "Conte a {}"),
+    ("me diga", "Diga a {}"),
+    ("diga-me", "Diga a {}"),
+    ("me mande", "Mande a {}"),
+    ("recuérdame", "Recuerda a {}"),
+    ("avísame", "Avisa a {}"),
+    ("dime", "Di a {}"),
+    ("cuéntame", "Cuenta a {}"),
+    ("mándame", "Manda a {}"),
+    ("envíame", "Envía a {}"),
+];
+/// How an order to remind begins, when it stands in a task.
+const REMINDERS: [&str; 5] = ["Remind {}", "Lembre {}", "Avise {}", "Recuerda a {}", "Avisa a {}"];
+/// What stands between an order and the thing.
+const LINKS: [&str; 10] = ["to", "that", "about", "of", "de", "que", "a", "do", "da", "sobre"];
+/// How an addition to a task begins.
+const ALSO: [&str; 3] = ["also", "também", "también"];
+
+/// A task's instruction for what a person says, and whether it reminds: the words without those that say when. `None` if
+/// they ask for nothing.
+pub(super) fn prompt(words: &[&str], name: &str) -> Option<(String, bool)> {
+    let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
+    let plain: Vec<&str> = plain.iter().map(String::as_str).collect();
+    let Some((at, task)) = order(&plain) else {
+        let rest = words.join(" ");
+        let rest = trimmed(&rest);
+        return (!rest.is_empty()).then(|| (title(&format!("{name}: {rest}")), false));
+    };
+    let rest = words.get(at..).unwrap_or_default().join(" ");
+    let reminds = REMINDERS.contains(&task);
+    let has_colon =
+        at.checked_sub(1).and_then(|last| words.get(last)).is_some_and(|last| last.ends_with(':'));
+    let task = task.replace("{}", name) + if has_colon { ":" } else { "" };
+    match rest.trim_matches([' ', ',', '.', '!']) {
+        "" if reminds => Some((title(&task), true)),
+        "" => None,
+        what => Some((title(&format!("{task} {what}")), reminds)),
+    }
+}
+
+/// Whether words ask to have something said.
+pub(super) fn orders(words: &[&str]) -> bool {
+    let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
+    order(&plain.iter().map(String::as_str).collect::<Vec<_>>()).is_some()
+}
+
+/// Where the words after an order begin, and what the task says in its place.
+fn order(words: &[&str]) -> Option<(usize, &'static str)> {
+    ORDERS.iter().find_map(|(order, task)| {
+        let order: Vec<&str> = order.split(' ').collect();
+        let at = words.windows(order.len()).position(|window| window == order)?;
+        Some((at + order.len(), *task))
+    })
+}
+
+/// Whether words are an addition to something said before.
+pub(super) fn is_addition(first: &str) -> bool {
+    ALSO.contains(&first)
+}
+
+/// An instruction with an addition, such as `also in Spanish`; once is enough.
+pub(super) fn added(prompt: &str, addition: &str) -> String {
+    let prompt = prompt.trim_end_matches('.');
+    let (first, rest) = trimmed(addition).split_once(' ').unwrap_or((trimmed(addition), ""));
+    let addition = format!("{} {rest}", first.to_lowercase());
+    if prompt.to_lowercase().contains(&addition.to_lowercase()) {
+        return title(prompt);
+    }
+    title(&format!("{prompt}, {addition}"))
+}
+
+/// What a task asks for, without whom it is for, and whether it reminds of it.
+pub(super) fn content<'a>(prompt: &'a str, name: &str) -> (&'a str, bool) {
+    let prompt = trimmed(prompt);
+    let orders = ORDERS.iter().map(|(_, task)| *task);
+    let order = orders.chain(["{}"]).find_map(|task| {
+        let rest = prompt.strip_prefix(&task.replace("{}", name))?;
+        let ends = rest.chars().next().is_none_or(|c| !c.is_alphanumeric());
+        ends.then_some((trimmed(rest), REMINDERS.contains(&task)))
+    });
+    let (rest, reminds) = order.unwrap_or((prompt, false));
+    let linked = rest.split_once(' ').filter(|(first, _)| reminds && LINKS.contains(first));
+    (linked.map_or(rest, |(_, rest)| rest), reminds)
+}
+
+/// A thing to do and its addition, if it has one.
+pub(super) fn parted(content: &str) -> (&str, Option<&str>) {
+    let found = ALSO.iter().find_map(|also| content.split_once(&format!(", {also} ")));
+    found.map_or((content, None), |(content, addition)| (content, Some(addition)))
+}
+
+/// Words as the title of a task: a card shows them without a full stop.
+fn title(words: &str) -> String {
+    capital(words.trim_end_matches(['.', '!', ' ']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_becomes_an_instruction_and_is_found_in_it_again() {
+        let cases = [
+            ("Remind me to drink water!", Some("Remind Ann to drink water"), "drink water"),
+            ("please remind me", Some("Remind Ann"), ""),
+            ("remind me: the cake", Some("Remind Ann: the cake"), "the cake"),
+            ("tell me the weather in Riga", Some("Tell Ann the weather in Riga"), "the weather in Riga"),
+            ("look at the oven", Some("Ann: look at the oven"), "look at the oven"),
+            ("me lembre de ligar para a mãe", Some("Lembre Ann de ligar para a mãe"), "ligar para a mãe"),
+            ("me conte o tempo em Lisboa", Some("Conte a Ann o tempo em Lisboa"), "o tempo em Lisboa"),
+            ("recuérdame llamar a mamá", Some("Recuerda a Ann llamar a mamá"), "llamar a mamá"),
+            ("tell me", None, ""),
+            (",", None, ""),
+        ];
+        for (text, wanted, what) in cases {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let made = prompt(&words, "Ann").map(|(prompt, _)| prompt);
+            assert_eq!(made.as_deref(), wanted, "{text}");
+            assert_eq!(made.as_deref().map_or("", |prompt| content(prompt, "Ann").0), what, "{text}");
+        }
+        assert_eq!(content("Water the plants.", "Ann"), ("Water the plants", false));
+    }
+
+    #[test]
+    fn an_addition_is_made_once() {
+        let once = added("Tell Ann the news.", "Also in Spanish!");
+        assert_eq!(once, "Tell Ann the news, also in Spanish");
+        assert_eq!(added(&once, "also in Spanish"), once);
+        assert_eq!(parted("the news, also in Spanish"), ("the news", Some("in Spanish")));
+    }
+}

@@ -1,0 +1,166 @@
+//! Settings of the chat that a message changes in words: the language, what to keep in mind, where the chat is.
+
+use serde_json::{Value, json};
+
+use super::language::{self, Language, Words};
+use super::question::{Question, capital};
+use super::step::{Results, Step, last};
+
+/// What says that something holds from now on.
+const FROM_NOW: [&str; 7] = [
+    "from now on",
+    "de agora em diante",
+    "a partir de agora",
+    "daqui em diante",
+    "de ahora en adelante",
+    "a partir de ahora",
+    "desde ahora",
+];
+/// What asks for a language without that.
+const ANSWER_IN: [&str; 7] =
+    ["answer me in", "always answer in", "speak", "responda em", "responda sempre em", "responde en", "fale"];
+/// A message of the time on somebody's clock, `{}`, or of where they are.
+const PLACES: [&str; 6] = ["i am in", "i live in", "estou em", "moro em", "estoy en", "vivo en"];
+const CLOCKS: [(&str, &str); 4] =
+    [("it is", "here"), ("it's", "here"), ("aqui são", ""), ("aquí son las", "")];
+
+const SPEAKS: Words = Words {
+    en: "From now on I answer in English.",
+    pt: "De agora em diante respondo em português.",
+    es: "De ahora en adelante respondo en español.",
+};
+const UNKNOWN_LANGUAGE: Words = Words {
+    en: "Saved: {}. A stand-in writes only English, Portuguese and Spanish; a real model would answer in it now.",
+    pt: "Salvo: {}. Um modelo substituto só escreve inglês, português e espanhol; um modelo de verdade já responderia assim.",
+    es: "Guardado: {}. Un modelo sustituto solo escribe inglés, portugués y español; un modelo de verdad ya respondería así.",
+};
+const KEPT: Words = Words {
+    en: "Saved. A real model would keep that in mind here; a stand-in's answers stay as they are.",
+    pt: "Salvo. Um modelo de verdade teria isso em mente aqui; as respostas de um substituto ficam como são.",
+    es: "Guardado. Un modelo de verdad lo tendría en cuenta aquí; las respuestas de un sustituto quedan como son.",
+};
+const ZONE: Words = Words {
+    en: "I go by the clocks of {} now.",
+    pt: "Agora sigo os relógios de {}.",
+    es: "Ahora sigo los relojes de {}.",
+};
+
+const WHERE: Words = Words {
+    en: "I cannot tell by that alone where you are. `/timezone {}` shows the places that it may be, with a button each.",
+    pt: "Só por isso não sei dizer onde você está. `/timezone {}` mostra os lugares possíveis, com um botão cada.",
+    es: "Solo por eso no sé decir dónde estás. `/timezone {}` muestra los lugares posibles, con un botón cada uno.",
+};
+
+/// Whether a message changes a setting.
+pub(super) fn is_asked(question: &Question) -> bool {
+    wanted(question).is_some()
+}
+
+/// Changes what a message asks to change.
+pub(super) fn change(question: &Question, results: &Results<'_>) -> Step {
+    let wanted = wanted(question).unwrap_or_else(|| json!({"custom_prompt": question.text}));
+    let Some(result) = last(results, "set_config") else {
+        return Step::call("set_config", wanted);
+    };
+    Step::Say(told(&wanted, result, question.language))
+}
+
+/// What to say if it is not clear where a message says that its writer is.
+pub(super) fn unclear(question: &Question, results: &Results<'_>) -> Option<Step> {
+    let place = zone(question)?;
+    let is_refused = last(results, "set_config").is_some_and(|result| result["success"] == false);
+    is_refused.then(|| Step::Say(WHERE.with(question.language, &place)))
+}
+
+/// The arguments of `set_config` for a message.
+fn wanted(question: &Question) -> Option<Value> {
+    if let Some(zone) = zone(question) {
+        return Some(json!({"timezone": zone}));
+    }
+    let holds = FROM_NOW.iter().find(|words| question.says(words));
+    let asks = ANSWER_IN.iter().any(|words| question.says(words));
+    let plain: Vec<&str> = question.plain.iter().map(String::as_str).collect();
+    match (holds, language::named(&plain)) {
+        (Some(_), Some((name, _))) => Some(json!({"language": capital(name)})),
+        (None, Some((name, _))) if asks => Some(json!({"language": capital(name)})),
+        (Some(words), None) => {
+            let skipped = words.split(' ').count();
+            let rest =
+                question.said.get(skipped..).filter(|_| question.begins(words)).unwrap_or(&question.said);
+            Some(json!({"custom_prompt": capital(&rest.join(" "))}))
+        }
+        (None, _) => None,
+    }
+}
+
+/// Where a message says that its writer is: a place, or the time there.
+fn zone(question: &Question) -> Option<String> {
+    let clock = |(before, after): &(&str, &str)| {
+        let has_time = question.plain.iter().any(|word| word.contains(':'));
+        question.begins(before) && has_time && (after.is_empty() || question.says(after))
+    };
+    if CLOCKS.iter().any(clock) {
+        return Some(question.text.trim_end_matches('.').to_owned());
+    }
+    let place = PLACES.iter().find(|words| question.begins(words))?;
+    let rest = question.said.get(place.split(' ').count()..)?.join(" ");
+    let rest = super::question::trimmed(&rest).to_owned();
+    (1..=3).contains(&rest.split_whitespace().count()).then_some(rest)
+}
+
+fn told(wanted: &Value, result: &Value, language: Language) -> String {
+    if let Some(name) = wanted["language"].as_str() {
+        return match language::named(&[name.to_lowercase().as_str()]) {
+            Some((_, Some(spoken))) => SPEAKS.of(spoken).to_owned(),
+            _ => UNKNOWN_LANGUAGE.with(language, name),
+        };
+    }
+    match result["timezone"].as_str().filter(|_| wanted["timezone"].is_string()) {
+        Some(zone) => ZONE.with(language, zone),
+        None => KEPT.of(language).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_change_settings() {
+        let cases = [
+            ("From now on, answer me in Spanish", Some(json!({"language": "Spanish"}))),
+            ("De agora em diante, responda em espanhol", Some(json!({"language": "Espanhol"}))),
+            ("answer me in Latvian, please", Some(json!({"language": "Latvian"}))),
+            ("From now on, be brief", Some(json!({"custom_prompt": "Be brief"}))),
+            ("it is 14:20 here", Some(json!({"timezone": "it is 14:20 here"}))),
+            ("aqui são 14:20", Some(json!({"timezone": "aqui são 14:20"}))),
+            ("I live in São Paulo.", Some(json!({"timezone": "São Paulo"}))),
+            ("it is cold here", None),
+            ("what is Spanish for milk?", None),
+            ("I am in no mood to talk to anybody", None),
+            ("Explain compound interest in two sentences", None),
+        ];
+        for (text, arguments) in cases {
+            assert_eq!(wanted(&Question::of(text)), arguments, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_many_places_have_is_left_to_the_command() {
+        let refused = [("set_config", json!({"success": false, "error": "it may be several time zones"}))];
+        let told = unclear(&Question::of("it is 14:20 here"), &refused);
+        assert!(
+            matches!(&told, Some(Step::Say(words)) if words.contains("`/timezone it is 14:20 here`")),
+            "{told:?}"
+        );
+        assert_eq!(unclear(&Question::of("answer me in Spanish"), &refused), None);
+    }
+
+    #[test]
+    fn a_change_is_told_in_the_language_that_counts_now() {
+        let speaks =
+            |name: &str| told(&json!({"language": name}), &json!({"success": true}), Language::English);
+        assert_eq!(speaks("Espanhol"), SPEAKS.es);
+        assert!(speaks("Latvian").starts_with("Saved: Latvian."));
+    }
+}

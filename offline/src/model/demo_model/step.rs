@@ -1,0 +1,76 @@
+//! What the stand-in does next in a turn, before it is put into a reply: say something, or call a tool.
+
+use serde_json::Value;
+
+use super::language::{Language, Words};
+use super::question::Question;
+
+/// The next step of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Step {
+    /// The answer.
+    Say(String),
+    /// An answer that comes so slowly that it can be stopped.
+    SaySlowly(String),
+    /// Calls of one tool, with the arguments of each.
+    Call(&'static str, Vec<Value>),
+}
+
+impl Step {
+    /// An answer in the language of a question.
+    pub(super) fn say(words: Words, question: &Question) -> Self {
+        Self::Say(words.of(question.language).to_owned())
+    }
+
+    /// One call.
+    pub(super) fn call(tool: &'static str, arguments: Value) -> Self {
+        Self::Call(tool, vec![arguments])
+    }
+}
+
+/// The results of the tools so far in the turn, oldest first: the name of the tool and what it gave.
+pub(super) type Results<'a> = [(&'a str, Value)];
+
+/// The last result, if it is of this tool.
+pub(super) fn last<'a>(results: &'a Results<'_>, tool: &str) -> Option<&'a Value> {
+    results.last().filter(|(name, _)| *name == tool).map(|(_, result)| result)
+}
+
+const FAILED: Words =
+    Words { en: "I could not do that: {}.", pt: "Não consegui fazer isso: {}.", es: "No pude hacerlo: {}." };
+const UNREADABLE: Words = Words {
+    en: "the tool did not say why",
+    pt: "a ferramenta não disse por quê",
+    es: "la herramienta no dijo por qué",
+};
+
+/// What to say if a tool failed, with the tool's first sentence: what follows it tells a model what to do about it.
+pub(super) fn failure(results: &Results<'_>, language: Language) -> Option<Step> {
+    let (_, result) = results.iter().rev().find(|(_, result)| result["success"] == false)?;
+    let error = result["error"].as_str().unwrap_or_else(|| UNREADABLE.of(language));
+    let (first, _) = error.split_once(". ").unwrap_or((error, ""));
+    Some(Step::Say(FAILED.with(language, first.trim_end_matches('.'))))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_failed_tool_is_told_in_words() {
+        let told = |result: Value| failure(&[("sendPoll", result)], Language::English);
+        let refused = json!({"success": false, "error": "only an admin may do that. Ask one."});
+        assert_eq!(
+            told(refused),
+            Some(Step::Say("I could not do that: only an admin may do that.".to_owned()))
+        );
+        let silent = json!({"success": false, "error": {"code": 5}});
+        assert_eq!(
+            told(silent),
+            Some(Step::Say("I could not do that: the tool did not say why.".to_owned()))
+        );
+        assert_eq!(told(json!({"success": true})), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! What a message is about: a table of words for each topic, in the languages that the stand-in writes. The first topic
+//! that fits counts.
+
+use super::question::Question;
+use super::schedule::{self, Change};
+use super::{go_on, prepared, settings, web};
+
+/// What a message asks the stand-in to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Topic {
+    GoOn,
+    Settings,
+    ChangeTask(Change),
+    NewTask,
+    ListTasks,
+    Summary,
+    Prepared,
+    Search,
+    Poll,
+    Format,
+    ListNotes,
+    AddNote,
+    React,
+    Choose,
+    Photo,
+    File,
+    Dice,
+    Code,
+    Long,
+    Slow,
+    Thanks,
+    Examples,
+    Greet,
+    Other,
+}
+
+/// Words and phrases that name a topic.
+const PHRASES: [(Topic, &[&str]); 20] = [
+    (
+        Topic::ListTasks,
+        &[
+            "scheduled",
+            "schedule",
+            "tasks",
+            "reminders",
+            "agendado",
+            "agenda",
+            "tarefas",
+            "lembretes",
+            "programado",
+            "tareas",
+            "recordatorios",
+        ],
+    ),
+    (
+        Topic::Summary,
+        &[
+            "summarise",
+            "summarize",
+            "summary",
+            "sum up",
+            "resuma",
+            "resumo",
+            "resume esto",
+            "resumen",
+            "resúmelo",
+        ],
+    ),
+    (Topic::Poll, &["poll", "vote", "enquete", "votação", "encuesta"]),
+    (Topic::Search, &["search", "google", "look up", "pesquise", "procure", "busque", "busca"]),
+    (Topic::AddNote, &["buy", "remember", "put", "add", "anote", "compre", "apunta", "anota", "recuerda"]),
+    (Topic::Format, &["format", "formatting", "markdown", "formatação", "formato"]),
+    (
+        Topic::ListNotes,
+        &["notes", "notas", "anotações", "shopping list", "lista de compras", "lista de la compra"],
+    ),
+    (Topic::AddNote, &["note", "lembre", "comprar"]),
+    (Topic::React, &["react", "reaction", "like", "reaja", "curta", "reacciona"]),
+    (Topic::Choose, &["choose", "choice", "escolha", "escolher", "elegir", "elige"]),
+    (Topic::Photo, &["photo", "picture", "foto", "imagem", "imagen"]),
+    (Topic::File, &["file", "document", "arquivo", "archivo", "documento"]),
+    (Topic::Dice, &["dice", "die", "roll", "dado"]),
+    (Topic::Code, &["code", "program", "código", "programa"]),
+    (Topic::Long, &["long", "longo", "longa", "largo", "larga"]),
+    (Topic::Slow, &["slow", "slowly", "devagar", "despacio"]),
+    (Topic::Thanks, &["thanks", "thank you", "obrigado", "obrigada", "gracias"]),
+    (
+        Topic::Examples,
+        &[
+            "what can you do",
+            "o que você pode fazer",
+            "o que você sabe fazer",
+            "qué puedes hacer",
+            "examples",
+            "exemplos",
+        ],
+    ),
+    (Topic::Greet, &["start", "hello", "hi", "hey", "help", "olá", "oi", "ajuda", "hola", "ayuda"]),
+    (Topic::Greet, &["who are you", "quem é você", "quién eres", "bom dia", "good morning"]),
+];
+
+impl Topic {
+    /// What a message is about.
+    pub(super) fn of(question: &Question) -> Self {
+        if go_on::is_asked(question) {
+            return Self::GoOn;
+        }
+        if settings::is_asked(question) {
+            return Self::Settings;
+        }
+        if let Some(change) = schedule::change_asked(question) {
+            return Self::ChangeTask(change);
+        }
+        if schedule::is_new(question) {
+            return Self::NewTask;
+        }
+        let named = PHRASES.iter().find(|(_, phrases)| phrases.iter().any(|words| question.says(words)));
+        let named = named.map(|(topic, _)| topic.clone());
+        // Of other topics a word may stand in what is to be explained.
+        let is_sure =
+            matches!(named, Some(Self::Search | Self::Poll | Self::AddNote | Self::Summary | Self::Examples));
+        let prepared = (!is_sure && prepared::is_asked(question)).then_some(Self::Prepared);
+        let news = || web::is_news(question).then_some(Self::Search);
+        prepared.or(named).or_else(news).unwrap_or(Self::Other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_choose_the_topic() {
+        let cases = [
+            ("/start", Topic::Greet),
+            ("Hi there", Topic::Greet),
+            ("olá", Topic::Greet),
+            ("which one?", Topic::Other),
+            ("denotes belong", Topic::Other),
+            ("show me some Format!", Topic::Format),
+            ("make a poll", Topic::Poll),
+            ("Faça uma enquete: onde comemos na sexta?", Topic::Poll),
+            ("I like it", Topic::React),
+            ("what are my notes?", Topic::ListNotes),
+            ("what is on the shopping list?", Topic::ListNotes),
+            ("put eggs on the shopping list", Topic::AddNote),
+            ("remember that I like tea", Topic::AddNote),
+            ("please buy milk", Topic::AddNote),
+            ("Anote: leite e pão na lista de compras", Topic::AddNote),
+            ("let me choose", Topic::Choose),
+            ("a photo, please", Topic::Photo),
+            ("write me a file", Topic::File),
+            ("roll a die", Topic::Dice),
+            ("something long", Topic::Long),
+            ("go slow", Topic::Slow),
+            ("Search the web for news", Topic::Search),
+            ("what is the weather in Riga?", Topic::Search),
+            ("o tempo em Lisboa", Topic::Search),
+            ("Explain compound interest in two sentences", Topic::Prepared),
+            ("Explain the long code", Topic::Prepared),
+            ("tell me a joke", Topic::Prepared),
+            ("Summarise this", Topic::Summary),
+            ("Resuma isto", Topic::Summary),
+            ("What can you do for me in Telegram? Three short examples.", Topic::Examples),
+            ("O que você pode fazer por mim no Telegram? Três exemplos curtos.", Topic::Examples),
+            ("Go on where you stopped.", Topic::GoOn),
+            ("From now on, answer me in Spanish", Topic::Settings),
+            ("remind me in 1 minute to buy milk", Topic::NewTask),
+            ("every weekday at 9 tell me the news", Topic::NewTask),
+            ("tell me a joke tomorrow at 8", Topic::NewTask),
+            ("what can I cook in 20 minutes?", Topic::Other),
+            ("What is scheduled?", Topic::ListTasks),
+            ("o que está agendado?", Topic::ListTasks),
+            ("cancel it", Topic::ChangeTask(Change::Cancel)),
+            ("Who is free on Friday?", Topic::Other),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(Topic::of(&Question::of(text)), wanted, "{text}");
+        }
+    }
+}

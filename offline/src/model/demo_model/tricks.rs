@@ -1,0 +1,120 @@
+//! What the stand-in does with a tool to show that it can: react, send a picture or a file, roll a dice, ask back.
+
+use serde_json::{Value, json};
+
+use super::language::Words;
+use super::question::Question;
+use super::step::{Results, Step, last};
+
+/// A picture of red, white and blue stripes, as PNG in base64.
+const POLE: &str = "iVBORw0KGgoAAAANSUhEUgAAAGAAAABgAgMAAACf9p+rAAAACVBMVEX////IHi0ePKC9/z/pAAAAm0lEQVR42u3UsQnDUBCD4d8BN+69hKfwCC\
+    mifTJKyqApc4Y0Dqc+mNc8BIL3VScASfXa/smT9ICb/T5nZukOi/06Z1Zph81+nvPFCQIxEYiZQKwEQgSiip6ooieq6AkRCBEIEYjj15Y4cktU\
+    7onKPbFfniAQNwKxEIiNQJhAVNETVfREFeFGCIQJhAnE99rGXo29Gns19ur/9+oDGv4937nGYnkAAAAASUVORK5CYII=";
+
+const REACTED: Words = Words {
+    en: "I left a 👍 on your message.",
+    pt: "Deixei um 👍 na sua mensagem.",
+    es: "Dejé un 👍 en tu mensaje.",
+};
+const PICTURE: Words =
+    Words { en: "There is the picture.", pt: "Aí está a foto.", es: "Ahí está la foto." };
+const FILE: Words = Words {
+    en: "There is the file, written just now.",
+    pt: "Aí está o arquivo, escrito agora mesmo.",
+    es: "Ahí está el archivo, escrito ahora mismo.",
+};
+const CHOSEN: Words = Words {
+    en: "You chose **{}**. I waited for that, and would have waited over a restart too.",
+    pt: "Você escolheu **{}**. Esperei por isso, e teria esperado também depois de um reinício.",
+    es: "Elegiste **{}**. Esperé por eso, y habría esperado también tras un reinicio.",
+};
+const SERVICE: Words =
+    Words { en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?" };
+const SERVICES: Words = Words { en: "Cut|Shave|Wig", pt: "Corte|Barba|Peruca", es: "Corte|Afeitado|Peluca" };
+const ROLLED: Words = Words {
+    en: "It shows {}. No prompt of mine holds that method: I searched for it, and may use it until `/new`.",
+    pt: "Deu {}. Nenhum prompt meu traz esse método: procurei por ele, e posso usá-lo até `/new`.",
+    es: "Salió {}. Ningún prompt mío trae ese método: lo busqué, y puedo usarlo hasta `/new`.",
+};
+
+/// Leaves a reaction on the message.
+pub(super) fn react(question: &Question, results: &Results<'_>) -> Step {
+    if last(results, "setMessageReaction").is_some() {
+        return Step::say(REACTED, question);
+    }
+    let mut arguments = question.message();
+    arguments["reaction"] = json!([{"type": "emoji", "emoji": "👍"}]);
+    Step::call("setMessageReaction", arguments)
+}
+
+/// Sends a picture.
+pub(super) fn photo(question: &Question, results: &Results<'_>) -> Step {
+    if last(results, "sendPhoto").is_some() {
+        return Step::say(PICTURE, question);
+    }
+    let mut arguments = question.place();
+    arguments["photo"] = json!({"name": "barber-pole.png", "base64": POLE});
+    arguments["caption"] = "A barber's pole".into();
+    Step::call("sendPhoto", arguments)
+}
+
+/// Writes a table and sends it as a file.
+pub(super) fn file(question: &Question, results: &Results<'_>) -> Step {
+    if last(results, "sendDocument").is_some() {
+        return Step::say(FILE, question);
+    }
+    let mut arguments = question.place();
+    let table = "service,minutes,euro\ncut,30,20\nshave,15,12\nwig,45,35\n";
+    arguments["document"] = json!({"name": "prices.csv", "text": table});
+    arguments["caption"] = "The barber's prices".into();
+    Step::call("sendDocument", arguments)
+}
+
+/// Finds the method that rolls a dice, and rolls it.
+pub(super) fn dice(question: &Question, results: &Results<'_>) -> Step {
+    if let Some(result) = last(results, "sendDice") {
+        let value = result.pointer("/result/dice/value").and_then(Value::as_i64).unwrap_or_default();
+        return Step::Say(ROLLED.with(question.language, &value.to_string()));
+    }
+    match last(results, "find_tools") {
+        Some(_) => Step::call("sendDice", json!({"emoji": "🎲"})),
+        None => Step::call("find_tools", json!({"query": "roll a dice"})),
+    }
+}
+
+/// Asks the person something, and waits for the answer.
+pub(super) fn choose(question: &Question, results: &Results<'_>) -> Step {
+    let language = question.language;
+    if let Some(result) = last(results, "action") {
+        return Step::Say(CHOSEN.with(language, result["answer"].as_str().unwrap_or("?")));
+    }
+    let options: Vec<&str> = SERVICES.of(language).split('|').collect();
+    let payload = json!({"question": SERVICE.of(language), "options": options, "free": true});
+    Step::call("action", json!({"type": "elicit", "payload": payload}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_called_and_then_told() {
+        let question = Question::of("like this");
+        let Step::Call(tool, calls) = react(&question, &[]) else { panic!("it calls no tool") };
+        assert_eq!((tool, &calls[0]["reaction"][0]["emoji"]), ("setMessageReaction", &json!("👍")));
+        let told = react(&question, &[("setMessageReaction", json!({"success": true}))]);
+        assert_eq!(told, Step::Say(REACTED.en.to_owned()));
+    }
+
+    #[test]
+    fn a_dice_is_looked_for_first() {
+        let question = Question::of("dice");
+        let found = ("find_tools", json!({"success": true}));
+        assert!(matches!(dice(&question, &[]), Step::Call("find_tools", _)));
+        assert!(matches!(dice(&question, std::slice::from_ref(&found)), Step::Call("sendDice", _)));
+        let rolled = ("sendDice", json!({"success": true, "result": {"dice": {"value": 4}}}));
+        assert!(
+            matches!(dice(&question, &[found, rolled]), Step::Say(words) if words.starts_with("It shows 4."))
+        );
+    }
+}

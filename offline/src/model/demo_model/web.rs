@@ -1,0 +1,149 @@
+//! Searches: what a message wants looked up, and the pages that were found. The demo's pages are made up, and it says so.
+
+use serde_json::{Value, json};
+
+use super::language::{Language, Words};
+use super::question::{Question, trimmed};
+use super::step::{Results, Step, last};
+
+/// The most characters of a query.
+const MAX_QUERY: usize = 400;
+const SEARCH: [&str; 9] =
+    ["search", "google", "pesquise", "pesquisar", "procure", "busque", "busca", "buscar", "investiga"];
+/// Words between the order and what is searched for.
+const SKIPPED: [&str; 11] = ["the", "web", "for", "na", "internet", "por", "sobre", "en", "la", "red", "up"];
+const WEATHER: [&str; 10] = [
+    "the weather",
+    "weather in",
+    "o tempo",
+    "tempo em",
+    "tempo faz",
+    "el tiempo",
+    "tiempo en",
+    "forecast",
+    "previsão do tempo",
+    "pronóstico",
+];
+const NEWS: [&str; 6] = ["the news", "headlines", "as notícias", "notícias", "las noticias", "noticias"];
+/// What stands before the name of a place.
+const IN: [&str; 7] = ["in", "for", "em", "en", "no", "na", "de"];
+
+const SAMPLE: Words =
+    Words { en: "barbers of Seville", pt: "barbeiros de Sevilha", es: "barberos de Sevilla" };
+const WEATHER_QUERY: Words = Words { en: "weather", pt: "previsão do tempo", es: "pronóstico del tiempo" };
+const NEWS_QUERY: Words = Words { en: "news", pt: "notícias", es: "noticias" };
+const WEATHER_FOUND: Words = Words {
+    en: "I searched for the weather{}. The demo's pages are made up, so this is no forecast:",
+    pt: "Procurei o tempo{}. As páginas do demo são inventadas, então isto não é uma previsão:",
+    es: "Busqué el tiempo{}. Las páginas de la demo son inventadas, así que esto no es un pronóstico:",
+};
+const FOUND: Words = Words {
+    en: "This is what a search found. The demo's pages are made up, and a stand-in cannot weigh them:",
+    pt: "Isto é o que uma busca encontrou. As páginas do demo são inventadas, e um substituto não sabe avaliá-las:",
+    es: "Esto es lo que encontró una búsqueda. Las páginas de la demo son inventadas, y un sustituto no sabe valorarlas:",
+};
+
+/// Whether a message asks for the weather or the news.
+pub(super) fn is_news(question: &Question) -> bool {
+    WEATHER.iter().chain(&NEWS).any(|words| question.says(words))
+}
+
+/// Searches for what a message asks for, and gives the pages.
+pub(super) fn search(question: &Question, results: &Results<'_>) -> Step {
+    match last(results, "web_search") {
+        Some(result) => Step::Say(told(question, result)),
+        None => Step::call("web_search", json!({"query": query(question)})),
+    }
+}
+
+/// The pages of a search in answer to a question, in its language.
+pub(super) fn told(question: &Question, result: &Value) -> String {
+    let language = question.answer_language();
+    let found = match is_about(question, &WEATHER) {
+        true => WEATHER_FOUND
+            .with(language, &place(question).map(|place| there(&place, language)).unwrap_or_default()),
+        false => FOUND.of(language).to_owned(),
+    };
+    format!("{found}\n\n{}", pages(result))
+}
+
+fn query(question: &Question) -> String {
+    let words = if is_about(question, &WEATHER) {
+        let place = place(question).map(|place| format!(" {place}")).unwrap_or_default();
+        format!("{}{place}", WEATHER_QUERY.of(question.language))
+    } else if is_about(question, &NEWS) && question.after(&SEARCH).is_none() {
+        NEWS_QUERY.of(question.language).to_owned()
+    } else {
+        asked(question)
+    };
+    words.chars().take(MAX_QUERY).collect()
+}
+
+fn is_about(question: &Question, phrases: &[&str]) -> bool {
+    question.after(&SEARCH).is_none() && phrases.iter().any(|phrase| question.says(phrase))
+}
+
+/// What follows the word that asks for a search; a sample if nothing does.
+fn asked(question: &Question) -> String {
+    let rest = question.after(&SEARCH).unwrap_or_else(|| question.text.clone());
+    let is_skipped = |word: &&str| SKIPPED.contains(&super::question::plain(word).as_str());
+    let words: Vec<&str> = rest.split_whitespace().skip_while(is_skipped).collect();
+    let words = words.join(" ");
+    if words.is_empty() { SAMPLE.of(question.language).to_owned() } else { words }
+}
+
+/// The place that a question of the weather names, at its end.
+fn place(question: &Question) -> Option<String> {
+    let at = question.plain.iter().rposition(|word| IN.contains(&word.as_str()))?;
+    let place = question.said.get(at + 1..)?.join(" ");
+    let place = trimmed(&place).trim_end_matches('?').to_owned();
+    let is_name = place.chars().next().is_some_and(char::is_uppercase);
+    (is_name && place.split_whitespace().count() <= 3).then_some(place)
+}
+
+fn there(place: &str, language: Language) -> String {
+    Words { en: " in {}", pt: " em {}", es: " en {}" }.with(language, place)
+}
+
+fn pages(result: &Value) -> String {
+    let hits = result["data_from_the_web"]["results"].as_array().into_iter().flatten();
+    let line = |hit: &Value| {
+        let text = |key: &str| hit[key].as_str().unwrap_or_default();
+        format!("- [{}]({}): {}", text("title"), text("url"), text("content"))
+    };
+    hits.map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_for_what_the_words_name() {
+        let cases = [
+            ("search the web for notes on Rossini", "notes on Rossini"),
+            ("please, Search: wigs!", "wigs"),
+            ("google", "barbers of Seville"),
+            ("search for", "barbers of Seville"),
+            ("pesquise na internet por barbeiros", "barbeiros"),
+            ("what is the weather in Riga?", "weather Riga"),
+            ("the weather in Riga", "weather Riga"),
+            ("tell me the weather", "weather"),
+            ("o tempo em Lisboa", "previsão do tempo Lisboa"),
+            ("the news", "news"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(query(&Question::of(text)), wanted, "{text}");
+        }
+        assert_eq!(query(&Question::of(&format!("search {}", "é".repeat(500)))).chars().count(), 400);
+    }
+
+    #[test]
+    fn pages_are_told_as_made_up() {
+        let hit = json!({"title": "Rain", "url": "https://rain.example", "content": "It rains."});
+        let result = json!({"data_from_the_web": {"results": [hit]}});
+        let told = told(&Question::of("o tempo em Lisboa"), &result);
+        assert!(told.starts_with("Procurei o tempo em Lisboa.") && told.contains("inventadas"), "{told}");
+        assert!(told.ends_with("- [Rain](https://rain.example): It rains."), "{told}");
+    }
+}
