@@ -29,11 +29,11 @@ const GREETING: Words = Words {
          - `enquete Onde vamos comer? Pizza, sopa, salada`\n\
          - `curta isto`: reajo à sua mensagem\n\
          - `compre leite`, depois `notas`: guardo listas\n\
-         - `me lembre em 1 minuto de beber água`, depois `o que está agendado?`: volto por mim mesmo\n\
+         - `me lembre em 1 minuto de beber água`, depois `o que está agendado?`: uma tarefa com hora\n\
          - `mude para as 7:30`, `cancele`: mudo o que está agendado\n\
-         - `escolha`: pergunto algo e espero a resposta, o tempo que for\n\
-         - `foto`: mando uma imagem\n\
-         - `arquivo`: escrevo uma tabela e mando como arquivo\n\
+         - `escolha`: uma pergunta, e a espera pela resposta\n\
+         - `foto`: uma imagem\n\
+         - `arquivo`: uma tabela como arquivo\n\
          - `dado`: procuro o método que joga um dado, e jogo\n\
          - `pesquise barbeiros de Sevilha`: pesquiso na web; aqui as páginas são inventadas\n\
          - `explique juros compostos`, `conte uma piada`: textos prontos\n\
@@ -44,7 +44,7 @@ const GREETING: Words = Words {
          - `encuesta ¿Dónde comemos? Pizza, sopa, ensalada`\n\
          - `reacciona`: reacciono a tu mensaje\n\
          - `apunta leche en la lista de la compra`, después `notas`: guardo listas\n\
-         - `recuérdame en 1 minuto beber agua`, después `¿qué está programado?`: vuelvo por mí mismo\n\
+         - `recuérdame en 1 minuto beber agua`, después `¿qué está programado?`: una tarea con hora\n\
          - `ponlo a las 7:30`, `cancela`: cambio esa tarea\n\
          - `elige`: hago una pregunta y espero la respuesta\n\
          - `foto`: una imagen\n\
@@ -74,7 +74,8 @@ const PICTURES: Words = Words {
 };
 const WELCOME: Words = Words { en: "You are welcome.", pt: "De nada.", es: "De nada." };
 
-/// Says what the stand-in is, and what can be tried.
+/// Says what the stand-in is, and what can be tried. The bot has an answer that promises something for later written
+/// anew: the words must sound like no promise in any language.
 pub(super) fn greeting(question: &Question) -> Step {
     Step::say(GREETING, question)
 }

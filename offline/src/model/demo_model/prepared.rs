@@ -78,12 +78,12 @@ const EXAMPLES: Words = Words {
          - `Make a poll: where do we eat on Friday?`: I use what Telegram has\n\n\
          An offline stand-in answers here: `help` shows what it can do.",
     pt: "Três exemplos:\n\n\
-         - `De segunda a sexta às 8:00, me conte o tempo em Lisboa`: volto por mim mesmo\n\
+         - `De segunda a sexta às 8:00, me conte o tempo em Lisboa`: uma tarefa com hora\n\
          - `Anote: leite, pão e café na lista de compras`: guardo listas\n\
          - `Faça uma enquete: onde comemos na sexta?`: uso o que o Telegram tem\n\n\
          Aqui responde um substituto offline: `ajuda` mostra o que ele sabe fazer.",
     es: "Tres ejemplos:\n\n\
-         - `De lunes a viernes a las 8:00, dime el tiempo en Madrid`: vuelvo por mí mismo\n\
+         - `De lunes a viernes a las 8:00, dime el tiempo en Madrid`: una tarea con hora\n\
          - `Apunta leche, pan y café en la lista de la compra`: guardo listas\n\
          - `Haz una encuesta: ¿dónde comemos el viernes?`: uso lo que tiene Telegram\n\n\
          Aquí responde un sustituto sin conexión: `ayuda` muestra lo que sabe hacer.",
