@@ -13,6 +13,7 @@ mod check;
 mod commands;
 mod crash;
 mod demo;
+mod demo_examples;
 mod discovery;
 mod dm;
 mod export;

@@ -6,6 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
+use futures::stream::BoxStream;
 use serde_json::{Value, json};
 
 use super::bot::Recipe;
@@ -27,6 +28,29 @@ pub fn recipe(world: &World) -> Recipe {
     let folder = world.folder.path();
     let recipe = Recipe::new(folder).set("TMPDIR", &folder.to_string_lossy());
     recipe.arg("demo").arg("--port").arg("0")
+}
+
+/// An open page: its events, one after the other.
+pub struct Page {
+    stream: BoxStream<'static, Vec<u8>>,
+    text: Vec<u8>,
+}
+
+impl Page {
+    /// The name and the data of the next event.
+    pub async fn next(&mut self) -> (String, Value) {
+        loop {
+            if let Some(end) = self.text.windows(2).position(|two| two == b"\n\n") {
+                let event: Vec<u8> = self.text.drain(..end + 2).collect();
+                let event = String::from_utf8(event).unwrap();
+                let parts = event.strip_prefix("event: ").and_then(|event| event.split_once("\ndata: "));
+                // What is no event keeps the connection alive.
+                let Some((name, data)) = parts else { continue };
+                return (name.to_owned(), serde_json::from_str(data).unwrap());
+            }
+            self.text.extend_from_slice(&self.stream.next().await.expect("the events ended"));
+        }
+    }
 }
 
 impl Demo {
@@ -56,24 +80,22 @@ impl Demo {
         }
     }
 
+    /// Opens the page.
+    pub async fn open(&self) -> Page {
+        let events = self.http.get(format!("{}demo/events", self.url)).send().await.unwrap();
+        Page { stream: events.bytes_stream().map(|bytes| bytes.unwrap().to_vec()).boxed(), text: Vec::new() }
+    }
+
     /// Reads the events of the page until one of this name is what is looked for.
     pub async fn event<T>(&self, name: &str, mut find: impl FnMut(&Value) -> Option<T>) -> T {
-        let events = self.http.get(format!("{}demo/events", self.url)).send().await.unwrap();
-        let mut stream = events.bytes_stream();
-        let mut text = Vec::new();
+        let mut page = self.open().await;
         let reading = async {
-            while let Some(bytes) = stream.next().await {
-                text.extend_from_slice(&bytes.unwrap());
-                while let Some(end) = text.windows(2).position(|two| two == b"\n\n") {
-                    let event: Vec<u8> = text.drain(..end + 2).collect();
-                    let event = String::from_utf8(event).unwrap();
-                    let data = event.strip_prefix(&format!("event: {name}\ndata: "));
-                    if let Some(found) = data.and_then(|data| find(&serde_json::from_str(data).unwrap())) {
-                        return found;
-                    }
+            loop {
+                let (event, data) = page.next().await;
+                if let Some(found) = (event == name).then(|| find(&data)).flatten() {
+                    return found;
                 }
             }
-            panic!("the events ended");
         };
         tokio::time::timeout(TIMEOUT, reading).await.expect("no such event")
     }
@@ -112,11 +134,19 @@ impl Demo {
         tokio::join!(heard, self.say(text));
     }
 
-    /// Alex says something.
+    /// Alex says something in the private chat.
     pub async fn say(&self, text: &str) {
-        let message = json!({"chat_id": ALEX, "from": ALEX, "text": text});
-        let sent = self.http.post(format!("{}demo/send", self.url)).json(&message).send().await;
-        assert!(sent.unwrap().status().is_success());
+        self.does("send", &json!({"chat_id": ALEX, "from": ALEX, "text": text})).await.unwrap();
+    }
+
+    /// Alex does something at the page: `send`, `press` or `stop`. Gives the page's answer, or why it cannot be done.
+    pub async fn does(&self, what: &str, body: &Value) -> Result<Value, String> {
+        let done = self.http.post(format!("{}demo/{what}", self.url)).json(body).send().await.unwrap();
+        if done.status().is_success() {
+            Ok(done.json().await.unwrap())
+        } else {
+            Err(done.text().await.unwrap())
+        }
     }
 
     pub async fn kill(mut self) {

@@ -1,0 +1,226 @@
+//! The offline model of `figaro demo` carries through every example that the README, `/help`, the bot's texts, the page
+//! and its own greeting give, in English and Portuguese, and every button. The examples are read from those places.
+
+mod places;
+mod room;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use self::places::Texts;
+use self::room::{Room, buttons, id, shown};
+use crate::support::World;
+use crate::support::demo::{Demo, recipe};
+
+const GROUP: i64 = -100_200;
+const FORUM: i64 = -100_300;
+/// What an example names, and what an answer to it says. An example that names none of these has to get an answer.
+const ANSWERS: [(&str, &str); 40] = [
+    ("three short examples", "Three examples:"),
+    ("compound interest", "Compound interest is interest"),
+    ("milk, bread and coffee", "Noted for “shopping list”: milk, bread, coffee."),
+    ("milk for the shopping list", "Noted for “shopping list”: milk."),
+    ("buy milk", "Noted for “shopping list”: milk."),
+    ("where do we eat on friday", "Where do we eat on Friday? The pizza place, "),
+    ("where shall we eat", "Where shall we eat? Pizza, soup, salad"),
+    ("poll about lunch", "What shall we have for lunch? Pizza, Soup, Salad"),
+    ("summarise", "In short: Compound interest is interest"),
+    ("tell me the weather in riga", "⏰ Tell Alex the weather in Riga — every weekday 08:00"),
+    ("tell me the weather", "⏰ Tell Alex the weather — every weekday 08:00"),
+    ("in 20 minutes", "⏰ Remind Alex — once"),
+    ("in 1 minute", "⏰ Remind Alex to drink water — once"),
+    ("make it 7:30", "07:30 (UTC)"),
+    ("every day at 7:30", "⏰ Tell Alex the weather in Riga — every day 07:30"),
+    ("also in spanish", "⏰ Tell Alex the weather in Riga, also in Spanish — "),
+    ("answer me in spanish", "De ahora en adelante respondo en español."),
+    ("is scheduled", "This is scheduled here:"),
+    ("cancel it", "Cancelled: "),
+    ("format", "The barber's menu"),
+    ("três exemplos curtos", "Três exemplos:"),
+    ("juros compostos", "Juros compostos são juros"),
+    ("leite, pão e café", "Anotado em “lista de compras”: leite, pão, café."),
+    ("leite", "Anotado em “lista de compras”: leite."),
+    ("onde comemos na sexta", "Onde comemos na sexta? Na pizzaria, "),
+    ("onde vamos comer", "Onde vamos comer? Pizza, sopa, salada"),
+    ("resuma", "Em resumo: Juros compostos são juros"),
+    ("me conte o tempo em lisboa", "⏰ Conte a Alex o tempo em Lisboa — every weekday 08:00"),
+    ("em 1 minuto", "⏰ Lembre Alex de beber água — once"),
+    ("todo dia às 7:30", "⏰ Conte a Alex o tempo em Lisboa — every day 07:30"),
+    ("também em espanhol", "⏰ Conte a Alex o tempo em Lisboa, também em espanhol — "),
+    ("responda em espanhol", "De ahora en adelante respondo en español."),
+    ("está agendado", "Isto está agendado aqui:"),
+    ("cancele", "Cancelada: "),
+    ("search barbers", "All about barbers of Seville (made up)"),
+    ("pesquise barbeiros", "All about barbeiros de Sevilha (made up)"),
+    ("like this", "I left a 👍"),
+    ("notes", "This is what I keep:"),
+    ("notas", "Isto é o que guardo:"),
+    ("mude para as 7:30", "07:30 (UTC)"),
+];
+
+/// The words that an answer to an example has.
+fn wanted(example: &str) -> &'static str {
+    let lower = example.to_lowercase();
+    ANSWERS.iter().find(|(names, _)| lower.contains(names)).map_or("", |(_, words)| words)
+}
+
+#[tokio::test]
+async fn every_example_and_button_is_carried_through() {
+    let world = World::new().await;
+    let recipe = recipe(&world).arg("--word-pause").arg("3").set("TELEGRAM_RATES", "off");
+    let demo = Demo::start(world.folder.path(), &recipe).await;
+    let hello = demo.hello().await;
+    let forum = hello["chats"].as_array().unwrap().iter().find(|chat| chat["id"] == FORUM).unwrap();
+    let topics = forum["topics"].as_array().unwrap().iter().map(|topic| topic["message_thread_id"].as_i64());
+    let [ideas, releases] = topics.collect::<Vec<_>>().try_into().unwrap();
+    let english = Texts::english();
+    let private = async {
+        let mut room = Room::private(&demo).await;
+        said(&mut room, &english).await;
+        of_the_readme(&mut room).await;
+        gone_on_with(&mut room, &english).await;
+        pressed(&mut room).await;
+    };
+    let group = async {
+        let mut room = Room::group(&demo, GROUP, None).await;
+        said(&mut room, &Texts::portuguese()).await;
+    };
+    let page = async {
+        let mut room = Room::group(&demo, FORUM, None).await;
+        for example in places::page() {
+            room.ask(&example, wanted(&example)).await;
+        }
+    };
+    let greeting = async {
+        let mut room = Room::group(&demo, FORUM, ideas).await;
+        greeted(&mut room, "help", "stand-in").await;
+    };
+    let portuguese_greeting = async {
+        let mut room = Room::group(&demo, FORUM, releases).await;
+        greeted(&mut room, "ajuda", "substituto").await;
+    };
+    tokio::join!(private, group, page, greeting, portuguese_greeting);
+    demo.stop().await;
+}
+
+/// The examples of the bot's texts, and what they store.
+async fn said(room: &mut Room<'_>, texts: &Texts) {
+    let others = ["notes_empty", "tasks_empty"].map(|key| texts.said(key));
+    let examples = [vec![texts.of("example_question").to_owned()], texts.help(), others.to_vec()].concat();
+    let (mut explained, mut task) = (None, None);
+    for example in examples {
+        let answer = room.reply(&example, explained, wanted(&example)).await;
+        let words = shown(&answer);
+        if words.contains("Compound interest") || words.contains("Juros compostos") {
+            explained = Some(id(&answer));
+        }
+        if words.contains("[Edit]") {
+            task.get_or_insert(answer);
+        } else if words.contains("respondo en español") {
+            let card = room.hears(id(&answer), "[Undo]", &example).await;
+            room.press(&card, "Undo").await;
+        }
+    }
+    let (notes, list) = match texts.of("language_name") {
+        "English" => ("shopping list (3)", "what is scheduled?"),
+        _ => ("lista de compras (3)", "o que está agendado?"),
+    };
+    room.ask("/notes", notes).await;
+    let task = task.expect("an example that schedules");
+    room.press(&task, "Edit").await;
+    room.hears(id(&task) - 1, "Edit: ", "the card that changes a task").await;
+    for example in texts.quoted("task_edit_help") {
+        room.reply(&example, Some(id(&task)), wanted(&example)).await;
+    }
+    let listed = room.ask(list, wanted(list)).await;
+    assert_eq!(shown(&listed).matches('•').count(), 1, "one task, changed: {}", shown(&listed));
+    placed(room, texts).await;
+    for key in ["config_ask_language", "config_ask_personality"] {
+        let command = texts.command(key);
+        let [name, setting, value] = command.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();
+        room.ask(&command, value).await;
+        room.ask(&format!("{name} {setting} clear"), "How I behave in this chat").await;
+    }
+}
+
+/// Says what time it is, as the question for it suggests: two hours later than the bot believes.
+async fn placed(room: &mut Room<'_>, texts: &Texts) {
+    let question = room.hears(0, "Which time zone are you in?", "a task by the clock").await;
+    let text = shown(&question);
+    let now = text.split("where it is ").nth(1).unwrap();
+    let (hour, minute) = now[..5].split_once(':').unwrap();
+    let there = format!("{:02}:{minute}", (hour.parse::<u32>().unwrap() + 2) % 24);
+    let [example] = texts.quoted("zone_answer").try_into().unwrap();
+    room.reply(&example.replace("14:20", &there), Some(id(&question)), "Which one is it?").await;
+}
+
+/// The examples of the README, in their order: the later ones are about what the earlier ones made.
+async fn of_the_readme(room: &mut Room<'_>) {
+    for example in places::readme() {
+        room.ask(&example, wanted(&example)).await;
+    }
+    room.ask("remind me tomorrow at 8 to call mum", "⏰ Remind Alex to call mum — once").await;
+    room.ask("cancel it", "Cancelled: Remind Alex to call mum").await;
+    room.ask("what is scheduled?", "• Tell Alex the weather — ").await;
+}
+
+/// An answer that was stopped goes on where it stopped, by the button and by its words.
+async fn gone_on_with(room: &mut Room<'_>, texts: &Texts) {
+    for by_button in [true, false] {
+        let asked = room.say("slow", None).await;
+        room.stop("taking").await;
+        let stopped = room.hears(asked, texts.of("stopped"), "Stop").await;
+        let rest = match by_button {
+            true => {
+                room.press(&stopped, texts.of("button_go_on")).await;
+                room.hears(id(&stopped), "which is here.", "Go on").await
+            }
+            false => room.ask(texts.of("go_on_question"), "which is here.").await,
+        };
+        let written = stopped["text"].as_str().unwrap().replace(texts.of("stopped"), "");
+        let whole = format!("{} {}", written.trim(), rest["text"].as_str().unwrap());
+        assert!(whole.starts_with("I am taking my time with this one, word by word, so that"), "{whole}");
+        assert_eq!(whole.matches("taking").count(), 1, "{whole}");
+    }
+}
+
+/// The examples of the greeting, which says what answers.
+async fn greeted(room: &mut Room<'_>, hello: &str, stand_in: &str) {
+    let greeting = room.ask(hello, stand_in).await;
+    for example in places::code(&greeting) {
+        let answer = room.ask(&example, wanted(&example)).await;
+        if let Some((label, _)) = buttons(&answer).first().filter(|(_, data)| data.starts_with("choose:")) {
+            room.press(&answer, label).await;
+            room.hears(id(&answer), &format!("{label}."), "a choice").await;
+        }
+    }
+}
+
+/// Presses every button of every card that there is a command for.
+async fn pressed(room: &mut Room<'_>) {
+    for command in
+        ["/start", "/help", "/config", "/notes", "/tasks", "/timezone", "/model", "/usage", "/status"]
+    {
+        let mut card = room.ask(command, "").await;
+        let mut seen = BTreeSet::new();
+        while let Some((view, data)) = next(&card, &seen) {
+            assert!(seen.len() < 200, "{command} has no end: {}", shown(&card));
+            seen.insert((view, data.clone()));
+            // A card that changed meanwhile may have no such button any more.
+            room.try_press(id(&card), &data).await.ok();
+            card = room.changed(id(&card)).await;
+        }
+        if ["/start", "/config", "/tasks", "/timezone"].contains(&command) {
+            assert!(seen.len() > 3, "{command}: {seen:?}");
+        }
+    }
+}
+
+/// A button of a card that was not pressed in this view of it. Views differ by their buttons, apart from times in them.
+fn next(card: &Value, seen: &BTreeSet<(String, String)>) -> Option<(String, String)> {
+    let all = buttons(card);
+    let labels = all.iter().flat_map(|(label, _)| label.chars());
+    let view: String = labels.filter(|c| !c.is_ascii_digit()).collect();
+    all.into_iter().map(|(_, data)| (view.clone(), data)).find(|one| !seen.contains(one))
+}
