@@ -114,28 +114,34 @@ async fn said(room: &mut Room<'_>, texts: &Texts) {
         let words = shown(&answer);
         if words.contains("Compound interest") || words.contains("Juros compostos") {
             explained = Some(id(&answer));
-        }
-        if words.contains("[Edit]") {
+        } else if words.contains("[Edit]") {
             task.get_or_insert(answer);
         } else if words.contains("respondo en español") {
             let card = room.hears(id(&answer), "[Undo]", &example).await;
             room.press(&card, "Undo").await;
         }
     }
-    let (notes, list) = match texts.of("language_name") {
-        "English" => ("shopping list (3)", "what is scheduled?"),
-        _ => ("lista de compras (3)", "o que está agendado?"),
-    };
+    let notes = if texts.is_english() { "shopping list (3)" } else { "lista de compras (3)" };
     room.ask("/notes", notes).await;
-    let task = task.expect("an example that schedules");
-    room.press(&task, "Edit").await;
-    room.hears(id(&task) - 1, "Edit: ", "the card that changes a task").await;
+    changed(room, texts, &task.expect("an example that schedules")).await;
+    placed(room, texts).await;
+    configured(room, texts).await;
+}
+
+/// The examples of the card that changes a task: they change this one, and make no other.
+async fn changed(room: &mut Room<'_>, texts: &Texts, task: &Value) {
+    room.press(task, "Edit").await;
+    room.hears(id(task) - 1, "Edit: ", "the card that changes a task").await;
     for example in texts.quoted("task_edit_help") {
-        room.reply(&example, Some(id(&task)), wanted(&example)).await;
+        room.reply(&example, Some(id(task)), wanted(&example)).await;
     }
+    let list = if texts.is_english() { "what is scheduled?" } else { "o que está agendado?" };
     let listed = room.ask(list, wanted(list)).await;
     assert_eq!(shown(&listed).matches('•').count(), 1, "one task, changed: {}", shown(&listed));
-    placed(room, texts).await;
+}
+
+/// The commands that the cards of settings suggest, and what is set then.
+async fn configured(room: &mut Room<'_>, texts: &Texts) {
     for key in ["config_ask_language", "config_ask_personality"] {
         let command = texts.command(key);
         let [name, setting, value] = command.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();

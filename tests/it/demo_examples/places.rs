@@ -18,6 +18,10 @@ impl Texts {
         Self(serde_saphyr::from_str(PORTUGUESE).unwrap())
     }
 
+    pub fn is_english(&self) -> bool {
+        self.of("language_name") == "English"
+    }
+
     pub fn of(&self, key: &str) -> &str {
         &self.0[key]
     }

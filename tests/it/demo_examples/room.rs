@@ -9,7 +9,7 @@ use crate::support::TIMEOUT;
 use crate::support::demo::{ALEX, Demo, Page};
 
 /// Words of an answer that does not fit: nothing was understood, or something failed.
-const NO_ANSWERS: [&str; 14] = [
+const NO_ANSWERS: [&str; 15] = [
     "You said:",
     "Você disse:",
     "Dijiste:",
@@ -20,10 +20,11 @@ const NO_ANSWERS: [&str; 14] = [
     "I would need a tool",
     "have no rule",
     "texts on compound interest, inflation",
-    "I could not tell when",
+    "When shall that be?",
     "There is no task here",
     "⚠️",
     "went wrong",
+    "no longer up to date",
 ];
 
 /// So long a change of a card is waited for that need not come.

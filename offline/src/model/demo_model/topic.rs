@@ -96,7 +96,7 @@ const PHRASES: [(Topic, &[&str]); 20] = [
         ],
     ),
     (Topic::Greet, &["start", "hello", "hi", "hey", "help", "olá", "oi", "ajuda", "hola", "ayuda"]),
-    (Topic::Greet, &["who are you", "quem é você", "quién eres", "bom dia", "good morning"]),
+    (Topic::Greet, &["who are you", "quem é você", "quién eres"]),
 ];
 
 impl Topic {

@@ -20,6 +20,7 @@ const CANCEL: [&str; 8] = [
     "remove the task",
     "apague a tarefa",
 ];
+const ALL: [&str; 7] = ["all", "everything", "tudo", "todas", "todos", "todo", "both"];
 const PAUSE: [&str; 4] = ["pause", "pausar", "pausa", "interrompa"];
 const RESUME: [&str; 6] = ["resume it", "resume the", "resume that", "retome", "reanuda", "reanúdalo"];
 /// What begins a message that moves a task.
@@ -64,6 +65,7 @@ pub(in super::super) enum Change {
     Pause,
     Resume,
     Cancel,
+    CancelAll,
 }
 
 /// Other words for a task.
@@ -79,7 +81,8 @@ pub(in super::super) enum NewWords {
 pub(in super::super) fn asked(question: &Question) -> Option<Change> {
     let begins = |phrases: &[&str]| phrases.iter().any(|phrase| question.begins(phrase));
     if begins(&CANCEL) {
-        return Some(Change::Cancel);
+        let all = ALL.iter().any(|word| question.says(word));
+        return Some(if all { Change::CancelAll } else { Change::Cancel });
     }
     if begins(&PAUSE) {
         return Some(Change::Pause);
@@ -87,7 +90,11 @@ pub(in super::super) fn asked(question: &Question) -> Option<Change> {
     if begins(&RESUME) {
         return Some(Change::Resume);
     }
-    let Parted { when, rest } = parted(question);
+    let Parted { mut when, rest } = parted(question);
+    let is_moved = begins(&MOVE);
+    if is_moved && when.is_empty() {
+        when = moved_to(question);
+    }
     let is_of_card = which::mark(question).is_some();
     if question.plain.first().is_some_and(|first| wording::is_addition(first)) {
         let words = Some(NewWords::Also(rest.join(" ")));
@@ -96,12 +103,17 @@ pub(in super::super) fn asked(question: &Question) -> Option<Change> {
     let is_bare = rest
         .iter()
         .all(|word| FILLERS.contains(&super::super::question::plain(word).as_str()) || plain_mark(word));
-    let is_moved = begins(&MOVE);
     if !when.is_empty() && (is_bare || is_moved) {
         return Some(Change::Edit { when, words: None });
     }
     let words = wording::prompt(&rest, &question.name).filter(|_| is_of_card);
     words.map(|(prompt, _)| Change::Edit { when, words: Some(NewWords::Instead(prompt)) })
+}
+
+/// The time of day of `move it to 11`.
+fn moved_to(question: &Question) -> When {
+    let words: Vec<&str> = question.plain.iter().map(|word| if word == "to" { "at" } else { word }).collect();
+    When::read(&words).0
 }
 
 /// A word without a letter or digit, such as a dash.
@@ -117,8 +129,10 @@ pub(in super::super) fn step(
     mentioned: &[String],
 ) -> Step {
     let language = question.language;
-    if let Some(result) = last(results, "cancel_task") {
-        return Step::Say(told::cancelled(result, language));
+    let cancelled = results.iter().filter(|(tool, _)| *tool == "cancel_task");
+    let cancelled: Vec<String> = cancelled.map(|(_, result)| told::cancelled(result, language)).collect();
+    if !cancelled.is_empty() {
+        return Step::Say(cancelled.join("\n"));
     }
     if let Some(result) = last(results, "update_task") {
         return Step::Say(told::changed(result, language));
@@ -127,7 +141,12 @@ pub(in super::super) fn step(
         return Step::call("list_tasks", json!({}));
     };
     let tasks = listed["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
-    match which::meant(question, tasks, mentioned) {
+    if *change == Change::CancelAll && !tasks.is_empty() {
+        let call = |task: &Value| json!({"task_id": task["task_id"]});
+        return Step::Call("cancel_task", tasks.iter().map(call).collect());
+    }
+    let is_strict = !matches!(change, Change::Edit { .. });
+    match which::meant(question, tasks, mentioned, is_strict) {
         Some(task) => call(question, change, task),
         None if tasks.is_empty() || which::mark(question).is_some() => Step::say(NO_TASK, question),
         None => Step::Say(format!("{}\n\n{}", WHICH.of(language), told::lines(listed, language))),
@@ -137,7 +156,7 @@ pub(in super::super) fn step(
 fn call(question: &Question, change: &Change, task: &Value) -> Step {
     let mut arguments = json!({"task_id": task["task_id"]});
     match change {
-        Change::Cancel => return Step::call("cancel_task", arguments),
+        Change::Cancel | Change::CancelAll => return Step::call("cancel_task", arguments),
         Change::Pause => arguments["paused"] = true.into(),
         Change::Resume => arguments["paused"] = false.into(),
         Change::Edit { when, words } => {
@@ -220,6 +239,7 @@ mod tests {
         let cases = [
             ("make it 7:30", None, cron, json!({"schedule": "30 7 * * 1-5", "recurring": true})),
             ("make it 7:30", None, once, json!({"schedule": "2026-11-25T07:30", "recurring": false})),
+            ("move it to 11", None, cron, json!({"schedule": "0 11 * * 1-5", "recurring": true})),
             ("Every day at 7:30", Some(EDIT), cron, json!({"schedule": "30 7 * * *", "recurring": true})),
             ("todo dia às 7:30", Some(EDIT), cron, json!({"schedule": "30 7 * * *", "recurring": true})),
             ("every day at 7:30, please", None, once, json!({"schedule": "30 7 * * *", "recurring": true})),
@@ -251,7 +271,10 @@ mod tests {
         assert_eq!(told, Step::Say(NO_TASK.en.to_owned()));
         let two =
             json!({"tasks": [{"task_id": "1", "prompt": "Sing."}, {"task_id": "2", "prompt": "Dance."}]});
-        let told = step(&asks("cancel it"), &Change::Cancel, &[("list_tasks", two)], &[]);
+        let both = [("list_tasks", two)];
+        let all = step(&asks("cancel all"), &Change::CancelAll, &both, &[]);
+        assert!(matches!(&all, Step::Call("cancel_task", calls) if calls.len() == 2), "{all:?}");
+        let told = step(&asks("cancel it"), &Change::Cancel, &both, &[]);
         assert!(
             matches!(&told, Step::Say(words) if words.contains("Sing.") && words.contains("Dance.")),
             "{told:?}"

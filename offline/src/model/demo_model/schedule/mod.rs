@@ -29,9 +29,9 @@ const FILLERS: [&str; 17] = [
 ];
 
 const NO_TIME: Words = Words {
-    en: "I could not tell when that is. Say for example: remind me tomorrow at 8 to call mum.",
-    pt: "Não entendi quando. Diga por exemplo: me lembre amanhã às 8 de ligar para a mãe.",
-    es: "No entendí cuándo. Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
+    en: "When shall that be? Say for example: remind me tomorrow at 8 to call mum.",
+    pt: "Quando vai ser? Diga por exemplo: me lembre amanhã às 8 de ligar para a mãe.",
+    es: "¿Cuándo va a ser? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 
 /// A message's words: those that say when, and the others.
@@ -49,12 +49,14 @@ fn parted(question: &Question) -> Parted<'_> {
 
 /// The time of a task for which none was said.
 fn default_time(question: &Question) -> Time {
-    let is_late = ["tonight", "à noite", "esta noche"].iter().any(|words| question.says(words));
+    let is_late = ["tonight", "evening", "à noite", "esta noche", "por la noche"]
+        .iter()
+        .any(|words| question.says(words));
     if is_late { EVENING } else { MORNING }
 }
 
-/// Whether a message asks for something later: it says how often or in how long, or asks to remind and says when, or wants
-/// something said on a day at a time.
+/// Whether a message asks for something later: it says how often or in how long, or asks to remind, or wants something said
+/// on a day at a time.
 pub(super) fn is_new(question: &Question) -> bool {
     let Parted { when, rest } = parted(question);
     let Some((_, reminds)) = wording::prompt(&rest, &question.name) else { return false };
@@ -62,7 +64,7 @@ pub(super) fn is_new(question: &Question) -> bool {
     // What can I cook in 20 minutes?
     let is_question = question.text.ends_with('?') && !orders;
     let is_sure = (when.every.is_some() || when.after.is_some()) && !is_question;
-    is_sure || reminds && !when.is_empty() || orders && when.day.is_some() && when.time.is_some()
+    is_sure || reminds || orders && when.day.is_some() && when.time.is_some()
 }
 
 /// Makes the task that a message asks for.
@@ -79,6 +81,9 @@ pub(super) fn new(question: &Question, results: &Results<'_>) -> Step {
 /// The arguments of `schedule_task` for a message.
 fn task(question: &Question) -> Option<Value> {
     let Parted { when, rest } = parted(question);
+    if when.is_empty() {
+        return None;
+    }
     let plan = when.plan(default_time(question), question.now)?;
     let (prompt, _) = wording::prompt(&rest, &question.name)?;
     Some(json!({"prompt": prompt, "schedule": plan.schedule, "recurring": plan.recurring}))

@@ -18,6 +18,7 @@ fn ways_of_saying_when_make_schedules() {
         ("remind me on Friday to call mum", "2026-11-27T09:00", "Remind Ann to call mum"),
         ("remind me tonight to lock the door", "2026-11-24T20:00", "Remind Ann to lock the door"),
         ("remind me next Tuesday at 9 of the cake", "2026-12-01T09:00", "Remind Ann of the cake"),
+        ("remind me tomorrow evening to rest", "2026-11-25T20:00", "Remind Ann to rest"),
         ("every weekday at 9 tell me the news", "0 9 * * 1-5", "Tell Ann the news"),
         ("Every weekday at 8:00, tell me the weather in Riga", "0 8 * * 1-5", "Tell Ann the weather in Riga"),
         ("Every day at 18:30, remind me to call Bob.", "30 18 * * *", "Remind Ann to call Bob"),
@@ -47,12 +48,18 @@ fn ways_of_saying_when_make_schedules() {
 }
 
 #[test]
+fn a_reminder_without_a_time_is_asked_for_one() {
+    let question = asks("remind me to call mum");
+    assert!(is_new(&question));
+    assert_eq!(new(&question, &[]), Step::Say(NO_TIME.en.to_owned()));
+}
+
+#[test]
 fn other_words_ask_for_no_task() {
     let cases = [
         "every now and then",
         "in two minds",
         "in 5 acts",
-        "remind me",
         "every day at 7:30",
         "where do we eat on Friday?",
         "lunch on Friday",

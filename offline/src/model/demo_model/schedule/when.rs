@@ -46,7 +46,9 @@ const IN: [&str; 6] = ["in", "em", "en", "daqui a", "dentro de", "within"];
 /// What stands before a day.
 const ON: [&str; 9] = ["on", "next", "this", "na", "no", "nesta", "el", "próxima", "próximo"];
 /// Days from today.
-const DAYS: [([&str; 3], u64); 3] = [
+const DAYS: [([&str; 3], u64); 5] = [
+    (["tomorrow morning", "amanhã de manhã", "mañana por la mañana"], 1),
+    (["tomorrow evening", "amanhã à noite", "mañana por la noche"], 1),
     (["today", "hoje", "hoy"], 0),
     (["tonight", "à noite", "esta noche"], 0),
     (["tomorrow", "amanhã", "mañana"], 1),

@@ -8,14 +8,50 @@ use super::super::question::Question;
 /// The shortest word that tells one task from others.
 const MIN_WORD: usize = 4;
 /// Words of a task that do not tell it from others.
-const COMMON: [&str; 14] = [
-    "task", "tell", "remind", "reminder", "every", "cancel", "pause", "that", "this", "with", "lembre",
-    "conte", "tarefa", "lembrete",
+const COMMON: [&str; 33] = [
+    "cancele",
+    "cancela",
+    "cancelar",
+    "delete",
+    "remove",
+    "apague",
+    "pausar",
+    "pausa",
+    "interrompa",
+    "resume",
+    "retome",
+    "reanuda",
+    "please",
+    "favor",
+    "isso",
+    "isto",
+    "esto",
+    "essa",
+    "esta",
+    "task",
+    "tell",
+    "remind",
+    "reminder",
+    "every",
+    "cancel",
+    "pause",
+    "that",
+    "this",
+    "with",
+    "lembre",
+    "conte",
+    "tarefa",
+    "lembrete",
 ];
 
 /// The task that a question means, among those of a `list_tasks` result. `mentioned` are ids of the conversation, the
-/// newest last.
-pub(super) fn meant<'a>(question: &Question, tasks: &'a [Value], mentioned: &[String]) -> Option<&'a Value> {
+/// newest last. With `is_strict`, words that fit no task mean none.
+pub(super) fn meant<'a>(
+    question: &Question,
+    tasks: &'a [Value],
+    mentioned: &[String],
+    is_strict: bool,
+) -> Option<&'a Value> {
     let id = |task: &Value| task["task_id"].as_str().unwrap_or_default().to_owned();
     if let Some(mark) = mark(question) {
         return tasks.iter().find(|task| id(task).starts_with(&mark));
@@ -25,7 +61,11 @@ pub(super) fn meant<'a>(question: &Question, tasks: &'a [Value], mentioned: &[St
         let title = task["prompt"].as_str().unwrap_or_default().trim_end_matches('.');
         !title.is_empty() && quoted.contains(title)
     });
-    let named = || only(tasks.iter().filter(|task| is_named(question, task)));
+    let names = names(question);
+    let named = || only(tasks.iter().filter(|task| is_named(&names, task)));
+    if is_strict && !names.is_empty() {
+        return shown.or_else(named);
+    }
     let last = || mentioned.iter().rev().find_map(|last| tasks.iter().find(|task| id(task) == *last));
     shown.or_else(named).or_else(last).or_else(|| only(tasks.iter()))
 }
@@ -44,13 +84,16 @@ fn only<'a>(mut tasks: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
     }
 }
 
-fn is_named(question: &Question, task: &Value) -> bool {
-    let prompt = Question::of(task["prompt"].as_str().unwrap_or_default());
+/// The words of a question that may name a task.
+fn names(question: &Question) -> Vec<&str> {
     let name = question.name.to_lowercase();
-    let tells = |word: &&String| {
-        word.chars().count() >= MIN_WORD && !COMMON.contains(&word.as_str()) && **word != name
-    };
-    question.plain.iter().filter(tells).any(|word| prompt.says(word))
+    let tells = |word: &&str| word.chars().count() >= MIN_WORD && !COMMON.contains(word) && *word != name;
+    question.plain.iter().map(String::as_str).filter(tells).collect()
+}
+
+fn is_named(names: &[&str], task: &Value) -> bool {
+    let prompt = Question::of(task["prompt"].as_str().unwrap_or_default());
+    names.iter().any(|word| prompt.says(word))
 }
 
 #[cfg(test)]
@@ -75,14 +118,16 @@ mod tests {
             ("cancel the weather", None, &[mum], Some(weather)),
             ("cancel it", None, &[weather, mum, "gone"], Some(mum)),
             ("cancel it", None, &[], None),
+            ("cancel the train", None, &[mum], None),
             ("cancel it", Some("#06ABCDEFXX"), &[mum], None),
         ];
         for (text, quoted, mentioned, wanted) in cases {
             let question = Question { quoted: quoted.map(ToOwned::to_owned), ..asks(text) };
             let mentioned: Vec<String> = mentioned.iter().map(|id| (*id).to_owned()).collect();
-            let found = meant(&question, &tasks, &mentioned).and_then(|task| task["task_id"].as_str());
+            let found = meant(&question, &tasks, &mentioned, text.starts_with("cancel"))
+                .and_then(|task| task["task_id"].as_str());
             assert_eq!(found, wanted, "{text} {quoted:?}");
         }
-        assert!(meant(&asks("cancel it"), &tasks[..1], &[]).is_some());
+        assert!(meant(&asks("cancel it"), &tasks[..1], &[], true).is_some());
     }
 }

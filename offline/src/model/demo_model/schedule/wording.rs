@@ -4,7 +4,10 @@
 use super::super::question::{capital, plain, trimmed};
 
 /// What a person says to have something said to them, and what the task says in its place; `{}` stands for their name.
-const ORDERS: [(&str, &str); 23] = [
+const ORDERS: [(&str, &str); 26] = [
+    ("set a reminder", "Remind {}"),
+    ("crie um lembrete", "Lembre {}"),
+    ("pon un recordatorio", "Recuerda a {}"),
     ("remind me", "Remind {}"),
     ("tell me", "Tell {}"),
     ("send me", "Send {}"),
@@ -50,7 +53,14 @@ pub(super) fn prompt(words: &[&str], name: &str) -> Option<(String, bool)> {
     let reminds = REMINDERS.contains(&task);
     let has_colon =
         at.checked_sub(1).and_then(|last| words.get(last)).is_some_and(|last| last.ends_with(':'));
-    let task = task.replace("{}", name) + if has_colon { ":" } else { "" };
+    // What a reminder is set for is a time, which stands elsewhere.
+    let rest = rest
+        .strip_prefix("for")
+        .filter(|rest| reminds && !rest.starts_with(char::is_alphabetic))
+        .unwrap_or(&rest);
+    let first = rest.split_whitespace().next().unwrap_or_default();
+    let is_bare = ["Remind {}", "Lembre {}"].contains(&task) && !first.is_empty() && !LINKS.contains(&first);
+    let task = task.replace("{}", name) + if has_colon || is_bare { ":" } else { "" };
     match rest.trim_matches([' ', ',', '.', '!']) {
         "" if reminds => Some((title(&task), true)),
         "" => None,
@@ -123,6 +133,8 @@ mod tests {
         let cases = [
             ("Remind me to drink water!", Some("Remind Ann to drink water"), "drink water"),
             ("please remind me", Some("Remind Ann"), ""),
+            ("set a reminder for to sing", Some("Remind Ann to sing"), "sing"),
+            ("remind me tea", Some("Remind Ann: tea"), "tea"),
             ("remind me: the cake", Some("Remind Ann: the cake"), "the cake"),
             ("tell me the weather in Riga", Some("Tell Ann the weather in Riga"), "the weather in Riga"),
             ("look at the oven", Some("Ann: look at the oven"), "look at the oven"),
