@@ -62,7 +62,8 @@ impl DemoModel {
     /// The next step of the turn that a request is about.
     fn step(&self, request: &ModelRequest) -> Step {
         let question = Question::read(request, self.unescape);
-        let results: Vec<(&str, Value)> = request.tool_results().into_iter().map(read).collect();
+        let results: Vec<(&str, Value)> =
+            request.tool_results().into_iter().map(|(tool, output)| (tool, read(&output))).collect();
         let unclear = settings::unclear(&question, &results);
         if let Some(failed) = unclear.or_else(|| failure(&results, question.language)) {
             return failed;
@@ -131,10 +132,9 @@ fn due(task: &Question, results: &Results<'_>) -> Step {
     Step::Say(words)
 }
 
-/// A result of a tool as JSON.
-fn read((tool, output): (&str, String)) -> (&str, Value) {
-    let unreadable = |_| json!({"success": false});
-    (tool, serde_json::from_str(&output).unwrap_or_else(unreadable))
+/// A result of a tool as JSON; what is none has failed.
+fn read(output: &str) -> Value {
+    serde_json::from_str(output).unwrap_or_else(|_| json!({"success": false}))
 }
 
 /// The ids of tasks that a conversation has spoken of, the newest last.

@@ -7,7 +7,7 @@ use super::step::Step;
 
 /// The longest sentence that a summary repeats, in characters.
 const MAX_SENTENCE: usize = 240;
-/// The longest end of a title before a sentence.
+/// What begins a message that wants something explained.
 const EXPLAIN: [&str; 6] = ["explain", "explique", "explica", "what is", "o que é", "qué es"];
 
 /// What a text is about, and the text.

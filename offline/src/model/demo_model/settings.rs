@@ -19,8 +19,9 @@ const FROM_NOW: [&str; 7] = [
 /// What asks for a language without that.
 const ANSWER_IN: [&str; 7] =
     ["answer me in", "always answer in", "speak", "responda em", "responda sempre em", "responde en", "fale"];
-/// A message of the time on somebody's clock, `{}`, or of where they are.
+/// What begins a message that says where its writer is.
 const PLACES: [&str; 6] = ["i am in", "i live in", "estou em", "moro em", "estoy en", "vivo en"];
+/// What stands before and after the time on a clock there.
 const CLOCKS: [(&str, &str); 4] =
     [("it is", "here"), ("it's", "here"), ("aqui são", ""), ("aquí son las", "")];
 

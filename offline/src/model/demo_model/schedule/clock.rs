@@ -1,6 +1,6 @@
 //! Ways of saying a time of day.
 
-use super::when::any;
+use super::phrase::any;
 
 /// What stands before a time of day, which may be a bare number then.
 const AT: [&str; 8] = ["at", "às", "as", "à", "para as", "a las", "a la", "para las"];

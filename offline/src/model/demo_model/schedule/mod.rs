@@ -3,6 +3,7 @@
 mod change;
 mod clock;
 mod due;
+mod phrase;
 mod told;
 mod when;
 mod which;

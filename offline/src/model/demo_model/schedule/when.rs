@@ -3,6 +3,7 @@
 use chrono::{Days, NaiveDateTime, NaiveTime, Weekday};
 
 use super::clock::{self, Time};
+use super::phrase::{any, begins};
 
 /// Days of the week: what they are called, and as cron has them.
 const WEEKDAYS: [([&str; 3], Weekday, &str); 7] = [
@@ -176,17 +177,6 @@ impl When {
         };
         Some(now.date().checked_add_days(Days::new(ahead))?.and_time(time))
     }
-}
-
-/// How many words a phrase has, if others begin with it.
-pub(super) fn begins(words: &[&str], phrase: &str) -> Option<usize> {
-    let phrase: Vec<&str> = phrase.split(' ').collect();
-    words.starts_with(&phrase).then_some(phrase.len())
-}
-
-/// The longest of some phrases that words begin with: how many words it has.
-pub(super) fn any(words: &[&str], phrases: &[&str]) -> Option<usize> {
-    phrases.iter().filter_map(|phrase| begins(words, phrase)).max()
 }
 
 fn every(words: &[&str]) -> Option<(usize, Every)> {
