@@ -94,11 +94,11 @@ async fn every_example_and_button_is_carried_through() {
     };
     let greeting = async {
         let mut room = Room::group(&demo, FORUM, ideas).await;
-        greeted(&mut room, "help", "stand-in").await;
+        greeted(&mut room, "help", "offline stand-in model", "an answer you can stop half way").await;
     };
     let portuguese_greeting = async {
         let mut room = Room::group(&demo, FORUM, releases).await;
-        greeted(&mut room, "ajuda", "substituto").await;
+        greeted(&mut room, "ajuda", "modelo substituto offline", "uma que dá para parar").await;
     };
     tokio::join!(private, group, page, greeting, portuguese_greeting);
     demo.stop().await;
@@ -191,9 +191,11 @@ async fn gone_on_with(room: &mut Room<'_>, texts: &Texts) {
     }
 }
 
-/// The examples of the greeting, which says what answers.
-async fn greeted(room: &mut Room<'_>, hello: &str, stand_in: &str) {
-    let greeting = room.ask(hello, stand_in).await;
+/// The examples of the greeting, which says what answers. In a group it is shown while it is written: only with its last
+/// words all of them are there.
+async fn greeted(room: &mut Room<'_>, hello: &str, stand_in: &str, last_words: &str) {
+    let greeting = room.ask(hello, last_words).await;
+    assert!(shown(&greeting).contains(stand_in), "{}", shown(&greeting));
     for example in places::code(&greeting) {
         let answer = room.ask(&example, wanted(&example)).await;
         if let Some((label, _)) = buttons(&answer).first().filter(|(_, data)| data.starts_with("choose:")) {
