@@ -4,6 +4,7 @@
 #[cfg(feature = "testing")]
 mod gate;
 pub mod model;
+mod page;
 mod runtime;
 pub mod tavily;
 pub mod telegram;
@@ -11,10 +12,8 @@ pub mod telegram;
 use axum::serve::{Listener, ListenerExt};
 use tokio::net::TcpListener;
 
+pub use self::page::PAGE;
 pub use self::runtime::Runtime;
-
-/// The chat page: one self-contained file.
-pub const PAGE: &str = include_str!("page.html");
 
 /// A listener whose connections send at once what is written: else small pieces wait 40 ms for the other side's
 /// acknowledgement.

@@ -1,0 +1,40 @@
+// ── Wiring ─────────────────────────────────────────────────────────────────────────────────────────
+const systemDark = matchMedia('(prefers-color-scheme: dark)');
+const isDark = () => (document.documentElement.dataset.theme ?? (systemDark.matches ? 'dark' : 'light')) === 'dark';
+const paintTheme = () => $('theme').replaceChildren(icon(isDark() ? 'sun' : 'moon'));
+$('theme').onclick = () => { document.documentElement.dataset.theme = isDark() ? 'light' : 'dark'; paintTheme(); };
+systemDark.onchange = paintTheme;
+paintTheme();
+$('back').onclick = () => { location.hash = ''; };
+$('showcalls').onclick = () => toggleCalls();
+$('hidecalls').onclick = () => { toggleCalls(false); $('showcalls').focus(); };
+$('filter').oninput = () => [...$('callrows').children].forEach(sift);
+$('down').onclick = () => { stick = true; schedule(); };
+$('log').onscroll = () => {
+  const now = $('log').scrollHeight - $('log').scrollTop - $('log').clientHeight < 50;
+  // On the way up, as to a quoted message, the first pixels are still near the bottom: that is not arriving there.
+  if (now !== stick && (!now || $('log').scrollTop > lastTop)) { stick = now; if (state.open) schedule(); }
+  lastTop = $('log').scrollTop;
+  $('log').classList.toggle('moving', !now);
+  clearTimeout(moving);
+  moving = setTimeout(() => $('log').classList.remove('moving'), 1200);
+  paintDates();
+};
+$('log').onkeydown = logKey;
+// Whatever grows, a draft, a keyboard, a folded quote or the composer: the bottom stays the bottom.
+const pin = new ResizeObserver(() => { if (stick) toBottom(); });
+pin.observe($('items'));
+pin.observe($('stage'));
+$('speak').onclick = () => toggleMenu(speakerItems(), 'Speak as');
+$('slash').onclick = () => toggleMenu(commandItems(''), 'Commands');
+$('chips').lastElementChild.onclick = () => { state.open.noChips = true; schedule(); };
+$('composer').querySelector('form').onsubmit = (event) => { event.preventDefault(); submit(); };
+$('input').oninput = typed;
+$('input').onkeydown = composerKey;
+document.addEventListener('keydown', pageKey);
+document.addEventListener('pointerdown', (event) => { if (menu && !event.target.closest('#menu, #speak, #slash, #input')) setMenu(null); });
+document.addEventListener('visibilitychange', () => { if (!document.hidden) schedule(); });
+window.addEventListener('hashchange', route);
+phone.onchange = route;
+toggleCalls(innerWidth >= 1200);
+connect();
