@@ -1,5 +1,7 @@
 //! What the offline Tavily answers to a search.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 #[cfg(feature = "testing")]
@@ -11,6 +13,7 @@ pub struct Answer {
     pub(super) status: u16,
     pub(super) body: Body,
     pub(super) retry_after: Option<u64>,
+    pub(super) after: Duration,
     #[cfg(feature = "testing")]
     pub(super) gate: Option<Gate>,
 }
@@ -34,6 +37,7 @@ impl Answer {
             status,
             body,
             retry_after: None,
+            after: Duration::ZERO,
             #[cfg(feature = "testing")]
             gate: None,
         }
@@ -66,6 +70,12 @@ impl Answer {
     #[must_use]
     pub fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
+    }
+
+    /// Only after this time.
+    #[must_use]
+    pub fn after(self, after: Duration) -> Self {
+        Self { after, ..self }
     }
 
     /// Only once the gate is open; the request counts as received before.

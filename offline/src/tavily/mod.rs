@@ -7,6 +7,7 @@ mod records;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{Request, State};
@@ -129,7 +130,10 @@ impl fmt::Debug for OfflineTavily {
     }
 }
 
-/// Pages that nobody wrote, and that say so: what the demo finds.
+/// A search of the web takes about so long. One that takes no time is over before the bot shows that it searches.
+const SEARCH_TIME: Duration = Duration::from_millis(1200);
+
+/// Pages that nobody wrote, and that say so: what the demo finds, in the time that a search takes.
 #[must_use]
 pub fn made_up(query: &str) -> Answer {
     let slug: String = query.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
@@ -138,7 +142,7 @@ pub fn made_up(query: &str) -> Answer {
     let address = |page: &str| format!("https://example.com/{page}/{slug}");
     let (first, second) = (address("all"), address("doubts"));
     let content = "This page is made up: the demo has no network and searches nothing.";
-    Answer::pages(&[(&about, &first, content), (&doubts, &second, content)])
+    Answer::pages(&[(&about, &first, content), (&doubts, &second, content)]).after(SEARCH_TIME)
 }
 
 async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Response {
@@ -150,6 +154,7 @@ async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Respo
     match checked {
         Ok(asked) => {
             let answer = tavily.answer(&asked.query);
+            tokio::time::sleep(answer.after).await;
             #[cfg(feature = "testing")]
             if let Some(gate) = &answer.gate {
                 gate.opened().await;

@@ -10,7 +10,7 @@ impl OfflineTelegram {
         self.shared.change(|state| state.world.people.insert(person.id, person));
     }
 
-    /// Opens the private chat of a known person with the bot; its id is the person's.
+    /// Opens the private chat of a known person with the bot, if it is not open yet; its id is the person's.
     ///
     /// # Errors
     /// The person is unknown.
@@ -20,7 +20,7 @@ impl OfflineTelegram {
             let mut chat = Chat::new(user, ChatKind::Private, &person.first_name);
             chat.username.clone_from(&person.username);
             chat.members.extend([(user, Standing::Member), (state.world.bot.id, Standing::Member)]);
-            state.world.chats.insert(user, chat);
+            state.world.chats.entry(user).or_insert(chat);
             Ok(user)
         })
     }

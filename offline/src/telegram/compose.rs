@@ -4,7 +4,7 @@ use figaro_mcp::table::Type;
 use serde_json::{Map, Value, json};
 
 use super::entities;
-use super::files::shown;
+use super::files::{photo_size, shown};
 use super::possible::{Possible, chat_mut, known, no};
 use super::say::Say;
 use super::state::State;
@@ -24,7 +24,7 @@ pub(super) fn compose(state: &mut State, say: Say, now: i64) -> Possible<Value> 
         return no(format!("chat {} has no such topic", say.chat));
     }
     let replied = match say.reply_to.map(|id| chat.as_replied_to(id).ok_or(id)) {
-        Some(Err(id)) => return no(format!("chat {} has no message {id} to reply to", say.chat)),
+        Some(Err(_)) => return no("the message you reply to is not there any more"),
         Some(Ok(message)) => Some(message),
         None => None,
     };
@@ -85,17 +85,25 @@ fn add_reply(message: &mut Map<String, Value>, replied: Value, quote: Option<&st
 
 fn add_content(state: &mut State, message: &mut Map<String, Value>, say: Say) {
     let media = say.fields.keys().any(|field| CAPTIONED.contains(&field.as_str()));
-    let caption = media || say.photo.is_some() || say.document.is_some();
-    if let Some(bytes) = say.photo {
-        let id = state.keep_file("photo.jpg", bytes);
-        message.insert("photo".to_owned(), shown(state, &Type::parse("Array<PhotoSize>"), &id));
+    let caption = media || !say.photo.is_empty() || say.document.is_some();
+    if !say.photo.is_empty() {
+        let sizes = say.photo.into_iter().map(|photo| photo_size(state, photo)).collect();
+        message.insert("photo".to_owned(), Value::Array(sizes));
     }
     if let Some((name, bytes)) = say.document {
-        let id = state.keep_file(&name, bytes);
-        message.insert("document".to_owned(), shown(state, &Type::parse("Document"), &id));
+        let id = state.keep_file(&safe_name(&name), bytes);
+        let mut document = shown(state, &Type::parse("Document"), &id);
+        document["file_name"] = json!(name);
+        message.insert("document".to_owned(), document);
     }
     write_text(message, caption, &say.text, &say.entities);
     message.extend(say.fields);
+}
+
+/// A name that can stand in a path, as the Bot API gives only such paths.
+fn safe_name(name: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    name.chars().map(safe).collect()
 }
 
 /// Puts a text and its entities into the fields of a message, or of its caption; those Telegram finds by itself are added.

@@ -4,6 +4,7 @@ use figaro_mcp::table::Type;
 use serde_json::{Value, json};
 
 use super::sample;
+use super::say::PhotoFile;
 use super::state::State;
 
 /// The stub of a file as a message shows it.
@@ -11,9 +12,7 @@ pub(super) fn shown(state: &State, ty: &Type, file_id: &str) -> Value {
     let file = state.files.get(file_id);
     let size = file.map_or(0, |f| f.bytes.len());
     if matches!(ty, Type::Array(_)) {
-        return json!([{
-            "file_id": file_id, "file_unique_id": unique(file_id), "width": 640, "height": 480, "file_size": size,
-        }]);
+        return json!([size_shown(file_id, 640, 480, size)]);
     }
     let mut value = sample::of_type(ty);
     if value.get("file_id").is_some() {
@@ -31,10 +30,29 @@ pub(super) fn shown(state: &State, ty: &Type, file_id: &str) -> Value {
     value
 }
 
+/// Keeps one size of a photo and gives the Bot API's `PhotoSize` of it.
+pub(super) fn photo_size(state: &mut State, photo: PhotoFile) -> Value {
+    let PhotoFile { width, height, bytes } = photo;
+    let size = bytes.len();
+    size_shown(&state.keep_file("photo.jpg", bytes), width, height, size)
+}
+
+fn size_shown(file_id: &str, width: u32, height: u32, size: usize) -> Value {
+    json!({
+        "file_id": file_id, "file_unique_id": unique(file_id), "width": width, "height": height, "file_size": size,
+    })
+}
+
 /// What clients call a file with such a name.
 fn kind_of(name: &str) -> Option<&'static str> {
-    let kinds =
-        [("png", "image/png"), ("jpg", "image/jpeg"), ("webp", "image/webp"), ("pdf", "application/pdf")];
+    let kinds = [
+        ("png", "image/png"),
+        ("jpg", "image/jpeg"),
+        ("webp", "image/webp"),
+        ("pdf", "application/pdf"),
+        ("txt", "text/plain"),
+        ("csv", "text/csv"),
+    ];
     let (_, ending) = name.rsplit_once('.')?;
     kinds.into_iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, kind)| kind)
 }

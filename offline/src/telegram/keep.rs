@@ -185,6 +185,8 @@ impl Saved {
             }
             let messages = &chat.messages;
             chat.reactions.retain(|id, _| messages.contains_key(id));
+            chat.reactions_of_people.retain(|id, _| messages.contains_key(id));
+            chat.votes.retain(|id, _| messages.contains_key(id));
             chat
         };
         Self {

@@ -1,11 +1,12 @@
 //! An offline Telegram: the Bot API on loopback, with people and chats that code or the demo page plays.
 //! Serves `figaro demo` and the tests; checks every call harder than Telegram does.
 //!
-//! From the lowest to the highest: `world`, `updates` and `state`, the data and its rules; `methods` and `people`, what
-//! the bot and people do to the state; `shared`, the state behind its lock; `polling`, `keep`, `http` and `web`, which
+//! From the lowest to the highest: `world`, `updates` and `state`, the data and its rules; `methods`, `people` and
+//! `amend`, what the bot and people do to the state; `shared`, the state behind its lock; `polling`, `keep`, `http` and `web`, which
 //! hold that; the server, and on it `build`, `acting` and `testing`, what is done with one that runs.
 
 mod acting;
+mod amend;
 mod args;
 mod build;
 mod call;
@@ -47,13 +48,13 @@ pub use self::keep::{KeepError, Kept, SetAside};
 #[cfg(feature = "testing")]
 pub use self::planned::Failure;
 pub use self::possible::Impossible;
-pub use self::say::{Say, SentByPerson};
+pub use self::say::{PhotoFile, Say, SentByPerson};
 use self::shared::Shared;
 use self::state::State;
 pub use self::state::WebEvent;
 #[cfg(feature = "testing")]
 pub use self::testing::View;
-pub use self::world::{ChatKind, Draft, Person, Standing};
+pub use self::world::{About, ChatKind, Draft, Person, Standing};
 use crate::Runtime;
 
 /// Which bot the offline Telegram serves.
@@ -69,8 +70,8 @@ pub struct Options {
     pub can_read_all_group_messages: bool,
     /// The page served at `/`, with its events under `/demo`; none in tests.
     pub page: Option<&'static str>,
-    /// What the page says of the model that answers and of what leaves the machine.
-    pub notice: String,
+    /// What the page says of the demo.
+    pub about: About,
 }
 
 impl Default for Options {
@@ -81,7 +82,7 @@ impl Default for Options {
             username: "figaro_bot".to_owned(),
             can_read_all_group_messages: false,
             page: None,
-            notice: String::new(),
+            about: About::default(),
         }
     }
 }
@@ -150,7 +151,7 @@ impl OfflineTelegram {
     ) -> std::io::Result<Self> {
         let url = format!("http://{}", listener.local_addr()?).into();
         let token: Arc<str> = options.token.as_str().into();
-        let page = options.page.map(|html| web::routes(shared.clone(), html, &options.notice));
+        let page = options.page.map(|html| web::routes(&shared, html, &options.about));
         let api = Api { shared: shared.clone(), token: Arc::clone(&token) };
         runtime.spawn("offline telegram", http::serve(api, page.unwrap_or_default(), listener));
         runtime.spawn("offline telegram drafts", sweep_drafts(shared.clone()));

@@ -35,7 +35,7 @@ pub(super) fn press(
     let rows = message.as_ref().and_then(|m| m["reply_markup"]["inline_keyboard"].as_array());
     let mut buttons = rows.into_iter().flatten().filter_map(Value::as_array).flatten();
     if !buttons.any(|b| b["callback_data"] == data) {
-        return no(format!("message {message_id} in chat {chat} has no button {data:?}"));
+        return no("this button is not there any more");
     }
     let id = state.fresh("press-");
     state.presses.insert(id.clone(), Press { answer: None });
@@ -51,7 +51,7 @@ pub(super) fn press(
 pub(super) fn stop_draft(state: &mut State, chat: i64, draft_id: i64) -> Possible<Option<i64>> {
     let place = chat_mut(state, chat)?;
     let Some(draft) = place.drafts.get(&draft_id).filter(|d| d.can_stop).cloned() else {
-        return no(format!("chat {chat} has no draft {draft_id} that can be stopped"));
+        return no("this answer has ended already");
     };
     let mut stopped = json!({"chat": place.json(), "draft_id": draft_id});
     if let Some(thread) = draft.thread {

@@ -11,7 +11,7 @@ pub struct Say {
     pub(super) topic: Option<i64>,
     pub(super) reply_to: Option<i64>,
     pub(super) quote: Option<String>,
-    pub(super) photo: Option<Vec<u8>>,
+    pub(super) photo: Vec<PhotoFile>,
     pub(super) document: Option<(String, Vec<u8>)>,
     pub(super) forward_from: Option<i64>,
     pub(super) sender_chat: Option<i64>,
@@ -44,10 +44,16 @@ impl Say {
         Self { quote: Some(part.to_owned()), ..self }
     }
 
-    /// With a photo; the text becomes its caption.
+    /// With a photo in one size; the text becomes its caption.
     #[must_use]
     pub fn photo(self, bytes: impl Into<Vec<u8>>) -> Self {
-        Self { photo: Some(bytes.into()), ..self }
+        self.photo_sizes(vec![PhotoFile { width: 640, height: 480, bytes: bytes.into() }])
+    }
+
+    /// With a photo in these sizes, the smallest first; the text becomes its caption.
+    #[must_use]
+    pub fn photo_sizes(self, photo: Vec<PhotoFile>) -> Self {
+        Self { photo, ..self }
     }
 
     /// With a document; the text becomes its caption.
@@ -86,6 +92,17 @@ impl Say {
         self.fields.insert(name.to_owned(), value);
         self
     }
+}
+
+/// One size of a photo, as clients make several of each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhotoFile {
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+    /// The content of the file.
+    pub bytes: Vec<u8>,
 }
 
 /// The ids of a message that a person sent or changed.

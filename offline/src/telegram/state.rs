@@ -13,7 +13,7 @@ use super::call::Call;
 #[cfg(feature = "testing")]
 use super::planned::Testing;
 use super::updates::Updates;
-use super::world::{Draft, Person, World};
+use super::world::{Chat, Draft, Person, World};
 
 /// Events a slow page may lag behind before it must start over.
 const EVENT_BACKLOG: usize = 1024;
@@ -143,7 +143,23 @@ impl State {
         if let Some(chat) = self.world.chats.get_mut(&chat_id) {
             chat.messages.remove(&id);
             chat.reactions.remove(&id);
+            chat.reactions_of_people.remove(&id);
+            chat.votes.remove(&id);
             self.tell("deleted", json!({"chat_id": chat_id, "message_id": id}));
+        }
+    }
+
+    /// Shows the reactions to a message as they are now.
+    pub(super) fn tell_reactions(&self, chat: i64, message_id: i64) {
+        if let Some(chat) = self.world.chats.get(&chat) {
+            self.tell("reaction", reaction_event(chat, message_id, self.world.bot.id));
+        }
+    }
+
+    /// Shows who chose what in a poll.
+    pub(super) fn tell_votes(&self, chat: i64, message_id: i64) {
+        if let Some(chat) = self.world.chats.get(&chat) {
+            self.tell("votes", vote_event(chat, message_id));
         }
     }
 
@@ -207,8 +223,18 @@ impl State {
     }
 }
 
-/// The reactions to a message as the demo page is told of them.
-pub(super) fn reaction_event(chat_id: i64, message_id: i64, reactions: &[Value]) -> Value {
-    let shown: Vec<Value> = reactions.iter().map(|r| json!({"emoji": r["emoji"]})).collect();
-    json!({"chat_id": chat_id, "message_id": message_id, "reactions": shown})
+/// The reactions to a message, and whose they are, as the demo page is told of them.
+pub(super) fn reaction_event(chat: &Chat, message_id: i64, bot: i64) -> Value {
+    let of_bot = chat.reactions.get(&message_id).into_iter().flatten();
+    let of_people = chat.reactions_of_people.get(&message_id).into_iter().flatten();
+    let shown: Vec<Value> = of_bot
+        .map(|reaction| json!({"emoji": reaction["emoji"], "from": bot}))
+        .chain(of_people.map(|(user, emoji)| json!({"emoji": emoji, "from": user})))
+        .collect();
+    json!({"chat_id": chat.id, "message_id": message_id, "reactions": shown})
+}
+
+/// Who chose which options of a poll, as the demo page is told of it.
+pub(super) fn vote_event(chat: &Chat, message_id: i64) -> Value {
+    json!({"chat_id": chat.id, "message_id": message_id, "votes": chat.votes.get(&message_id)})
 }

@@ -55,6 +55,17 @@ impl Person {
     }
 }
 
+/// What the demo page says of the demo, as it was started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct About {
+    /// Which model answers, and what leaves the machine.
+    pub notice: String,
+    /// What is as it would be at the real Telegram.
+    pub real: String,
+    /// What stands in for something else.
+    pub stand_in: String,
+}
+
 /// The `type` of a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChatKind {
@@ -159,6 +170,12 @@ pub(super) struct Chat {
     pub(super) messages: BTreeMap<i64, Value>,
     /// The bot's reactions, by `message_id`.
     pub(super) reactions: BTreeMap<i64, Vec<Value>>,
+    /// The emoji that people react with, by `message_id` and user id.
+    #[serde(default)]
+    pub(super) reactions_of_people: BTreeMap<i64, BTreeMap<i64, String>>,
+    /// The options that people chose in polls, by `message_id` and user id.
+    #[serde(default)]
+    pub(super) votes: BTreeMap<i64, BTreeMap<i64, Vec<usize>>>,
     /// A bot that starts again writes them anew.
     #[serde(skip)]
     pub(super) drafts: BTreeMap<i64, Draft>,
@@ -181,6 +198,8 @@ impl Chat {
             members: BTreeMap::new(),
             messages: BTreeMap::new(),
             reactions: BTreeMap::new(),
+            reactions_of_people: BTreeMap::new(),
+            votes: BTreeMap::new(),
             drafts: BTreeMap::new(),
             pinned: None,
             migrated_to: None,

@@ -1,4 +1,5 @@
-//! Which model answers in the demo, and what therefore leaves the machine, in words for the page and the terminal.
+//! Which model answers in the demo, what stands in for what, and what leaves the machine, in words for the page and the
+//! terminal.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use figaro_offline::Runtime;
 use figaro_offline::model::{DemoModel, OfflineModel};
 use figaro_offline::tavily::{self, OfflineTavily};
+use figaro_offline::telegram::About;
 use reqwest::Url;
 
 use super::setup::{listen, set};
@@ -77,13 +79,27 @@ pub(super) fn hint(variables: &Variables) -> String {
     format!("For a real model set {key}LLM_PROVIDER and what it needs.")
 }
 
-/// Who answers with the offline model.
-pub(super) fn offline() -> String {
-    "A small offline model answers; nothing leaves this machine.".to_owned()
+/// What to say of a demo with the offline model.
+pub(super) fn offline() -> About {
+    About {
+        notice: "A small offline model answers; nothing leaves this machine.".to_owned(),
+        real: "the bot, its store and its tools".to_owned(),
+        stand_in: "Telegram (this page), the model (a few rules that know key words) and the web search (made-up pages)"
+            .to_owned(),
+    }
+}
+
+/// What to say of a demo with the model of these settings.
+pub(super) fn outside(settings: &Settings) -> About {
+    About {
+        notice: destinations(settings),
+        real: format!("the bot, its store, its tools and the model {}", settings.model.default),
+        stand_in: "Telegram (this page)".to_owned(),
+    }
 }
 
 /// Who answers with these settings, and where messages go.
-pub(super) fn outside(settings: &Settings) -> String {
+fn destinations(settings: &Settings) -> String {
     let model = &settings.model;
     let first = model.default.provider;
     let mut words = format!("The model {} answers.", model.default);
@@ -132,7 +148,7 @@ mod tests {
         let token = ("TELEGRAM_BOT_TOKEN", "123:ABC_def-9");
         let pairs = pairs.iter().chain([&token]);
         let variables = pairs.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        outside(&app::settings(&variables, &Additions::default()).unwrap())
+        destinations(&app::settings(&variables, &Additions::default()).unwrap())
     }
 
     #[test]

@@ -21,6 +21,8 @@ use super::{Additions, Failure, Refusal, run_until};
 /// The person at the page, and the chats on it.
 const VISITOR: i64 = 1001;
 const FRIEND: i64 = 1002;
+/// Someone whom the owner has not allowed.
+const STRANGER: i64 = 1003;
 const GROUP: i64 = -100_200;
 const FORUM: i64 = -100_300;
 
@@ -59,16 +61,17 @@ pub async fn demo(
     set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
     set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
-    set(&mut all, "ACCESS", "open");
+    // As a bot is at first: its owner may talk to it, and the groups that the owner added it to.
+    set(&mut all, "ACCESS", "allowlist");
     set(&mut all, "MCP_HTTP_PORT", "0");
     set(&mut all, "STORE_URL", &format!("redb:{}", folder.display()));
     all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
     let settings = super::settings(&all, &additions)?;
     super::start_log(&settings)?;
-    offline.notice = if is_offline { answering::offline() } else { answering::outside(&settings) };
+    offline.about = if is_offline { answering::offline() } else { answering::outside(&settings) };
     let mut lines = vec![
         format!("Figaro's demo: open http://{address}/ in a browser. Ctrl-C ends it."),
-        offline.notice.clone(),
+        offline.about.notice.clone(),
     ];
     if is_offline {
         lines.push(answering::hint(&variables));
@@ -93,12 +96,11 @@ fn offline_telegram(
     runtime: &Runtime,
 ) -> Result<(OfflineTelegram, Vec<String>), Refusal> {
     let refuse = |error: std::io::Error| Refusal(error.to_string());
-    let populate = |telegram: &OfflineTelegram| {
-        populate(telegram).map_err(|error: Impossible| Refusal(error.to_string()))
-    };
+    let unfit = |error: Impossible| Refusal(error.to_string());
     let Some(store) = store else {
         let telegram = OfflineTelegram::start(listener, options, runtime).map_err(refuse)?;
-        populate(&telegram)?;
+        populate(&telegram).map_err(unfit)?;
+        add_stranger(&telegram).map_err(unfit)?;
         telegram.set_demo_user(VISITOR);
         return Ok((telegram, Vec::new()));
     };
@@ -121,12 +123,23 @@ fn offline_telegram(
     let telegram = OfflineTelegram::start_kept(listener, options, runtime, kept);
     let telegram = telegram.map_err(refuse)?;
     if !goes_on {
-        populate(&telegram)?;
+        populate(&telegram).map_err(unfit)?;
+    }
+    // The worlds of earlier versions have no stranger.
+    add_stranger(&telegram).map_err(unfit)?;
+    if !goes_on {
         telegram.skip_ids();
     }
     // Who sits at the page is no part of what is kept.
     telegram.set_demo_user(VISITOR);
     Ok((telegram, lines))
+}
+
+/// A third person's private chat with the bot.
+fn add_stranger(telegram: &OfflineTelegram) -> Result<(), Impossible> {
+    telegram.add_user(Person::new(STRANGER, "Sam").username("sam").language("en"));
+    telegram.add_private(STRANGER)?;
+    Ok(())
 }
 
 /// A private chat, a group with a member who does not address the bot, and a forum.

@@ -1,11 +1,12 @@
 //! Methods that answer without a message: drafts, chat actions, reactions, button presses.
 
-use figaro_mcp::table::{Field, Table, TypeDef};
+use figaro_mcp::table::Field;
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::super::amend;
 use super::super::error::Refusal;
-use super::super::state::{self, State};
+use super::super::state::State;
 use super::super::world::{ChatKind, Draft};
 use super::request::{Outcome, Request};
 
@@ -60,15 +61,11 @@ pub(super) fn react(state: &mut State, request: &Request<'_>) -> Outcome {
     if reactions.len() > 1 {
         return Err(Refusal::bad("REACTIONS_TOO_MANY"));
     }
-    let field = match Table::get().type_def("ReactionTypeEmoji") {
-        Some(TypeDef::Fields(fields)) => fields.iter().find(|f| f.name == "emoji"),
-        Some(TypeDef::Union(_)) | None => None,
-    };
-    if !reactions.iter().all(|r| named(field, r["emoji"].as_str().unwrap_or_default())) {
+    if !reactions.iter().all(|r| amend::reactions().any(|known| r["emoji"] == known)) {
         return Err(Refusal::bad("REACTION_INVALID"));
     }
     chat.reactions.insert(id, reactions.to_vec());
-    state.tell("reaction", state::reaction_event(chat_id, id, reactions));
+    state.tell_reactions(chat_id, id);
     Ok(json!(true))
 }
 

@@ -61,7 +61,8 @@ pub(super) fn send_poll(state: &mut State, request: &Request<'_>) -> Outcome {
         "is_anonymous": request.value("is_anonymous").and_then(Value::as_bool).unwrap_or(true),
         "type": kind,
         "allows_multiple_answers": request.flag("allows_multiple_answers"),
-        "allows_revoting": request.flag("allows_revoting"),
+        // A vote in a quiz is final unless the call says otherwise.
+        "allows_revoting": request.value("allows_revoting").and_then(Value::as_bool).unwrap_or(kind != "quiz"),
         "members_only": request.flag("members_only"),
     });
     for field in ["correct_option_ids", "explanation", "open_period", "close_date", "question_entities"] {

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::super::OfflineTelegram;
-use super::super::compose::write_text;
-use super::super::people::{self, delivered};
+use super::super::amend;
+use super::super::people;
 use super::super::possible::{Possible, chat_mut, no};
 use super::super::say::SentByPerson;
 use super::super::state::State;
@@ -17,20 +17,7 @@ impl OfflineTelegram {
     /// There is no such message of that person.
     pub fn edit(&self, from: i64, chat: i64, message_id: i64, text: &str) -> Possible<SentByPerson> {
         let now = self.shared.now().timestamp();
-        self.shared.change(|state| {
-            let found = chat_mut(state, chat)?.messages.get(&message_id).cloned();
-            let Some(mut message) = found.filter(|m| m["from"]["id"] == from) else {
-                return no(format!("{from} has no message {message_id} in chat {chat}"));
-            };
-            let caption = message.get("text").is_none();
-            if let Some(fields) = message.as_object_mut() {
-                fields.retain(|name, _| name != "entities" && name != "caption_entities");
-                write_text(fields, caption, text, &[]);
-                fields.insert("edit_date".to_owned(), json!(now));
-            }
-            state.store(chat, &message);
-            Ok(delivered(state, "edited_message", &message))
-        })
+        self.shared.change(|state| amend::edit(state, from, chat, message_id, text, now))
     }
 
     /// Somebody who may do so deletes a message; a bot is not told.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::super::amend;
 use super::super::keep::KeepError;
 use super::super::{Kept, OfflineTelegram, Options, Person, Say};
 use crate::Runtime;
@@ -37,6 +38,7 @@ async fn a_world_goes_on_as_it_was() {
     telegram.shared.change(|state| {
         let chat = state.world.chats.get_mut(&ANN).unwrap();
         chat.reactions.insert(sent.message_id, vec![json!({"type": "emoji", "emoji": "👍"})]);
+        amend::react(state, ANN, ANN, sent.message_id, Some("🔥"), 0).unwrap();
     });
     let again = Kept::open(folder.path(), Runtime::system().now());
     assert!(matches!(again, Err(KeepError::InUse(_))), "{again:?}");
@@ -52,6 +54,12 @@ async fn a_world_goes_on_as_it_was() {
         assert_eq!(telegram.messages(FORUM)[0]["message_id"], topic);
         telegram.view(|view| {
             assert_eq!(view.reactions(ANN, sent.message_id)[0]["emoji"], "👍");
+        });
+        telegram.shared.look(|state| {
+            let of_people = &state.world.chats[&ANN].reactions_of_people;
+            assert_eq!(of_people[&sent.message_id][&ANN], "🔥");
+        });
+        telegram.view(|view| {
             assert_eq!(view.file(&file), Some([1, 2, 3].as_slice()));
             assert_eq!(view.updates_pending(), starts, "nobody took them");
         });

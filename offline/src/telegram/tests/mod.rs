@@ -1,5 +1,6 @@
 //! The offline Telegram, tested through its door: HTTP calls of a bot, people acting in the chats.
 
+mod acts;
 mod calls;
 mod faults;
 mod keep;

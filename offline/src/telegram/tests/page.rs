@@ -88,7 +88,10 @@ async fn each_effect_is_told() {
         ("chat_action", json!({"chat_id": ANN, "action": "typing"})),
         ("draft", json!({"chat_id": ANN, "draft_id": 4, "text": "", "entities": [], "can_stop": false})),
         ("draft_gone", json!({"chat_id": ANN, "draft_id": 4})),
-        ("reaction", json!({"chat_id": ANN, "message_id": id, "reactions": [{"emoji": "👍"}]})),
+        (
+            "reaction",
+            json!({"chat_id": ANN, "message_id": id, "reactions": [{"emoji": "👍", "from": bed.tg.bot_id()}]}),
+        ),
         ("deleted", json!({"chat_id": ANN, "message_id": id})),
         ("commands", json!({"commands": []})),
     ];

@@ -1,0 +1,69 @@
+//! The events that the page is sent: first what there is, then each change.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State as Extract;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::routing::get;
+use futures::stream::{self, Stream, StreamExt};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+use super::super::shared::Shared;
+use super::super::state::WebEvent;
+use super::super::world::About;
+use super::hello::hello;
+
+/// What the route of the events holds.
+#[derive(Clone)]
+struct Demo {
+    shared: Shared,
+    about: Arc<About>,
+}
+
+/// The stream of events.
+pub(super) fn routes(shared: Shared, about: &About) -> Router {
+    let demo = Demo { shared, about: Arc::new(about.clone()) };
+    Router::new().route("/demo/events", get(events)).with_state(demo)
+}
+
+async fn events(Extract(demo): Extract<Demo>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let shared = demo.shared.clone();
+    let (receiver, hello) = demo.subscribe();
+    let stream = stream::unfold(Feed { demo, receiver, first: Some(hello) }, next_event)
+        .map(|event| Ok(Event::default().event(event.name).data(event.data.to_string())))
+        .take_until(async move { shared.stopping().await });
+    Sse::new(stream).keep_alive(KeepAlive::default())
+}
+
+impl Demo {
+    /// The events from now on, and the one that says what there is. Under one lock: the page misses nothing and sees
+    /// nothing twice.
+    fn subscribe(&self) -> (Receiver<WebEvent>, WebEvent) {
+        self.shared.look(|state| (state.events.subscribe(), hello(state, &self.about)))
+    }
+}
+
+/// What a page is sent: first what there is, then each event.
+struct Feed {
+    demo: Demo,
+    receiver: Receiver<WebEvent>,
+    first: Option<WebEvent>,
+}
+
+async fn next_event(mut feed: Feed) -> Option<(WebEvent, Feed)> {
+    if let Some(event) = feed.first.take() {
+        return Some((event, feed));
+    }
+    match feed.receiver.recv().await {
+        Ok(event) => Some((event, feed)),
+        // A page that fell behind starts over.
+        Err(RecvError::Lagged(_)) => {
+            let Feed { demo, .. } = feed;
+            let (receiver, hello) = demo.subscribe();
+            Some((hello, Feed { demo, receiver, first: None }))
+        }
+        Err(RecvError::Closed) => None,
+    }
+}
