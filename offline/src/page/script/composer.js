@@ -1,25 +1,45 @@
 // ── Composer ───────────────────────────────────────────────────────────────────────────────────────
 let menu = null; // {items: [{label, hint, face, pick, complete}], at, manual}
+const MAX_TEXT = 4096;
+
+/** A text in the parts that fit into a message, cut between lines or words where there are any. */
+function partsOf(text) {
+  const parts = [];
+  let rest = text.trim();
+  while (rest.length > MAX_TEXT) {
+    const head = rest.slice(0, MAX_TEXT);
+    let cut = [head.lastIndexOf('\n'), head.lastIndexOf(' ')].find((at) => at > MAX_TEXT / 2) ?? MAX_TEXT;
+    if (/[\uD800-\uDBFF]/.test(rest[cut - 1])) cut -= 1; // never between the halves of a surrogate pair
+    parts.push(rest.slice(0, cut).trimEnd());
+    rest = rest.slice(cut).trimStart();
+  }
+  return rest ? [...parts, rest] : parts;
+}
+// A slash alone is a command that is not chosen yet.
+const isNothing = (text) => ['', '/'].includes(text.trim());
 
 async function send(room, raw, as = speakerOf(room.chat), reply = null) {
-  const text = raw.trim();
-  if (!text) return true;
   stick = true;
   try {
-    await post('/demo/send', { chat_id: room.chat.id, message_thread_id: room.thread, from: as.id, text, reply_to: reply?.message_id });
+    for (const [i, text] of partsOf(raw).entries()) {
+      await post('/demo/send', { chat_id: room.chat.id, message_thread_id: room.thread, from: as.id, text, reply_to: i ? undefined : reply?.message_id });
+    }
     return true;
   } catch (error) { toast(`Not sent: ${error.message}`, true); return false; }
 }
 async function submit() {
   const room = state.open;
-  const [text, reply] = [$('input').value, room.replyTo];
-  if (!text.trim()) return;
+  if (room.editing) return submitEdit(room);
+  const { replyTo: reply, attached } = room;
+  const text = $('input').value;
+  if (isNothing(text) && !attached) return;
   $('input').value = room.input = '';
-  room.replyTo = null;
+  room.replyTo = room.attached = null;
   paintComposer();
-  if (await send(room, text, undefined, reply)) return;
+  if (await (attached ? sendAttached(room, attached, text.trim(), reply) : send(room, text, undefined, reply))) return;
   // What could not be sent comes back, unless something else was begun meanwhile.
   room.replyTo ??= reply;
+  room.attached ??= attached;
   if (room !== state.open) room.input ||= text;
   else { $('input').value ||= text; paintComposer(); }
 }
@@ -30,6 +50,7 @@ function insert(text) {
   typed();
 }
 function replyTo(room, m) {
+  stopEditing(room);
   room.replyTo = m;
   paintComposer();
   $('input').focus();
@@ -43,19 +64,26 @@ function paintComposer() {
   $('speak').replaceChildren(avatar(me.id, nameOf(me)));
   $('speak').title = `You speak as ${nameOf(me)}`;
   $('speak').setAttribute('aria-label', `You speak as ${nameOf(me)}; choose another member`);
-  const m = room.replyTo;
+  const m = room.editing ?? room.replyTo;
   $('replybar').hidden = !m;
   if (m) {
-    const close = el('button.icon', { type: 'button', 'aria-label': 'Do not reply', onclick: () => { room.replyTo = null; paintComposer(); input.focus(); } }, icon('close'));
-    $('replybar').replaceChildren(icon('reply'), quoteBox(room, m), close);
+    const label = room.editing ? 'Do not edit' : 'Do not reply';
+    const close = el('button.icon', { type: 'button', 'aria-label': label, onclick: () => { stopEditing(room); room.replyTo = null; paintComposer(); input.focus(); } }, icon('close'));
+    $('replybar').replaceChildren(icon(room.editing ? 'edit' : 'reply'), quoteBox(room, m), close);
   }
+  $('attachbar').hidden = !room.attached;
+  if (room.attached) $('attachbar').replaceChildren(...attachBar(room));
+  $('attach').hidden = Boolean(room.editing);
   resize();
 }
 function resize() {
   const input = $('input');
   input.style.height = 'auto';
   input.style.height = `${input.scrollHeight}px`;
-  $('send').disabled = !input.value.trim();
+  $('send').disabled = isNothing(input.value) && !state.open.attached;
+  const count = state.open.editing ? 1 : partsOf(input.value).length;
+  $('parts').hidden = count < 2;
+  $('parts').textContent = `Longer than a message can be: it is sent in ${count} parts.`;
 }
 function typed() {
   resize();
@@ -89,18 +117,20 @@ function speakerItems() {
   const { chat } = state.open;
   return people(chat).map((member) => ({
     label: nameOf(member), hint: member.id === state.me.id ? 'you' : member.username ? `@${member.username}` : '', face: avatar(member.id, nameOf(member)), checked: member.id === speakerOf(chat).id,
-    pick: () => { chat.speaker = member.id; paintComposer(); $('input').focus(); },
+    pick: () => { chat.speaker = member.id; stopEditing(state.open); paintComposer(); schedule(); $('input').focus(); },
   }));
 }
 function setMenu(items, title, manual = false) {
-  menu = items?.length ? { items, at: Math.max(0, items.findIndex((item) => item.checked)), manual } : null;
+  // Of all commands none is chosen until an arrow or the pointer chooses one.
+  const first = $('input').value === '/' ? -1 : 0;
+  menu = items?.length ? { items, at: Math.max(first, items.findIndex((item) => item.checked)), manual } : null;
   $('menu').hidden = !menu;
   $('input').removeAttribute('aria-activedescendant');
   if (!menu) return;
   $('menu').replaceChildren(el('p', { role: 'presentation' }, title), ...items.map((item, i) => el('div.option', {
     id: `option${i}`, role: 'option', onmousedown: (event) => event.preventDefault(), onmousemove: () => { if (menu.at !== i) choose(i, false); }, onclick: () => pickItem(item),
   }, item.face, el('b', null, item.label), el('small.clip', null, item.hint ?? ''), item.checked ? icon('check') : null)));
-  choose(menu.at);
+  if (menu.at >= 0) choose(menu.at);
 }
 function choose(index, reveal = true) {
   menu.at = (index + menu.items.length) % menu.items.length;
@@ -112,10 +142,12 @@ function pickItem(item, how = 'pick') { setMenu(null); (item[how] ?? item.pick)(
 /** Keys while the menu is open; true if the key was the menu's. */
 function menuKey(event) {
   if (!menu) return false;
+  const chosen = menu.items[menu.at];
   if (event.key === 'ArrowDown') choose(menu.at + 1);
-  else if (event.key === 'ArrowUp') choose(menu.at - 1);
-  else if (event.key === 'Tab' && !event.shiftKey) pickItem(menu.items[menu.at], 'complete');
-  else if (event.key === 'Enter' && !event.shiftKey) pickItem(menu.items[menu.at]);
+  else if (event.key === 'ArrowUp') choose(Math.max(menu.at, 0) - 1);
+  else if (!chosen && event.key !== 'Escape') return event.key === 'Enter' && !event.shiftKey;
+  else if (event.key === 'Tab' && !event.shiftKey) pickItem(chosen, 'complete');
+  else if (event.key === 'Enter' && !event.shiftKey) pickItem(chosen);
   else if (event.key === 'Escape') setMenu(null);
   else return false;
   return true;
@@ -128,12 +160,15 @@ function toggleMenu(items, title) {
 function composerKey(event) {
   if (event.isComposing) return;
   if (menuKey(event)) event.preventDefault();
+  else if (event.key === 'ArrowUp' && !$('input').value && !state.open.attached && editLast(state.open)) event.preventDefault();
   else if (event.key === 'Enter' && !event.shiftKey) { event.preventDefault(); submit(); }
 }
 function pageKey(event) {
-  if (event.defaultPrevented || $('alert').open) return;
+  if (event.defaultPrevented || $('alert').open || $('ask').open || areActsOpen()) return;
   if (event.key === 'Escape') {
     if (menu) return setMenu(null);
+    if (state.open?.editing) { stopEditing(state.open); return paintComposer(); }
+    if (state.open?.attached) { state.open.attached = null; return paintComposer(); }
     if (state.open?.replyTo) { state.open.replyTo = null; return paintComposer(); }
     if (!$('calls').hidden && $('calls').contains(document.activeElement)) return toggleCalls(false);
   }
@@ -143,9 +178,10 @@ function pageKey(event) {
 function logKey(event) {
   const nodes = [...$('items').querySelectorAll('[data-id]')];
   const at = nodes.indexOf(document.activeElement.closest('[data-id]'));
-  if (event.key === 'r' && at >= 0 && !event.ctrlKey && !event.metaKey) {
-    const m = state.open.messages.get(Number(nodes[at].dataset.id));
-    if (m && !isService(m)) { event.preventDefault(); replyTo(state.open, m); }
+  const m = at >= 0 ? state.open.messages.get(Number(nodes[at].dataset.id)) : null;
+  if (m && !isService(m) && document.activeElement === nodes[at] && !event.ctrlKey && !event.metaKey) {
+    if (event.key === 'r') { event.preventDefault(); return replyTo(state.open, m); }
+    if (event.key === 'Enter') { event.preventDefault(); return openActs(state.open, m); }
   }
   if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
   event.preventDefault();

@@ -42,7 +42,8 @@ function dayPill(room, day, date) {
   pill.textContent = dayName(date);
   return pill;
 }
-const toBottom = () => { $('log').scrollTop = $('log').scrollHeight; };
+/** The end of the talk; of the card that stands in an empty chat, the beginning. */
+const toBottom = () => { $('log').scrollTop = state.open?.messages.size ? $('log').scrollHeight : 0; };
 /** A date that sticks to the top covers text: it shows only while one scrolls. */
 function paintDates() {
   const top = $('log').getBoundingClientRect().top;
@@ -68,7 +69,8 @@ function announce(text) { $('live').textContent = text; }
 
 /** What to try here. The group's last one shows that the bot keeps quiet when nobody speaks to it. */
 function samplesOf(room) {
-  const asks = ['Show me your formatting', 'Make a poll about lunch', 'Remember to buy milk', 'Remind me in 1 minute to drink water', 'What is scheduled?'];
+  const asks = ['Show me your formatting', 'Make a poll about lunch', 'Search the web for barbers of Seville', 'Remember to buy milk', 'Remind me in 1 minute to drink water', 'What is scheduled?'];
+  if (isStranger(room)) return [{ text: 'Hello, may I talk to you?' }];
   if (!isGroup(room)) return [...asks, '/help'].map((text) => ({ text }));
   const at = state.bot.username;
   const samples = [...asks.map((text) => ({ text: `@${at} ${text}` })), { text: `/help@${at}` }];
@@ -76,12 +78,9 @@ function samplesOf(room) {
   return other ? [...samples, { text: 'Who is free on Friday?', as: other }] : samples;
 }
 const people = (chat) => (chat.members ?? []).filter((member) => member.id !== state.bot.id);
+const strangersRoom = () => [...state.rooms.values()].find(isStranger);
 function chip(room, sample) {
   return el('button.chip', { type: 'button', onclick: () => send(room, sample.text, sample.as) }, sample.text, sample.as ? el('small', null, ` — said by ${sample.as.first_name}`) : null);
-}
-function emptyState(room) {
-  const hint = isGroup(room) ? `In a group ${state.bot.first_name} answers when it is spoken to: with @${state.bot.username}, a reply or a command.` : 'Nothing here yet. Write something, or try one of these:';
-  return el('div.empty', null, avatar(state.bot.id, ''), el('h2', null, `Say hello to ${state.bot.first_name}`), el('p', null, hint), ...samplesOf(room).map((sample) => chip(room, sample)));
 }
 /** The samples that were not said yet stay at hand above the composer until they are hidden. */
 function paintChips(room) {

@@ -70,12 +70,13 @@ function avatar(id, name, square) {
   node.classList.toggle('square', Boolean(square));
   return node;
 }
+/** Sends JSON or a form to the demo; what it refuses becomes an error in words. */
 async function post(path, body) {
-  const response = await fetch(path, {
-    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error((await response.text()).slice(0, 200) || `the demo server answered ${response.status}`);
-  return response.json().catch(() => ({}));
+  const request = body instanceof FormData ? { body } : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetch(path, { method: 'POST', ...request }).catch(() => { throw new Error('the demo does not answer'); });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.error ?? 'the demo could not do that');
+  return answer;
 }
 function toast(text, bad) {
   const node = el(`div.toast${bad ? '.bad' : ''}`, null, text);
@@ -83,4 +84,12 @@ function toast(text, bad) {
   setTimeout(() => node.remove(), Math.min(9000, 2600 + text.length * 45));
 }
 function alertBox(text) { $('alerttext').textContent = text; if (!$('alert').open) $('alert').showModal(); }
+/** Asks once before something is done that cannot be undone. */
+function ask(question, label, run) {
+  $('asktext').textContent = question;
+  $('ask').querySelector('[value=yes]').textContent = label;
+  $('ask').returnValue = 'no';
+  $('ask').onclose = () => { if ($('ask').returnValue === 'yes') run(); };
+  $('ask').showModal();
+}
 const copy = (text) => navigator.clipboard.writeText(text).then(() => toast('Copied'), () => toast('The browser did not allow copying', true));

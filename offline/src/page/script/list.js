@@ -2,7 +2,8 @@
 function buildList() {
   $('rooms').replaceChildren(...[...state.chats.values()].map((chat) => {
     const rooms = [...state.rooms.values()].filter((room) => room.chat === chat);
-    for (const room of rooms) room.row = rowNode(room.key, faceOf(room), room.title);
+    for (const room of rooms) room.row = rowNode(room.key, faceOf(room), isStranger(room) ? 'Speak as a stranger' : room.title);
+    rooms[0].row.classList.toggle('other', isStranger(rooms[0]));
     if (rooms.length === 1) return rooms[0].row;
     chat.row = rowNode(rooms[0].key, avatar(chat.id, chat.title, true), chat.title);
     return el('div', { role: 'group', 'aria-label': chat.title }, chat.row, el('div.topics', null, ...rooms.map((room) => room.row)));
@@ -10,6 +11,7 @@ function buildList() {
   schedule();
 }
 function faceOf({ chat, thread, title }) {
+  if (chat.person && !chat.person.is_me) return avatar(chat.id, chat.person.first_name);
   if (chat.is_forum || thread) return avatar(thread ?? 5, thread ? title : '#', true);
   return chat.type === 'private' ? avatar(state.bot.id, '') : avatar(chat.id, chat.title);
 }
@@ -17,12 +19,12 @@ function rowNode(key, face, title) {
   return el('button.row', { type: 'button', onclick: () => go(key) }, face, el('span.lines', null,
     el('span.line', null, el('span.title.clip', null, title), el('time')), el('span.line', null, el('span.preview.clip'), el('span.badge'))));
 }
-function fillRow(row, last, count, live) {
+function fillRow(row, last, count, live, none = 'No messages yet') {
   row.querySelector('.title + time').textContent = last ? (dayName(last.date) === 'Today' ? time(last.date) : dayName(last.date)) : '';
   const preview = row.querySelector('.preview');
   preview.classList.toggle('live', Boolean(live));
   const who = last?.from && state.chats.get(last.chat.id).type !== 'private' && !isService(last) ? el('b', null, `${last.from.id === state.me.id ? 'You' : last.from.first_name}: `) : '';
-  preview.replaceChildren(...(live ? [live] : last ? [who, summary(last)] : ['No messages yet']));
+  preview.replaceChildren(...(live ? [live] : last ? [who, summary(last)] : [none]));
   const badge = row.querySelector('.badge');
   badge.hidden = !count;
   badge.textContent = count;
@@ -31,7 +33,7 @@ function fillRow(row, last, count, live) {
 const doing = (room) => room.action?.label ?? (draftsOf(room).length ? 'writing…' : '');
 function paintRow(room) {
   if (!room.row) return;
-  fillRow(room.row, sorted(room).at(-1), unread(room), doing(room));
+  fillRow(room.row, sorted(room).at(-1), unread(room), doing(room), isStranger(room) ? `${meIn(room).first_name} writes to ${state.bot.first_name}` : undefined);
   room.row.setAttribute('aria-current', String(room === state.open));
 }
 function paintForum(chat) {
@@ -49,8 +51,9 @@ function paintHeader() {
     $('face').replaceChildren(faceOf(room));
   }
   $('title').textContent = room.title;
+  paintStranger(room);
   const members = `${chat.members?.length ?? 0} members`;
-  const calmText = !isGroup(room) ? `bot · @${state.bot.username}` : chat.is_forum ? `${chat.title} · ${members}` : `${members}: ${(chat.members ?? []).map((member) => member.first_name).join(', ')}`;
+  const calmText = isStranger(room) ? `bot · you are ${meIn(room).first_name}` : !isGroup(room) ? `bot · @${state.bot.username}` : chat.is_forum ? `${chat.title} · ${members}` : `${members}: ${(chat.members ?? []).map((member) => member.first_name).join(', ')}`;
   const live = doing(room) && (isGroup(room) ? `${state.bot.first_name} is ${doing(room)}` : doing(room));
   $('status').textContent = !state.online ? 'connecting…' : live || calmText;
   $('status').classList.toggle('live', Boolean(live));
@@ -62,7 +65,7 @@ function route() {
   const room = wanted ?? (phone.matches ? null : state.open ?? state.rooms.values().next().value);
   $('app').dataset.view = wanted ? 'chat' : 'list';
   if (room === state.open && room) return schedule();
-  if (state.open) state.open.input = $('input').value;
+  if (state.open) { stopEditing(state.open); state.open.input = $('input').value; }
   state.open = room ?? null;
   if (!room) return schedule();
   for (const { node } of room.nodes.values()) node.classList.remove('enter');

@@ -26,13 +26,15 @@ function nodeOf(room, m) {
   const had = room.nodes.get(m.message_id);
   const quote = quoted(room, m);
   const reactions = room.reactions.get(m.message_id) ?? m.reactions;
-  if (had && had.m === m && had.quote === quote && had.reactions === reactions) return had.node;
+  const [votes, speaker] = [room.votes.get(m.message_id), speakerOf(room.chat).id];
+  const parts = [m, quote, reactions, votes, speaker];
+  if (had && parts.every((part, i) => part === had.parts[i])) return had.node;
   const node = isService(m)
     ? el('div.pill', { tabIndex: -1 }, serviceText(m))
     : shell(room, m.from ?? m.sender_chat, m, bubble(room, m, quote, reactions, had), keyboard(room, m));
   node.dataset.id = m.message_id;
   if (had?.node.contains(document.activeElement)) keepFocus(node);
-  room.nodes.set(m.message_id, { m, quote, reactions, node });
+  room.nodes.set(m.message_id, { parts, reactions, node });
   return node;
 }
 /** An edit must not throw a keyboard user out of the card whose button was just pressed. */
@@ -43,32 +45,28 @@ function keepFocus(node) {
 }
 /** Row, avatar and column around a bubble; `m` is missing for a draft. */
 function shell(room, from, m, inside, keys) {
-  const out = from?.id === state.me.id;
+  const out = isOwn(room, from);
   const column = el('div.col', null, inside);
   if (keys) column.append(keys);
   const node = el(`div.msg${out ? '.out' : ''}`, { tabIndex: -1 });
   if (!out && isGroup(room)) node.append(avatar(from?.id, nameOf(from)));
   node.append(column);
   if (!m) return node;
-  const reply = el('button.side.reply', { type: 'button', tabIndex: -1, title: 'Reply', 'aria-label': 'Reply', onclick: () => replyTo(room, m) }, icon('reply'));
-  inside.append(reply);
+  const side = (label, name, onclick) => el('button', { type: 'button', tabIndex: -1, title: label, 'aria-label': label, onclick }, icon(name));
+  inside.append(el('div.side.tools', null, side('Reply', 'reply', () => replyTo(room, m)), side('More', 'more', (event) => openActs(room, m, event))));
   inside.ondblclick = (event) => {
     if (event.target.closest('a, button, pre, [role=button]')) return;
     getSelection().removeAllRanges();
     replyTo(room, m);
   };
-  longPress(inside, () => replyTo(room, m));
+  inside.oncontextmenu = (event) => { if (!event.target.closest('a')) { event.preventDefault(); openActs(room, m, event); } };
+  // Where nothing hovers, a tap on a message offers what can be done with it.
+  inside.onclick = (event) => { if (touch.matches && !event.target.closest('a, button, pre, [role=button]')) openActs(room, m, event); };
   return node;
-}
-function longPress(node, run) {
-  let timer;
-  const stop = () => clearTimeout(timer);
-  node.addEventListener('touchstart', () => { stop(); timer = setTimeout(run, 480); }, { passive: true });
-  for (const name of ['touchend', 'touchmove', 'touchcancel']) node.addEventListener(name, stop, { passive: true });
 }
 function bubble(room, m, quote, reactions, had) {
   const text = m.text ?? m.caption;
-  const meta = el('span.meta', null, m.edit_date ? el('span', null, 'edited') : null, el('time', null, time(m.date)), m.from?.id === state.me.id ? icon('ticks') : null);
+  const meta = el('span.meta', null, m.edit_date ? el('span', null, 'edited') : null, el('time', null, time(m.date)), isOwn(room, m.from) ? icon('ticks') : null);
   const ghost = meta.cloneNode(true);
   ghost.classList.add('ghost');
   ghost.setAttribute('aria-hidden', 'true');
@@ -79,59 +77,18 @@ function bubble(room, m, quote, reactions, had) {
     const lost = entities.filter((entity) => !fits(entity, text));
     if (lost.length) node.append(el('div.fault', null, `⚠ outside the text: ${lost.map((e) => `${e.type} ${e.offset}+${e.length}`).join(', ')}`));
   }
-  if (reactions?.length) node.append(reactionRow(reactions, ghost, had));
+  if (reactions?.length) node.append(reactionRow(room, m, reactions, ghost, had));
   else if (!text && !m.photo) (node.querySelector('.votes') ?? node.appendChild(el('div.tail'))).append(ghost);
   node.classList.toggle('bare', Boolean(m.photo) && !text && !reactions?.length);
   node.append(meta);
   return node;
 }
 function nameLine(room, from) {
-  if (!isGroup(room) || from?.id === state.me.id) return null;
+  if (!isGroup(room) || isOwn(room, from)) return null;
   return el(`div.name.${from?.id === state.bot.id ? 't5' : tone(from?.id)}`, null, nameOf(from), from?.is_bot || from?.id === state.bot.id ? el('small', null, 'bot') : null);
 }
 function quoteBox(room, target) {
   const own = target.from?.id === state.bot.id ? 't5' : tone(target.from?.id);
   const box = el(`span.quote.${own}`, null, el('b.clip', null, nameOf(target.from)), el('span.clip', null, summary(target)));
   return act(box, null, () => jumpTo(room, target.message_id));
-}
-function media(room, m) {
-  if (m.photo) {
-    const size = m.photo.at?.(-1) ?? {};
-    const card = el('div.photo', { role: 'img', 'aria-label': 'Photo' }, icon('image'), size.width ? `${size.width} × ${size.height}` : 'Photo');
-    if (size.width) card.style.setProperty('--ratio', Math.min(2.2, Math.max(.8, size.width / size.height)));
-    return card;
-  }
-  if (m.document) {
-    const name = m.document.file_name ?? 'File';
-    const kind = name.includes('.') ? name.split('.').pop().slice(0, 4) : 'file';
-    return el('div.file', null, el('span.kind', { 'aria-hidden': 'true' }, kind), el('div', null, el('b', null, name), el('small', null, [bytes(m.document.file_size), m.document.mime_type].filter(Boolean).join(' · '))));
-  }
-  if (m.dice) return el('div.dice', { role: 'img', 'aria-label': `${m.dice.emoji} shows ${m.dice.value}` }, m.dice.emoji, el('b', null, String(m.dice.value)));
-  return m.poll ? pollBox(room, m.poll) : null;
-}
-function bytes(size) {
-  if (size == null) return '';
-  const step = size < 1024 ? 0 : size < 1048576 ? 1 : 2;
-  return `${(size / 1024 ** step).toFixed(step && size / 1024 ** step < 10 ? 1 : 0)} ${['B', 'KB', 'MB'][step]}`;
-}
-function pollBox(room, poll) {
-  const total = poll.total_voter_count ?? 0;
-  const right = poll.correct_option_ids ?? [poll.correct_option_id];
-  const options = (poll.options ?? []).map((option, i) => {
-    const share = total ? Math.round((option.voter_count ?? 0) / total * 100) : 0;
-    const row = el(`li${right.includes(i) ? '.right' : ''}`, null, total ? el('em', null, `${share}%`) : el('i', { 'aria-hidden': 'true' }), el('span', null, rich(room, option.text, option.text_entities)));
-    if (total) { row.append(el('u')); row.lastChild.style.setProperty('--share', `${share}%`); }
-    return row;
-  });
-  const kind = [poll.is_closed ? 'Final results' : poll.is_anonymous === false ? 'Public' : 'Anonymous', poll.type === 'quiz' ? 'quiz' : 'poll'];
-  return el('div.poll', null, el('b.text', null, rich(room, poll.question ?? '', poll.question_entities)),
-    el('small', null, (poll.is_closed ? kind[0] : kind.join(' ')) + (poll.allows_multiple_answers ? ' · several answers' : '')),
-    el('ul', null, ...options), el('span.votes', null, total ? `${total} vote${total > 1 ? 's' : ''}` : 'No votes yet'));
-}
-function reactionRow(reactions, ghost, had) {
-  const counts = new Map();
-  for (const reaction of reactions) counts.set(reaction.emoji ?? '★', (counts.get(reaction.emoji ?? '★') ?? 0) + 1);
-  const old = new Set((had?.reactions ?? []).map((reaction) => reaction.emoji));
-  const chips = [...counts].map(([emoji, count]) => el(`span.re${had && !old.has(emoji) ? '.pop' : ''}`, { title: state.bot.first_name }, emoji, count > 1 ? String(count) : avatar(state.bot.id, '')));
-  return el('div.reactions', { 'aria-label': 'Reactions' }, ...chips, ghost);
 }

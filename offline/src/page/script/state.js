@@ -1,7 +1,7 @@
 // ── State ──────────────────────────────────────────────────────────────────────────────────────────
 // A room is what one reads as one conversation: a chat, or a topic of a forum. Its key is `chat` or `chat:thread`.
 const state = {
-  bot: null, me: null, chats: new Map(), rooms: new Map(), open: null, commands: [], online: false,
+  bot: null, me: null, about: {}, chats: new Map(), rooms: new Map(), open: null, commands: [], online: false,
   drafts: new Map(), // `chat:draft` → draft bubble
   busy: new Set(), // keys of inline buttons that wait for their callback answer
   queries: new Map(), // callback_query_id → key of its button
@@ -14,13 +14,17 @@ let lastTop = 0;
 
 const keyOf = (chatId, thread) => (thread ? `${chatId}:${thread}` : `${chatId}`);
 const isGroup = (room) => room.chat.type !== 'private';
+/** Who the visitor is in a room: in the private chat of someone else, that person. */
+const meIn = (room) => room.chat.person ?? state.me;
+const isStranger = (room) => meIn(room).id !== state.me.id;
+const isOwn = (room, from) => from?.id === meIn(room).id;
 function addRoom(chat, thread, title) {
   const key = keyOf(chat.id, thread);
   const old = state.rooms.get(key);
   // A reconnect brings everything anew; what the reader did here (unread mark, unsent text) stays.
   const room = {
-    key, chat, thread, title, messages: new Map(), reactions: new Map(), nodes: new Map(), days: new Map(), hints: null,
-    readUpTo: old?.readUpTo, seenUpTo: 0, action: null, input: old?.input ?? '', replyTo: null, noChips: old?.noChips ?? false, row: null,
+    key, chat, thread, title, messages: new Map(), reactions: new Map(), votes: new Map(), ballots: new Map(), nodes: new Map(), days: new Map(), hints: null,
+    readUpTo: old?.readUpTo, seenUpTo: 0, action: null, input: old?.input ?? '', replyTo: null, editing: null, attached: old?.attached ?? null, noChips: old?.noChips ?? false, row: null,
   };
   state.rooms.set(key, room);
   return room;
@@ -39,8 +43,8 @@ function roomFor(chatId, thread) {
 }
 const sorted = (room) => [...room.messages.values()].sort((a, b) => a.message_id - b.message_id);
 const lastId = (room) => Math.max(0, ...room.messages.keys());
-const unread = (room) => sorted(room).filter((m) => m.message_id > (room.readUpTo ?? 0) && m.from?.id !== state.me.id).length;
-const speakerOf = (chat) => chat.members?.find((member) => member.id === chat.speaker) ?? state.me;
+const unread = (room) => sorted(room).filter((m) => m.message_id > (room.readUpTo ?? 0) && !isOwn(room, m.from)).length;
+const speakerOf = (chat) => chat.members?.find((member) => member.id === chat.speaker) ?? chat.person ?? state.me;
 const roomOfMessage = (chatId, messageId) => [...state.rooms.values()].find((room) => room.chat.id === chatId && room.messages.has(messageId));
 /** Everything the bot does in a room shows that it has read what was there: the second tick. */
 const markSeen = (room) => { room.seenUpTo = Math.max(room.seenUpTo, lastId(room)); };

@@ -1,13 +1,15 @@
 // ── Stream ─────────────────────────────────────────────────────────────────────────────────────────
 function onHello(hello) {
   const key = state.open?.key;
-  if (state.open) state.open.input = $('input').value;
+  if (state.open) { stopEditing(state.open); state.open.input = $('input').value; }
   const speakers = new Map([...state.chats.values()].map((chat) => [chat.id, chat.speaker]));
   const before = new Map(state.rooms);
-  Object.assign(state, { bot: hello.bot, me: hello.me, commands: hello.commands ?? [], online: true, open: null });
+  Object.assign(state, { bot: hello.bot, me: hello.me, about: { notice: hello.notice, real: hello.real, stand_in: hello.stand_in }, commands: hello.commands ?? [], online: true, open: null });
   delete $('chips').dataset.mark; // its buttons belong to the rooms of before
   for (const store of [state.chats, state.drafts, state.busy, state.queries, state.answers]) store.clear();
-  for (const chat of hello.chats) {
+  // The chat of another person comes last: it is not one of the visitor's.
+  const isOthers = (chat) => Boolean(chat.person && !chat.person.is_me);
+  for (const chat of hello.chats.sort((a, b) => isOthers(a) - isOthers(b))) {
     state.chats.set(chat.id, { ...chat, title: chat.title ?? hello.bot.first_name, topics: [...(chat.topics ?? [])], speaker: speakers.get(chat.id) });
   }
   const rooms = [...state.chats.values()].flatMap((chat) => [
@@ -20,6 +22,7 @@ function onHello(hello) {
   buildList();
   for (const m of hello.messages ?? []) onMessage(m, false);
   for (const r of hello.reactions ?? []) roomOfMessage(r.chat_id, r.message_id)?.reactions.set(r.message_id, r.reactions);
+  for (const v of hello.votes ?? []) roomOfMessage(v.chat_id, v.message_id)?.votes.set(v.message_id, v.votes);
   for (const room of state.rooms.values()) room.readUpTo ??= lastId(room);
   $('items').replaceChildren();
   state.open = state.rooms.get(key) ?? null;
@@ -42,7 +45,7 @@ function onMessage(m, live = true) {
   if (isNew && room === state.open) {
     // A message that takes a draft's place is already on the screen: it must not enter again.
     if (!replaces) nodeOf(room, m).classList.add('enter');
-    if (m.from?.id !== state.me.id) announce(`${nameOf(m.from)}: ${summary(m)}`);
+    if (!isOwn(room, m.from)) announce(`${nameOf(m.from)}: ${summary(m)}`);
   }
   schedule();
 }
@@ -51,14 +54,16 @@ function onDeleted({ chat_id, message_id }) {
   if (!room) return;
   room.messages.delete(message_id);
   room.nodes.delete(message_id);
-  if (room.replyTo?.message_id === message_id) { room.replyTo = null; if (room === state.open) paintComposer(); }
+  if (room.editing?.message_id === message_id) stopEditing(room);
+  if (room.replyTo?.message_id === message_id) room.replyTo = null;
+  if (room === state.open) paintComposer();
   schedule();
 }
 function onReaction({ chat_id, message_id, reactions }) {
   const room = roomOfMessage(chat_id, message_id);
   if (!room) return;
   room.reactions.set(message_id, reactions ?? []);
-  markSeen(room);
+  if (reactions?.some(({ from }) => from === state.bot.id)) markSeen(room);
   schedule();
 }
 const ACTIONS = { upload_photo: 'sending a photo…', upload_document: 'sending a file…', upload_video: 'sending a video…', record_voice: 'recording…', upload_voice: 'sending a voice message…',
@@ -73,7 +78,7 @@ function onAction({ chat_id, message_thread_id, action }) {
 }
 function endAction(room) { clearTimeout(room.action?.timer); room.action = null; }
 const EVENTS = {
-  hello: onHello, message: onMessage, deleted: onDeleted, draft: onDraft, draft_gone: onDraftGone, reaction: onReaction, chat_action: onAction,
+  hello: onHello, message: onMessage, deleted: onDeleted, draft: onDraft, draft_gone: onDraftGone, reaction: onReaction, votes: onVotes, chat_action: onAction,
   callback_answer: answered, call: onCall,
   commands: ({ commands }) => { state.commands = commands; },
 };

@@ -1,0 +1,156 @@
+// The chat page in a browser, as a visitor sees it; collects every fault that is seen on the way.
+
+/** How long anything may take before it counts as not coming: far longer than it takes on a busy machine. */
+const PATIENCE_MS = 30_000;
+
+export class View {
+  faults = [];
+  // While the demo is down or refuses on purpose, the browser's own complaints are no fault.
+  expectsRefusal = false;
+
+  static async open(browser, demo, { name, width, height, dark, phone = false }) {
+    const context = await browser.newContext({
+      viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', hasTouch: phone, isMobile: phone, reducedMotion: 'reduce',
+    });
+    const view = new View();
+    Object.assign(view, { name, demo, context, phone, page: await context.newPage() });
+    view.#watch();
+    await view.page.goto(demo.url);
+    await view.page.locator('#rooms .row').first().waitFor();
+    if (phone) await view.openRoom('Figaro');
+    await view.settled();
+    return view;
+  }
+
+  #watch() {
+    const { page } = this;
+    const fault = (text) => { if (!this.expectsRefusal) this.fault(text); };
+    page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) fault(`console: ${message.text()}`); });
+    page.on('pageerror', (error) => this.fault(`error: ${error.stack}`));
+    page.on('requestfailed', (request) => {
+      if (!this.closing) fault(`request failed: ${request.url()} ${request.failure()?.errorText}`);
+    });
+    page.on('response', (response) => { if (response.status() >= 400) fault(`${response.status()} for ${response.url()}`); });
+  }
+
+  fault(text) { this.faults.push(`${this.name}: ${text}`); }
+
+  async close() {
+    this.closing = true;
+    await this.context.close();
+  }
+
+  /** A row of the list by its title. On a phone it is behind the Back button. */
+  async openRoom(title) {
+    const back = this.page.locator('#back');
+    if (await back.isVisible()) await back.click();
+    await this.page.locator('#rooms .row').filter({ has: this.page.locator('.title', { hasText: new RegExp(`^${title}$`) }) }).first().click();
+    await this.page.locator('#composer').waitFor();
+  }
+
+  /** What a visitor sees of the talk: texts, buttons, toasts, what is open, where the page is. Waiting wheels do not count. */
+  seen() {
+    return this.page.evaluate(() => {
+      const words = (node) => `${node.dataset.id ?? ''} ${node.innerText}`;
+      const list = (selector) => [...document.querySelectorAll(selector)];
+      return JSON.stringify([
+        list('#items [data-id]').map(words), list('.re, .key').map((node) => node.innerText + node.getAttribute('aria-pressed')),
+        list('.toast').map(words), list('dialog[open]').map(words), list('#acts:popover-open, #menu:not([hidden])').map(words),
+        list('#replybar:not([hidden]), #attachbar:not([hidden]), #parts:not([hidden]), #stranger:not([hidden])').map(words),
+        document.getElementById('input').value, location.hash, document.documentElement.dataset.theme ?? '', document.getElementById('app').dataset.view,
+        document.getElementById('calls').hidden, document.getElementById('chips').hidden,
+        list('.choice').map((node) => node.getAttribute('aria-pressed')), list('.spoiler.open').length, list('blockquote.open').length,
+        list('#callrows details[open]').length, list('#callrows details').filter((node) => node.hidden).length,
+      ]);
+    });
+  }
+
+  /** Waits until nothing is on its way: no draft, no waiting button, and nothing changes for a moment. */
+  async settled() {
+    const until = Date.now() + PATIENCE_MS;
+    for (let last = ''; Date.now() < until;) {
+      await this.page.waitForFunction(() => !document.querySelector('.draft:not(.ended), .key.busy'), null, { timeout: PATIENCE_MS });
+      const now = await this.seen();
+      if (now === last) return;
+      last = now;
+      await this.page.waitForTimeout(400);
+    }
+    this.fault('the page does not come to rest');
+  }
+
+  /** Does something that must change what is seen; a fault if it does not. */
+  async changes(what, act, patience = PATIENCE_MS) {
+    await this.page.waitForFunction(() => !document.querySelector('.toast'));
+    const before = await this.seen();
+    await act();
+    const until = Date.now() + patience;
+    while (Date.now() < until) {
+      if (await this.seen() !== before) return true;
+      await this.page.waitForTimeout(50);
+    }
+    this.fault(`nothing comes of ${what}`);
+    return false;
+  }
+
+  /** Sends a text and gives the newest message of the bot that comes for it. */
+  async say(text, answered = true) {
+    const last = await this.lastId();
+    await this.page.locator('#input').fill(text);
+    await this.page.locator('#send').click();
+    return answered ? this.answer(last, text) : null;
+  }
+
+  /** The id of the first message of someone else after this one, once all has come to rest. */
+  async answer(last, what) {
+    const found = await this.page.waitForFunction(
+      (last) => [...document.querySelectorAll('#items .msg:not(.out)[data-id]')].map((node) => Number(node.dataset.id)).find((id) => id > last),
+      last, { timeout: PATIENCE_MS },
+    ).catch(() => null);
+    if (!found) { this.fault(`no answer to “${what}”`); return null; }
+    await this.settled();
+    return found.jsonValue();
+  }
+
+  lastId() {
+    return this.page.evaluate(() => Math.max(0, ...[...document.querySelectorAll('#items [data-id]')].map((node) => Number(node.dataset.id))));
+  }
+
+  bubble(id) { return this.page.locator(`#items [data-id="${id}"]`); }
+
+  /** The menu of a message: at a phone by a tap, elsewhere by the second mouse button. */
+  async acts(id) {
+    const bubble = this.bubble(id).locator('.bubble');
+    await bubble.scrollIntoViewIfNeeded();
+    const at = { position: { x: 4, y: 4 } };
+    await (this.phone ? bubble.tap(at) : bubble.click({ button: 'right', ...at }));
+    await this.page.locator('#acts:popover-open').waitFor();
+    return this.page.locator('#acts');
+  }
+
+  /** Looks for what must never be there: JSON in a bubble or a toast, or something wider than the window. */
+  async look(where) {
+    const found = await this.page.evaluate(() => {
+      const faults = [];
+      const texts = [...document.querySelectorAll('.bubble, .toast, .pill, dialog[open], .empty')];
+      for (const node of texts) {
+        const text = node.innerText.trim();
+        // What stands in a code block is meant to be code.
+        const own = [...node.querySelectorAll('pre')].reduce((rest, pre) => rest.replace(pre.innerText, ''), text);
+        if (/^[[{][\s\S]*[\]}]$/.test(own) || /\{\s*"[^"]*"\s*:/.test(own) || /\[object |undefined|NaN/.test(own)) faults.push(`looks like data: ${text.slice(0, 120)}`);
+      }
+      const isSeen = (node) => node.checkVisibility() && !node.closest('.sr, #chips, pre');
+      const wide = [...document.querySelectorAll('#app *')].filter((node) => isSeen(node) && node.getBoundingClientRect().right > innerWidth + 1);
+      if (document.scrollingElement.scrollWidth > innerWidth || wide.length) faults.push(`wider than the window: ${wide.map((node) => node.id || node.className).slice(0, 3)}`);
+      const dumb = [...document.querySelectorAll('button, a')].filter((node) => isSeen(node) && !node.innerText.trim() && !node.ariaLabel && !node.title && !node.querySelector('img[alt]'));
+      if (dumb.length) faults.push(`a button without a name: ${dumb[0].outerHTML.slice(0, 120)}`);
+      return faults;
+    });
+    for (const fault of found) this.fault(`${where}: ${fault}`);
+  }
+
+  async picture(what) {
+    await this.look(what);
+    const folder = process.env.SCREENSHOTS;
+    if (folder) await this.page.screenshot({ path: `${folder}/${this.name}-${what}.png` });
+  }
+}
