@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 
 use crate::check::{refused, words};
 use crate::support::bot::Recipe;
+use crate::support::demo::{Demo, recipe};
 use crate::support::{TIMEOUT, World, proc};
 
 /// Reads the demo's events until the bot says something with these words in the chat.
@@ -72,6 +73,27 @@ async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
     assert_eq!(proc::with_words(&url[..url.len() - 1]), Vec::<u32>::new(), "left running");
     let left: Vec<_> = fs::read_dir(world.folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_stranger_at_the_page_is_one_and_a_search_is_seen() {
+    let world = World::new().await;
+    let demo = Demo::start(world.folder.path(), &recipe(&world)).await;
+    let hello = demo.hello().await;
+    let chats = hello["chats"].as_array().unwrap().iter();
+    let people: Vec<&Value> = chats.map(|chat| &chat["person"]).filter(|person| !person.is_null()).collect();
+    let [sam, alex] = people.as_slice() else { panic!("two people: {people:?}") };
+    assert_eq!((&sam["is_me"], &alex["is_me"]), (&json!(false), &json!(true)));
+    let sam = sam["id"].as_i64().unwrap();
+    let told = demo.event("message", |message| {
+        let is_it = message["chat"]["id"] == sam && message["from"]["is_bot"] == true;
+        is_it.then(|| message["text"].as_str().unwrap().to_owned())
+    });
+    let (told, ()) = tokio::join!(told, demo.say_as(sam, "hello?"));
+    assert!(told.starts_with("This bot is private.") && told.ends_with(&sam.to_string()), "{told}");
+    let searching = demo.event("draft", |draft| draft["text"].as_str()?.starts_with('🔎').then_some(()));
+    tokio::join!(searching, demo.say("search the web for wigs"));
+    demo.stop().await;
 }
 
 #[tokio::test]

@@ -14,37 +14,50 @@ const keysOf = (view, id) => view.bubble(id).locator('button.key').evaluateAll((
 const cardSince = (view, id) => view.page.evaluate((id) => Math.max(0, ...[...document.querySelectorAll('#items [data-id]')]
   .filter((node) => node.querySelector('button.key')).map((node) => Number(node.dataset.id)).filter((each) => each >= id)), id);
 
+/** So often a button is looked for behind others; then what was done meanwhile has taken it away. */
+const MAX_SEARCHES = 4;
+
 class Crawl {
   pressed = new Set();
-  // What was found behind a button, by its kind.
+  // What was last found behind a button, by its kind.
   behind = new Map();
+  searches = new Map();
 
   constructor(view) { this.view = view; }
 
-  isDone(kind, seen = new Set()) {
-    if (!this.pressed.has(kind)) return false;
-    if (seen.has(kind)) return true;
-    seen.add(kind);
-    return [...(this.behind.get(kind) ?? [])].every((other) => this.isDone(other, seen));
+  isLeft(kind) { return !this.pressed.has(kind) && (this.searches.get(kind) ?? 0) < MAX_SEARCHES; }
+
+  /** How many presses it is from a button to one that is left, and which; nothing if there is none behind it. */
+  way(from) {
+    let row = [from];
+    const known = new Set(row);
+    for (let length = 0; row.length; length += 1) {
+      const left = row.find((kind) => this.isLeft(kind));
+      if (left) return { length, left };
+      row = row.flatMap((kind) => this.behind.get(kind) ?? []).filter((kind) => !known.has(kind) && known.add(kind));
+    }
+    return null;
   }
 
-  /** Presses a button of a card that was not pressed, or has such behind it; gives the card that is there then. */
+  /** Presses the button of a card that leads soonest to one that was not pressed; gives the card that is there then. */
   async step(command, id) {
     const { view } = this;
     const keys = await keysOf(view, id);
-    const at = [keys.findIndex((key) => !this.pressed.has(kindOf(key))), keys.findIndex((key) => !this.isDone(kindOf(key)))].find((at) => at >= 0);
-    if (at === undefined) return 0;
+    const ways = keys.map((key, at) => ({ at, ...this.way(kindOf(key)) })).filter((way) => way.left);
+    if (!ways.length) return 0;
+    const { at, length, left } = ways.sort((a, b) => a.length - b.length)[0];
+    if (length) this.searches.set(left, (this.searches.get(left) ?? 0) + 1);
     const kind = kindOf(keys[at]);
     this.pressed.add(kind);
     const last = await view.lastId();
-    await view.changes(`${command} › ${keys[at].label} (${kind})`, () => view.bubble(id).locator('button.key').nth(at).click());
-    await view.settled();
+    await view.changes(`${command} › ${keys[at].label} (${kind})`, () => view.bubble(id).locator('button.key').nth(at).click(), 10_000);
+    // The bot may change its card a second after it has answered the press: it keeps to Telegram's pace.
+    await view.settled(1300);
     await view.look(`${command} › ${keys[at].label}`);
     const alert = view.page.locator('#alert[open] button');
     if (await alert.isVisible()) await alert.click();
     const next = (await cardSince(view, last + 1)) || ((await keysOf(view, id)).length ? id : 0);
-    const found = next ? (await keysOf(view, next)).map(kindOf) : [];
-    this.behind.set(kind, new Set([...(this.behind.get(kind) ?? []), ...found]));
+    this.behind.set(kind, next ? (await keysOf(view, next)).map(kindOf) : []);
     return next;
   }
 }
@@ -56,7 +69,8 @@ export async function cards(view) {
   await view.page.keyboard.press('Escape');
   if (commands.length < 8) view.fault(`few commands: ${commands}`);
   const crawl = new Crawl(view);
-  for (const command of ['/start', ...commands, 'choose']) {
+  // The owner's commands are in no list.
+  for (const command of ['/start', ...commands, '/allow', '/deny', 'choose']) {
     let presses = 0;
     for (let goesOn = true; goesOn && presses < MAX_PRESSES;) {
       goesOn = false;
@@ -71,5 +85,7 @@ export async function cards(view) {
     if (presses === MAX_PRESSES) view.fault(`${command}: no end of buttons`);
   }
   if (crawl.pressed.size < 20) view.fault(`few buttons: ${[...crawl.pressed]}`);
+  const refused = await view.page.locator('#callrows .err').evaluateAll((calls) => calls.map((call) => call.textContent));
+  for (const call of refused) view.fault(`Telegram refused a call: ${call.slice(0, 200)}`);
   console.log(`${view.name}: ${crawl.pressed.size} kinds of buttons`);
 }

@@ -15,6 +15,12 @@ export class View {
     const view = new View();
     Object.assign(view, { name, demo, context, phone, page: await context.newPage() });
     view.#watch();
+    // A toast goes by itself, which is no answer to anything: they are counted as they come.
+    await view.page.addInitScript(() => {
+      window.toastsShown = 0;
+      const count = (changes) => { window.toastsShown += changes.flatMap((change) => [...change.addedNodes]).filter((node) => node.classList?.contains('toast')).length; };
+      new MutationObserver(count).observe(document, { childList: true, subtree: true });
+    });
     await view.page.goto(demo.url);
     await view.page.locator('#rooms .row').first().waitFor();
     if (phone) await view.openRoom('Figaro');
@@ -33,7 +39,7 @@ export class View {
     page.on('response', (response) => { if (response.status() >= 400) fault(`${response.status()} for ${response.url()}`); });
   }
 
-  fault(text) { this.faults.push(`${this.name}: ${text}`); }
+  fault(text) { this.faults.push(`${this.name}: ${text}${this.doing ? ` (at ${this.doing})` : ''}`); }
 
   async close() {
     this.closing = true;
@@ -55,7 +61,7 @@ export class View {
       const list = (selector) => [...document.querySelectorAll(selector)];
       return JSON.stringify([
         list('#items [data-id]').map(words), list('.re, .key').map((node) => node.innerText + node.getAttribute('aria-pressed')),
-        list('.toast').map(words), list('dialog[open]').map(words), list('#acts:popover-open, #menu:not([hidden])').map(words),
+        window.toastsShown, list('dialog[open]').map(words), list('#acts:popover-open, #menu:not([hidden])').map(words),
         list('#replybar:not([hidden]), #attachbar:not([hidden]), #parts:not([hidden]), #stranger:not([hidden])').map(words),
         document.getElementById('input').value, location.hash, document.documentElement.dataset.theme ?? '', document.getElementById('app').dataset.view,
         document.getElementById('calls').hidden, document.getElementById('chips').hidden,
@@ -65,22 +71,22 @@ export class View {
     });
   }
 
-  /** Waits until nothing is on its way: no draft, no waiting button, and nothing changes for a moment. */
-  async settled() {
+  /** Waits until nothing is on its way: no draft, no waiting button, and nothing changes for a moment of so many ms. */
+  async settled(moment = 250) {
     const until = Date.now() + PATIENCE_MS;
     for (let last = ''; Date.now() < until;) {
       await this.page.waitForFunction(() => !document.querySelector('.draft:not(.ended), .key.busy'), null, { timeout: PATIENCE_MS });
       const now = await this.seen();
       if (now === last) return;
       last = now;
-      await this.page.waitForTimeout(400);
+      await this.page.waitForTimeout(moment);
     }
     this.fault('the page does not come to rest');
   }
 
   /** Does something that must change what is seen; a fault if it does not. */
   async changes(what, act, patience = PATIENCE_MS) {
-    await this.page.waitForFunction(() => !document.querySelector('.toast'));
+    this.doing = what;
     const before = await this.seen();
     await act();
     const until = Date.now() + patience;
@@ -94,6 +100,7 @@ export class View {
 
   /** Sends a text and gives the newest message of the bot that comes for it. */
   async say(text, answered = true) {
+    this.doing = text.slice(0, 60);
     const last = await this.lastId();
     await this.page.locator('#input').fill(text);
     await this.page.locator('#send').click();
@@ -138,7 +145,7 @@ export class View {
         const own = [...node.querySelectorAll('pre')].reduce((rest, pre) => rest.replace(pre.innerText, ''), text);
         if (/^[[{][\s\S]*[\]}]$/.test(own) || /\{\s*"[^"]*"\s*:/.test(own) || /\[object |undefined|NaN/.test(own)) faults.push(`looks like data: ${text.slice(0, 120)}`);
       }
-      const isSeen = (node) => node.checkVisibility() && !node.closest('.sr, #chips, pre');
+      const isSeen = (node) => node.checkVisibility({ visibilityProperty: true }) && !node.closest('.sr, #chips, pre');
       const wide = [...document.querySelectorAll('#app *')].filter((node) => isSeen(node) && node.getBoundingClientRect().right > innerWidth + 1);
       if (document.scrollingElement.scrollWidth > innerWidth || wide.length) faults.push(`wider than the window: ${wide.map((node) => node.id || node.className).slice(0, 3)}`);
       const dumb = [...document.querySelectorAll('button, a')].filter((node) => isSeen(node) && !node.innerText.trim() && !node.ariaLabel && !node.title && !node.querySelector('img[alt]'));

@@ -136,10 +136,15 @@ impl Demo {
 
     /// Alex says something in the private chat.
     pub async fn say(&self, text: &str) {
-        self.does("send", &json!({"chat_id": ALEX, "from": ALEX, "text": text})).await.unwrap();
+        self.say_as(ALEX, text).await;
     }
 
-    /// Alex does something at the page: `send`, `press` or `stop`. Gives the page's answer, or why it cannot be done.
+    /// Somebody says something in their private chat.
+    pub async fn say_as(&self, person: i64, text: &str) {
+        self.does("send", &json!({"chat_id": person, "from": person, "text": text})).await.unwrap();
+    }
+
+    /// Somebody does something at the page: `send`, `press` or `stop`. Gives the page's answer, or why it cannot be done.
     pub async fn does(&self, what: &str, body: &Value) -> Result<Value, String> {
         let done = self.http.post(format!("{}demo/{what}", self.url)).json(body).send().await.unwrap();
         if done.status().is_success() {
