@@ -11,16 +11,21 @@ use super::say::SentByPerson;
 use super::state::State;
 use super::world::Chat;
 
+/// Who does something, and to which message.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Act {
+    /// The user id.
+    pub(super) from: i64,
+    /// The chat of the message.
+    pub(super) chat: i64,
+    /// Its `message_id`.
+    pub(super) message_id: i64,
+}
+
 /// A person changes the text of an own message, or its caption. `now` is in Unix time. An error if that person has no such
 /// message, or it has neither.
-pub(super) fn edit(
-    state: &mut State,
-    from: i64,
-    chat: i64,
-    message_id: i64,
-    text: &str,
-    now: i64,
-) -> Possible<SentByPerson> {
+pub(super) fn edit(state: &mut State, act: Act, text: &str, now: i64) -> Possible<SentByPerson> {
+    let Act { from, chat, message_id } = act;
     let found = chat_mut(state, chat)?.messages.get(&message_id).cloned();
     let Some(mut message) = found.filter(|m| m["from"]["id"] == from) else {
         return no("only one's own messages can be edited");
@@ -41,7 +46,8 @@ pub(super) fn edit(
 
 /// A person deletes a message for everybody: in a private chat any, in a group an own one, as an administrator any. A bot
 /// is not told. An error if there is no such message, or the person may not.
-pub(super) fn delete(state: &mut State, from: i64, chat: i64, message_id: i64) -> Possible<()> {
+pub(super) fn delete(state: &mut State, act: Act) -> Possible<()> {
+    let Act { from, chat, message_id } = act;
     let place = in_chat(state, from, chat)?;
     let Some(message) = place.messages.get(&message_id) else {
         return no("that message is not there any more");
@@ -56,14 +62,8 @@ pub(super) fn delete(state: &mut State, from: i64, chat: i64, message_id: i64) -
 /// A person sets the one reaction to a message, or takes it away. `now` is in Unix time. The bot is told in a private chat,
 /// and in a group where it is an administrator, if it asked for such updates. An error if there is no such message, or
 /// Telegram has no such reaction.
-pub(super) fn react(
-    state: &mut State,
-    from: i64,
-    chat: i64,
-    message_id: i64,
-    emoji: Option<&str>,
-    now: i64,
-) -> Possible<()> {
+pub(super) fn react(state: &mut State, act: Act, emoji: Option<&str>, now: i64) -> Possible<()> {
+    let Act { from, chat, message_id } = act;
     let user = known(state, from)?.json();
     let bot = state.world.bot.id;
     let place = in_chat(state, from, chat)?;
@@ -106,13 +106,8 @@ pub(super) fn reactions() -> impl Iterator<Item = &'static str> {
 /// A person votes for these options of a poll, by their places; for none takes the vote back. The results count it at
 /// once. The bot is told of the new state of its own polls, and who voted how where that is public. An error if there is
 /// no such open poll, or it does not take such a vote.
-pub(super) fn vote(
-    state: &mut State,
-    from: i64,
-    chat: i64,
-    message_id: i64,
-    chosen: &[usize],
-) -> Possible<()> {
+pub(super) fn vote(state: &mut State, act: Act, chosen: &[usize]) -> Possible<()> {
+    let Act { from, chat, message_id } = act;
     let user = known(state, from)?.json();
     let bot = state.world.bot.id;
     let place = in_chat(state, from, chat)?;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::OfflineTelegram;
-use super::super::amend;
+use super::super::amend::{self, Act};
 use super::super::people;
 use super::super::possible::{Possible, chat_mut, no};
 use super::super::say::SentByPerson;
@@ -17,7 +17,7 @@ impl OfflineTelegram {
     /// There is no such message of that person.
     pub fn edit(&self, from: i64, chat: i64, message_id: i64, text: &str) -> Possible<SentByPerson> {
         let now = self.shared.now().timestamp();
-        self.shared.change(|state| amend::edit(state, from, chat, message_id, text, now))
+        self.shared.change(|state| amend::edit(state, Act { from, chat, message_id }, text, now))
     }
 
     /// Somebody who may do so deletes a message; a bot is not told.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::amend;
+use super::super::amend::{self, Act};
 use super::super::keep::KeepError;
 use super::super::{Kept, OfflineTelegram, Options, Person, Say};
 use crate::Runtime;
@@ -38,7 +38,8 @@ async fn a_world_goes_on_as_it_was() {
     telegram.shared.change(|state| {
         let chat = state.world.chats.get_mut(&ANN).unwrap();
         chat.reactions.insert(sent.message_id, vec![json!({"type": "emoji", "emoji": "👍"})]);
-        amend::react(state, ANN, ANN, sent.message_id, Some("🔥"), 0).unwrap();
+        let act = Act { from: ANN, chat: ANN, message_id: sent.message_id };
+        amend::react(state, act, Some("🔥"), 0).unwrap();
     });
     let again = Kept::open(folder.path(), Runtime::system().now());
     assert!(matches!(again, Err(KeepError::InUse(_))), "{again:?}");

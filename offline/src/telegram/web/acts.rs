@@ -7,9 +7,11 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::super::amend::{self, Act};
+use super::super::people;
 use super::super::say::Say;
 use super::super::shared::Shared;
-use super::super::{amend, people};
+
 use super::refusal::{answer, refused};
 
 /// As long as a text can be, in UTF-16 units. Clients send a longer one in parts.
@@ -120,28 +122,29 @@ async fn edit(Extract(shared): Extract<Shared>, Json(body): Json<EditBody>) -> R
     if let Some(fault) = fault_of_text(&body.text) {
         return refused(fault);
     }
-    let EditBody { chat_id, message_id, from, text } = body;
+    let EditBody { chat_id: chat, message_id, from, text } = body;
     let now = shared.now().timestamp();
-    let edited = shared.change(|state| amend::edit(state, from, chat_id, message_id, &text, now));
+    let edited = shared.change(|state| amend::edit(state, Act { from, chat, message_id }, &text, now));
     answer(edited.map(|_| json!({})))
 }
 
 async fn delete(Extract(shared): Extract<Shared>, Json(body): Json<DeleteBody>) -> Response {
-    let deleted = shared.change(|state| amend::delete(state, body.from, body.chat_id, body.message_id));
+    let DeleteBody { chat_id: chat, message_id, from } = body;
+    let deleted = shared.change(|state| amend::delete(state, Act { from, chat, message_id }));
     answer(deleted.map(|()| json!({})))
 }
 
 async fn react(Extract(shared): Extract<Shared>, Json(body): Json<ReactBody>) -> Response {
-    let ReactBody { chat_id, message_id, from, emoji } = body;
+    let ReactBody { chat_id: chat, message_id, from, emoji } = body;
+    let act = Act { from, chat, message_id };
     let now = shared.now().timestamp();
-    let reacted =
-        shared.change(|state| amend::react(state, from, chat_id, message_id, emoji.as_deref(), now));
+    let reacted = shared.change(|state| amend::react(state, act, emoji.as_deref(), now));
     answer(reacted.map(|()| json!({})))
 }
 
 async fn vote(Extract(shared): Extract<Shared>, Json(body): Json<VoteBody>) -> Response {
-    let VoteBody { chat_id, message_id, from, options } = body;
-    let voted = shared.change(|state| amend::vote(state, from, chat_id, message_id, &options));
+    let VoteBody { chat_id: chat, message_id, from, options } = body;
+    let voted = shared.change(|state| amend::vote(state, Act { from, chat, message_id }, &options));
     answer(voted.map(|()| json!({})))
 }
 
