@@ -127,7 +127,7 @@ export class View {
   /** The menu of a message: at a phone by a tap, elsewhere by the second mouse button. */
   async acts(id) {
     const bubble = this.bubble(id).locator('.bubble');
-    await bubble.scrollIntoViewIfNeeded();
+    await this.settled(); // a message that changes is drawn anew
     const at = { position: { x: 4, y: 4 } };
     await (this.phone ? bubble.tap(at) : bubble.click({ button: 'right', ...at }));
     await this.page.locator('#acts:popover-open').waitFor();
