@@ -74,6 +74,9 @@ fn entry(task: &Task, prompt: usize) -> Value {
         ("timezone".to_owned(), task.zone.name().into()),
         ("creator".to_owned(), one_line(&task.creator.name, MIN_PROMPT).into()),
     ]);
+    if let Some(title) = &task.title {
+        entry.insert("title".to_owned(), title.as_str().into());
+    }
     entry.extend(state(task));
     if let Some(next) = task.next.filter(|_| task.state == State::Active) {
         entry.insert("next".to_owned(), local(next, task.zone).into());

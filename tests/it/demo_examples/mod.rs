@@ -26,13 +26,13 @@ const ANSWERS: [(&str, &str); 40] = [
     ("where shall we eat", "Where shall we eat? Pizza, soup, salad"),
     ("poll about lunch", "What shall we have for lunch? Pizza, Soup, Salad"),
     ("summarise", "In short: Compound interest is interest"),
-    ("tell me the weather in riga", "⏰ Tell Alex the weather in Riga — every weekday 08:00"),
-    ("tell me the weather", "⏰ Tell Alex the weather — every weekday 08:00"),
+    ("tell me the weather in riga", "⏰ the weather in Riga — every weekday 08:00"),
+    ("tell me the weather", "⏰ the weather — every weekday 08:00"),
     ("in 20 minutes", "⏰ Remind Alex — once"),
-    ("in 1 minute", "⏰ Remind Alex to drink water — once"),
+    ("in 1 minute", "⏰ drink water — once"),
     ("make it 7:30", "07:30 (UTC)"),
-    ("every day at 7:30", "⏰ Tell Alex the weather in Riga — every day 07:30"),
-    ("also in spanish", "⏰ Tell Alex the weather in Riga, also in Spanish — "),
+    ("every day at 7:30", "⏰ the weather in Riga — every day 07:30"),
+    ("also in spanish", "⏰ the weather in Riga — "),
     ("answer me in spanish", "De ahora en adelante respondo en español."),
     ("is scheduled", "This is scheduled here:"),
     ("cancel it", "Cancelled: "),
@@ -44,10 +44,10 @@ const ANSWERS: [(&str, &str); 40] = [
     ("onde comemos na sexta", "Onde comemos na sexta? Na pizzaria, "),
     ("onde vamos comer", "Onde vamos comer? Pizza, sopa, salada"),
     ("resuma", "Em resumo: Juros compostos são juros"),
-    ("me conte o tempo em lisboa", "⏰ Conte a Alex o tempo em Lisboa — every weekday 08:00"),
-    ("em 1 minuto", "⏰ Lembre Alex de beber água — once"),
-    ("todo dia às 7:30", "⏰ Conte a Alex o tempo em Lisboa — every day 07:30"),
-    ("também em espanhol", "⏰ Conte a Alex o tempo em Lisboa, também em espanhol — "),
+    ("me conte o tempo em lisboa", "⏰ o tempo em Lisboa — every weekday 08:00"),
+    ("em 1 minuto", "⏰ beber água — once"),
+    ("todo dia às 7:30", "⏰ o tempo em Lisboa — every day 07:30"),
+    ("também em espanhol", "⏰ o tempo em Lisboa — "),
     ("responda em espanhol", "De ahora en adelante respondo en español."),
     ("está agendado", "Isto está agendado aqui:"),
     ("cancele", "Cancelada: "),
@@ -132,8 +132,9 @@ async fn said(room: &mut Room<'_>, texts: &Texts) {
 async fn changed(room: &mut Room<'_>, texts: &Texts, task: &Value) {
     room.press(task, "Edit").await;
     room.hears(id(task) - 1, "Edit: ", "the card that changes a task").await;
+    let asked = room.hears(id(task), "What is to be different", "the question of the card").await;
     for example in texts.quoted("task_edit_help") {
-        room.reply(&example, Some(id(task)), wanted(&example)).await;
+        room.reply(&example, Some(id(&asked)), wanted(&example)).await;
     }
     let list = if texts.is_english() { "what is scheduled?" } else { "o que está agendado?" };
     let listed = room.ask(list, wanted(list)).await;
@@ -166,9 +167,9 @@ async fn of_the_readme(room: &mut Room<'_>) {
     for example in places::readme() {
         room.ask(&example, wanted(&example)).await;
     }
-    room.ask("remind me tomorrow at 8 to call mum", "⏰ Remind Alex to call mum — once").await;
-    room.ask("cancel it", "Cancelled: Remind Alex to call mum").await;
-    room.ask("what is scheduled?", "• Tell Alex the weather — ").await;
+    room.ask("remind me tomorrow at 8 to call mum", "⏰ call mum — once").await;
+    room.ask("cancel it", "Cancelled: call mum").await;
+    room.ask("what is scheduled?", "• the weather — ").await;
 }
 
 /// An answer that was stopped goes on where it stopped, by the button and by its words.

@@ -21,6 +21,8 @@ pub(super) struct Question {
     pub(super) name: String,
     /// The words that it replies to.
     pub(super) quoted: Option<String>,
+    /// The id of the task that the message it replies to is about.
+    pub(super) task: Option<String>,
     /// The time in the chat's zone.
     pub(super) now: Option<NaiveDateTime>,
     /// The language to answer in.
@@ -44,6 +46,7 @@ impl Question {
         question.name = unescape(name.unwrap_or("you"));
         question.quoted =
             if task.is_some() { None } else { quoted(message.before).map(|text| unescape(&text)) };
+        question.task = replied_task(message.before).filter(|_| task.is_none());
         question.now = now(&whole);
         question.is_due = task.is_some();
         question.ids = ["chat_id", "message_thread_id", "message_id"].map(|name| number(&message, name));
@@ -65,6 +68,7 @@ impl Question {
             line,
             name: "you".to_owned(),
             quoted: None,
+            task: None,
             now: None,
             language: written,
             is_due: false,
@@ -154,6 +158,14 @@ fn quoted(before: &str) -> Option<String> {
     Some(words).filter(|words| !words.is_empty())
 }
 
+/// The task that the message is about which the next one replies to.
+fn replied_task(before: &str) -> Option<String> {
+    let before = before.trim_end().strip_suffix("</replies_to>")?;
+    let (tag, _) = before.get(before.rfind("<replies_to")?..)?.split_once('>')?;
+    let (_, id) = tag.split_once(" task_id=\"")?;
+    id.split('"').next().map(ToOwned::to_owned)
+}
+
 /// The time in the chat's zone, as the prompt says it: `Monday, 23 November 2026, 14:05 (Europe/Riga)`.
 fn now(whole: &str) -> Option<NaiveDateTime> {
     let (_, rest) = whole.rsplit_once("<now>")?;
@@ -186,13 +198,16 @@ mod tests {
     #[test]
     fn a_message_is_read_with_what_surrounds_it() {
         let question = read(
-            "<now>Tuesday, 24 November 2026, 02:34 (UTC)</now>\nAnswer.\n<replies_to message_id=\"5\" from=\"Figaro\">\n\
-             Edit: Sing\n#06AB\n<attached kind=\"photo\"/>\n</replies_to>\n<message chat_id=\"-5\" \
+            "<now>Tuesday, 24 November 2026, 02:34 (UTC)</now>\nAnswer.\n<replies_to message_id=\"5\" \
+             task_id=\"06AB\" from=\"Figaro\">\nEdit: Sing\n<attached kind=\"photo\"/>\n</replies_to>\n<message chat_id=\"-5\" \
              message_thread_id=\"3\" from=\"Ann\" message_id=\"7\">\n@figaro_bot Every &lt;day&gt;, at 7:30!\n</message>",
             "",
         );
         assert_eq!((question.text.as_str(), question.name.as_str()), ("Every <day&gt;, at 7:30!", "Ann"));
-        assert_eq!(question.quoted.as_deref(), Some("Edit: Sing\n#06AB"));
+        assert_eq!(
+            (question.quoted.as_deref(), question.task.as_deref()),
+            (Some("Edit: Sing"), Some("06AB"))
+        );
         assert_eq!(question.now.unwrap().to_string(), "2026-11-24 02:34:00");
         assert_eq!(question.place(), json!({"chat_id": -5, "message_thread_id": 3}));
         assert_eq!(question.message(), json!({"chat_id": -5, "message_id": 7}));

@@ -95,7 +95,7 @@ pub(in super::super) fn asked(question: &Question) -> Option<Change> {
     if is_moved && when.is_empty() {
         when = moved_to(question);
     }
-    let is_of_card = which::mark(question).is_some();
+    let is_of_card = question.task.is_some();
     if question.plain.first().is_some_and(|first| wording::is_addition(first)) {
         let words = Some(NewWords::Also(rest.join(" ")));
         return Some(Change::Edit { when, words });
@@ -148,7 +148,7 @@ pub(in super::super) fn step(
     let is_strict = !matches!(change, Change::Edit { .. });
     match which::meant(question, tasks, mentioned, is_strict) {
         Some(task) => call(question, change, task),
-        None if tasks.is_empty() || which::mark(question).is_some() => Step::say(NO_TASK, question),
+        None if tasks.is_empty() || question.task.is_some() => Step::say(NO_TASK, question),
         None => Step::Say(format!("{}\n\n{}", WHICH.of(language), told::lines(listed, language))),
     }
 }
@@ -169,7 +169,10 @@ fn call(question: &Question, change: &Change, task: &Value) -> Step {
                 Some(NewWords::Also(addition)) => {
                     arguments["prompt"] = wording::added(prompt, addition).into()
                 }
-                Some(NewWords::Instead(words)) => arguments["prompt"] = words.as_str().into(),
+                Some(NewWords::Instead(words)) => {
+                    arguments["prompt"] = words.as_str().into();
+                    arguments["title"] = wording::content(words, &question.name).0.into();
+                }
                 None => {}
             }
         }
@@ -221,10 +224,11 @@ mod tests {
     use super::super::tests::asks;
     use super::*;
 
-    const EDIT: &str = "Edit: Tell Ann the weather in Riga\n#06ABCDEFGH";
+    /// The task whose card is replied to.
+    const EDIT: &str = "06ABCDEFGHXX";
 
-    fn changes(text: &str, quoted: Option<&str>, schedule: &str) -> Option<Step> {
-        let question = Question { quoted: quoted.map(ToOwned::to_owned), ..asks(text) };
+    fn changes(text: &str, replied: Option<&str>, schedule: &str) -> Option<Step> {
+        let question = Question { task: replied.map(ToOwned::to_owned), ..asks(text) };
         let change = asked(&question)?;
         let task = json!({"task_id": "06ABCDEFGHXX", "prompt": "Tell Ann the weather in Riga", "schedule": schedule});
         let listed = json!({"success": true, "tasks": [task]});
@@ -248,7 +252,12 @@ mod tests {
             ("tomorrow at 9", Some(EDIT), cron, json!({"schedule": "2026-11-25T09:00", "recurring": false})),
             ("in 20 minutes", Some(EDIT), cron, json!({"schedule": "in 20 minutes", "recurring": false})),
             ("Also in Spanish", Some(EDIT), cron, json!({"prompt": weather})),
-            ("tell me the news", Some(EDIT), cron, json!({"prompt": "Tell Ann the news"})),
+            (
+                "tell me the news",
+                Some(EDIT),
+                cron,
+                json!({"prompt": "Tell Ann the news", "title": "the news"}),
+            ),
             ("pause it", None, cron, json!({"paused": true})),
             ("resume it", None, cron, json!({"paused": false})),
         ];

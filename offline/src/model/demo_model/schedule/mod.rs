@@ -87,7 +87,12 @@ fn task(question: &Question) -> Option<Value> {
     }
     let plan = when.plan(default_time(question), question.now)?;
     let (prompt, _) = wording::prompt(&rest, &question.name)?;
-    Some(json!({"prompt": prompt, "schedule": plan.schedule, "recurring": plan.recurring}))
+    let mut task = json!({"prompt": prompt, "schedule": plan.schedule, "recurring": plan.recurring});
+    let (title, _) = wording::content(&prompt, &question.name);
+    if !title.is_empty() {
+        task["title"] = title.into();
+    }
+    Some(task)
 }
 
 #[cfg(test)]

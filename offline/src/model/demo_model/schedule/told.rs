@@ -89,7 +89,8 @@ pub(super) fn lines(result: &Value, language: Language) -> String {
         let text = |key: &str| task[key].as_str().unwrap_or_default();
         let when =
             if task["next"].is_string() { said(text("next"), language) } else { text("state").to_owned() };
-        format!("- {} — {when}", text("prompt"))
+        let title = if task["title"].is_string() { text("title") } else { text("prompt") };
+        format!("- {title} — {when}")
     };
     let tasks = result["tasks"].as_array().into_iter().flatten();
     tasks.map(line).collect::<Vec<_>>().join("\n")

@@ -53,12 +53,13 @@ pub(super) fn meant<'a>(
     is_strict: bool,
 ) -> Option<&'a Value> {
     let id = |task: &Value| task["task_id"].as_str().unwrap_or_default().to_owned();
-    if let Some(mark) = mark(question) {
-        return tasks.iter().find(|task| id(task).starts_with(&mark));
+    if let Some(replied) = &question.task {
+        return tasks.iter().find(|task| id(task) == *replied);
     }
     let quoted = question.quoted.as_deref().unwrap_or_default();
     let shown = tasks.iter().find(|task| {
-        let title = task["prompt"].as_str().unwrap_or_default().trim_end_matches('.');
+        let title = task["title"].as_str().or(task["prompt"].as_str());
+        let title = title.unwrap_or_default().trim_end_matches('.');
         !title.is_empty() && quoted.contains(title)
     });
     let names = names(question);
@@ -68,13 +69,6 @@ pub(super) fn meant<'a>(
     }
     let last = || mentioned.iter().rev().find_map(|last| tasks.iter().find(|task| id(task) == *last));
     shown.or_else(named).or_else(last).or_else(|| only(tasks.iter()))
-}
-
-/// The mark of the card that a question replies to: the beginning of a task's id, in a line of its own.
-pub(super) fn mark(question: &Question) -> Option<String> {
-    let mut marks = question.quoted.as_deref()?.lines().filter_map(|line| line.trim().strip_prefix('#'));
-    let is_id = |mark: &&str| mark.len() >= 8 && mark.chars().all(|c| c.is_ascii_alphanumeric());
-    marks.rfind(is_id).map(str::to_uppercase)
 }
 
 fn only<'a>(mut tasks: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
@@ -110,16 +104,13 @@ mod tests {
             json!({"task_id": weather, "prompt": "Tell Ann the weather in Riga."}),
             json!({"task_id": mum, "prompt": "Remind Ann to call mum."}),
         ];
-        let edit = "Edit: Tell Ann the weather in Riga\nTo change anything else, answer.\n#06ABCDEFGH";
         let card = "⏰ Remind Ann to call mum — once, tomorrow";
         let cases = [
-            ("at 7:30", Some(edit), &[][..], Some(weather)),
-            ("at 7:30", Some(card), &[], Some(mum)),
+            ("at 7:30", Some(card), &[][..], Some(mum)),
             ("cancel the weather", None, &[mum], Some(weather)),
             ("cancel it", None, &[weather, mum, "gone"], Some(mum)),
             ("cancel it", None, &[], None),
             ("cancel the train", None, &[mum], None),
-            ("cancel it", Some("#06ABCDEFXX"), &[mum], None),
         ];
         for (text, quoted, mentioned, wanted) in cases {
             let question = Question { quoted: quoted.map(ToOwned::to_owned), ..asks(text) };
@@ -129,5 +120,10 @@ mod tests {
             assert_eq!(found, wanted, "{text} {quoted:?}");
         }
         assert!(meant(&asks("cancel it"), &tasks[..1], &[], true).is_some());
+        for (replied, wanted) in [(weather, Some(weather)), ("06ABCDEFXX", None)] {
+            let question = Question { task: Some(replied.to_owned()), ..asks("cancel it") };
+            let found = meant(&question, &tasks, &[mum.to_owned()], true);
+            assert_eq!(found.and_then(|task| task["task_id"].as_str()), wanted);
+        }
     }
 }
