@@ -9,8 +9,9 @@ use crate::mcp::locate::SUBCOMMAND;
 
 /// A self-hosted AI agent that lives in Telegram.
 ///
-/// Without a command it runs the bot. It is set up by environment variables or a file .env in this folder; see
-/// .env.example for all of them. TELEGRAM_BOT_TOKEN and OPENAI_API_KEY are enough to begin.
+/// Without a command it runs the bot. `figaro init` asks for what it needs and writes it into a file .env in this folder; `figaro
+/// demo` needs nothing. Environment variables win over the file. .env.example of the source explains all of them;
+/// TELEGRAM_BOT_TOKEN and OPENAI_API_KEY are enough to begin.
 #[derive(Debug, Parser)]
 #[command(name = "figaro", version, max_term_width = 100)]
 pub struct Cli {
@@ -37,7 +38,13 @@ pub enum Command {
         #[arg(long, value_name = "MILLISECONDS", default_value_t = 25)]
         word_pause: u16,
     },
-    /// Check settings, token, model and store, without starting the bot.
+    /// Set the bot up: ask for what it needs, check each answer, and write it into the file .env of this folder.
+    ///
+    /// It asks for the token of the bot, for the service that runs the model and its key, for a model, and for the time zone. Other
+    /// lines of the file stay as they are. What the environment sets is not asked for: it wins over the file. At the end it shows
+    /// a link that makes you the owner of the bot.
+    Init,
+    /// Check settings, store, token and models, without starting the bot and without a change of anything.
     Check,
     /// Look after the store of a bot that does not run.
     #[command(subcommand)]

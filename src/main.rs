@@ -1,16 +1,15 @@
 //! `figaro`: settings, logging, the app, and an exit code. Code 2: something has to be put right first. Code 1: it
 //! failed while it ran, and a supervisor should start it again.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use figaro::app::{self, Additions, DemoOptions, Failure, Refusal, StoreTask};
 use figaro::cli::{Cli, Command, StoreCommand};
-use figaro::config::Settings;
+use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
 use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
 use tokio::signal::unix::{SignalKind, signal};
@@ -48,23 +47,21 @@ fn main() -> ExitCode {
 async fn dispatch(cli: Cli) -> Result<(), Failure> {
     // The first caller wins; there is no other.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let variables = variables()?;
+    let values = values()?;
     match cli.command {
-        None => {
-            let settings = read(&variables)?;
-            app::run(&settings, stop_requests()?).await
-        }
-        Some(Command::Check) => Ok(app::check(&read(&variables)?, &Additions::default()).await?),
+        None => app::run(&read(&values)?, stop_requests()?).await,
+        Some(Command::Init) => Ok(app::init(values, stop_requests()?, &Additions::default()).await?),
+        Some(Command::Check) => Ok(app::check(&values, &Additions::default()).await?),
         Some(Command::Demo { port, store, word_pause }) => {
             let word_pause = Duration::from_millis(word_pause.into());
-            app::demo(&variables, DemoOptions { port, store, word_pause }, stop_requests()?).await
+            app::demo(&values.all(), DemoOptions { port, store, word_pause }, stop_requests()?).await
         }
-        Some(Command::Store(command)) => Ok(app::store(task_of(command), &variables).await?),
+        Some(Command::Store(command)) => Ok(app::store(task_of(command), &values.all()).await?),
         Some(Command::Export { to, store }) => {
-            Ok(app::store(StoreTask::Export { to, store }, &variables).await?)
+            Ok(app::store(StoreTask::Export { to, store }, &values.all()).await?)
         }
         Some(Command::Import { from, store }) => {
-            Ok(app::store(StoreTask::Import { from, store }, &variables).await?)
+            Ok(app::store(StoreTask::Import { from, store }, &values.all()).await?)
         }
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
@@ -80,38 +77,27 @@ fn task_of(command: StoreCommand) -> StoreTask {
     }
 }
 
-fn read(variables: &HashMap<String, String>) -> Result<Settings, Refusal> {
-    let settings = app::settings(variables, &Additions::default())?;
+/// The settings of a bot that is to run; its log begins here.
+fn read(values: &Values) -> Result<Settings, Refusal> {
+    let (settings, hints) = app::settings_and_hints(values, &Additions::default())?;
     app::start_log(&settings)?;
+    for hint in hints {
+        tracing::warn!("{hint}");
+    }
     Ok(settings)
 }
 
 /// The environment, and beneath it the file `.env` of this folder.
-fn variables() -> Result<HashMap<String, String>, Refusal> {
-    let file = match std::fs::read_to_string(".env") {
+fn values() -> Result<Values, Refusal> {
+    let file = match std::fs::read_to_string(ENV_FILE) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Refusal(format!("the file .env cannot be read: {error}"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Refusal(format!("the file {ENV_FILE} cannot be read: {error}"))),
     };
-    let mut variables = HashMap::new();
-    for line in dotenvy::from_read_iter(file.trim_start_matches('\u{feff}').as_bytes()) {
-        let (name, value) = line.map_err(|error| Refusal(env_fault(&file, &error)))?;
-        variables.insert(name, value);
-    }
+    let file = EnvFile::parse(&file).map_err(|fault| Refusal(fault.to_string()))?;
     let text = |text: OsString| text.into_string().ok();
-    variables.extend(std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))));
-    Ok(variables)
-}
-
-/// Names the line by its number: its text may hold a secret.
-fn env_fault(file: &str, error: &dotenvy::Error) -> String {
-    let dotenvy::Error::LineParse(text, _) = error else {
-        return format!("the file .env cannot be read: {error}");
-    };
-    let first = text.lines().next().unwrap_or_default().trim();
-    let number = file.lines().position(|line| line.trim() == first);
-    let place = number.map_or_else(|| "a line".to_owned(), |at| format!("line {}", at + 1));
-    format!("{place} of the file .env is not of the form NAME=value; a value with spaces stands in quotes")
+    let environment = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
+    Ok(Values { environment: environment.collect(), file })
 }
 
 /// An item for each SIGINT or SIGTERM.

@@ -16,20 +16,37 @@ const RETRY: Duration = Duration::from_secs(2);
 /// Asks Telegram who the bot is; waits for a Telegram that cannot be reached, refuses a token that is not good.
 pub(super) async fn who_am_i(api: &Api, bot: BotId) -> Result<Me, Refusal> {
     loop {
-        let answer = api.call(GetMe(json!({}))).await;
-        match answer {
-            Ok(user) => return Ok(me(&user, bot)),
-            Err(ApiError::Unauthorized) => {
-                let words =
-                    "Telegram does not know this bot token: copy TELEGRAM_BOT_TOKEN again from @BotFather";
-                return Err(Refusal(words.to_owned()));
-            }
-            Err(ApiError::Refused(words)) => {
-                return Err(Refusal(format!("Telegram refused to say who the bot is: {words}")));
-            }
-            Err(error) => tracing::warn!(%error, "Telegram does not answer yet; trying again"),
+        match ask(api, bot).await {
+            Ok(me) => return Ok(me),
+            Err(error) => match refused(&error) {
+                Some(words) => return Err(Refusal(words)),
+                None => tracing::warn!(%error, "Telegram does not answer yet; trying again"),
+            },
         }
         tokio::time::sleep(RETRY).await;
+    }
+}
+
+/// Asks Telegram once who the bot is.
+///
+/// # Errors
+/// See [`ApiError`].
+pub(super) async fn ask(api: &Api, bot: BotId) -> Result<Me, ApiError> {
+    Ok(me(&api.call(GetMe(json!({}))).await?, bot))
+}
+
+/// What is wrong where asking again is no use; `None` for a Telegram that cannot be reached.
+pub(super) fn refused(error: &ApiError) -> Option<String> {
+    match error {
+        ApiError::Unauthorized => Some(
+            "Telegram does not know this bot token: copy TELEGRAM_BOT_TOKEN again from @BotFather".to_owned(),
+        ),
+        ApiError::Refused(words) => Some(format!("Telegram refused to say who the bot is: {words}")),
+        ApiError::Conflict
+        | ApiError::RetryAfter(_)
+        | ApiError::Migrated(_)
+        | ApiError::Unreachable(_)
+        | ApiError::Unclear(_) => None,
     }
 }
 

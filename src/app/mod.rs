@@ -9,10 +9,12 @@ mod environment;
 mod failure;
 mod groups;
 mod identity;
+mod init;
 mod models;
 mod owner_invite;
 mod parts;
 mod pause;
+mod place;
 mod providers;
 mod stop;
 mod store;
@@ -36,7 +38,8 @@ pub use additions::Additions;
 pub use check::check;
 pub use demo::{DemoOptions, demo};
 pub use failure::{Failure, Refusal};
-pub use providers::{settings, variables};
+pub use init::init;
+pub use providers::{settings, settings_and_hints, variables};
 pub use store::{StoreTask, store};
 
 /// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::failure::Refusal;
 use crate::config::{ModelChoice, ModelSettings};
 use crate::domain::model::ModelName;
+use crate::provider::address::Addressed;
 use crate::provider::models::Models;
 use crate::provider::retry::{Retry, RetryPolicy};
 use crate::provider::{Provider, Providers};
@@ -32,6 +33,7 @@ pub(super) fn models(
                 provider.name
             )));
         }
+        let inner = Addressed::wrap(inner, &descriptor.spec, &provider.base_url);
         built.push(Arc::new(Retry::new(inner, RetryPolicy::default())));
     }
     let own = settings

@@ -1,10 +1,12 @@
-//! The link that makes its first user the owner, while nobody owns the bot: shown in the log, renewed until used.
+//! The link that makes its first user the owner, while nobody owns the bot: shown where the bot runs, renewed until used.
 
+use std::fmt;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
 
 use super::parts::Parts;
+use super::terminal::{say, show_code};
 use crate::clock::Clock;
 use crate::config::{AccessSettings, Settings};
 use crate::domain::access::{AccessChange, INVITE_BYTES, INVITE_MINUTES, OwnerInvite};
@@ -12,6 +14,19 @@ use crate::policy::access::has_owner;
 use crate::secret::{ExposeSecret, random_hex};
 use crate::shutdown::TaskTracker;
 use crate::store::{SettingsStore, StoreError};
+
+/// A link that is good for [`INVITE_MINUTES`].
+pub(super) struct Link(pub(super) String);
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let link = &self.0;
+        write!(
+            f,
+            "Nobody owns this bot yet. Open {link} within {INVITE_MINUTES} minutes to become its owner."
+        )
+    }
+}
 
 /// Makes the links void that were shown before the settings named owners.
 ///
@@ -24,7 +39,8 @@ pub(super) async fn void(access: &AccessSettings, store: &dyn SettingsStore) -> 
     Ok(())
 }
 
-/// Shows a link now and a new one whenever the last has expired, until the bot has an owner.
+/// Shows a link now and a new one whenever the last has expired, until the bot has an owner. It goes to standard output, a plain
+/// line that can be copied, and not to the log, which may be collected and read by others.
 pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, background: &TaskTracker) {
     if !settings.access.owners.is_empty() {
         return;
@@ -34,7 +50,13 @@ pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, backgroun
     background.spawn("owner_invite", async move {
         loop {
             match link(&access, &*store, &clock, &username).await {
-                Ok(Some(words)) => tracing::warn!("{words}"),
+                Ok(Some(link)) => {
+                    tracing::info!(
+                        "nobody owns this bot yet: standard output shows a link to become its owner"
+                    );
+                    say(&link.to_string());
+                    show_code(&link.0);
+                }
                 Ok(None) => return,
                 Err(error) => tracing::error!(%error, "the link for a first owner could not be stored"),
             }
@@ -46,15 +68,14 @@ pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, backgroun
     });
 }
 
-/// A new link that makes its first user the owner, in a sentence. The store has no more than the hash of its code, so an
-/// earlier link cannot be shown again; it stays good beside the new one until it expires. `None` when somebody owns the
-/// bot.
+/// A new link that makes its first user the owner. The store has no more than the hash of its code, so an earlier link cannot be
+/// shown again; it stays good beside the new one until it expires. `None` when somebody owns the bot.
 pub(super) async fn link(
     access: &AccessSettings,
     store: &dyn SettingsStore,
     clock: &Clock,
     username: &str,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<Link>, StoreError> {
     if has_owner(access, &store.access().await?) {
         return Ok(None);
     }
@@ -65,10 +86,5 @@ pub(super) async fn link(
     let (code, at) = (code.expose_secret(), clock.now());
     let invite = AccessChange::Invite { invite: OwnerInvite::new(code, at), at };
     let is_stored = store.change_access(invite).await?;
-    Ok(is_stored.then(|| {
-        format!(
-            "Nobody owns this bot yet. Open https://t.me/{username}?start={code} within {INVITE_MINUTES} minutes to \
-             become its owner."
-        )
-    }))
+    Ok(is_stored.then(|| Link(format!("https://t.me/{username}?start={code}"))))
 }

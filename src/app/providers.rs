@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::additions::Additions;
 use super::failure::Refusal;
-use crate::config::{Settings, Variables};
+use crate::config::{Faults, Settings, Values, Variables};
 use crate::provider::{BUILTIN, Providers};
 
 /// The table of all providers there are: the built-in ones, then those that were added.
@@ -32,5 +32,30 @@ pub fn variables(additions: &Additions) -> Result<Variables, Refusal> {
 /// # Errors
 /// All mistakes at once, each with what to do; also when an added provider cannot be registered.
 pub fn settings(values: &HashMap<String, String>, additions: &Additions) -> Result<Settings, Refusal> {
-    Settings::read(values, &variables(additions)?).map_err(|faults| Refusal(faults.to_string()))
+    Settings::read(values, &variables(additions)?).map_err(|faults| refusal(&faults, &[]))
+}
+
+/// [`settings()`], and a sentence for each name that is not known and may be a misspelt one.
+///
+/// # Errors
+/// Those of [`settings()`], with these sentences among the mistakes.
+pub fn settings_and_hints(
+    values: &Values,
+    additions: &Additions,
+) -> Result<(Settings, Vec<String>), Refusal> {
+    let variables = variables(additions)?;
+    let unknown = values.unknown(&variables);
+    match Settings::read(&values.all(), &variables) {
+        Ok(settings) => Ok((settings, unknown)),
+        Err(faults) => Err(refusal(&faults, &unknown)),
+    }
+}
+
+/// What is wrong, and what somebody does about it who has just installed the program and has no more than it.
+fn refusal(faults: &Faults, unknown: &[String]) -> Refusal {
+    let unknown: String = unknown.iter().map(|words| format!("\n  - {words}")).collect();
+    Refusal(format!(
+        "{faults}{unknown}\n`figaro init` asks for what is needed and writes it into a file .env here; `figaro demo` needs \
+         nothing.\nThe file .env.example of the source explains every variable."
+    ))
 }

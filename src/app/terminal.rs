@@ -1,8 +1,69 @@
-//! Words to whoever started the bot in a terminal.
+//! Words to whoever started the bot in a terminal, and a link that a phone reads off it.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+
+use qrcode::render::unicode::Dense1x2;
+use qrcode::{EcLevel, QrCode};
 
 /// Prints a line; a reader that has left is no reason to fail.
 pub(super) fn say(line: &str) {
     drop(writeln!(io::stdout(), "{line}"));
+}
+
+/// Prints a question, behind which the answer is typed.
+pub(super) fn prompt(question: &str) {
+    let mut out = io::stdout();
+    drop(write!(out, "{question} ").and_then(|()| out.flush()));
+}
+
+/// Prints a link as a QR code, if standard output is a terminal.
+pub(super) fn show_code(link: &str) {
+    if io::stdout().is_terminal()
+        && let Some(code) = code(link)
+    {
+        say(&code);
+    }
+}
+
+/// A text as a QR code, two rows of it in a line: black on white, whatever the colours of the terminal. `None` for a text that
+/// is too long for one.
+fn code(text: &str) -> Option<String> {
+    /// Black letters on bright white.
+    const COLOURS: &str = "\u{1b}[30;107m";
+    const NO_COLOURS: &str = "\u{1b}[0m";
+    // A screen loses nothing, so the code needs little to mend and can be small.
+    let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
+    let drawn = code.render::<Dense1x2>().build();
+    let lines: Vec<String> = drawn.lines().map(|line| format!("{COLOURS}{line}{NO_COLOURS}")).collect();
+    Some(lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_fits_a_terminal_and_has_a_margin_in_each_direction() {
+        let link =
+            format!("https://t.me/a_name_as_long_as_it_may_be_bot?start={}", "0123456789abcdef".repeat(2));
+        let drawn = code(&link).unwrap();
+        let lines: Vec<&str> = drawn
+            .lines()
+            .map(|line| line.strip_prefix("\u{1b}[30;107m").unwrap().strip_suffix("\u{1b}[0m").unwrap())
+            .collect();
+        let width = lines[0].chars().count();
+        assert!(width <= 80 && lines.len() <= 24, "{width} x {}", lines.len());
+        assert!(
+            lines.iter().all(|line| line.chars().count() == width && line.starts_with("    ")),
+            "{drawn}"
+        );
+        for margin in [lines[0], lines[1]] {
+            assert_eq!(margin.trim(), "", "{drawn}");
+        }
+    }
+
+    #[test]
+    fn what_no_code_can_hold_is_not_drawn() {
+        assert_eq!(code(&"x".repeat(10_000)), None);
+    }
 }

@@ -9,12 +9,8 @@ pub struct Faults(pub Vec<String>);
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.0.len();
-        writeln!(f, "{count} {} in the settings:", if count == 1 { "mistake" } else { "mistakes" })?;
-        self.0.iter().try_for_each(|fault| writeln!(f, "  - {fault}"))?;
-        write!(
-            f,
-            "Every variable is explained in .env.example; set them in the environment or in a file .env here."
-        )
+        write!(f, "{count} {} in the settings:", if count == 1 { "mistake" } else { "mistakes" })?;
+        self.0.iter().try_for_each(|fault| write!(f, "\n  - {fault}"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
 //! first. Read by `main`, handed in pieces to those who need them.
 
+mod env_file;
 mod faults;
 mod models;
 mod providers;
@@ -8,6 +9,8 @@ mod reader;
 mod spending;
 mod store;
 mod tasks;
+mod telegram;
+mod values;
 mod variables;
 
 use std::collections::HashMap;
@@ -15,18 +18,21 @@ use std::path::PathBuf;
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
-use figaro_mcp::proxy::Proxies;
 use tracing_subscriber::EnvFilter;
 
-use crate::ids::{BotId, UserId};
+use crate::ids::UserId;
 use crate::secret::{Redactor, SecretString};
+pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use providers::{ProviderSpec, ProviderVariable, Role};
 use reader::Reader;
+pub use reader::looks_secret;
 pub use spending::{PriceSetting, SpendingSettings};
 pub use store::{EngineKind, NoStoreUrl, StoreUrl};
 pub use tasks::TaskSettings;
+pub use telegram::TelegramSettings;
+pub use values::Values;
 pub use variables::{Variable, Variables};
 
 /// Everything the bot is told from outside.
@@ -54,19 +60,6 @@ pub struct Settings {
     pub timezone: Tz,
     /// The level and the format of the log.
     pub log: LogSettings,
-}
-
-/// The bot and its server.
-#[derive(Debug, Clone)]
-pub struct TelegramSettings {
-    /// The token BotFather gave.
-    pub token: SecretString,
-    /// The number in it.
-    pub bot: BotId,
-    /// The Bot API server, without a trailing slash.
-    pub api_url: String,
-    /// The proxies on the way there.
-    pub proxies: Proxies,
 }
 
 /// Tavily, which searches the web for models that do not search themselves.
@@ -193,27 +186,6 @@ impl Settings {
     }
 }
 
-impl TelegramSettings {
-    fn read(reader: &mut Reader<'_>) -> Self {
-        let token = reader
-            .required("TELEGRAM_BOT_TOKEN", "BotFather (https://t.me/BotFather) gives one")
-            .unwrap_or_default();
-        let bot = token.split_once(':').and_then(|(id, rest)| {
-            let plain =
-                rest.len() >= 3 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-            id.parse().ok().filter(|id: &i64| plain && *id > 0)
-        });
-        if bot.is_none() && !token.is_empty() {
-            reader.fault(
-                "TELEGRAM_BOT_TOKEN",
-                "is not a bot token: it looks like 123456789:AA… as BotFather shows it",
-            );
-        }
-        let (api_url, proxies) = (reader.url("TELEGRAM_API_URL"), reader.proxies("TELEGRAM_PROXY"));
-        Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url, proxies }
-    }
-}
-
 impl TavilySettings {
     fn read(reader: &mut Reader<'_>) -> Self {
         let key = reader.get("TAVILY_API_KEY").map(SecretString::from);
@@ -304,6 +276,7 @@ fn read_timezone(reader: &mut Reader<'_>) -> Tz {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::BotId;
 
     fn read(pairs: &[(&str, &str)]) -> Result<Settings, Faults> {
         let values = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();

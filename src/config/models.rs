@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use figaro_mcp::proxy::Proxies;
 
-use super::providers::{Need, ProviderSpec, ProviderVariable, Role};
+use super::faults::Faults;
+use super::providers::{ProviderSpec, ProviderVariable, Role};
 use super::reader::Reader;
 use super::variables::Variables;
 use crate::secret::{ExposeSecret, SecretString};
@@ -86,8 +87,28 @@ impl ModelSettings {
             default: ModelChoice { provider: first, model: model.unwrap_or_default() },
             fallback,
             proxies: reader.proxies("LLM_PROXY"),
-            idle_timeout: Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600)),
+            idle_timeout: read_idle_timeout(reader),
         }
+    }
+
+    /// One service before a model of it is chosen, to ask what it serves. What is wrong elsewhere does not count.
+    ///
+    /// # Errors
+    /// What it lacks, and what is wrong with its variables and with those of all services.
+    pub fn of_service(
+        values: &HashMap<String, String>,
+        variables: &Variables,
+        spec: &ProviderSpec,
+    ) -> Result<Self, Faults> {
+        let mut reader = Reader::new(values, variables);
+        let settings = Self {
+            providers: vec![read_service(&mut reader, spec)],
+            default: ModelChoice { provider: spec.name, model: String::new() },
+            fallback: Vec::new(),
+            proxies: reader.proxies("LLM_PROXY"),
+            idle_timeout: read_idle_timeout(&mut reader),
+        };
+        reader.finish_part(settings)
     }
 
     /// Whether these values choose a service, also one that lacks something; `false` where they leave it at the default
@@ -118,18 +139,33 @@ fn read_first(reader: &mut Reader<'_>) -> &'static str {
 
 /// One service; what it lacks is a mistake only if it is wanted. What is wrong with a time is one always.
 fn read_provider(reader: &mut Reader<'_>, spec: &ProviderSpec, wanted: bool) -> Option<ProviderSettings> {
-    let times = read_times(reader, spec);
     let is_set_up = spec.set_up_by().is_some_and(|variable| reader.get(variable.name).is_some());
     if !wanted && !is_set_up {
+        drop(read_times(reader, spec));
         return None;
     }
-    let variable = |role| spec.variable(role);
-    let base_url = variable(Role::BaseUrl).map(|url| read_address(reader, url)).unwrap_or_default();
-    let at_default = variable(Role::BaseUrl).is_none_or(|url| base_url == url.default);
-    let mut value = |role| variable(role).map(|variable| read_value(reader, variable, at_default));
-    let key = value(Role::Key).unwrap_or_default().into();
-    let model = value(Role::Model).unwrap_or_default();
-    Some(ProviderSettings { name: spec.name, base_url, key, model, times })
+    let service = read_service(reader, spec);
+    let at_default = is_default(spec, &service.base_url);
+    let model = spec.variable(Role::Model).map(|model| read_value(reader, model, at_default));
+    Some(ProviderSettings { model: model.unwrap_or_default(), ..service })
+}
+
+/// The same without a model.
+fn read_service(reader: &mut Reader<'_>, spec: &ProviderSpec) -> ProviderSettings {
+    let times = read_times(reader, spec);
+    let base_url = spec.variable(Role::BaseUrl).map(|url| read_address(reader, url)).unwrap_or_default();
+    let at_default = is_default(spec, &base_url);
+    let key = spec.variable(Role::Key).map(|key| read_value(reader, key, at_default));
+    let key = key.unwrap_or_default().into();
+    ProviderSettings { name: spec.name, base_url, key, model: String::new(), times }
+}
+
+fn is_default(spec: &ProviderSpec, base_url: &str) -> bool {
+    spec.variable(Role::BaseUrl).is_none_or(|url| base_url == url.default)
+}
+
+fn read_idle_timeout(reader: &mut Reader<'_>) -> Duration {
+    Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600))
 }
 
 /// The address; where there is neither one nor a default, what is wrong is that it is missing.
@@ -142,10 +178,9 @@ fn read_address(reader: &mut Reader<'_>, variable: &ProviderVariable) -> String 
 
 /// A key or a model, or the default.
 fn read_value(reader: &mut Reader<'_>, variable: &ProviderVariable, at_default: bool) -> String {
-    let value = match variable.need {
-        Need::Always(hint) => reader.required(variable.name, hint),
-        Need::AtDefaultAddress(hint) if at_default => reader.required(variable.name, hint),
-        Need::AtDefaultAddress(_) | Need::Optional => Some(reader.text(variable.name)),
+    let value = match variable.need(at_default) {
+        Some(hint) => reader.required(variable.name, hint),
+        None => Some(reader.text(variable.name)),
     };
     value.unwrap_or_default()
 }

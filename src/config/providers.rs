@@ -26,6 +26,9 @@ pub struct ProviderVariable {
     pub(super) need: Need,
     /// The provider is set up once this one is given.
     pub(super) sets_up: bool,
+    pub(super) unlike: &'static [&'static str],
+    path: Option<&'static str>,
+    if_none_served: &'static str,
 }
 
 /// What is read from a provider's variable. A provider has at most one of each but of [`Role::Seconds`].
@@ -86,7 +89,18 @@ impl ProviderVariable {
     }
 
     const fn new(role: Role, name: &'static str, meaning: &'static str) -> Self {
-        Self { name, default: "", meaning, role, need: Need::Optional, sets_up: false }
+        let need = Need::Optional;
+        Self {
+            name,
+            default: "",
+            meaning,
+            role,
+            need,
+            sets_up: false,
+            unlike: &[],
+            path: None,
+            if_none_served: "",
+        }
     }
 
     /// The same with a value that holds when none is set.
@@ -114,6 +128,49 @@ impl ProviderVariable {
     #[must_use]
     pub const fn sets_up(self) -> Self {
         Self { sets_up: true, ..self }
+    }
+
+    /// The same, of which it is known that these names are no misspelling: they mean something to another program.
+    #[must_use]
+    pub const fn unlike(self, names: &'static [&'static str]) -> Self {
+        Self { unlike: names, ..self }
+    }
+
+    /// The same for an address of which it is known how its path ends, such as `/v1`. Else it ends as that of the default.
+    #[must_use]
+    pub const fn with_path(self, path: &'static str) -> Self {
+        Self { path: Some(path), ..self }
+    }
+
+    /// The same for a model, with words on how to get one where the service has none.
+    #[must_use]
+    pub const fn if_none_served(self, words: &'static str) -> Self {
+        Self { if_none_served: words, ..self }
+    }
+
+    /// How to get a model where the service has none; empty where nothing is known of that.
+    #[must_use]
+    pub const fn how_to_get_one(&self) -> &'static str {
+        self.if_none_served
+    }
+
+    /// Where to get a value that the provider cannot do without; `None` if it can. `at_default` is whether its address is the
+    /// default one.
+    #[must_use]
+    pub const fn need(&self, at_default: bool) -> Option<&'static str> {
+        match self.need {
+            Need::Always(hint) => Some(hint),
+            Need::AtDefaultAddress(hint) if at_default => Some(hint),
+            Need::AtDefaultAddress(_) | Need::Optional => None,
+        }
+    }
+
+    /// How the path of the address ends, as the service documents it, without a trailing slash; `None` where that is not known.
+    #[must_use]
+    pub fn path(&self) -> Option<String> {
+        let of_default =
+            || Some(reqwest::Url::parse(self.default).ok()?.path().trim_end_matches('/').to_owned());
+        self.path.map(str::to_owned).or_else(of_default)
     }
 
     /// Its value is a secret, or an address that may hold one, and is shown nowhere.

@@ -137,6 +137,11 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// A part of the settings if nothing was wrong with what was read for it.
+    pub(super) fn finish_part<T>(self, part: T) -> Result<T, Faults> {
+        if self.faults.is_empty() { Ok(part) } else { Err(Faults(self.faults)) }
+    }
+
     /// The settings if nothing was wrong. A value that looks like a secret, in a variable whose value the log and
     /// `figaro check` show, is wrong.
     pub(super) fn finish<T>(mut self, settings: T) -> Result<T, Faults> {
@@ -150,7 +155,7 @@ impl<'a> Reader<'a> {
                 );
             }
         }
-        if self.faults.is_empty() { Ok(settings) } else { Err(Faults(self.faults)) }
+        self.finish_part(settings)
     }
 }
 
@@ -174,7 +179,8 @@ fn shown(value: &str, is_secret: bool) -> String {
 
 /// Whether a bot's token or a key of a service stands in a text. A key is random: unlike names and paths, it changes
 /// between kinds of characters within a word.
-fn looks_secret(text: &str) -> bool {
+#[must_use]
+pub fn looks_secret(text: &str) -> bool {
     /// What services begin their keys with.
     const MARKS: [&str; 14] = [
         "sk-",

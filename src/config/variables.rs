@@ -15,20 +15,23 @@ pub struct Variable {
     pub meaning: Cow<'static, str>,
     /// Its value is a secret, or an address that may hold one, and is shown nowhere.
     pub is_secret: bool,
+    /// Names that are nearly this one and mean something else to another program.
+    pub unlike: &'static [&'static str],
 }
 
 const fn variable(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
-    Variable { name, default, meaning: Cow::Borrowed(meaning), is_secret: false }
+    Variable { name, default, meaning: Cow::Borrowed(meaning), is_secret: false, unlike: &[] }
 }
 
 const fn secret(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
-    Variable { name, default, meaning: Cow::Borrowed(meaning), is_secret: true }
+    Variable { name, default, meaning: Cow::Borrowed(meaning), is_secret: true, unlike: &[] }
 }
 
 impl From<&ProviderVariable> for Variable {
     fn from(variable: &ProviderVariable) -> Self {
         let ProviderVariable { name, default, meaning, .. } = *variable;
-        Self { name, default, meaning: Cow::Borrowed(meaning), is_secret: variable.is_secret() }
+        let is_secret = variable.is_secret();
+        Self { name, default, meaning: Cow::Borrowed(meaning), is_secret, unlike: variable.unlike }
     }
 }
 
@@ -62,7 +65,7 @@ const LAST: &[Variable] = &[
     variable(
         "OWNER_IDS",
         "",
-        "Telegram user ids of the owners, with commas. Without any, the log shows a link that makes its first user the owner.",
+        "Telegram user ids of the owners, with commas. Without any, figaro shows a link that makes its first user the owner.",
     ),
     variable(
         "ACCESS",
@@ -187,7 +190,7 @@ impl Variables {
     #[must_use]
     pub fn example(&self) -> String {
         let mut text = String::from(
-            "# Copy this file to .env and fill in the first two. A line that begins with # is off: its default holds.\n",
+            "# `figaro init` asks for what is needed and writes it into a file .env. By hand: copy this file to .env and fill in the\n# first two. A line that begins with # is off: its default holds.\n",
         );
         for Variable { name, default, meaning, .. } in &self.list {
             let off = if meaning.contains("Required") { "" } else { "# " };
@@ -220,7 +223,7 @@ fn choice_of_provider(providers: &[ProviderSpec]) -> Variable {
     };
     let default = providers.first().map_or("", |provider| provider.name);
     let meaning = format!("Who runs the model: {words}.").into();
-    Variable { name: "LLM_PROVIDER", default, meaning, is_secret: false }
+    Variable { name: "LLM_PROVIDER", default, meaning, is_secret: false, unlike: &[] }
 }
 
 #[cfg(test)]

@@ -35,6 +35,10 @@ pub enum ProviderError {
     /// What answers at the provider's address is no model: a web page of a proxy or of maintenance, or another service.
     #[error("what answered is not the provider's model service ({0})")]
     Foreign(String),
+    /// There is nothing at the provider's address, which does not end as its service documents it: the owner must act. Names the
+    /// variable.
+    #[error("the address of the provider seems to be wrong ({0})")]
+    WrongAddress(String),
     /// The stream broke off before the answer was whole.
     #[error("the answer broke off ({0})")]
     Cut(String),
@@ -56,6 +60,7 @@ impl ProviderError {
             Self::TooLong(_) => "too_long",
             Self::Refused(_) => "refused",
             Self::Foreign(_) => "foreign",
+            Self::WrongAddress(_) => "wrong_address",
             Self::Cut(_) => "cut",
             Self::Stalled(_) => "stalled",
         }
@@ -72,6 +77,7 @@ impl ProviderError {
             | Self::Unavailable(_)
             | Self::TooLong(_)
             | Self::Foreign(_)
+            | Self::WrongAddress(_)
             | Self::Cut(_)
             | Self::Stalled(_) => true,
             Self::Refused(_) => false,
@@ -90,6 +96,7 @@ impl ProviderError {
             | Self::TooLong(_)
             | Self::Refused(_)
             | Self::Foreign(_)
+            | Self::WrongAddress(_)
             | Self::Stalled(_) => false,
         }
     }

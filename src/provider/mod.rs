@@ -1,6 +1,7 @@
 //! Language models behind one trait with one streaming method. Requests, events and errors are the same for all of
 //! them; what a model can do is data.
 
+pub mod address;
 mod builtin;
 mod capabilities;
 mod descriptor;

@@ -104,7 +104,7 @@ impl TurnError {
                 ProviderError::Unavailable(_) => &texts.error_unavailable,
                 ProviderError::TooLong(_) => &texts.error_long,
                 ProviderError::Refused(_) => &texts.error_refused,
-                ProviderError::Foreign(_) => {
+                ProviderError::Foreign(_) | ProviderError::WrongAddress(_) => {
                     return fill(&texts.error_foreign, &[("model", &model.to_string())]);
                 }
                 ProviderError::Cut(_) => &texts.error_cut,
@@ -134,6 +134,7 @@ impl TurnError {
                 ProviderError::Unauthorized(_)
                 | ProviderError::UnknownModel(_)
                 | ProviderError::Foreign(_)
+                | ProviderError::WrongAddress(_)
                 | ProviderError::NoQuota(_) => Reason::Model,
                 ProviderError::RateLimited { .. }
                 | ProviderError::Unavailable(_)

@@ -250,7 +250,7 @@ async fn the_first_to_open_the_link_owns_the_bot_and_nobody_after() {
     world.told(ANN, ANN, "/allow 12").await;
     assert_eq!(
         text(&world.told(BOB, BOB, &format!("/start {code}")).await),
-        "This link is no longer good. While nobody owns this bot, its log shows a new one."
+        "This link is no longer good. While nobody owns this bot, a new one is shown where it runs."
     );
 
     // What follows /start may be any other link's.

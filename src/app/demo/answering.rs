@@ -2,7 +2,6 @@
 //! terminal.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +9,10 @@ use figaro_offline::Runtime;
 use figaro_offline::model::{DemoModel, OfflineModel};
 use figaro_offline::tavily::{self, OfflineTavily};
 use figaro_offline::telegram::About;
-use reqwest::Url;
 
 use super::setup::{listen, set};
 use crate::app::failure::Refusal;
+use crate::app::place::place;
 use crate::config::{ModelSettings, ProviderSpec, Role, Settings, Variables};
 use crate::prompts::fence;
 
@@ -123,20 +122,6 @@ fn destinations(settings: &Settings) -> String {
         );
     }
     words
-}
-
-/// The host of an address, and whether that is this machine. A name or password in the address is left out.
-fn place(address: &str) -> String {
-    let Some((url, host)) = Url::parse(address).ok().and_then(|url| {
-        let host = url.host_str()?.to_owned();
-        Some((url, host))
-    }) else {
-        return "an unknown address".to_owned();
-    };
-    let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
-    let is_here = host == "localhost" || ip.is_some_and(|ip| ip.is_loopback() || ip.is_unspecified());
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{host}{port}{}", if is_here { " (on this machine)" } else { "" })
 }
 
 #[cfg(test)]

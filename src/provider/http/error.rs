@@ -75,6 +75,7 @@ pub(in crate::provider) fn presentable(error: ProviderError, redactor: &Redactor
         ProviderError::TooLong(text) => ProviderError::TooLong(short(text)),
         ProviderError::Refused(text) => ProviderError::Refused(short(text)),
         ProviderError::Foreign(text) => ProviderError::Foreign(short(text)),
+        ProviderError::WrongAddress(text) => ProviderError::WrongAddress(short(text)),
         ProviderError::Cut(text) => ProviderError::Cut(short(text)),
         ProviderError::Stalled(limit) => ProviderError::Stalled(limit),
     }

@@ -23,6 +23,9 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
                 "The model that answers there, as `ollama list` names it.",
             )
             .required("the name of a model that it serves")
+            .if_none_served("`ollama pull qwen3:8b` fetches one")
+            // Ollama's own: the folder of its models.
+            .unlike(&["OLLAMA_MODELS"])
             .sets_up(),
             ProviderVariable::seconds(
                 LOAD_TIMEOUT,

@@ -18,6 +18,7 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
                 "The service's address up to /v1, such as https://openrouter.ai/api/v1.",
             )
             .required("the address of the service, like http://127.0.0.1:8080/v1")
+            .with_path("/v1")
             .sets_up(),
             ProviderVariable::key("COMPATIBLE_API_KEY", "Its key, if it takes one."),
             ProviderVariable::model("COMPATIBLE_MODEL", "The model that answers there.")

@@ -1,12 +1,14 @@
 //! The folder of an engine that keeps files. The account that runs the bot may look at them and no other, since they hold
 //! what people said; a folder that is private from its beginning protects every file that is made in it later.
 
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
+
+use rustix::fs::{Access, access};
 
 use super::error::EngineError;
 use super::names::is_ours;
@@ -30,6 +32,30 @@ pub(super) fn patiently<T>(mut open: impl FnMut() -> Result<T, EngineError>) -> 
         }
     }
     open()
+}
+
+/// Fails if another process has locked this file.
+pub(super) fn in_use(file: &Path) -> Result<(), EngineError> {
+    let file = File::open(file).map_err(|error| EngineError::failed(&error))?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Err(EngineError::InUse),
+        // A file system without locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// Whether files may be made in this folder, or in the nearest one above it that is there; else which one that is, and why not.
+pub(super) fn may_write(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
+    let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
+    let there = folder.ancestors().map(here).find(|path| path.exists());
+    let there = there.unwrap_or_else(|| PathBuf::from("."));
+    if !there.is_dir() {
+        return Err((there, ErrorKind::NotADirectory.into()));
+    }
+    match access(&there, Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Ok(()),
+        Err(error) => Err((there, error.into())),
+    }
 }
 
 /// The bytes of all files in a folder, those of folders in it included.

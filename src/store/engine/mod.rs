@@ -19,5 +19,5 @@ mod tests;
 pub use self::batch::{Batch, Keys};
 pub use self::error::EngineError;
 pub(in crate::store) use self::error::words_of;
-pub use self::open::{found, has_mark, has_room, has_store, open};
-pub use self::port::{Engine, Entry, Mark, MarkKeeper, Result, Revision, Scan, View};
+pub use self::open::{found, has_mark, has_room, has_store, may_write, open, open_to_read};
+pub use self::port::{Engine, Entry, Mark, MarkKeeper, Reader, Result, Revision, Scan, View};

@@ -1,11 +1,12 @@
 //! Opening the engine that a URL names, or that has a store in its folder.
 
+use std::io;
 use std::panic::catch_unwind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::{EngineError, words_of};
-use super::port::{Engine, Result};
-use super::{names, redb, room, sled};
+use super::port::{Engine, Reader, Result};
+use super::{folder, names, redb, room, sled};
 use crate::config::{EngineKind, StoreUrl};
 
 /// Opens the engine that keeps the store at this place, or makes an empty one there. Blocking.
@@ -23,6 +24,34 @@ pub fn open(url: &StoreUrl) -> Result<Box<dyn Engine>> {
     };
     // Engines answer some kinds of damage with a panic.
     catch_unwind(open).unwrap_or_else(|panic| Err(EngineError::Unreadable(words_of(&*panic))))
+}
+
+/// Opens the store at this place to look at it, and changes nothing there. `None` for one that cannot be looked at so: its engine
+/// writes whenever it opens a store, or it was not closed and is to be mended first. Blocking.
+///
+/// # Errors
+/// If another process has it, if what is there is no store of this engine or a damaged one, if it cannot be read.
+pub fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
+    let open = || -> Result<Option<Box<dyn Reader>>> {
+        Ok(match url.engine {
+            EngineKind::Redb => {
+                redb::RedbReader::open(&url.folder)?.map(|reader| -> Box<dyn Reader> { Box::new(reader) })
+            }
+            EngineKind::Sled => {
+                folder::in_use(&names::file_of(url.engine, &url.folder))?;
+                None
+            }
+        })
+    };
+    catch_unwind(open).unwrap_or_else(|panic| Err(EngineError::Unreadable(words_of(&*panic))))
+}
+
+/// Whether a store may be made or changed in this folder, as far as its permissions tell. Nothing is made. Blocking.
+///
+/// # Errors
+/// Why not, and of which folder: this one, or of those above it the nearest that is there.
+pub fn may_write(folder: &Path) -> std::result::Result<(), (PathBuf, io::Error)> {
+    folder::may_write(folder)
 }
 
 /// The store that is in a folder: of the engine that is asked for if it has one there, else of another that has, else of one of
@@ -59,6 +88,6 @@ fn is_there(path: &Path) -> bool {
 ///
 /// # Errors
 /// Why it does not.
-pub fn has_room(folder: &Path) -> std::io::Result<()> {
+pub fn has_room(folder: &Path) -> io::Result<()> {
     room::find(folder)
 }

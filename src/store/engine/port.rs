@@ -33,25 +33,37 @@ pub struct Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Revision(pub u64);
 
-/// Tables of ordered keys. Blocking: the store calls it on threads of its own choice.
-pub trait Engine: Debug + Send + Sync {
+/// What can be asked of a store without a change of it. Blocking.
+pub trait Reader: Debug + Send + Sync {
     /// The names of the tables it has.
     ///
     /// # Errors
     /// Of the storage.
     fn tables(&self) -> Result<BTreeSet<String>>;
 
-    /// Makes those of these tables that are not there, empty.
-    ///
-    /// # Errors
-    /// Of the storage.
-    fn create_tables(&mut self, tables: &[&'static str]) -> Result<()>;
-
     /// Everything that was committed before the call, and nothing that is committed while the view is held.
     ///
     /// # Errors
     /// Of the storage.
     fn view(&self) -> Result<Box<dyn View + '_>>;
+
+    /// Where marks of this store are kept.
+    fn marks(&self) -> &dyn MarkKeeper;
+
+    /// The bytes that it takes where it keeps them; the garbage in it included.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn disk_bytes(&self) -> Result<u64>;
+}
+
+/// Tables of ordered keys. Blocking: the store calls it on threads of its own choice.
+pub trait Engine: Reader {
+    /// Makes those of these tables that are not there, empty.
+    ///
+    /// # Errors
+    /// Of the storage.
+    fn create_tables(&mut self, tables: &[&'static str]) -> Result<()>;
 
     /// Makes the changes of a batch, all or none, seen by every later view. They are durable when it returns: a loss of
     /// power loses none of them.
@@ -70,15 +82,6 @@ pub trait Engine: Debug + Send + Sync {
         let revision = self.view()?.revision();
         self.commit(revision, batch)
     }
-
-    /// Where marks of this store are kept.
-    fn marks(&self) -> &dyn MarkKeeper;
-
-    /// The bytes that it takes where it keeps them; the garbage in it included.
-    ///
-    /// # Errors
-    /// Of the storage.
-    fn disk_bytes(&self) -> Result<u64>;
 
     /// Whether all there is can be read and is as it was written, as far as the engine can tell. It looks at everything.
     ///

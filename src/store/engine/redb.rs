@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use redb::{
-    CommitError, CompactionError, Database, DatabaseError, ReadOnlyTable, ReadTransaction, ReadableDatabase,
-    StorageError, TableDefinition, TableError, TableHandle, TransactionError,
+    CommitError, CompactionError, Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,
+    ReadableDatabase, StorageError, TableDefinition, TableError, TableHandle, TransactionError,
 };
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
 use super::mark::MarkFile;
-use super::port::{Engine, Entry, MarkKeeper, Result, Revision, Scan, View};
+use super::port::{Engine, Entry, MarkKeeper, Reader, Result, Revision, Scan, View};
 use super::{folder, names};
 use crate::config::EngineKind;
 
@@ -76,13 +76,29 @@ const fn definition(table: &str) -> TableDefinition<'_, &'static [u8], &'static 
     TableDefinition::new(table)
 }
 
-impl Engine for RedbEngine {
+impl Reader for RedbEngine {
     fn tables(&self) -> Result<BTreeSet<String>> {
-        let read = self.db.begin_read().map_err(transaction_error)?;
-        let tables = read.list_tables().map_err(storage_error)?;
-        Ok(tables.map(|table| table.name().to_owned()).collect())
+        tables(&self.db)
     }
 
+    fn view(&self) -> Result<Box<dyn View + '_>> {
+        // The number first: a commit in between makes the view newer than its number, and what is based on it is refused
+        // where it need not be, never taken where it must not be.
+        let revision = Revision(self.commits.load(Ordering::Acquire));
+        let read = self.db.begin_read().map_err(transaction_error)?;
+        Ok(Box::new(RedbView { read, revision }))
+    }
+
+    fn marks(&self) -> &dyn MarkKeeper {
+        &self.marks
+    }
+
+    fn disk_bytes(&self) -> Result<u64> {
+        disk_bytes(&self.folder)
+    }
+}
+
+impl Engine for RedbEngine {
     fn create_tables(&mut self, tables: &[&'static str]) -> Result<()> {
         let known = self.tables()?;
         if tables.iter().all(|name| known.contains(*name)) {
@@ -93,14 +109,6 @@ impl Engine for RedbEngine {
             write.open_table(definition(name)).map_err(table_error)?;
         }
         write.commit().map_err(commit_error)
-    }
-
-    fn view(&self) -> Result<Box<dyn View + '_>> {
-        // The number first: a commit in between makes the view newer than its number, and what is based on it is refused
-        // where it need not be, never taken where it must not be.
-        let revision = Revision(self.commits.load(Ordering::Acquire));
-        let read = self.db.begin_read().map_err(transaction_error)?;
-        Ok(Box::new(RedbView { read, revision }))
     }
 
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()> {
@@ -123,15 +131,6 @@ impl Engine for RedbEngine {
         Ok(())
     }
 
-    fn marks(&self) -> &dyn MarkKeeper {
-        &self.marks
-    }
-
-    fn disk_bytes(&self) -> Result<u64> {
-        let file = std::fs::metadata(file(&self.folder));
-        file.map(|file| file.len()).map_err(|error| EngineError::failed(&error))
-    }
-
     fn verify(&mut self) -> Result<bool> {
         self.db.check_integrity().map_err(open_error)
     }
@@ -142,6 +141,64 @@ impl Engine for RedbEngine {
             error => EngineError::failed(&error),
         })
     }
+}
+
+fn tables(db: &impl ReadableDatabase) -> Result<BTreeSet<String>> {
+    let read = db.begin_read().map_err(transaction_error)?;
+    let tables = read.list_tables().map_err(storage_error)?;
+    Ok(tables.map(|table| table.name().to_owned()).collect())
+}
+
+/// A store of redb's that is looked at and not changed: no file of it is opened for writing.
+pub(super) struct RedbReader {
+    folder: PathBuf,
+    marks: MarkFile,
+    db: ReadOnlyDatabase,
+}
+
+impl RedbReader {
+    /// Opens the store in this folder; `None` for one that was not closed, which has to be mended before it can be read.
+    pub(super) fn open(folder: &Path) -> Result<Option<Self>> {
+        let mut builder = Database::builder();
+        builder.set_cache_size(CACHE);
+        let db = match builder.open_read_only(file(folder)) {
+            Ok(db) => db,
+            Err(DatabaseError::RepairAborted) => return Ok(None),
+            Err(error) => return Err(open_error(error)),
+        };
+        let marks = MarkFile(names::mark_of(EngineKind::Redb, folder));
+        Ok(Some(Self { folder: folder.to_owned(), marks, db }))
+    }
+}
+
+impl Reader for RedbReader {
+    fn tables(&self) -> Result<BTreeSet<String>> {
+        tables(&self.db)
+    }
+
+    fn view(&self) -> Result<Box<dyn View + '_>> {
+        let read = self.db.begin_read().map_err(transaction_error)?;
+        Ok(Box::new(RedbView { read, revision: Revision(0) }))
+    }
+
+    fn marks(&self) -> &dyn MarkKeeper {
+        &self.marks
+    }
+
+    fn disk_bytes(&self) -> Result<u64> {
+        disk_bytes(&self.folder)
+    }
+}
+
+impl fmt::Debug for RedbReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedbReader").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+fn disk_bytes(folder: &Path) -> Result<u64> {
+    let file = std::fs::metadata(file(folder));
+    file.map(|file| file.len()).map_err(|error| EngineError::failed(&error))
 }
 
 impl fmt::Debug for RedbEngine {

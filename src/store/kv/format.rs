@@ -7,7 +7,7 @@ use super::tables::{self, META};
 use crate::config::StoreUrl;
 use crate::ids::BotId;
 use crate::store::StoreError;
-use crate::store::engine::{Batch, Engine, EngineError};
+use crate::store::engine::{Batch, Engine, EngineError, Reader};
 
 /// The format this build writes, and the newest it reads. In format 1 the keys name no bot; such a store is used as it is.
 pub(super) const FORMAT: u32 = 2;
@@ -23,6 +23,21 @@ pub(super) const COPYING: &[u8] = b"copying";
 pub(super) fn prepare(engine: &mut dyn Engine, url: &StoreUrl, bot: BotId) -> Result<Space, StoreError> {
     let place = url.folder.display().to_string();
     let found = recorded(engine).map_err(|fault| fault.into_error(&place, OPEN))?;
+    let space = examine(engine, url, bot, found)?;
+    let made = create(engine, found.is_none());
+    made.map_err(|error| Fault::from(error).into_error(&place, OPEN))?;
+    Ok(space)
+}
+
+/// Gives where in a store of this format on record the records of a bot are, if the store is one that this build reads and has lost
+/// nothing.
+pub(super) fn examine(
+    engine: &dyn Reader,
+    url: &StoreUrl,
+    bot: BotId,
+    found: Option<u32>,
+) -> Result<Space, StoreError> {
+    let place = url.folder.display().to_string();
     let space = match found {
         Some(1) => Space::whole(),
         Some(FORMAT) | None => Space::of(bot),
@@ -33,13 +48,11 @@ pub(super) fn prepare(engine: &mut dyn Engine, url: &StoreUrl, bot: BotId) -> Re
             return Err(StoreError::Unreadable { place, reason: "its format is not known".to_owned() });
         }
     };
-    // Before anything is written: a store that has lost all it had looks like a new one.
+    // A store that has lost all it had looks like a new one.
     let lost = marks::loss(engine).map_err(|error| Fault::from(error).into_error(&place, OPEN))?;
     if let Some(loss) = lost {
         return Err(StoreError::Lost { place: url.to_string(), loss: loss.to_string() });
     }
-    let made = create(engine, found.is_none());
-    made.map_err(|error| Fault::from(error).into_error(&place, OPEN))?;
     Ok(space)
 }
 
@@ -47,7 +60,7 @@ pub(super) fn prepare(engine: &mut dyn Engine, url: &StoreUrl, bot: BotId) -> Re
 ///
 /// # Errors
 /// If what is there is no store of Figaro's, or no whole one.
-pub(super) fn recorded(engine: &dyn Engine) -> Result<Option<u32>, Fault> {
+pub(super) fn recorded(engine: &dyn Reader) -> Result<Option<u32>, Fault> {
     let unreadable = |reason: &str| Fault::from(EngineError::Unreadable(reason.to_owned()));
     let tables = engine.tables()?;
     if !tables.is_empty() && !tables.contains(META) {

@@ -10,7 +10,7 @@ use ulid::Ulid;
 
 use super::tables::META;
 use crate::clock::Clock;
-use crate::store::engine::{Engine, EngineError, Mark};
+use crate::store::engine::{Engine, EngineError, Mark, Reader};
 
 /// The key of [`META`] that each commit counts itself under.
 pub(super) const MARK: &[u8] = b"mark";
@@ -54,7 +54,7 @@ fn moment(at: DateTime<Utc>) -> String {
 ///
 /// # Errors
 /// Of the engine; if the count of its commits cannot be read.
-pub fn loss(engine: &dyn Engine) -> Result<Option<Loss>, EngineError> {
+pub fn loss(engine: &dyn Reader) -> Result<Option<Loss>, EngineError> {
     let Some(had) = engine.marks().newest()? else { return Ok(None) };
     let has = recorded(engine)?;
     let is_whole = has.as_ref().is_some_and(|has| has.store == had.store && has.commits >= had.commits);
@@ -73,7 +73,7 @@ pub fn accept_loss(engine: &dyn Engine) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// Of the engine; if the record cannot be read.
-pub(super) fn recorded(engine: &dyn Engine) -> Result<Option<Mark>, EngineError> {
+pub(super) fn recorded(engine: &dyn Reader) -> Result<Option<Mark>, EngineError> {
     let Some(bytes) = engine.view()?.get(META, MARK)? else { return Ok(None) };
     let unreadable = |_error| EngineError::Unreadable("the count of its commits cannot be read".to_owned());
     serde_json::from_slice(&bytes).map(Some).map_err(unreadable)

@@ -13,6 +13,7 @@ mod format;
 mod inbox;
 mod inventory;
 mod key;
+mod look;
 mod marks;
 mod merged;
 mod notes;
@@ -31,6 +32,7 @@ mod verify;
 mod writer;
 
 pub use self::inventory::{Inventory, Table, inventory};
+pub use self::look::{Look, look};
 pub use self::marks::{Loss, accept_loss, loss};
 pub use self::transfer::{TransferError, copy, export_file, export_to, import};
 pub use self::verify::{state, whole};

@@ -8,7 +8,7 @@ use super::buffer::Buffer;
 use super::fault::Fault;
 use super::merged::{Merged, over};
 use super::space::Space;
-use crate::store::engine::{Batch, Engine, Entry, Keys, View};
+use crate::store::engine::{Batch, Entry, Keys, Reader, View};
 
 /// The table of records that cannot be read, by table and key.
 pub(super) const QUARANTINE: &str = "quarantine";
@@ -29,7 +29,7 @@ pub(super) struct Snapshot<'a> {
 impl<'a> Snapshot<'a> {
     /// The store as it is now.
     pub(super) fn of(
-        engine: &'a dyn Engine,
+        engine: &'a dyn Reader,
         buffer: RwLockReadGuard<'a, Buffer>,
         space: &'a Space,
     ) -> Result<Self, Fault> {

@@ -55,12 +55,14 @@ impl Recipe {
         Self { program: program.to_owned(), ..self }
     }
 
-    /// Starts it; its log goes to a file of the folder.
+    /// Starts it; its log and what else it says go to a file of the folder.
     pub fn spawn(&self) -> Bot {
         let log = self.folder.join("figaro.log");
         let before = std::fs::read_to_string(&log).unwrap_or_default().len();
         let file = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
-        let child = self.command().stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).spawn().unwrap();
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
+        let child = command.spawn().unwrap();
         Bot { child, log, before }
     }
 
@@ -148,7 +150,7 @@ impl Bot {
         self.child.id()
     }
 
-    /// Everything it has logged so far, all starts of this folder together.
+    /// Everything it has logged and said so far, all starts of this folder together.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }

@@ -3,7 +3,9 @@
 
 pub mod arguments;
 pub mod bot;
+pub mod canned;
 pub mod demo;
+pub mod dialogue;
 pub mod embedded;
 pub mod proc;
 pub mod proxy;

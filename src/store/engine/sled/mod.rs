@@ -17,7 +17,7 @@ use self::sync::Files;
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
 use super::mark::MarkFile;
-use super::port::{Engine, Entry, MarkKeeper, Result, Revision, Scan, View};
+use super::port::{Engine, Entry, MarkKeeper, Reader, Result, Revision, Scan, View};
 use super::{folder, names};
 use crate::config::EngineKind;
 
@@ -61,11 +61,26 @@ impl SledEngine {
     }
 }
 
-impl Engine for SledEngine {
+impl Reader for SledEngine {
     fn tables(&self) -> Result<BTreeSet<String>> {
         Ok(self.trees.keys().cloned().collect())
     }
 
+    fn view(&self) -> Result<Box<dyn View + '_>> {
+        let commits = self.commits.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(Box::new(SledView { engine: self, commits }))
+    }
+
+    fn marks(&self) -> &dyn MarkKeeper {
+        &self.marks
+    }
+
+    fn disk_bytes(&self) -> Result<u64> {
+        folder::size(&self.folder).map_err(|error| EngineError::failed(&error))
+    }
+}
+
+impl Engine for SledEngine {
     fn create_tables(&mut self, tables: &[&'static str]) -> Result<()> {
         for &name in tables {
             if !self.trees.contains_key(name) {
@@ -73,11 +88,6 @@ impl Engine for SledEngine {
             }
         }
         Ok(())
-    }
-
-    fn view(&self) -> Result<Box<dyn View + '_>> {
-        let commits = self.commits.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(Box::new(SledView { engine: self, commits }))
     }
 
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()> {
@@ -114,14 +124,6 @@ impl Engine for SledEngine {
         *commits += 1;
         drop(commits);
         self.files.sync().map_err(sync_error)
-    }
-
-    fn marks(&self) -> &dyn MarkKeeper {
-        &self.marks
-    }
-
-    fn disk_bytes(&self) -> Result<u64> {
-        folder::size(&self.folder).map_err(|error| EngineError::failed(&error))
     }
 
     /// sled compares its own sums when it reads.

@@ -1,0 +1,100 @@
+//! `figaro check`: says of each thing the bot needs whether it is there, without starting the bot and without a change of
+//! anything.
+
+mod finding;
+mod model;
+mod store;
+mod telegram;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+
+use self::finding::Finding;
+use super::additions::Additions;
+use super::environment::http_client;
+use super::failure::Refusal;
+use super::models::name;
+use super::providers::{settings_and_hints, table};
+use super::start_log;
+use super::terminal::say;
+use crate::config::{ModelChoice, Settings, Values};
+use crate::policy::budget::Caps;
+use crate::provider::Providers;
+use crate::provider::price::Prices;
+
+/// Checks settings, store, token and models side by side, and prints a line for each. Nothing is logged unless `RUST_LOG` is
+/// set.
+///
+/// # Errors
+/// When something is wrong; the lines have said what. Also when an added provider cannot be registered.
+pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal> {
+    let (settings, hints) = settings_and_hints(values, additions)?;
+    let providers = table(additions)?;
+    if values.all().get("RUST_LOG").is_some_and(|filter| !filter.trim().is_empty()) {
+        start_log(&settings)?;
+    }
+    say("✓ settings");
+    hints
+        .into_iter()
+        .chain(proxies(&settings))
+        .chain(prices(&settings))
+        .for_each(|hint| say(&format!("! {hint}")));
+    let probes = probes(&settings, &providers);
+    let side_by_side = probes.len();
+    let mut findings = stream::iter(probes).buffered(side_by_side);
+    let mut all_well = true;
+    while let Some(finding) = findings.next().await {
+        finding.say();
+        all_well &= finding.result.is_ok();
+    }
+    match all_well {
+        true => Ok(()),
+        false => Err(Refusal("not everything is in order; see the lines marked ✗".to_owned())),
+    }
+}
+
+/// What is looked at, in the order in which it is told.
+fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Finding>> {
+    let mut probes = vec![store::probe(settings).boxed(), telegram::probe(settings).boxed()];
+    match http_client(&settings.model.proxies) {
+        Ok(http) => probes.extend(
+            choices(settings).map(|choice| model::probe(settings, providers, choice, http.clone()).boxed()),
+        ),
+        Err(Refusal(words)) => {
+            probes.push(std::future::ready(Finding::new("model", Err(words))).boxed());
+        }
+    }
+    probes
+}
+
+/// Every model that may have to answer.
+fn choices(settings: &Settings) -> impl Iterator<Item = &ModelChoice> {
+    [&settings.model.default].into_iter().chain(&settings.model.fallback)
+}
+
+fn proxies(settings: &Settings) -> Vec<String> {
+    let used = [("telegram", &settings.telegram.proxies), ("model", &settings.model.proxies)];
+    let shown = used.into_iter().filter_map(|(what, proxies)| Some((what, proxies.shown()?)));
+    shown
+        .map(|(what, proxy)| {
+            format!("{what}: what is not on this machine or named in NO_PROXY is reached through {proxy}")
+        })
+        .collect()
+}
+
+/// Tells of models that the bot will not ask, because money is its only bound and nobody knows what they cost.
+fn prices(settings: &Settings) -> Vec<String> {
+    if Caps::from(&settings.spending).takes_unpriced() {
+        return Vec::new();
+    }
+    let prices = Prices::new(settings.spending.prices.clone());
+    let unpriced = choices(settings).filter(|choice| prices.of(&name(choice)).is_none());
+    unpriced
+        .map(|choice| {
+            format!(
+                "model: {choice} will not be asked: DAILY_USD is the only bound, and what this model costs is not known. Set its \
+                 price (LLM_PRICES={choice}=sent/cached/written in US dollars for a million tokens) or DAILY_TOKENS"
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,88 @@
+//! Whether a model answers.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use tokio::time::{Instant, timeout_at};
+
+use super::finding::{Finding, REACH};
+use crate::app::models::models;
+use crate::config::{ModelChoice, ModelSettings, ProviderSpec, Role, Settings};
+use crate::provider::fold::Pass;
+use crate::provider::models::Models;
+use crate::provider::{Item, ProviderError, Providers, Request};
+
+/// How long a model may take whose server is there: it may have to be loaded first.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// Asks a model, without those that stand in for it.
+pub(super) async fn probe(
+    settings: &Settings,
+    providers: &Providers,
+    choice: &ModelChoice,
+    http: reqwest::Client,
+) -> Finding {
+    let alone = ModelSettings { default: choice.clone(), fallback: Vec::new(), ..settings.model.clone() };
+    let spec = providers.find(choice.provider).map(|provider| &provider.spec);
+    let answered = match models(&alone, providers, &http) {
+        Ok(models) => answers(&models, choice)
+            .await
+            .map(|()| format!("{choice} answers"))
+            .map_err(|error| format!("{choice}: {error}{}", remedy(&error, spec))),
+        Err(refusal) => Err(refusal.0),
+    };
+    Finding::new("model", answered)
+}
+
+/// First its list, which a server gives at once: who is not there is not waited for.
+async fn answers(models: &Models, choice: &ModelChoice) -> Result<(), ProviderError> {
+    let soon = Instant::now() + REACH;
+    let listed = timeout_at(soon, models.served(choice.provider)).await;
+    let (until, limit) = match listed {
+        Err(_) => return Err(ProviderError::Stalled(REACH)),
+        Ok(Err(ProviderError::Unavailable(_) | ProviderError::Stalled(_))) => (soon, REACH),
+        // It is there. Not every service lists its models to everyone.
+        Ok(_) => (Instant::now() + ANSWER, ANSWER),
+    };
+    timeout_at(until, ask(models)).await.unwrap_or(Err(ProviderError::Stalled(limit)))
+}
+
+async fn ask(models: &Models) -> Result<(), ProviderError> {
+    let question = vec![Item::user("Are you there?")];
+    let request = Request::new("", "Answer with one word.", question);
+    let mut stream = models.stream(&[models.default_model().clone()], &request);
+    let mut pass = Pass::default();
+    while let Some(event) = stream.next().await {
+        pass.absorb(event?);
+    }
+    Ok(())
+}
+
+/// What an owner can do about a model of this provider that does not answer.
+fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> String {
+    let with = |role, words: fn(&str) -> String| {
+        let variable = spec.and_then(|spec| spec.variable(role));
+        variable.map(|variable| words(variable.name)).unwrap_or_default()
+    };
+    match error {
+        ProviderError::Unauthorized(_) => {
+            with(Role::Key, |key| format!(": copy {key} again from where it was made"))
+        }
+        ProviderError::NoQuota(_) => {
+            with(Role::Key, |key| format!(": see to the account that {key} belongs to"))
+        }
+        ProviderError::UnknownModel(_) => with(Role::Model, |model| format!(": choose another {model}")),
+        ProviderError::Unavailable(_) | ProviderError::Foreign(_) | ProviderError::Stalled(_) => {
+            match with(Role::BaseUrl, |url| format!(": check {url}, LLM_PROXY and the network")) {
+                words if words.is_empty() => ": check LLM_PROXY and the network".to_owned(),
+                words => words,
+            }
+        }
+        // It names the variable itself.
+        ProviderError::WrongAddress(_)
+        | ProviderError::RateLimited { .. }
+        | ProviderError::TooLong(_)
+        | ProviderError::Refused(_)
+        | ProviderError::Cut(_) => String::new(),
+    }
+}

@@ -1,0 +1,70 @@
+//! Whether there is a store that can be used, or a place for one. It is looked at and not opened: nothing is made or changed.
+
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::finding::{Finding, REACH};
+use crate::config::{AccessSettings, Settings, StoreUrl};
+use crate::domain::access::AccessList;
+use crate::ids::BotId;
+use crate::policy::access::has_owner;
+use crate::store::StoreError;
+use crate::store::engine::{found, has_mark, has_store, may_write};
+use crate::store::kv::look;
+
+pub(super) async fn probe(settings: &Settings) -> Finding {
+    let (url, bot, access) = (settings.store.url.clone(), settings.telegram.bot, settings.access.clone());
+    let place = url.folder.display().to_string();
+    let looking = timeout(REACH, spawn_blocking(move || seen(&found(&url), bot, &access)));
+    match looking.await {
+        Ok(Ok(finding)) => finding,
+        Ok(Err(broken)) => finding(Err(format!("looking at {place} broke off: {broken}"))),
+        Err(_) => {
+            finding(Err(format!("{place} could not be read in {} s: look at its disk", REACH.as_secs())))
+        }
+    }
+}
+
+const fn finding(result: Result<String, String>) -> Finding {
+    Finding::new("store", result)
+}
+
+fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
+    let path = url.folder.display();
+    if let Err((folder, why)) = may_write(&url.folder) {
+        return finding(Err(format!(
+            "{path} cannot be written ({}: {why}): let this account write there, or name another folder by STORE_URL",
+            folder.display()
+        )));
+    }
+    if !has_store(url) && !has_mark(url) {
+        let note = ownerless(access, &AccessList::default());
+        return Finding { note, ..finding(Ok(format!("none yet; the first start makes it in {path}"))) };
+    }
+    if !has_store(url) {
+        return finding(Err(format!(
+            "the store in {path} is gone, and what is beside it says that there was one: restore a backup, or remove the rest"
+        )));
+    }
+    match look(url, bot) {
+        Ok(Some(look)) => {
+            let words =
+                format!("{path}: {} bytes on disk, {} unreadable records", look.bytes, look.unreadable);
+            Finding { note: ownerless(access, &look.access), ..finding(Ok(words)) }
+        }
+        Ok(None) => finding(Ok(format!(
+            "{path}: a store of {} that is read and mended when the bot starts; `figaro store check` does that now",
+            url.engine
+        ))),
+        // A bot that runs holds the store: that is no fault.
+        Err(StoreError::InUse(_)) => finding(Ok(format!(
+            "{path} is in use by a running bot; if nobody owns it yet, it shows the link where it runs"
+        ))),
+        Err(error) => finding(Err(error.to_string())),
+    }
+}
+
+fn ownerless(access: &AccessSettings, list: &AccessList) -> Option<String> {
+    let words = "nobody owns this bot yet: when `figaro` starts, it shows a link to become its owner";
+    (!has_owner(access, list)).then(|| words.to_owned())
+}

@@ -1,0 +1,23 @@
+//! Whether Telegram knows the bot's token.
+
+use tokio::time::timeout;
+
+use super::finding::{Finding, REACH};
+use crate::app::identity::{ask, refused};
+use crate::config::Settings;
+use crate::telegram::api::Api;
+use crate::telegram::error::ApiError;
+
+pub(super) async fn probe(settings: &Settings) -> Finding {
+    Finding::new("telegram", username(settings).await)
+}
+
+async fn username(settings: &Settings) -> Result<String, String> {
+    let api = Api::new(&settings.telegram)?;
+    let asked = timeout(REACH, ask(&api, settings.telegram.bot)).await;
+    let silent = |_| Err(ApiError::Unclear(format!("no answer in {} s", REACH.as_secs())));
+    asked.unwrap_or_else(silent).map(|me| format!("@{}", me.username)).map_err(|error| {
+        refused(&error)
+            .unwrap_or_else(|| format!("{error}: check TELEGRAM_API_URL, TELEGRAM_PROXY and the network"))
+    })
+}

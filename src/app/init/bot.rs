@@ -1,0 +1,83 @@
+//! The first question: the token of the bot.
+
+use std::time::Duration;
+
+use super::dialogue::Dialogue;
+use super::draft::Draft;
+use crate::app::failure::Refusal;
+use crate::app::identity::{ask as who_is, refused};
+use crate::app::terminal::say;
+use crate::config::TelegramSettings;
+use crate::telegram::api::Api;
+use crate::telegram::error::ApiError;
+use crate::telegram::inbound::Me;
+
+const TOKEN: &str = "TELEGRAM_BOT_TOKEN";
+/// How long Telegram may take to say who the bot is.
+const REACH: Duration = Duration::from_secs(10);
+
+/// Asks for the token until there is one that Telegram knows. Gives the bot's name there.
+///
+/// # Errors
+/// When the dialogue ends; when the environment has a token that is not good.
+pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft) -> Result<String, Refusal> {
+    say("\n1. The bot. Write /newbot to https://t.me/BotFather, and copy the token that it gives you.");
+    let mut known = None;
+    if let Some(token) = draft.get(TOKEN) {
+        match dialogue.wait(check(draft, &token)).await? {
+            Ok(me) if draft.is_fixed(TOKEN) => {
+                say(&format!("✓ @{}, by the token in the environment", me.username));
+                return Ok(me.username);
+            }
+            Ok(me) => known = Some(me.username),
+            Err(words) if draft.is_fixed(TOKEN) => {
+                return Err(Refusal(format!("{words}; {TOKEN} is set in the environment, change it there")));
+            }
+            Err(words) => say(&format!("✗ The token in .env: {words}")),
+        }
+    }
+    if let Some(username) = known {
+        let question = format!("Token [that of @{username}, which is set]:");
+        return match dialogue.ask_secret(&question).await? {
+            None => Ok(username),
+            token => until_good(dialogue, draft, token).await,
+        };
+    }
+    until_good(dialogue, draft, None).await
+}
+
+/// Asks until a token is good, beginning with this one if there is one.
+async fn until_good(
+    dialogue: &mut Dialogue,
+    draft: &mut Draft,
+    mut token: Option<String>,
+) -> Result<String, Refusal> {
+    let mut question = "Token:";
+    loop {
+        if let Some(token) = &token {
+            match dialogue.wait(check(draft, token)).await? {
+                Ok(me) => {
+                    say(&format!("✓ @{} ({})", me.username, me.name));
+                    draft.set(TOKEN, token);
+                    return Ok(me.username);
+                }
+                Err(words) => say(&format!("✗ {words}")),
+            }
+            question = "Token (Enter tries the same again):";
+        }
+        token = dialogue.ask_secret(question).await?.or(token);
+    }
+}
+
+/// Asks Telegram whose token this is. What is wrong is told in words.
+async fn check(draft: &Draft, token: &str) -> Result<Me, String> {
+    let mut values = draft.all();
+    values.insert(TOKEN.to_owned(), token.to_owned());
+    let settings = TelegramSettings::of(&values, &draft.variables).map_err(|faults| faults.0.join("; "))?;
+    let api = Api::new(&settings)?;
+    let silent = |_| Err(ApiError::Unclear(format!("no answer in {} s", REACH.as_secs())));
+    tokio::time::timeout(REACH, who_is(&api, settings.bot)).await.unwrap_or_else(silent).map_err(|error| {
+        refused(&error)
+            .unwrap_or_else(|| format!("{error}: check the network, TELEGRAM_API_URL and TELEGRAM_PROXY"))
+    })
+}

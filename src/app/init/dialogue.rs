@@ -1,0 +1,106 @@
+//! Questions and answers on standard input and output, be they a terminal or not.
+
+use std::io::{IsTerminal, stdin};
+
+use futures::StreamExt;
+use futures::stream::LocalBoxStream;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
+
+use crate::app::failure::Refusal;
+use crate::app::terminal::{prompt, say};
+
+/// Asks, and ends when it is told to.
+pub(super) struct Dialogue {
+    lines: Lines<BufReader<Stdin>>,
+    stops: LocalBoxStream<'static, ()>,
+    on_terminal: bool,
+}
+
+impl Dialogue {
+    /// A dialogue that the first of `stops` ends.
+    pub(super) fn new(stops: LocalBoxStream<'static, ()>) -> Self {
+        let lines = BufReader::new(tokio::io::stdin()).lines();
+        Self { lines, stops, on_terminal: stdin().is_terminal() }
+    }
+
+    /// Asks a question. Gives what was typed, without blanks around it; `None` for Enter alone.
+    ///
+    /// # Errors
+    /// When the dialogue ends here.
+    pub(super) async fn ask(&mut self, question: &str) -> Result<Option<String>, Refusal> {
+        prompt(question);
+        let line = self.line().await?;
+        if !self.on_terminal {
+            // Nobody's Enter has ended the line.
+            say("");
+        }
+        let text = line.trim();
+        Ok((!text.is_empty()).then(|| text.to_owned()))
+    }
+
+    /// The same, where nobody is to see what is typed.
+    ///
+    /// # Errors
+    /// When the dialogue ends here.
+    pub(super) async fn ask_secret(&mut self, question: &str) -> Result<Option<String>, Refusal> {
+        let unseen = Unseen::begin();
+        let answer = self.ask(question).await;
+        drop(unseen);
+        answer
+    }
+
+    /// Waits for something that takes its time.
+    ///
+    /// # Errors
+    /// When the dialogue ends meanwhile.
+    pub(super) async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Refusal> {
+        tokio::select! {
+            done = work => Ok(done),
+            _ = self.stops.next() => Err(stopped()),
+        }
+    }
+
+    async fn line(&mut self) -> Result<String, Refusal> {
+        let line = tokio::select! {
+            line = self.lines.next_line() => line,
+            _ = self.stops.next() => return Err(stopped()),
+        };
+        match line {
+            Ok(Some(line)) => Ok(line),
+            Ok(None) => Err(ended("the input ended before all was answered")),
+            Err(error) => Err(ended(&format!("the input cannot be read ({error})"))),
+        }
+    }
+}
+
+fn stopped() -> Refusal {
+    ended("the setup was ended")
+}
+
+fn ended(why: &str) -> Refusal {
+    // Behind the question.
+    say("");
+    Refusal(format!("{why}; nothing was written"))
+}
+
+/// While it lives, the terminal does not show what is typed, but for the end of the line.
+struct Unseen(Termios);
+
+impl Unseen {
+    /// `None` if standard input is no terminal, or cannot be told to.
+    fn begin() -> Option<Self> {
+        let before = tcgetattr(stdin()).ok()?;
+        let mut unseen = before.clone();
+        unseen.local_modes.remove(LocalModes::ECHO);
+        unseen.local_modes.insert(LocalModes::ECHONL);
+        tcsetattr(stdin(), OptionalActions::Now, &unseen).ok()?;
+        Some(Self(before))
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        tcsetattr(stdin(), OptionalActions::Now, &self.0).unwrap_or_default();
+    }
+}

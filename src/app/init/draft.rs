@@ -1,0 +1,65 @@
+//! What is set already and what was answered, before any of it is written.
+
+use std::collections::HashMap;
+
+use crate::app::failure::Refusal;
+use crate::config::{EnvFile, Values, Variables};
+
+/// The answers so far, on top of what is set.
+#[derive(Clone)]
+pub(super) struct Draft {
+    values: Values,
+    pub(super) variables: Variables,
+    /// In the order in which they were asked for.
+    answers: Vec<(&'static str, String)>,
+}
+
+impl Draft {
+    pub(super) const fn new(values: Values, variables: Variables) -> Self {
+        Self { values, variables, answers: Vec::new() }
+    }
+
+    /// The value of a variable; `None` for none and for an empty one.
+    pub(super) fn get(&self, name: &str) -> Option<String> {
+        let answer = self.answers.iter().find(|(answered, _)| *answered == name);
+        let value = answer.map(|(_, value)| value.as_str()).or_else(|| {
+            let environment = self.values.environment.get(name).map(String::as_str);
+            environment.or_else(|| self.values.file.value(name))
+        });
+        value.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned)
+    }
+
+    /// Whether the environment sets a variable: what the file says of it does not count then.
+    pub(super) fn is_fixed(&self, name: &str) -> bool {
+        self.values.environment.get(name).is_some_and(|value| !value.trim().is_empty())
+    }
+
+    /// Notes an answer. One to what is set already, and the same, changes nothing in the file.
+    pub(super) fn set(&mut self, name: &'static str, value: &str) {
+        self.answers.retain(|(answered, _)| *answered != name);
+        self.answers.push((name, value.to_owned()));
+    }
+
+    /// All values.
+    pub(super) fn all(&self) -> HashMap<String, String> {
+        let mut all = self.values.all();
+        all.extend(self.answers.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        all
+    }
+
+    /// A file with the answers in it. What the environment sets is left out.
+    ///
+    /// # Errors
+    /// When an answer cannot be written.
+    pub(super) fn written_to(&self, mut file: EnvFile) -> Result<EnvFile, Refusal> {
+        let answers = self.answers.iter().filter(|(name, _)| !self.is_fixed(name));
+        for (name, value) in answers {
+            if file.value(name) != Some(value) {
+                let meaning = self.variables.iter().find(|known| known.name == *name);
+                let meaning = meaning.map(|known| known.meaning.as_ref()).unwrap_or_default();
+                file = file.with(name, value, meaning).map_err(|fault| Refusal(fault.to_string()))?;
+            }
+        }
+        Ok(file)
+    }
+}

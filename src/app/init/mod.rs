@@ -1,0 +1,57 @@
+//! `figaro init`: asks for what the bot needs, checks each answer at once, and writes the file `.env`. Nothing is written before
+//! all is answered.
+
+mod bot;
+mod dialogue;
+mod draft;
+mod file;
+mod invite;
+mod list;
+mod model;
+mod service;
+mod zone;
+
+use std::path::Path;
+
+use futures::{Stream, StreamExt};
+
+use self::dialogue::Dialogue;
+use self::draft::Draft;
+use super::additions::Additions;
+use super::failure::Refusal;
+use super::providers::{settings_and_hints, table};
+use super::terminal::say;
+use crate::clock::Clock;
+use crate::config::{ENV_FILE, Values};
+
+/// Sets the bot up in a dialogue on standard input and output. One of `stops` ends it.
+///
+/// # Errors
+/// When it was ended before all was answered, or no file can be written here; the file is as it was then. Also when what is set
+/// elsewhere keeps the bot from starting.
+pub async fn init(
+    values: Values,
+    stops: impl Stream<Item = ()> + Unpin + 'static,
+    additions: &Additions,
+) -> Result<(), Refusal> {
+    let providers = table(additions)?;
+    let variables = providers.variables();
+    let path = Path::new(ENV_FILE);
+    file::try_place(path)?;
+    let environment = values.environment.clone();
+    let mut draft = Draft::new(values, variables);
+    let (mut dialogue, clock) = (Dialogue::new(stops.boxed_local()), Clock::system());
+    say(
+        "This sets Figaro up. Enter takes what stands in [brackets]; Ctrl-C ends it, and nothing is written then.",
+    );
+    let username = bot::ask(&mut dialogue, &mut draft).await?;
+    service::ask(&mut dialogue, &mut draft, &providers).await?;
+    zone::ask(&mut dialogue, &mut draft, &clock).await?;
+    let file = file::write(path, &draft)?;
+    say(&format!("\n✓ {ENV_FILE} is written; no other account can read it."));
+    let (settings, hints) = settings_and_hints(&Values { environment, file }, additions)?;
+    hints.iter().for_each(|hint| say(&format!("! {hint}")));
+    invite::show(&settings, &clock, &username).await?;
+    say("\n`figaro` starts the bot in this folder. `figaro check` says whether all is well.");
+    Ok(())
+}

@@ -1,0 +1,309 @@
+//! The second question: who runs the model, and what that service needs. Which ones there are is data of the providers.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::time::timeout;
+
+use super::dialogue::Dialogue;
+use super::draft::Draft;
+use super::{list, model};
+use crate::app::environment::http_client;
+use crate::app::failure::Refusal;
+use crate::app::models::models;
+use crate::app::place::{is_here, place};
+use crate::app::terminal::say;
+use crate::config::{ModelSettings, ProviderSpec, ProviderVariable, Role};
+use crate::provider::{ProviderError, Providers};
+
+const PROVIDER: &str = "LLM_PROVIDER";
+/// What somebody types to choose another service.
+const BACK: &str = "back";
+/// How long a service may take to list its models.
+const LISTING: Duration = Duration::from_secs(15);
+/// How long a service of this machine is looked for.
+const LOOKING: Duration = Duration::from_millis(1500);
+
+/// What is to be done about a service that gives no list, with the reason.
+enum Trouble {
+    Key(String),
+    Address(String),
+    Later(String),
+}
+
+/// Asks for a service, for what it needs, and for one of its models, until there is one.
+///
+/// # Errors
+/// When the dialogue ends; when the environment sets what is not good.
+pub(super) async fn ask(
+    dialogue: &mut Dialogue,
+    draft: &mut Draft,
+    providers: &Providers,
+) -> Result<(), Refusal> {
+    say("\n2. The model: who runs it?");
+    let specs = draft.variables.providers().to_vec();
+    let here = dialogue.wait(local(draft, providers, &specs)).await?;
+    loop {
+        let spec = choose(dialogue, draft, &specs, &here).await?;
+        let mut trial = draft.clone();
+        trial.set(PROVIDER, spec.name);
+        if set_up(dialogue, &mut trial, providers, spec).await? {
+            *draft = trial;
+            return Ok(());
+        }
+    }
+}
+
+/// The services of this machine that answer, by name, with what they have.
+async fn local(
+    draft: &Draft,
+    providers: &Providers,
+    specs: &[ProviderSpec],
+) -> HashMap<&'static str, String> {
+    let near = specs.iter().filter(|spec| is_here(&address(draft, spec)));
+    let looked = join_all(near.map(|spec| async {
+        let served = timeout(LOOKING, served(draft, providers, spec)).await.ok()?.ok()?;
+        let has = match served.len() {
+            0 => "without a model yet".to_owned(),
+            1 => "with 1 model".to_owned(),
+            count => format!("with {count} models"),
+        };
+        Some((spec.name, format!("it runs at {}, {has}", place(&address(draft, spec)))))
+    }));
+    looked.await.into_iter().flatten().collect()
+}
+
+async fn choose<'a>(
+    dialogue: &mut Dialogue,
+    draft: &Draft,
+    specs: &'a [ProviderSpec],
+    here: &HashMap<&'static str, String>,
+) -> Result<&'a ProviderSpec, Refusal> {
+    let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+    let of = |name: &str| specs.iter().find(|spec| spec.name == name);
+    let set = draft.get(PROVIDER).and_then(|name| list::picked(&names, &name).and_then(of));
+    if draft.is_fixed(PROVIDER) {
+        let Some(spec) = set else {
+            return Err(Refusal(format!(
+                "{PROVIDER} is set in the environment to a service that is not known: it takes {}",
+                names.join(", ")
+            )));
+        };
+        say(&format!("✓ {}, as {PROVIDER} of the environment says", spec.name));
+        return Ok(spec);
+    }
+    let Some(default) = set.or(specs.first()) else {
+        return Err(Refusal("there is no service that runs models".to_owned()));
+    };
+    list::show(
+        specs.iter().map(|spec| (spec.name, here.get(spec.name).map_or(spec.description, String::as_str))),
+    );
+    loop {
+        let Some(text) = dialogue.ask(&format!("Number or name [{}]:", default.name)).await? else {
+            return Ok(default);
+        };
+        match list::picked(&names, &text).and_then(of) {
+            Some(spec) => return Ok(spec),
+            None => say(&format!("✗ Type a number from 1 to {}, or a name.", names.len())),
+        }
+    }
+}
+
+/// Asks for what the service needs, and for a model. `false` if another service is to be chosen.
+async fn set_up(
+    dialogue: &mut Dialogue,
+    draft: &mut Draft,
+    providers: &Providers,
+    spec: &ProviderSpec,
+) -> Result<bool, Refusal> {
+    if !first_address(dialogue, draft, spec).await? || !first_key(dialogue, draft, spec).await? {
+        return Ok(false);
+    }
+    loop {
+        let trouble = match dialogue.wait(timeout(LISTING, served(draft, providers, spec))).await? {
+            Ok(Ok(served)) if !served.is_empty() => {
+                say(&format!("✓ {} answers at {}.", spec.name, place(&address(draft, spec))));
+                match model::ask(dialogue, draft, spec, &served, BACK).await? {
+                    model::Chosen::Model => return Ok(true),
+                    model::Chosen::Back => return Ok(false),
+                }
+            }
+            Ok(Ok(_)) => Trouble::Later(none_served(spec)),
+            Ok(Err(trouble)) => trouble,
+            Err(_) => Trouble::Address(format!("nothing came in {} s", LISTING.as_secs())),
+        };
+        if !mend(dialogue, draft, spec, trouble).await? {
+            return Ok(false);
+        }
+    }
+}
+
+fn none_served(spec: &ProviderSpec) -> String {
+    let how = spec.variable(Role::Model).map(ProviderVariable::how_to_get_one).unwrap_or_default();
+    let gap = if how.is_empty() { "" } else { ": " };
+    format!("{} has no model that talks{gap}{how}", spec.name)
+}
+
+/// The address, for a service that has none of its own. `false` if another service is to be chosen.
+async fn first_address(
+    dialogue: &mut Dialogue,
+    draft: &mut Draft,
+    spec: &ProviderSpec,
+) -> Result<bool, Refusal> {
+    let Some(variable) = spec.variable(Role::BaseUrl).filter(|url| url.default.is_empty()) else {
+        return Ok(true);
+    };
+    let hint = variable.need(true).unwrap_or(variable.meaning);
+    first(dialogue, draft, variable, &capitalised(hint)).await
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The key, of a service that takes one. `false` if another service is to be chosen.
+async fn first_key(dialogue: &mut Dialogue, draft: &mut Draft, spec: &ProviderSpec) -> Result<bool, Refusal> {
+    let Some(variable) = spec.variable(Role::Key) else { return Ok(true) };
+    let url = spec.variable(Role::BaseUrl);
+    let at_default = url.is_none_or(|url| address(draft, spec) == url.default);
+    match variable.need(at_default) {
+        Some(hint) => first(dialogue, draft, variable, &format!("Key ({hint})")).await,
+        // A service that has an address of its own and needs no key there takes none, unless it says so.
+        None if variable.need(true).is_none() && url.is_none_or(|url| !url.default.is_empty()) => Ok(true),
+        None => {
+            let question = "Key, if it takes one";
+            match answer(dialogue, draft, variable, question).await? {
+                Some(text) if text == BACK => return Ok(false),
+                Some(text) => draft.set(variable.name, &text),
+                None => {}
+            }
+            Ok(true)
+        }
+    }
+}
+
+/// Asks for a value until there is one.
+async fn first(
+    dialogue: &mut Dialogue,
+    draft: &mut Draft,
+    variable: &ProviderVariable,
+    question: &str,
+) -> Result<bool, Refusal> {
+    loop {
+        match answer(dialogue, draft, variable, question).await? {
+            Some(text) if text == BACK => return Ok(false),
+            Some(text) => {
+                draft.set(variable.name, &text);
+                return Ok(true);
+            }
+            None if draft.get(variable.name).is_some() => return Ok(true),
+            None => say(&format!("✗ It needs one; `{BACK}` chooses another service.")),
+        }
+    }
+}
+
+/// What is typed for a variable; nothing where the environment sets it.
+async fn answer(
+    dialogue: &mut Dialogue,
+    draft: &Draft,
+    variable: &ProviderVariable,
+    question: &str,
+) -> Result<Option<String>, Refusal> {
+    if draft.is_fixed(variable.name) {
+        return Ok(None);
+    }
+    let set = if draft.get(variable.name).is_some() { " [the one that is set]" } else { "" };
+    let question = format!("{question}{set}:");
+    match variable.role {
+        Role::Key => dialogue.ask_secret(&question).await,
+        Role::BaseUrl | Role::Model | Role::Seconds { .. } => dialogue.ask(&question).await,
+    }
+}
+
+/// Says what is wrong, and asks for what mends it. `false` if another service is to be chosen.
+async fn mend(
+    dialogue: &mut Dialogue,
+    draft: &mut Draft,
+    spec: &ProviderSpec,
+    trouble: Trouble,
+) -> Result<bool, Refusal> {
+    let (words, asked, variable) = match trouble {
+        Trouble::Key(words) => (words, "Key", spec.variable(Role::Key)),
+        // The address that the service has of its own is right; it is the way there that is not.
+        Trouble::Address(words) => {
+            let url = spec.variable(Role::BaseUrl);
+            let own = |url: &&ProviderVariable| {
+                let address = address(draft, spec);
+                address != url.default || is_here(&address)
+            };
+            (words, "Address", url.filter(own))
+        }
+        Trouble::Later(words) => (words, "", None),
+    };
+    say(&format!("✗ {words}"));
+    let how = format!("Enter tries again, `{BACK}` chooses another service");
+    let Some(variable) = variable else {
+        return Ok(dialogue.ask(&format!("{how}:")).await?.is_none_or(|text| text != BACK));
+    };
+    if draft.is_fixed(variable.name) {
+        return Err(Refusal(format!(
+            "{words}; {} is set in the environment, change it there",
+            variable.name
+        )));
+    }
+    let question = format!("{asked} ({how}):");
+    let typed = match variable.role {
+        Role::Key => dialogue.ask_secret(&question).await?,
+        Role::BaseUrl | Role::Model | Role::Seconds { .. } => dialogue.ask(&question).await?,
+    };
+    match typed {
+        Some(text) if text == BACK => return Ok(false),
+        Some(text) => draft.set(variable.name, &text),
+        None => {}
+    }
+    Ok(true)
+}
+
+/// The names of the models that a service serves now.
+async fn served(draft: &Draft, providers: &Providers, spec: &ProviderSpec) -> Result<Vec<String>, Trouble> {
+    let settings = ModelSettings::of_service(&draft.all(), &draft.variables, spec).map_err(|faults| {
+        let words = faults.0.join("; ");
+        let is_about = |role| spec.variable(role).is_some_and(|variable| words.starts_with(variable.name));
+        match (is_about(Role::Key), is_about(Role::BaseUrl)) {
+            (true, _) => Trouble::Key(words),
+            (_, true) => Trouble::Address(words),
+            _ => Trouble::Later(words),
+        }
+    })?;
+    let later = |refusal: Refusal| Trouble::Later(refusal.0);
+    let http = http_client(&settings.proxies).map_err(later)?;
+    let models = models(&settings, providers, &http).map_err(later)?;
+    let served = models.served(spec.name).await.map_err(|error| trouble(&error))?;
+    Ok(served.into_iter().map(|name| name.model).collect())
+}
+
+fn trouble(error: &ProviderError) -> Trouble {
+    let words = error.to_string();
+    match error {
+        ProviderError::Unauthorized(_) => Trouble::Key(words),
+        ProviderError::UnknownModel(_)
+        | ProviderError::Unavailable(_)
+        | ProviderError::Foreign(_)
+        | ProviderError::WrongAddress(_)
+        | ProviderError::Stalled(_) => Trouble::Address(words),
+        ProviderError::NoQuota(_)
+        | ProviderError::RateLimited { .. }
+        | ProviderError::TooLong(_)
+        | ProviderError::Refused(_)
+        | ProviderError::Cut(_) => Trouble::Later(words),
+    }
+}
+
+/// The address that is set, or the service's own.
+fn address(draft: &Draft, spec: &ProviderSpec) -> String {
+    let variable = spec.variable(Role::BaseUrl);
+    let address = variable.map(|url| draft.get(url.name).unwrap_or_else(|| url.default.to_owned()));
+    address.unwrap_or_default().trim_end_matches('/').to_owned()
+}

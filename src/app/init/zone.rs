@@ -1,0 +1,49 @@
+//! The last question: the time zone of chats that set none.
+
+use chrono_tz::Tz;
+
+use super::dialogue::Dialogue;
+use super::draft::Draft;
+use crate::app::failure::Refusal;
+use crate::app::terminal::say;
+use crate::clock::Clock;
+use crate::domain::zone::{Told, read};
+
+const ZONE: &str = "DEFAULT_TIMEZONE";
+
+/// Asks for the zone; offers the one that is set, else the machine's.
+///
+/// # Errors
+/// When the dialogue ends.
+pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft, clock: &Clock) -> Result<(), Refusal> {
+    let offered = offered(draft);
+    if draft.is_fixed(ZONE) {
+        say(&format!("\n3. The time zone: {offered}, as the environment says."));
+        return Ok(());
+    }
+    say("\n3. The time zone of chats that set none: a city, or a name such as Europe/Riga.");
+    loop {
+        let Some(text) = dialogue.ask(&format!("Time zone [{offered}]:")).await? else {
+            draft.set(ZONE, offered.name());
+            return Ok(());
+        };
+        match read(&text, clock.now(), None) {
+            Told::Zone(zone) => {
+                say(&format!("✓ {zone}"));
+                draft.set(ZONE, zone.name());
+                return Ok(());
+            }
+            Told::Several(zones) => {
+                let names: Vec<&str> = zones.iter().map(|zone| zone.name()).collect();
+                say(&format!("✗ That may be {}: type one of these.", names.join(" or ")));
+            }
+            Told::Unknown => say("✗ No zone is known by that name."),
+        }
+    }
+}
+
+fn offered(draft: &Draft) -> Tz {
+    let known = |name: String| name.trim_start_matches(':').parse().ok();
+    let set = [ZONE, "TZ"].into_iter().find_map(|name| draft.get(name).and_then(known));
+    set.or_else(|| iana_time_zone::get_timezone().ok().and_then(known)).unwrap_or(Tz::UTC)
+}

@@ -1,0 +1,25 @@
+//! Where an address leads, in words for the owner.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+/// The host of an address, and whether that is this machine. A name or password in the address is left out.
+pub(super) fn place(address: &str) -> String {
+    let Some((host, port)) = host(address) else { return "an unknown address".to_owned() };
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{host}{port}{}", if is_here(address) { " (on this machine)" } else { "" })
+}
+
+/// Whether an address is one of this machine.
+pub(super) fn is_here(address: &str) -> bool {
+    host(address).is_some_and(|(host, _)| {
+        let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+        host == "localhost" || ip.is_some_and(|ip| ip.is_loopback() || ip.is_unspecified())
+    })
+}
+
+fn host(address: &str) -> Option<(String, Option<u16>)> {
+    let url = Url::parse(address).ok()?;
+    Some((url.host_str()?.to_owned(), url.port()))
+}
