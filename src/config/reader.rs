@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use figaro_mcp::proxy::Proxies;
 
-use super::faults::Faults;
+use super::faults::{Faults, MISSING};
 use super::providers::ProviderSpec;
 use super::variables::Variables;
 
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
     pub(super) fn required(&mut self, name: &str, remedy: &'static str) -> Option<String> {
         let value = self.get(name);
         if value.is_none() {
-            self.complain(name, &format!("is missing: {remedy}"));
+            self.faults.push(format!("{name}{MISSING}{remedy}"));
         }
         value
     }

@@ -89,7 +89,15 @@ async fn every_mistake_in_the_settings_is_told_at_once() {
 async fn what_is_missing_is_told_with_where_to_get_it() {
     let world = World::new().await;
     let message = refused(&world, &Recipe::new(world.folder.path())).await;
-    for words in ["TELEGRAM_BOT_TOKEN is missing", "BotFather", "OPENAI_API_KEY is missing", "api-keys"] {
+    for words in [
+        "not set up here yet",
+        "`figaro init`",
+        "`figaro demo`",
+        "TELEGRAM_BOT_TOKEN is missing",
+        "BotFather",
+        "OPENAI_API_KEY is missing",
+        "api-keys",
+    ] {
         assert!(message.contains(words), "{words}: {message}");
     }
 }

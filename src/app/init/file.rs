@@ -58,7 +58,9 @@ fn folder(path: &Path) -> &Path {
 
 fn failed(path: &Path, error: &io::Error) -> Refusal {
     Refusal(format!(
-        "the file {} cannot be written here ({error}): go to a folder that this account may write",
-        path.display()
+        "the file {} cannot be written here ({}): go to a folder that this account may write",
+        path.display(),
+        // The name of the file that was to take its place is of no use to anybody.
+        error.kind()
     ))
 }
