@@ -87,9 +87,9 @@ impl Control {
         !matches!(*lock(&self.phase), Phase::Parked)
     }
 
-    /// The words of the turn say that it was stopped.
-    pub(super) fn tell_of_stop(&self) {
-        self.told.store(true, Ordering::Release);
+    /// Whether the words of the turn say that it was stopped.
+    pub(super) fn tell_of_stop(&self, told: bool) {
+        self.told.store(told, Ordering::Release);
     }
 
     /// The turn is over.

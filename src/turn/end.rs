@@ -69,13 +69,11 @@ impl Ender {
             if let Some(parked) = finish.end.parked {
                 self.wait(*parked, control).await;
             }
-            if matches!(outcome, Outcome::Stopped(_)) && finish.end.delivery.is_some() {
-                control.tell_of_stop();
+            if matches!(outcome, Outcome::Stopped(_)) {
+                control.tell_of_stop(finish.end.delivery.is_some());
             }
             self.deliver(turn, finish.end.delivery, &control.cancel).await;
-            for card in finish.end.cards {
-                self.delivery.deliver(card, &CancellationToken::new()).await;
-            }
+            self.deliver_cards(finish.end.cards).await;
             if finish.is_declined {
                 self.decline(question, &facts.texts.error_internal).await;
             }
@@ -83,6 +81,12 @@ impl Ender {
         // Whoever asked need not wait for that.
         if let Some(TurnError::OverBudget { time, zone }) = outcome.error() {
             self.tell_owners(time, zone).await;
+        }
+    }
+
+    async fn deliver_cards(&self, cards: Vec<PendingDelivery>) {
+        for card in cards {
+            self.delivery.deliver(card, &CancellationToken::new()).await;
         }
     }
 

@@ -201,7 +201,6 @@ async fn what_waits_of_someone_who_is_denied_is_not_answered() {
     says(&world, TEAM, "The end.").await;
     let asked: Vec<String> = world.asked().iter().skip(held).map(|request| request.user_text()).collect();
     assert!(asked.iter().all(|words| words.contains("the last")), "{asked:?}");
-    world.press(ANN, &card, "Refresh").await;
     let card = becomes(&world, &card, "Paused", "History").await;
     world.press(ANN, &card, "History").await;
     world.shows(TEAM, number(&card["message_id"]), "skipped").await;

@@ -80,7 +80,7 @@ async fn an_answer_longer_than_the_history_is_gone_on_with_from_its_end_and_can_
 /// Bob has a history with a key of its own, and asks for Ann's.
 async fn asked_by_bob(world: &World, key: &str) {
     let card = world.told(ANN, ANN, &format!("/allow {BOB}")).await;
-    assert!(card.to_string().contains(&BOB.to_string()), "{card}");
+    assert!(card.to_string().contains("Bob (@bob) may talk to me now."), "{card}");
     world.when("my own story", Reply::text(&story(900)));
     world.say(BOB, BOB, "my own story");
     says(world, BOB, "lived happily.").await;

@@ -62,7 +62,7 @@ async fn what_the_model_makes_is_shown_in_the_language_of_the_chat() {
     let texts = portuguese();
     call(&world, (ANN, ANN), "from now on Portuguese", "set_config", json!({"language": "Portuguese"})).await;
     let card = says(&world, ANN, &texts.settings_changed).await;
-    assert_eq!(labels(&card), [texts.button_undo.clone()]);
+    assert_eq!(labels(&card), std::slice::from_ref(&texts.button_undo));
     call(&world, (ANN, ANN), "water", "schedule_task", recurring("Drink water", "0 9 * * *")).await;
     says(&world, ANN, &texts.zone_answer).await;
     let card = cards(&world, ANN, "Drink water").remove(0);

@@ -92,17 +92,7 @@ pub(super) async fn build(
     let models = models.with_outside_search(settings.tavily.key.is_some());
     let ledger = ledger(&base, models).await?;
     let newest = Newest::default();
-    let delivery: Arc<dyn Delivery> = Arc::new(TelegramDelivery {
-        sender: base.sender.clone(),
-        live: base.live.clone(),
-        languages: base.languages.clone(),
-        parked: base.parked.clone(),
-        tasks: base.store.clone(),
-        settings: base.store.clone(),
-        default_zone: settings.timezone,
-        newest: newest.clone(),
-        task_cards: task_cards(&base),
-    });
+    let delivery: Arc<dyn Delivery> = Arc::new(delivery(&base, newest.clone()));
     let owners: Arc<dyn Owners> = Arc::new(TelegramOwners {
         sender: late(&base),
         access: settings.access.clone(),
@@ -113,13 +103,7 @@ pub(super) async fn build(
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let handles = handles(&base, ledger.clone(), &mailboxes);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
-    let keeper = CardKeeper {
-        cards: task_cards(&base),
-        sender: base.sender.clone(),
-        store: base.store.clone(),
-        background: groups.front.clone(),
-    };
-    groups.front.spawn("task_cards", keeper.run());
+    groups.front.spawn("task_cards", keeper(&base).run());
     groups.front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
@@ -155,6 +139,29 @@ pub(super) async fn build(
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
     Ok((parts, Runners { scheduler, retention, poller }))
+}
+
+fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
+    TelegramDelivery {
+        sender: base.sender.clone(),
+        live: base.live.clone(),
+        languages: base.languages.clone(),
+        parked: base.parked.clone(),
+        tasks: base.store.clone(),
+        settings: base.store.clone(),
+        default_zone: base.settings.timezone,
+        newest,
+        task_cards: task_cards(base),
+    }
+}
+
+fn keeper(base: &Base<'_>) -> CardKeeper {
+    CardKeeper {
+        cards: task_cards(base),
+        sender: base.sender.clone(),
+        store: base.store.clone(),
+        background: base.groups.front.clone(),
+    }
 }
 
 fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {

@@ -96,11 +96,17 @@ impl Cards {
 
     /// The name that Telegram knows a chat or a person by, with their username; the number where it knows none.
     pub async fn name_of(&self, chat: ChatId) -> String {
+        let (name, username) = self.names_of(chat).await;
+        named(&name, username.as_deref())
+    }
+
+    /// The same as two: the name, or the number where Telegram knows none, and the username.
+    pub async fn names_of(&self, chat: ChatId) -> (String, Option<String>) {
         let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
         let text = |key: &str| known.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let Some(name) = text("title").or(text("first_name")) else { return chat.to_string() };
+        let Some(name) = text("title").or(text("first_name")) else { return (chat.to_string(), None) };
         let last = text("last_name").map(|last| format!(" {last}")).unwrap_or_default();
-        named(&format!("{name}{last}"), text("username"))
+        (format!("{name}{last}"), text("username").map(str::to_owned))
     }
 
     /// Changes a message of the bot into this card.

@@ -137,7 +137,7 @@ impl Usage {
         let mut named = Vec::new();
         for (of, spent) in rows {
             let name = match id(&of) {
-                Some(id) => one_line(&self.cards.name_of(ChatId(id)).await, NAME_CHARS),
+                Some(id) => one_line(&self.cards.names_of(ChatId(id)).await.0, NAME_CHARS),
                 None => "?".to_owned(),
             };
             named.push((name, spent));
