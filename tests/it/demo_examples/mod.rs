@@ -133,9 +133,12 @@ async fn changed(room: &mut Room<'_>, texts: &Texts, task: &Value) {
     room.press(task, "Edit").await;
     room.hears(id(task) - 1, "Edit: ", "the card that changes a task").await;
     let asked = room.hears(id(task), "What is to be different", "the question of the card").await;
-    for example in texts.quoted("task_edit_help") {
+    // What is filled in is no example.
+    for example in texts.quoted("task_edit_help").into_iter().filter(|words| !words.contains('{')) {
         room.reply(&example, Some(id(&asked)), wanted(&example)).await;
     }
+    let opened = room.hears(id(task) - 1, "Edit: ", "the card that is still open").await;
+    room.press(&opened, "‹ Back").await;
     let list = if texts.is_english() { "what is scheduled?" } else { "o que está agendado?" };
     let listed = room.ask(list, wanted(list)).await;
     assert_eq!(shown(&listed).matches('•').count(), 1, "one task, changed: {}", shown(&listed));
