@@ -97,6 +97,17 @@ pub enum Unsent {
     Stopped,
 }
 
+/// What became of a change of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edited {
+    /// The message shows what it was to show.
+    Done,
+    /// There is no such message any more.
+    Gone,
+    /// It may not show it; another try may help.
+    Failed,
+}
+
 impl Sender {
     /// Sends a message that is nowhere recorded, as [`Self::deliver`] does.
     ///
@@ -195,18 +206,19 @@ impl Sender {
     }
 
     /// Changes the text and the buttons of a message of the bot's; a failure is logged, there is nothing else to be done
-    /// about it. `false` if the message is not there any more.
-    pub async fn edit(&self, chat: ChatId, message: MessageId, now: &Outgoing) -> bool {
+    /// about it.
+    pub async fn edit(&self, chat: ChatId, message: MessageId, now: &Outgoing) -> Edited {
         let mut body = json!({"chat_id": chat, "message_id": message, "text": now.content.text});
         body["entities"] = json!(now.content.entities);
         body[PREVIEW] = no_preview();
         body["reply_markup"] = keyboard(&now.buttons);
         match self.once(chat, EditMessageText(body), now.urgency).await {
-            Ok(_) => true,
-            Err(Unsent::Hopeless(words)) if is_unchanged(&words) => true,
+            Ok(_) => Edited::Done,
+            Err(Unsent::Hopeless(words)) if is_unchanged(&words) => Edited::Done,
             Err(unsent) => {
                 tracing::warn!(%chat, ?unsent, "a message could not be changed");
-                !matches!(unsent, Unsent::Hopeless(words) if words.contains("not found"))
+                let is_gone = matches!(unsent, Unsent::Hopeless(words) if words.contains("not found"));
+                if is_gone { Edited::Gone } else { Edited::Failed }
             }
         }
     }
