@@ -74,6 +74,8 @@ async fn only_an_owner_decides_and_a_made_up_button_lets_nobody_in() {
     let own = world.told(BOB, BOB, "/help").await;
     let forged = world.forged(BOB, &own, &format!("admit:allow:{CARL}")).await;
     assert_eq!(forged, "Only an owner of the bot can do that.");
+    let denied = world.forged(ANN, &own, &format!("admit:block:{ANN}")).await;
+    assert!(denied.starts_with("That is an owner"), "{denied}");
     for data in ["admit:", "admit:allow", "admit:allow:x", "admit:adopt:13", "admit:allow:13:en:more"] {
         assert_eq!(world.forged(ANN, &own, data).await, "This is no longer up to date.", "{data}");
     }

@@ -15,7 +15,7 @@ use crate::domain::chat::{ChatKind, Place};
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, UserId};
 use crate::outbound::Urgency;
-use crate::policy::access::owners;
+use crate::policy::access::{is_owner, owners};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{SettingsStore, StoreError};
 use crate::telegram::callback::{Admit, Decision, Short};
@@ -68,6 +68,11 @@ impl AccessRequests {
     /// Does what an owner decided, and greets whoever is let in.
     pub(super) async fn decide(&self, press: Admit, asker: &Asker) -> Result<Pressed, StoreError> {
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(press.person));
+        // They may have become an owner since.
+        if press.decision == Decision::Block && is_owner(&self.access, &self.settings.access().await?, &user)
+        {
+            return Ok(Pressed::both(&texts.owner_not_denied, Card::text(&texts.owner_not_denied)));
+        }
         let who = self.cards.name_of(ChatId(press.person)).await;
         let (change, words) = match press.decision {
             Decision::Allow => (Some(AccessChange::AllowUser(user)), &texts.access_allowed),
