@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use super::chat::Place;
 use super::message::{Attachment, Inbound, Quoted, Speaker};
+use super::model::ModelName;
+use super::session::{NamedBy, SessionChange, SessionName};
 use super::source::Source;
 use super::usage::Usage;
 use crate::domain::tool::SideEffects;
@@ -42,13 +44,44 @@ pub struct Session {
     pub created_at: DateTime<Utc>,
     /// When its last message was stored, UTC.
     pub updated_at: DateTime<Utc>,
+    /// What it is called; `None` until somebody or the model has named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<SessionName>,
+    /// How often the model was asked for a name.
+    #[serde(default)]
+    pub naming_tries: u8,
+    /// The agent that answers in it, by its name; `None` for that of the chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The model that answers in it; `None` for that of the chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelName>,
 }
 
 impl Session {
     /// A new session without messages that begins at `now`.
     #[must_use]
     pub fn new(conversation: Conversation, now: DateTime<Utc>) -> Self {
-        Self { id: SessionId::new(), conversation, created_at: now, updated_at: now }
+        Self {
+            id: SessionId::new(),
+            conversation,
+            created_at: now,
+            updated_at: now,
+            name: None,
+            naming_tries: 0,
+            agent: None,
+            model: None,
+        }
+    }
+
+    /// Makes a change; `false` where it leaves all as it is. What a person has named keeps its name.
+    pub fn change(&mut self, change: SessionChange) -> bool {
+        let before = self.clone();
+        let may_name = |name: &SessionName| name.by == NamedBy::Person || self.name.is_none();
+        self.name = change.name.filter(may_name).or_else(|| self.name.take());
+        self.model = change.model.unwrap_or_else(|| self.model.take());
+        self.agent = change.agent.unwrap_or_else(|| self.agent.take());
+        *self != before
     }
 }
 

@@ -10,6 +10,8 @@ pub mod engine;
 mod error;
 mod health;
 pub mod kv;
+mod profiles;
+mod sessions;
 mod tasks;
 mod zone;
 
@@ -37,6 +39,8 @@ use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, Se
 pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use health::StoreHealth;
+pub use profiles::ProfileStore;
+pub use sessions::{Deleted, Outline, SessionStore};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
@@ -270,7 +274,7 @@ pub trait SettingsStore: Debug + Send + Sync {
         now: DateTime<Utc>,
     ) -> Result<Option<(ConfigChange, Vec<Setting>)>>;
     /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, sessions,
-    /// background, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
+    /// background, what people asked for in it, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
     /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be
     /// called again, and moves then what has come to the old id since.
     async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()>;
@@ -307,6 +311,8 @@ pub trait UsageStore: Debug + Send + Sync {
 pub trait Store:
     InboxStore
     + ConversationStore
+    + SessionStore
+    + ProfileStore
     + ParkedStore
     + OutboxStore
     + NoteStore

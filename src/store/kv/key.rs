@@ -45,6 +45,16 @@ pub(super) fn conversation(conversation: Conversation) -> Vec<u8> {
     key.number(topic).0
 }
 
+/// A session of a conversation, among its others.
+pub(super) fn session_of(place: Conversation, session: SessionId) -> Vec<u8> {
+    Key(conversation(place)).id(session).0
+}
+
+/// The session that a key from [`session_of`] ends in.
+pub(super) fn session_in(key: &[u8]) -> Option<SessionId> {
+    std::str::from_utf8(key.last_chunk::<ULID_CHARS>()?).ok()?.parse().ok()
+}
+
 /// A background message of a conversation at a time.
 pub(super) fn background(place: Conversation, sent_at: DateTime<Utc>, message: MessageId) -> Vec<u8> {
     Key(conversation(place)).number(sent_at.timestamp_millis()).number(message.0).0

@@ -19,7 +19,9 @@ mod merged;
 mod notes;
 mod outbox;
 mod parked;
+mod profiles;
 mod records;
+mod sessions;
 mod settings;
 mod snapshot;
 mod space;
@@ -50,7 +52,7 @@ use self::fault::Fault;
 use self::format::OPEN;
 use self::inventory::live_bytes;
 use self::marks::Marks;
-use self::records::upgrade;
+use self::records::{session_list, upgrade};
 use self::space::Space;
 use self::tables::{SESSIONS, Tables};
 use self::writer::{Durable, Writer};
@@ -101,7 +103,12 @@ impl KvStore {
             messages,
         }));
         let now = Clock::system().now();
-        store.change(OPEN, move |tables, changes| upgrade::move_strangers(tables, changes, now)).await?;
+        store
+            .change(OPEN, move |tables, changes| {
+                upgrade::move_strangers(tables, changes, now)?;
+                session_list::fill(tables, changes)
+            })
+            .await?;
         Ok(store)
     }
 

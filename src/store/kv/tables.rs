@@ -13,6 +13,7 @@ use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
+use crate::domain::profile::UserProfile;
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
@@ -35,6 +36,12 @@ pub(super) struct Tables<'a> {
     pub(super) current: Table<'a, SessionId>,
     /// Sessions by id.
     pub(super) sessions: Table<'a, Session>,
+    /// The same sessions by conversation, and a mark that those of older versions are among them.
+    pub(super) sessions_of: Table<'a, ()>,
+    /// Topics whose title nobody has chosen, by conversation.
+    pub(super) untitled: Table<'a, ()>,
+    /// What is known of people, by person.
+    pub(super) profiles: Table<'a, UserProfile>,
     /// Messages by session and index.
     pub(super) messages: Table<'a, Message>,
     /// The turn that runs in a conversation.
@@ -115,13 +122,16 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 31] = [
+pub(super) const NAMES: [&str; 34] = [
     "inbox",
     "seen",
     "seen_by_time",
     "unreadable_updates",
     "current",
     SESSIONS,
+    "sessions_of",
+    "untitled",
+    "profiles",
     "messages",
     "runs",
     "parked",
@@ -160,6 +170,9 @@ impl<'a> Tables<'a> {
             unreadable: Table::new("unreadable_updates", snapshot),
             current: Table::new("current", snapshot),
             sessions: Table::new(SESSIONS, snapshot),
+            sessions_of: Table::new("sessions_of", snapshot),
+            untitled: Table::new("untitled", snapshot),
+            profiles: Table::new("profiles", snapshot),
             messages: Table::new("messages", snapshot),
             turns: Table::new("runs", snapshot),
             parked: Table::new("parked", snapshot),

@@ -23,6 +23,7 @@ pub(in crate::store::kv) fn migrate(
     move_notes(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
+    move_wishes(tables, changes, from, to)?;
     spending::migrate(tables, changes, from, to)?;
     tasks::migrate(tables, changes, from, to)?;
     parked::migrate(tables, changes, from, to)?;
@@ -75,7 +76,6 @@ fn move_notes(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: 
     Ok(())
 }
 
-/// Of a chat's sessions only the current ones are found by its id; of the others each says where it took place.
 fn move_sessions(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -85,7 +85,9 @@ fn move_sessions(
     for item in tables.sessions.scan(&[])? {
         let (key, mut session) = item?;
         if session.conversation.chat == from {
+            changes.remove(&tables.sessions_of, key::session_of(session.conversation, session.id));
             session.conversation.chat = to;
+            changes.put(&tables.sessions_of, key::session_of(session.conversation, session.id), &())?;
             changes.put(&tables.sessions, &key, &session)?;
         }
     }
@@ -111,6 +113,22 @@ fn move_background(
         message.place.chat = to;
         changes.put(&tables.background, key::moved(&old, to), &message)?;
         changes.remove(&tables.background, old);
+    }
+    Ok(())
+}
+
+/// What people asked for in a chat.
+fn move_wishes(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.profiles.scan(&[])? {
+        let (key, mut profile) = item?;
+        if profile.migrate(from, to) {
+            changes.put(&tables.profiles, &key, &profile)?;
+        }
     }
     Ok(())
 }

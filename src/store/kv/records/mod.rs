@@ -7,6 +7,7 @@ pub(super) mod background;
 pub(super) mod calls;
 pub(super) mod migration;
 pub(super) mod parked;
+pub(super) mod session_list;
 pub(super) mod sessions;
 pub(super) mod spending;
 pub(super) mod tasks;

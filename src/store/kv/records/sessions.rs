@@ -50,6 +50,7 @@ pub(super) fn put_current(
     session: &Session,
 ) -> Result<(), Fault> {
     changes.put(&tables.sessions, key::id(session.id), session)?;
+    changes.put(&tables.sessions_of, key::session_of(session.conversation, session.id), &())?;
     changes.put(&tables.current, key::conversation(session.conversation), &session.id)
 }
 

@@ -1,0 +1,56 @@
+//! The profiles of people.
+
+use async_trait::async_trait;
+
+use super::{KvStore, key};
+use crate::domain::profile::{Seen, UserProfile, WishesPatch};
+use crate::ids::{ChatId, UserId};
+use crate::store::{ProfileStore, Result};
+
+#[async_trait]
+impl ProfileStore for KvStore {
+    async fn see(&self, seen: &Seen) -> Result<UserProfile> {
+        let key = key::user(&seen.speaker.user);
+        let known = self.read("read a profile", |tables| tables.profiles.find(&key)).await?;
+        if let Some(known) = known
+            && known.seen(seen).is_none()
+        {
+            return Ok(known);
+        }
+        self.change("store a profile", |tables, changes| {
+            let profile = match tables.profiles.find(&key)? {
+                Some(known) => known.seen(seen).unwrap_or(known),
+                None => UserProfile::new(seen),
+            };
+            changes.put(&tables.profiles, &key, &profile)?;
+            Ok(profile)
+        })
+        .await
+    }
+
+    async fn profile(&self, user: &UserId) -> Result<Option<UserProfile>> {
+        let key = key::user(user);
+        self.read("read a profile", move |tables| tables.profiles.find(&key)).await
+    }
+
+    async fn wish(&self, user: &UserId, chat: ChatId, change: WishesPatch) -> Result<Option<UserProfile>> {
+        let key = key::user(user);
+        self.change_durably("store a person's wish", move |tables, changes| {
+            let Some(mut profile) = tables.profiles.get(&key)? else { return Ok(None) };
+            profile.wish(chat, change);
+            changes.put(&tables.profiles, &key, &profile)?;
+            Ok(Some(profile))
+        })
+        .await
+    }
+
+    async fn forget_profile(&self, user: &UserId) -> Result<bool> {
+        let key = key::user(user);
+        self.change_durably("forget a profile", move |tables, changes| {
+            let is_known = tables.profiles.contains(&key)?;
+            changes.remove(&tables.profiles, &key);
+            Ok(is_known)
+        })
+        .await
+    }
+}

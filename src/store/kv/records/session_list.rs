@@ -1,0 +1,173 @@
+//! The sessions of a conversation: which there are, what is said in each, and how one is left, resumed or deleted.
+
+use std::collections::BTreeSet;
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::{parked, sessions};
+use crate::domain::conversation::{Conversation, Message, Role, Session};
+use crate::ids::{RunId, SessionId};
+use crate::store::{Deleted, Outline};
+
+/// Says that the sessions of older versions are in the table by conversation. No conversation has so short a key.
+const FILLED: &[u8] = b"filled";
+/// Messages are counted one by one up to so many; beyond, results of tools count too.
+const COUNTED: u32 = 5_000;
+/// So many messages from the first on say what a session is about.
+const FIRST_MESSAGES: usize = 200;
+
+/// Puts the sessions of older versions into the table by conversation, at the first opening by this one.
+pub(in crate::store::kv) fn fill(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<(), Fault> {
+    if tables.sessions_of.contains(FILLED)? {
+        return Ok(());
+    }
+    for item in tables.sessions.scan(&[])? {
+        let (_, session) = item?;
+        changes.put(&tables.sessions_of, key::session_of(session.conversation, session.id), &())?;
+    }
+    changes.put(&tables.sessions_of, FILLED, &())
+}
+
+/// The sessions of a conversation, the one with the newest message first.
+pub(in crate::store::kv) fn all(
+    tables: &Tables<'_>,
+    conversation: Conversation,
+) -> Result<Vec<Session>, Fault> {
+    let mut all = Vec::new();
+    for found in tables.sessions_of.keys_of(&key::conversation(conversation))? {
+        let Some(id) = key::session_in(&found?) else { continue };
+        all.extend(tables.sessions.find(&key::id(id))?);
+    }
+    all.sort_by_key(|session| std::cmp::Reverse((session.updated_at, session.id)));
+    Ok(all)
+}
+
+/// A session, if it is one of this conversation.
+pub(in crate::store::kv) fn one(
+    tables: &Tables<'_>,
+    conversation: Conversation,
+    session: SessionId,
+) -> Result<Option<Session>, Fault> {
+    let found = tables.sessions.get(&key::id(session))?;
+    Ok(found.filter(|session| session.conversation == conversation))
+}
+
+/// What is said in a session.
+pub(in crate::store::kv) fn outline(tables: &Tables<'_>, session: SessionId) -> Result<Outline, Fault> {
+    let prefix = key::id(session);
+    let last = tables.messages.next_index(&prefix)?;
+    let (mut messages, mut first_words) = (last, None);
+    if last <= COUNTED {
+        messages = 0;
+        for item in tables.messages.scan(&prefix)? {
+            let (_, message) = item?;
+            if is_said(&message) {
+                messages += 1;
+                first_words = first_words.or_else(|| words_of_person(message));
+            }
+        }
+    } else {
+        for item in tables.messages.scan(&prefix)?.take(FIRST_MESSAGES) {
+            first_words = first_words.or_else(|| item.ok().and_then(|(_, message)| words_of_person(message)));
+        }
+    }
+    Ok(Outline { first_words, messages })
+}
+
+/// The first so many messages that people and the model said in a session, oldest first.
+pub(in crate::store::kv) fn first_said(
+    tables: &Tables<'_>,
+    session: SessionId,
+    limit: usize,
+) -> Result<Vec<Message>, Fault> {
+    let first = tables.messages.scan(&key::id(session))?.take(FIRST_MESSAGES);
+    let said = first.map(|item| item.map(|(_, message)| message));
+    said.filter(|message| message.as_ref().map_or(true, is_said)).take(limit).collect()
+}
+
+/// Whether people see it: words of a person or of the model that no later try has replaced.
+fn is_said(message: &Message) -> bool {
+    match message.role {
+        _ if message.replaced => false,
+        Role::User => true,
+        Role::Assistant => !message.text.trim().is_empty(),
+        Role::Tool | Role::System => false,
+    }
+}
+
+fn words_of_person(message: Message) -> Option<String> {
+    (message.role == Role::User && !message.text.trim().is_empty()).then_some(message.text)
+}
+
+/// Leaves the current session of a conversation: turns that wait there are given up, and one that nothing was said in and
+/// nothing was chosen for is no more.
+pub(in crate::store::kv) fn leave(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    conversation: Conversation,
+) -> Result<(), Fault> {
+    parked::give_up_all(tables, changes, conversation)?;
+    let Some(id) = tables.current.find(&key::conversation(conversation))? else { return Ok(()) };
+    let Some(session) = tables.sessions.find(&key::id(id))? else { return Ok(()) };
+    let is_plain = session.name.is_none() && session.model.is_none() && session.agent.is_none();
+    if is_plain && tables.messages.next_index(&key::id(id))? == 0 {
+        forget(tables, changes, &session);
+    }
+    Ok(())
+}
+
+/// Makes a session the current one of its conversation; `false` if it is no session of it.
+pub(in crate::store::kv) fn switch(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    conversation: Conversation,
+    session: SessionId,
+) -> Result<bool, Fault> {
+    let Some(session) = one(tables, conversation, session)? else { return Ok(false) };
+    if tables.current.find(&key::conversation(conversation))? != Some(session.id) {
+        leave(tables, changes, conversation)?;
+        sessions::put_current(tables, changes, &session)?;
+    }
+    Ok(true)
+}
+
+/// Deletes a session with all its messages, the calls made in it and the turns that wait in it.
+pub(in crate::store::kv) fn delete(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    conversation: Conversation,
+    id: SessionId,
+) -> Result<Deleted, Fault> {
+    let Some(session) = one(tables, conversation, id)? else { return Ok(Deleted::Unknown) };
+    let running = tables.turns.find(&key::conversation(conversation))?;
+    if running.is_some_and(|turn| turn.session == id) {
+        return Ok(Deleted::Busy);
+    }
+    let mut turns: BTreeSet<RunId> = BTreeSet::new();
+    for item in tables.messages.scan(&key::id(id))? {
+        let (key, message) = item?;
+        turns.extend(message.turn);
+        changes.remove(&tables.messages, key);
+    }
+    for parked in tables.parked.list(&[])?.into_iter().filter(|parked| parked.turn.session == id) {
+        turns.insert(parked.turn.id);
+        changes.remove(&tables.parked, key::id(parked.turn.id));
+    }
+    for turn in turns {
+        for key in tables.calls.keys_of(&key::id(turn))? {
+            changes.remove(&tables.calls, key?);
+        }
+    }
+    if tables.current.find(&key::conversation(conversation))? == Some(id) {
+        changes.remove(&tables.current, key::conversation(conversation));
+    }
+    forget(tables, changes, &session);
+    Ok(Deleted::Done)
+}
+
+fn forget(tables: &Tables<'_>, changes: &mut Changes<'_>, session: &Session) {
+    changes.remove(&tables.sessions, key::id(session.id));
+    changes.remove(&tables.sessions_of, key::session_of(session.conversation, session.id));
+}

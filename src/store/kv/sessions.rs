@@ -1,0 +1,90 @@
+//! [`SessionStore`]: the sessions of conversations as people list, name and delete them.
+
+use async_trait::async_trait;
+
+use super::records::session_list;
+use super::{KvStore, key};
+use crate::domain::conversation::{Conversation, Message, Session};
+use crate::domain::session::SessionChange;
+use crate::ids::SessionId;
+use crate::store::{Deleted, Outline, Result, SessionStore};
+
+#[async_trait]
+impl SessionStore for KvStore {
+    async fn sessions(&self, conversation: Conversation) -> Result<Vec<Session>> {
+        self.read("read the sessions", move |tables| session_list::all(tables, conversation)).await
+    }
+
+    async fn current_session(&self, conversation: Conversation) -> Result<Option<SessionId>> {
+        self.read("read the session", move |tables| tables.current.find(&key::conversation(conversation)))
+            .await
+    }
+
+    async fn session_by_id(&self, session: SessionId) -> Result<Option<Session>> {
+        self.read("read a session", move |tables| tables.sessions.get(&key::id(session))).await
+    }
+
+    async fn outline(&self, session: SessionId) -> Result<Outline> {
+        self.read("read a session", move |tables| session_list::outline(tables, session)).await
+    }
+
+    async fn switch_session(&self, conversation: Conversation, session: SessionId) -> Result<bool> {
+        self.change_durably("switch to a session", move |tables, changes| {
+            session_list::switch(tables, changes, conversation, session)
+        })
+        .await
+    }
+
+    async fn change_session(&self, session: SessionId, change: SessionChange) -> Result<Option<Session>> {
+        self.change_durably("change a session", move |tables, changes| {
+            let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
+            if session.change(change) {
+                changes.put(&tables.sessions, key::id(session.id), &session)?;
+            }
+            Ok(Some(session))
+        })
+        .await
+    }
+
+    async fn begin_naming(
+        &self,
+        session: SessionId,
+        tries: u8,
+        limit: usize,
+    ) -> Result<Option<Vec<Message>>> {
+        self.change("count a try to name a session", move |tables, changes| {
+            let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
+            if session.name.is_some() || session.naming_tries >= tries {
+                return Ok(None);
+            }
+            session.naming_tries += 1;
+            changes.put(&tables.sessions, key::id(session.id), &session)?;
+            session_list::first_said(tables, session.id, limit).map(Some)
+        })
+        .await
+    }
+
+    async fn delete_session(&self, conversation: Conversation, session: SessionId) -> Result<Deleted> {
+        self.change_durably("delete a session", move |tables, changes| {
+            session_list::delete(tables, changes, conversation, session)
+        })
+        .await
+    }
+
+    async fn leave_untitled(&self, topic: Conversation, is_untitled: bool) -> Result<()> {
+        self.change("note whether a topic has a title", move |tables, changes| {
+            let key = key::conversation(topic);
+            match (tables.untitled.contains(&key)?, is_untitled) {
+                (false, true) => changes.put(&tables.untitled, key, &())?,
+                (true, false) => changes.remove(&tables.untitled, key),
+                _ => {}
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn is_untitled(&self, topic: Conversation) -> Result<bool> {
+        self.read("look up a topic", move |tables| tables.untitled.contains(&key::conversation(topic))).await
+    }
+}

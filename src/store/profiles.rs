@@ -1,0 +1,24 @@
+//! The port for what is known of people.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+
+use super::Result;
+use crate::domain::profile::{Seen, UserProfile, WishesPatch};
+use crate::ids::{ChatId, UserId};
+
+/// The profiles of people.
+#[async_trait]
+pub trait ProfileStore: Debug + Send + Sync {
+    /// Takes in that somebody was seen, and gives their profile. It is written only where something of it has changed or an
+    /// hour has passed, and is durable a moment later, with what the turn writes.
+    async fn see(&self, seen: &Seen) -> Result<UserProfile>;
+    /// The profile of a person; `None` if they were never seen.
+    async fn profile(&self, user: &UserId) -> Result<Option<UserProfile>>;
+    /// Takes in, durably, what a person asked for in a chat, and gives their profile then. Nothing is written of somebody who
+    /// was never seen.
+    async fn wish(&self, user: &UserId, chat: ChatId, change: WishesPatch) -> Result<Option<UserProfile>>;
+    /// Forgets the profile of a person, durably; `false` if there was none.
+    async fn forget_profile(&self, user: &UserId) -> Result<bool>;
+}

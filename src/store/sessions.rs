@@ -1,0 +1,61 @@
+//! The port for the sessions of conversations as people see them: listed, named, switched to, deleted.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+
+use super::Result;
+use crate::domain::conversation::{Conversation, Message, Session};
+use crate::domain::session::SessionChange;
+use crate::ids::SessionId;
+
+/// What is said in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The first words of a person in it.
+    pub first_words: Option<String>,
+    /// How many messages of people and of the model it has. Above 5,000 messages results of tools count too.
+    pub messages: u32,
+}
+
+/// What became of a session that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted {
+    /// It is gone with all its messages.
+    Done,
+    /// A turn runs in it; nothing was deleted.
+    Busy,
+    /// The conversation has no such session.
+    Unknown,
+}
+
+/// The sessions of conversations.
+#[async_trait]
+pub trait SessionStore: Debug + Send + Sync {
+    /// All sessions of a conversation, the one with the newest message first.
+    async fn sessions(&self, conversation: Conversation) -> Result<Vec<Session>>;
+    /// The session that the next question of a conversation belongs to; `None` if it begins one.
+    async fn current_session(&self, conversation: Conversation) -> Result<Option<SessionId>>;
+    /// A session by its id; `None` if there is none.
+    async fn session_by_id(&self, session: SessionId) -> Result<Option<Session>>;
+    /// What is said in a session; nothing if there is none.
+    async fn outline(&self, session: SessionId) -> Result<Outline>;
+    /// Makes a session the current one of its conversation, durably, and gives up the turns that wait for a person there;
+    /// `false` if it is no session of that conversation.
+    async fn switch_session(&self, conversation: Conversation, session: SessionId) -> Result<bool>;
+    /// Changes a session, durably, and gives it as it is then; `None` if there is none. The name that a person gave stays
+    /// where the model names it.
+    async fn change_session(&self, session: SessionId, change: SessionChange) -> Result<Option<Session>>;
+    /// Counts that a model is asked to name a session, and gives the first `limit` messages of people and of the model in it.
+    /// `None` if it has a name, was tried `tries` times, or is gone. It is durable a moment later.
+    async fn begin_naming(&self, session: SessionId, tries: u8, limit: usize)
+    -> Result<Option<Vec<Message>>>;
+    /// Deletes a session of a conversation with its messages, the records of their tool calls and the turns that wait for a
+    /// person in it, in one durable write.
+    async fn delete_session(&self, conversation: Conversation, session: SessionId) -> Result<Deleted>;
+    /// Notes whether a forum topic, or a topic of a private chat, has the title that Telegram gave it by itself. It is durable
+    /// a moment later.
+    async fn leave_untitled(&self, topic: Conversation, is_untitled: bool) -> Result<()>;
+    /// Whether nobody is known to have chosen the title of a topic.
+    async fn is_untitled(&self, topic: Conversation) -> Result<bool>;
+}
