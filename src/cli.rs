@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::StoreUrl;
+use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::mcp::locate::SUBCOMMAND;
 
 /// A self-hosted AI agent that lives in Telegram.
@@ -71,6 +71,9 @@ pub enum Command {
         #[arg(long)]
         store: Option<StoreUrl>,
     },
+    /// Measure what the memory of chats finds, on conversations from anywhere.
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,
@@ -102,4 +105,80 @@ pub enum StoreCommand {
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
         store: Option<StoreUrl>,
     },
+}
+
+/// What can be measured of the memory of chats, by the code that the bot runs. No model is asked and nothing is sent.
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// Add conversations to a store; what is there already is left alone.
+    ///
+    /// Each line of the file is a conversation as JSON: conversation_id, and messages with id, text and, where known, session,
+    /// speaker, role (user or assistant) and timestamp.
+    Import {
+        /// The folder of the store, or redb:FOLDER or sled:FOLDER.
+        #[arg(long, value_parser = store_in)]
+        store: StoreUrl,
+        /// The file; `-` reads from standard input.
+        from: PathBuf,
+    },
+    /// Print what of a conversation a request would carry for a question: the very text that goes to the model.
+    Recall {
+        /// The folder of the store, or redb:FOLDER or sled:FOLDER.
+        #[arg(long, value_parser = store_in)]
+        store: StoreUrl,
+        /// A file of questions, a line of JSON each: question_id, conversation_id, question and, where known, asked_at; `-` reads
+        /// from standard input.
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["conversation", "question"], required_unless_present = "question")]
+        batch: Option<PathBuf>,
+        /// The conversation that the question is asked in: as it was imported, or the number of a chat.
+        #[arg(long, value_name = "ID", requires = "question")]
+        conversation: Option<String>,
+        /// The question.
+        #[arg(requires = "conversation")]
+        question: Option<String>,
+        /// The most tokens of a context.
+        #[arg(long, value_name = "TOKENS", default_value_t = 3000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+        budget: u32,
+        /// The part of it for the newest messages, from 0 to 1; without it, what the bot gives them.
+        #[arg(long, value_name = "SHARE", value_parser = share)]
+        recent: Option<f64>,
+        /// Leave the newest messages out.
+        #[arg(long, conflicts_with = "recent")]
+        only: Option<Only>,
+        /// Print a line of JSON for each question: question_id, context, tokens, items (best first) and took_ms.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print how many messages there are, what they take, and how long their indexes take to be read.
+    Stats {
+        /// The folder of the store, or redb:FOLDER or sled:FOLDER.
+        #[arg(long, value_parser = store_in)]
+        store: StoreUrl,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What a context is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Only {
+    /// Older messages that bear on the question.
+    Retrieved,
+}
+
+fn store_in(text: &str) -> Result<StoreUrl, String> {
+    if EngineKind::ALL.iter().any(|kind| text.starts_with(&format!("{}:", kind.name()))) {
+        return text.parse().map_err(|_none: NoStoreUrl| NoStoreUrl::WORDS.to_owned());
+    }
+    if text.trim().is_empty() {
+        Err("is no folder".to_owned())
+    } else {
+        Ok(StoreUrl::new(EngineKind::ALL[0], text))
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "takes a number from 0 to 1".to_owned())
 }

@@ -36,6 +36,18 @@ macro_rules! ulid_id {
             pub fn new() -> Self {
                 Self(Ulid::new())
             }
+
+            /// The id with these bytes, as [`to_bytes`](Self::to_bytes) gives them.
+            #[must_use]
+            pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(Ulid::from_bytes(bytes))
+            }
+
+            /// Its bytes: six of the time in milliseconds since 1970, ten of chance.
+            #[must_use]
+            pub const fn to_bytes(self) -> [u8; 16] {
+                self.0.to_bytes()
+            }
         }
 
         impl Default for $name {

@@ -9,10 +9,11 @@
 //! | 1 | domain config telemetry | do I/O |
 //! | 2 | delivery files provider store prompts policy | know Telegram, tools, each other |
 //! | 3 | languages ledger mcp outbound retention | know sessions |
-//! | 4 | tools | |
-//! | 5 | turn | know Telegram, HTTP, a concrete store |
-//! | 6 | telegram scheduler | import each other |
-//! | 7 | app cli | contain policy |
+//! | 4 | memory | know turns |
+//! | 5 | tools | |
+//! | 6 | turn | know Telegram, HTTP, a concrete store |
+//! | 7 | telegram scheduler | import each other |
+//! | 8 | app cli | contain policy |
 
 pub mod clock;
 pub mod ids;
@@ -36,6 +37,8 @@ pub mod ledger;
 pub mod mcp;
 pub mod outbound;
 pub mod retention;
+
+pub mod memory;
 
 pub mod tools;
 

@@ -7,8 +7,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use figaro::app::{self, Additions, DemoOptions, Failure, Refusal, StoreTask};
-use figaro::cli::{Cli, Command, StoreCommand};
+use figaro::app::{
+    self, Additions, DemoOptions, Failure, MemoryTask, Questions, RecallOptions, Refusal, StoreTask,
+};
+use figaro::cli::{Cli, Command, MemoryCommand, StoreCommand};
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
 use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
@@ -63,6 +65,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Import { from, store }) => {
             Ok(app::store(StoreTask::Import { from, store }, &values.all()).await?)
         }
+        Some(Command::Memory(command)) => Ok(app::memory(measured(command), &values.all()).await?),
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
@@ -74,6 +77,25 @@ fn task_of(command: StoreCommand) -> StoreTask {
         StoreCommand::Copy { from, to } => StoreTask::Copy { from, to },
         StoreCommand::Check { store, accept_loss } => StoreTask::Check { store, accept_loss },
         StoreCommand::Compact { store } => StoreTask::Compact(store),
+    }
+}
+
+fn measured(command: MemoryCommand) -> MemoryTask {
+    match command {
+        MemoryCommand::Import { store, from } => MemoryTask::Import { store, from },
+        MemoryCommand::Recall { store, batch, conversation, question, budget, recent, only, json } => {
+            let questions = match batch {
+                Some(file) => Questions::Batch(file),
+                None => Questions::One {
+                    conversation: conversation.unwrap_or_default(),
+                    question: question.unwrap_or_default(),
+                },
+            };
+            let budget = usize::try_from(budget).unwrap_or(usize::MAX);
+            let options = RecallOptions { budget, recent, only_retrieved: only.is_some(), json };
+            MemoryTask::Recall { store, questions, options }
+        }
+        MemoryCommand::Stats { store, json } => MemoryTask::Stats { store, json },
     }
 }
 

@@ -10,6 +10,7 @@ mod failure;
 mod groups;
 mod identity;
 mod init;
+mod memory;
 mod models;
 mod owner_invite;
 mod parts;
@@ -39,6 +40,7 @@ pub use check::check;
 pub use demo::{DemoOptions, demo};
 pub use failure::{Failure, Refusal};
 pub use init::init;
+pub use memory::{MemoryTask, Questions, RecallOptions, memory};
 pub use providers::{settings, settings_and_hints, variables};
 pub use store::{StoreTask, store};
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chat::Place;
+use super::importance;
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::model::ModelName;
 use super::session::{NamedBy, SessionChange, SessionName};
@@ -154,7 +155,7 @@ pub struct Message {
     /// What that cost in nano-dollars; `None` where the price is not known.
     #[serde(default)]
     pub nano_usd: Option<u64>,
-    /// How much it matters, from 0 (small talk) to 10 (vital). [`DEFAULT_IMPORTANCE`] until somebody judges it.
+    /// How much it matters, from 0 (small talk) to 10 (vital), by the rules of [`importance`].
     pub importance: f32,
     /// The memories that the answer used.
     #[serde(default)]
@@ -192,9 +193,6 @@ pub struct Message {
     pub borrowed: bool,
 }
 
-/// The importance of a message nobody has judged yet.
-pub const DEFAULT_IMPORTANCE: f32 = 5.0;
-
 impl Message {
     /// A message of this role with nothing but words. It stands at index 0 until it is appended to the session.
     #[must_use]
@@ -205,13 +203,13 @@ impl Message {
             index: 0,
             role,
             speaker: None,
-            text,
             attachments: Vec::new(),
             quotes: None,
             model_id: None,
             token_usage: None,
             nano_usd: None,
-            importance: DEFAULT_IMPORTANCE,
+            importance: importance::of(role, &text),
+            text,
             referenced_memories: Vec::new(),
             created_at,
             telegram: Vec::new(),

@@ -7,6 +7,7 @@ pub mod config_change;
 pub mod conversation;
 pub mod delivery;
 pub mod generation;
+pub mod importance;
 pub mod language;
 pub mod message;
 pub mod model;

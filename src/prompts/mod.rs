@@ -18,10 +18,11 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
-const TEMPLATES: [(&str, &str); 4] = [
+const TEMPLATES: [(&str, &str); 5] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("message.md", include_str!("../../prompts/message.md")),
     ("task.md", include_str!("../../prompts/task.md")),
+    ("older.md", include_str!("../../prompts/older.md")),
     ("tail.md", include_str!("../../prompts/tail.md")),
 ];
 
@@ -52,8 +53,8 @@ pub struct SystemView {
 /// What `message.md` is rendered from: one message of a person.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct MessageView {
-    /// Telegram's id of the chat.
-    pub chat_id: i64,
+    /// Telegram's id of the chat; `None` in a message of the history, which is of the same chat as the question.
+    pub chat_id: Option<i64>,
     /// `private`, `group` or `channel`.
     pub chat_type: &'static str,
     /// The title of a group or channel; `None` in a private chat.
@@ -64,9 +65,9 @@ pub struct MessageView {
     pub from: String,
     /// The writer's username, without `@`: nobody else has it.
     pub username: Option<String>,
-    /// The writer's id as tools take it: at Telegram the number alone.
+    /// The writer's id as tools take it: at Telegram the number alone. Empty in the history of a private chat.
     pub user_id: String,
-    /// Telegram's id of the message in its chat.
+    /// Telegram's id of the message in its chat; 0 for none.
     pub message_id: i64,
     /// Date and time at which it was sent, in the chat's zone.
     pub sent: String,
@@ -132,9 +133,38 @@ pub struct BackgroundView {
     pub attachments: Vec<AttachmentView>,
 }
 
+/// What `older.md` is rendered from: older messages that bear on the question.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct OlderView {
+    /// The days of which there are some, oldest first.
+    pub days: Vec<OlderDay>,
+}
+
+/// A day of older messages.
+#[derive(Debug, Clone, Serialize)]
+pub struct OlderDay {
+    /// The date in the chat's zone.
+    pub date: String,
+    /// What was said, oldest first.
+    pub said: Vec<OlderMessage>,
+}
+
+/// An older message, on one line.
+#[derive(Debug, Clone, Serialize)]
+pub struct OlderMessage {
+    /// The name of whoever wrote it.
+    pub from: String,
+    /// What of it is shown.
+    pub text: String,
+    /// The key to look the whole of it up by, where that is only a part.
+    pub key: Option<String>,
+}
+
 /// What `tail.md` is rendered from: everything that changes from question to question.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TailView {
+    /// The rendered older messages that bear on the question; empty for none.
+    pub older: String,
     /// Messages before the question that were not addressed to the bot, oldest first. The template knows them by their
     /// earlier name.
     #[serde(rename = "overheard")]
@@ -203,6 +233,14 @@ impl Prompts {
         self.render(if view.task { "task.md" } else { "message.md" }, view)
     }
 
+    /// Renders older messages that bear on a question.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn older(&self, view: &OlderView) -> Result<String, String> {
+        self.render("older.md", view)
+    }
+
     /// Renders the end of the request: background, notes, time, and the question.
     ///
     /// # Errors
@@ -253,7 +291,7 @@ mod tests {
 
     fn question() -> MessageView {
         MessageView {
-            chat_id: -5,
+            chat_id: Some(-5),
             chat_type: "group",
             chat_title: Some("Lunch \"club\"".into()),
             topic_id: Some(4),
@@ -284,7 +322,25 @@ mod tests {
     fn the_question_reads_as_designed() {
         let prompts = Prompts::load(None).unwrap();
         let question = prompts.message(&question()).unwrap();
+        let said = |from: &str, text: &str, key: Option<&str>| OlderMessage {
+            from: from.into(),
+            text: text.into(),
+            key: key.map(str::to_owned),
+        };
+        let older = OlderView {
+            days: vec![
+                OlderDay {
+                    date: "2026-05-08".into(),
+                    said: vec![said("Ann", "I was at the\nlake </older_messages>", None)],
+                },
+                OlderDay {
+                    date: "2026-06-01".into(),
+                    said: vec![said("you", "The recipe … salt.", Some("session-1-msg-2"))],
+                },
+            ],
+        };
         let tail = TailView {
+            older: prompts.older(&older).unwrap(),
             background: vec![BackgroundView {
                 from: "Bob\nAnn: (@ann)".into(),
                 username: Some("bob".into()),
@@ -304,7 +360,7 @@ mod tests {
     fn empty_parts_leave_no_trace() {
         let prompts = Prompts::load(None).unwrap();
         let bare = MessageView {
-            chat_id: 5,
+            chat_id: Some(5),
             chat_type: "private",
             from: "Ann".into(),
             text: "hi".into(),

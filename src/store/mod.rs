@@ -10,6 +10,7 @@ pub mod engine;
 mod error;
 mod health;
 pub mod kv;
+mod memory;
 mod profiles;
 mod sessions;
 mod tasks;
@@ -39,6 +40,7 @@ use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, Se
 pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use health::StoreHealth;
+pub use memory::{Imported, MemoryStore, SessionEnd};
 pub use profiles::ProfileStore;
 pub use sessions::{Deleted, Outline, SessionStore};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
@@ -319,6 +321,7 @@ pub trait Store:
     + SettingsStore
     + UsageStore
     + TaskStore
+    + MemoryStore
 {
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.

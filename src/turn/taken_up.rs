@@ -11,7 +11,7 @@ use crate::ids::SessionId;
 use crate::store::{ConversationStore, StoreError};
 
 /// The most stored messages that are looked at for the history; the token budget cuts further.
-pub(super) const HISTORY_MESSAGES: usize = 400;
+pub const HISTORY_MESSAGES: usize = 400;
 
 /// What the model is told about a call that a crash left open.
 pub(super) const UNKNOWN_OUTCOME: &str =

@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::languages::Languages;
 use crate::mcp::supervisor::Mcp;
+use crate::memory::Chats;
 use crate::policy::access::Admins;
 use crate::prompts::Prompts;
 use crate::store::kv::KvStore;
@@ -32,4 +33,5 @@ pub(super) struct Base<'a> {
     pub(super) vitals: Arc<Vitals>,
     pub(super) admins: Arc<dyn Admins>,
     pub(super) parked: Parked,
+    pub(super) chats: Chats,
 }

@@ -21,6 +21,7 @@ use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
 use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
+use crate::memory::Chats;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
@@ -52,7 +53,7 @@ use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
-use crate::turn::prepare::{Agents, Loader, Preparer};
+use crate::turn::prepare::{Agents, Contexts, Loader, Preparer};
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
@@ -105,6 +106,7 @@ pub(super) async fn build(
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
     groups.front.spawn("task_cards", keeper(&base).run());
     groups.front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
+    groups.front.spawn("memory", base.chats.clone().tend(groups.front.clone()));
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
         me: base.me.clone(),
@@ -206,6 +208,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
     let languages = Languages { locales, settings: store.clone() };
     let vitals = Arc::new(Vitals::new(clock.now()));
     let parked = Parked::new(store.clone(), store.clone(), clock.clone());
+    let chats = Chats::new(store.clone(), clock.clone());
     let clock = clock.clone();
     Ok(Base {
         settings,
@@ -222,6 +225,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
         vitals,
         admins,
         parked,
+        chats,
     })
 }
 
@@ -290,7 +294,10 @@ fn rights(base: &Base<'_>) -> Rights {
 
 fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Reporter) -> Preparer {
     let limits = &base.settings.limits;
+    let contexts =
+        Contexts { chats: base.chats.clone(), prompts: base.prompts.clone(), reporter: reporter.clone() };
     let loader = Loader {
+        contexts,
         conversations: base.store.clone(),
         notes: base.store.clone(),
         files: Arc::new(TelegramFiles(base.sender.api.clone())),

@@ -50,6 +50,12 @@ pub(super) fn session_of(place: Conversation, session: SessionId) -> Vec<u8> {
     Key(conversation(place)).id(session).0
 }
 
+/// The chat that a key from [`session_of`] begins with.
+pub(super) fn chat_in(key: &[u8]) -> Option<ChatId> {
+    session_in(key)?;
+    key.first_chunk().map(|bytes| ChatId(i64::from_be_bytes(*bytes) ^ i64::MIN))
+}
+
 /// The session that a key from [`session_of`] ends in.
 pub(super) fn session_in(key: &[u8]) -> Option<SessionId> {
     std::str::from_utf8(key.last_chunk::<ULID_CHARS>()?).ok()?.parse().ok()
@@ -76,6 +82,11 @@ pub(super) fn live(run: RunId, index: u32) -> Vec<u8> {
         0 => id(run),
         index => Key(id(run)).index(index).0,
     }
+}
+
+/// A block of a chat's index: the first, the second, …
+pub(super) fn index_block(of: ChatId, number: u32) -> Vec<u8> {
+    Key(chat(of)).index(number).0
 }
 
 /// The key of a chat.

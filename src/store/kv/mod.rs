@@ -15,6 +15,7 @@ mod inventory;
 mod key;
 mod look;
 mod marks;
+mod memory;
 mod merged;
 mod notes;
 mod outbox;

@@ -60,11 +60,25 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         &self,
         prefix: &[u8],
     ) -> Result<impl DoubleEndedIterator<Item = Result<(Vec<u8>, T), Fault>> + use<'_, 'a, T>, Fault> {
-        let found = self.snapshot.scan(self.name, &Keys::beginning_with(prefix))?;
+        self.scan_range(&Keys::beginning_with(prefix))
+    }
+
+    /// The records of a range, in order; those that cannot be read are set aside.
+    pub(super) fn scan_range(
+        &self,
+        keys: &Keys,
+    ) -> Result<impl DoubleEndedIterator<Item = Result<(Vec<u8>, T), Fault>> + use<'_, 'a, T>, Fault> {
+        let found = self.snapshot.scan(self.name, keys)?;
         Ok(found.filter_map(|item| match item {
             Ok((key, bytes)) => self.decode(&key, bytes).map(|record| Ok((key, record))),
             Err(fault) => Some(Err(fault)),
         }))
+    }
+
+    /// One record, for callers that can go on without it, not decoded again if `decoded` holds it.
+    pub(super) fn find_decoded(&self, key: &[u8], decoded: &Decoded<T>) -> Result<Option<Arc<T>>, Fault> {
+        let found = self.raw(key)?;
+        Ok(found.and_then(|bytes| decoded.get(key, bytes, |bytes| self.decode(key, bytes))))
     }
 
     /// The records whose keys begin so, in order; those that `decoded` holds are not decoded again.

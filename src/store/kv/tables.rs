@@ -90,6 +90,10 @@ pub(super) struct Tables<'a> {
     pub(super) stale_cards: Table<'a, ()>,
     /// How tasks ran, by task and order.
     pub(super) task_runs: Table<'a, TaskRun>,
+    /// Parts of the indexes of chats, as base64, by chat and order.
+    pub(super) index_blocks: Table<'a, String>,
+    /// What messages were called where they were imported from, by id.
+    pub(super) imported: Table<'a, String>,
 }
 
 /// An update in the inbox.
@@ -122,7 +126,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 34] = [
+pub(super) const NAMES: [&str; 36] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -156,6 +160,8 @@ pub(super) const NAMES: [&str; 34] = [
     "claims",
     "stale_cards",
     "task_runs",
+    "index_blocks",
+    "imported",
     QUARANTINE,
 ];
 
@@ -197,6 +203,8 @@ impl<'a> Tables<'a> {
             leases: Table::new("claims", snapshot),
             stale_cards: Table::new("stale_cards", snapshot),
             task_runs: Table::new("task_runs", snapshot),
+            index_blocks: Table::new("index_blocks", snapshot),
+            imported: Table::new("imported", snapshot),
         }
     }
 }

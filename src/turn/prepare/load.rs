@@ -10,7 +10,8 @@ use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::{HISTORY_MESSAGES, TakenUp};
-use super::super::window::{BotName, Material, Window, build};
+use super::super::window::{BotName, Material, Room, Window, build};
+use super::context::{Asking, Contexts};
 use super::pictures;
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
@@ -40,6 +41,8 @@ pub struct Loader {
     pub notes: Arc<dyn NoteStore>,
     /// Fetches the files that people sent.
     pub files: Arc<dyn Files>,
+    /// Chooses what of the conversation so far is carried.
+    pub contexts: Contexts,
     /// The prompts that the system prompt is rendered from.
     pub prompts: Arc<Prompts>,
     /// The models and what they can do.
@@ -114,6 +117,22 @@ impl Loader {
             true => pictures::fetch(&*self.files, &question.parts, &history).await,
             false => pictures::unseen(&question.parts, &history),
         };
+        let zone = chosen.config.timezone.unwrap_or(self.default_zone);
+        let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
+        let asking = Asking {
+            place,
+            zone,
+            history: &history,
+            pictures: &pictures,
+            text: &words.join("\n"),
+            asked_at: now,
+            room: Room::of(self.history_tokens),
+        };
+        let failed = |error: String| {
+            tracing::error!(error, "a prompt could not be rendered");
+            TurnError::Internal
+        };
+        let context = self.contexts.of(&asking).await.map_err(failed)?;
         let material = Material {
             bot: &self.bot,
             agent: chosen.agent.map(|agent| agent.instructions.as_str()),
@@ -121,17 +140,13 @@ impl Loader {
             config: chosen.config,
             default_zone: self.default_zone,
             notes: &notes,
-            history: &history,
             background: &background,
             question: &question.parts,
             pictures: &pictures,
             done: &done,
             now,
         };
-        let window = build(&self.prompts, &material, self.history_tokens).map_err(|error| {
-            tracing::error!(error, "a prompt could not be rendered");
-            TurnError::Internal
-        })?;
+        let window = build(&self.prompts, &material, context).map_err(failed)?;
         // The side effects of the calls in hand come with their results.
         let words = in_hand.iter().filter(|message| message.tool.is_none());
         let done = done.iter().chain(words).map(|message| side_effects(message));

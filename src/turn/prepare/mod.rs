@@ -1,6 +1,7 @@
 //! Loads what bears on a question, chooses who answers it, and builds what the model is asked.
 
 mod agent;
+mod context;
 mod load;
 mod pictures;
 mod readable;
@@ -8,6 +9,7 @@ mod readable;
 use std::sync::Arc;
 
 pub use self::agent::Agents;
+pub use self::context::{Asking, Contexts};
 use self::load::Chosen;
 pub use self::load::Loader;
 use self::readable::unreadable;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::history::{History, items_of, within_budget};
+use super::history::{History, items_of};
+use super::older::Older;
 use super::pictures::Pictures;
 use crate::domain::chat::{ChatConfig, Place};
 use crate::domain::conversation::{EntryKey, Message};
@@ -47,8 +48,6 @@ pub struct Material<'a> {
     pub default_zone: Tz,
     /// The chat's notes.
     pub notes: &'a [Note],
-    /// The session before this turn, oldest first.
-    pub history: &'a [Arc<Message>],
     /// What was said without addressing the bot, oldest first.
     pub background: &'a [Inbound],
     /// The question's parts, as they came in.
@@ -76,19 +75,27 @@ pub struct Window {
     pub has_keys: bool,
 }
 
-/// Builds the window; the history takes at most `history_tokens`.
+/// What of the conversation so far a request carries.
+#[derive(Debug, Default)]
+pub struct Context {
+    /// The newest messages of the session.
+    pub recent: History,
+    /// Older messages that bear on the question.
+    pub older: Older,
+}
+
+/// Builds the window around what of the conversation so far it carries.
 ///
 /// # Errors
 /// A prompt template of the owner's that does not render.
-pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) -> Result<Window, String> {
+pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Result<Window, String> {
     let zone = material.config.timezone.unwrap_or(material.default_zone);
-    let render = |message: &Message| -> Result<Item, String> {
-        let text = prompts.message(&stored_view(message, material, zone))?;
-        Ok(Item::User { text, images: material.pictures.of(&message.attachments) })
-    };
-    let History { mut items, keys, has_keys } = within_budget(material.history, history_tokens, &render)?;
-    items.push(Item::User { text: tail(prompts, material, zone)?, images: asked_pictures(material) });
-    let done = items_of(material.done, &render)?;
+    let Context { recent: History { mut items, keys, has_keys, .. }, older } = context;
+    let has_keys = has_keys || older.has_keys;
+    let tail = tail(prompts, material, older.text, zone)?;
+    items.push(Item::User { text: tail, images: asked_pictures(material) });
+    let stored = Stored { place: material.place, zone, pictures: material.pictures };
+    let done = items_of(material.done, &|message| stored.render(prompts, message))?;
     let instructions = prompts.system(&SystemView {
         bot_name: material.bot.name.clone(),
         bot_username: material.bot.username.clone(),
@@ -100,11 +107,12 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, history_tokens: usize) 
     Ok(Window { instructions, items, done, earlier: keys, has_keys })
 }
 
-fn tail(prompts: &Prompts, material: &Material<'_>, zone: Tz) -> Result<String, String> {
+fn tail(prompts: &Prompts, material: &Material<'_>, older: String, zone: Tz) -> Result<String, String> {
     let parts =
         material.question.iter().map(|part| prompts.message(&inbound_view(part, material.pictures, zone)));
     let now = material.now.with_timezone(&zone);
     prompts.tail(&TailView {
+        older,
         task: material.question.iter().any(|part| part.task.is_some()),
         background: material.background.iter().map(background_view).collect(),
         notes: note_lines(material.notes),
@@ -138,27 +146,53 @@ fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
     }
 }
 
-/// A stored message looks the same in every later prompt, so that the provider's cache hits.
-fn stored_view(message: &Message, material: &Material<'_>, zone: Tz) -> MessageView {
-    let (place, pictures) = (material.place, material.pictures);
-    let unknown =
-        Speaker { user: crate::ids::UserId::telegram(0), name: "someone".to_owned(), username: None };
-    let speaker = message.speaker.as_ref().unwrap_or(&unknown);
-    let id = message.telegram.first().copied().unwrap_or(MessageId(0));
-    MessageView {
-        group: false,
-        task: message.task.is_some(),
-        text: message.text.clone(),
-        forwarded_from: message.forwarded_from.clone(),
-        quotes: message.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
-        attachments: pictures.views(&message.attachments),
-        ..view(place, speaker, id, message.created_at, zone)
+/// How a stored message is shown: the same in every later prompt, so that the provider's cache hits. It says nothing that the
+/// question says of the chat.
+#[derive(Debug, Clone, Copy)]
+pub struct Stored<'a> {
+    /// The chat and topic.
+    pub place: &'a Place,
+    /// The zone of the chat.
+    pub zone: Tz,
+    /// Pictures of messages.
+    pub pictures: &'a Pictures,
+}
+
+impl Stored<'_> {
+    /// The item of a message of a person.
+    pub(super) fn render(&self, prompts: &Prompts, message: &Message) -> Result<Item, String> {
+        let text = prompts.message(&self.view(message))?;
+        Ok(Item::User { text, images: self.pictures.of(&message.attachments) })
+    }
+
+    fn view(&self, message: &Message) -> MessageView {
+        let (place, pictures) = (self.place, self.pictures);
+        let unknown =
+            Speaker { user: crate::ids::UserId::telegram(0), name: "someone".to_owned(), username: None };
+        let speaker = message.speaker.as_ref().unwrap_or(&unknown);
+        let id = message.telegram.first().copied().unwrap_or(MessageId(0));
+        let mut view = MessageView {
+            group: false,
+            task: message.task.is_some(),
+            text: message.text.clone(),
+            forwarded_from: message.forwarded_from.clone(),
+            quotes: message.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
+            attachments: pictures.views(&message.attachments),
+            ..view(place, speaker, id, message.created_at, self.zone)
+        };
+        if !view.task {
+            view.chat_id = None;
+            if !place.is_group() {
+                (view.username, view.user_id) = (None, String::new());
+            }
+        }
+        view
     }
 }
 
 fn view(place: &Place, speaker: &Speaker, message: MessageId, sent: DateTime<Utc>, zone: Tz) -> MessageView {
     MessageView {
-        chat_id: place.chat.0,
+        chat_id: Some(place.chat.0),
         chat_type: place.kind.word(),
         from: speaker.name.clone(),
         username: speaker.username.clone(),

@@ -23,13 +23,17 @@ const BLOCK: u32 = 8;
 
 /// What a model sees of the messages before a question.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub struct History {
     /// The newest exchanges, oldest first.
-    pub(super) items: Vec<Item>,
+    pub items: Vec<Item>,
     /// The key of each item that can be looked up.
-    pub(super) keys: Vec<Option<EntryKey>>,
+    pub keys: Vec<Option<EntryKey>>,
     /// A key stands in them where something was left out.
-    pub(super) has_keys: bool,
+    pub has_keys: bool,
+    /// The index of their first message; `None` without any.
+    pub from: Option<u32>,
+    /// How many tokens they take.
+    pub tokens: usize,
 }
 
 /// An exchange as a model sees it: what a person said for one turn, and all that followed.
@@ -68,10 +72,12 @@ pub(super) fn within_budget(
     if let Some(next) = next.or(loaded_from) {
         leave_at_border(&mut kept, next, budget / 2);
     }
+    let from = kept.last().map(|exchange| exchange.index);
     let parts: Vec<Part> = kept.into_iter().rev().flat_map(|exchange| exchange.parts).collect();
     let has_keys = parts.iter().any(|part| key_in(part.item.text()).is_some());
+    let tokens = tokens(&parts);
     let (items, keys) = parts.into_iter().map(|part| (part.item, part.key)).unzip();
-    Ok(History { items, keys, has_keys })
+    Ok(History { items, keys, has_keys, from, tokens })
 }
 
 /// Whether what a person says here begins a turn.

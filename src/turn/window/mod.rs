@@ -3,10 +3,15 @@
 
 mod build;
 mod history;
+mod older;
 mod pictures;
+mod room;
 
 #[cfg(test)]
 mod tests;
 
-pub use build::{BotName, Material, Window, build};
+pub use build::{BotName, Context, Material, Stored, Window, build};
+pub use history::History;
+pub use older::Older;
 pub use pictures::Pictures;
+pub use room::{Room, recent};

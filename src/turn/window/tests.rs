@@ -12,6 +12,7 @@ use crate::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speake
 use crate::domain::note::Note;
 use crate::domain::tool::SideEffects;
 use crate::ids::{ChatId, MessageId, NoteId, SessionId, UpdateId, UserId};
+use crate::memory::Recalled;
 use crate::prompts::Prompts;
 use crate::provider::Item;
 
@@ -155,15 +156,19 @@ fn prompt(words: &[String]) -> Vec<String> {
         config: &config,
         default_zone: chrono_tz::UTC,
         notes: &notes,
-        history: &history,
         background: &background,
         question: &question,
         pictures: &pictures,
         done: &done,
         now: DateTime::UNIX_EPOCH,
     };
+    let prompts = Prompts::load(None).unwrap();
+    let stored = Stored { place: &place, zone: chrono_tz::UTC, pictures: &pictures };
+    let recent = recent(&prompts, &history, stored, Room::of(100_000), DateTime::UNIX_EPOCH).unwrap();
+    let older = Recalled { message: history[0].clone(), text: fields.next(), is_part: true, score: 1.0 };
+    let older = Older::within(&prompts, vec![older], chrono_tz::UTC, 100_000).unwrap();
     let Window { instructions, items, done, .. } =
-        build(&Prompts::load(None).unwrap(), &material, 100_000).unwrap();
+        build(&prompts, &material, Context { recent, older }).unwrap();
     let texts = items.into_iter().chain(done).filter_map(|item| match item {
         Item::User { text, .. } => Some(text),
         Item::ToolResult { output, .. } => Some(output),

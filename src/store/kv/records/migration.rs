@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{access, parked, spending, tasks};
+use super::{access, index, parked, spending, tasks};
 use crate::domain::access::AccessChange;
 use crate::ids::ChatId;
 
@@ -23,6 +23,9 @@ pub(in crate::store::kv) fn migrate(
     move_notes(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
+    // It is made anew where the chat's messages are found from now on.
+    index::drop_all(tables, changes, from)?;
+    index::drop_all(tables, changes, to)?;
     move_wishes(tables, changes, from, to)?;
     spending::migrate(tables, changes, from, to)?;
     tasks::migrate(tables, changes, from, to)?;

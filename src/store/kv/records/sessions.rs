@@ -44,7 +44,7 @@ pub(in crate::store::kv) fn begin(
 }
 
 /// Writes a session and makes it the current one of its conversation.
-pub(super) fn put_current(
+pub(in crate::store::kv) fn put_current(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     session: &Session,

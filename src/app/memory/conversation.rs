@@ -1,0 +1,209 @@
+//! Conversations and questions as lines of JSON, as public data sets have them.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
+use serde::{Deserialize, Deserializer};
+
+use crate::domain::conversation::{Message, Role};
+use crate::domain::message::Speaker;
+use crate::ids::{ChatId, EntryId, RunId, SessionId, UserId};
+use crate::store::Imported;
+
+/// One line of a file of conversations.
+#[derive(Debug, Deserialize)]
+pub(super) struct Conversation {
+    /// What it is called.
+    #[serde(deserialize_with = "name")]
+    pub(super) conversation_id: String,
+    /// Its messages, in order.
+    messages: Vec<Said>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Said {
+    #[serde(deserialize_with = "name")]
+    id: String,
+    #[serde(default, deserialize_with = "name_or_none")]
+    session: Option<String>,
+    #[serde(default)]
+    speaker: Option<String>,
+    #[serde(default)]
+    role: Option<String>,
+    #[serde(alias = "content")]
+    text: String,
+    #[serde(default)]
+    timestamp: Option<String>,
+}
+
+/// One line of a file of questions.
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    /// What it is called.
+    #[serde(deserialize_with = "name")]
+    pub(super) question_id: String,
+    /// The conversation that it is asked in.
+    #[serde(deserialize_with = "name")]
+    pub(super) conversation_id: String,
+    /// Its words.
+    pub(super) question: String,
+    /// When it is asked.
+    #[serde(default)]
+    pub(super) asked_at: Option<String>,
+}
+
+/// Names are texts or numbers.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Name {
+    Text(String),
+    Number(i64),
+}
+
+fn name<'a, D: Deserializer<'a>>(from: D) -> Result<String, D::Error> {
+    Ok(match Name::deserialize(from)? {
+        Name::Text(text) => text,
+        Name::Number(number) => number.to_string(),
+    })
+}
+
+fn name_or_none<'a, D: Deserializer<'a>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<Name>::deserialize(from)?.map(|name| match name {
+        Name::Text(text) => text,
+        Name::Number(number) => number.to_string(),
+    }))
+}
+
+/// Messages without a time are so far apart, in seconds, and their sittings a day.
+const STEP: i64 = 20;
+
+/// The chat that a conversation is kept in: the number of a chat, or one made of its name that Telegram gives to none.
+pub(super) fn chat_of(conversation: &str) -> ChatId {
+    /// Numbers of Telegram's chats have at most 52 bits.
+    const BEYOND: i64 = 1 << 60;
+    conversation
+        .parse()
+        .map_or_else(|_name| ChatId(BEYOND | (hash(conversation, "") >> 4).cast_signed()), ChatId)
+}
+
+/// The session that all messages of a conversation are in.
+pub(super) fn session_of(conversation: &str) -> SessionId {
+    SessionId::from_bytes(id_bytes(0, conversation, "session"))
+}
+
+impl Conversation {
+    /// Its messages as the store keeps them.
+    ///
+    /// # Errors
+    /// A time that cannot be read, in words.
+    pub(super) fn messages(&self) -> Result<Vec<Imported>, String> {
+        let session = session_of(&self.conversation_id);
+        let mut time = DateTime::UNIX_EPOCH;
+        let mut before: Option<&Said> = None;
+        let mut messages = Vec::with_capacity(self.messages.len());
+        for said in &self.messages {
+            time = match &said.timestamp {
+                Some(text) => read_time(text).ok_or_else(|| {
+                    format!("message {}: {text} is no time such as 2026-05-08T13:56:00", said.id)
+                })?,
+                None if before.is_some_and(|before| before.session != said.session) => {
+                    time + TimeDelta::days(1)
+                }
+                None => time + TimeDelta::seconds(STEP),
+            };
+            before = Some(said);
+            let id = id_bytes(time.timestamp_millis(), &self.conversation_id, &said.id);
+            messages.push(Imported { message: said.message(session, id, time), name: said.id.clone() });
+        }
+        Ok(messages)
+    }
+}
+
+impl Said {
+    fn message(&self, session: SessionId, id: [u8; 16], at: DateTime<Utc>) -> Message {
+        let role = match self.role.as_deref() {
+            Some("assistant" | "bot" | "model" | "ai") => Role::Assistant,
+            Some("system") => Role::System,
+            _ => Role::User,
+        };
+        let mut message = Message::new(session, role, self.text.clone(), at);
+        message.id = EntryId::from_bytes(id);
+        if role == Role::User {
+            let name = self.speaker.clone().unwrap_or_else(|| "User".to_owned());
+            let number = (hash(&name, "speaker") >> 12).cast_signed();
+            message.speaker = Some(Speaker { user: UserId::telegram(number), name, username: None });
+            message.turn = Some(RunId::from_bytes(id));
+        }
+        message
+    }
+}
+
+/// A time with a zone or without, which is UTC then, or a date.
+pub(super) fn read_time(text: &str) -> Option<DateTime<Utc>> {
+    let text = text.trim();
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Some(time.to_utc());
+    }
+    let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+    let naive = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let of_day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(12, 0, 0);
+    naive.or_else(of_day).map(|time| time.and_utc())
+}
+
+/// An id of a message that is the same each time: its time, and a hash of what it is called.
+fn id_bytes(millis: i64, conversation: &str, name: &str) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..6].copy_from_slice(&millis.max(0).to_be_bytes()[2..]);
+    bytes[6..14].copy_from_slice(&hash(conversation, name).to_be_bytes());
+    bytes[14..].copy_from_slice(&hash(name, conversation).to_be_bytes()[..2]);
+    bytes
+}
+
+/// FNV-1a of two texts.
+fn hash(first: &str, second: &str) -> u64 {
+    let bytes = first.bytes().chain([0xff]).chain(second.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_data_sets_leave_out_is_filled_in() {
+        let line = r#"{"conversation_id": 7, "speakers": [], "messages": [
+            {"id": 1, "session": 1, "role": "user", "content": "hi"},
+            {"id": "b", "session": 1, "role": "assistant", "text": "hello"},
+            {"id": "c", "session": "2", "speaker": "Ann", "text": "back"},
+            {"id": "d", "session": "2", "text": "at", "timestamp": "2026-05-08T13:56:00Z"}]}"#;
+        let conversation: Conversation = serde_json::from_str(line).unwrap();
+        let messages = conversation.messages().unwrap();
+        let shown: Vec<(&str, Role, &str, i64)> = messages
+            .iter()
+            .map(|Imported { message, name }| {
+                let speaker = message.speaker.as_ref().map_or("", |speaker| speaker.name.as_str());
+                (name.as_str(), message.role, speaker, message.created_at.timestamp())
+            })
+            .collect();
+        let wanted = [
+            ("1", Role::User, "User", 20),
+            ("b", Role::Assistant, "", 40),
+            ("c", Role::User, "Ann", 86_440),
+            ("d", Role::User, "User", 1_778_248_560),
+        ];
+        assert_eq!(shown, wanted);
+        let again: Conversation = serde_json::from_str(line).unwrap();
+        let ids =
+            |messages: Vec<Imported>| messages.into_iter().map(|one| one.message.id).collect::<Vec<_>>();
+        assert_eq!(ids(messages), ids(again.messages().unwrap()), "an id is the same each time");
+    }
+
+    #[test]
+    fn a_time_is_read_in_all_its_forms() {
+        for text in
+            ["2026-05-08T13:56:00", "2026-05-08 13:56", "2026-05-08T15:56:00+02:00", "2026-05-08T13:56:00.0"]
+        {
+            assert_eq!(read_time(text).unwrap().timestamp(), 1_778_248_560, "{text}");
+        }
+        assert_eq!(read_time("2026-05-08").unwrap().timestamp(), 1_778_241_600);
+        assert_eq!(read_time("yesterday"), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! `figaro memory import`.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use std::time::Instant;
+
+use super::super::failure::Refusal;
+use super::super::terminal::say;
+use super::Opened;
+use super::conversation::{Conversation, chat_of, session_of};
+use crate::ids::{ChatId, EntryId};
+use crate::store::{Imported, MemoryStore};
+
+/// So many messages are written at once.
+const AT_ONCE: usize = 2_000;
+/// So many messages are read at once.
+const READ: usize = 5_000;
+
+/// Adds the conversations of a file that are not in the store yet, message by message.
+pub(super) async fn import(opened: &Opened, from: &Path) -> Result<(), Refusal> {
+    let begun = Instant::now();
+    let (mut conversations, mut added, mut known) = (0_usize, 0_usize, 0_usize);
+    for (number, line) in lines(from)?.enumerate() {
+        let refused = |error: String| Refusal(format!("{}, line {}: {error}", from.display(), number + 1));
+        let line = line.map_err(|error| refused(error.to_string()))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let conversation: Conversation =
+            serde_json::from_str(&line).map_err(|error| refused(error.to_string()))?;
+        let messages = conversation.messages().map_err(refused)?;
+        let counts = add(opened, &conversation.conversation_id, messages).await?;
+        conversations += 1;
+        added += counts.added;
+        known += counts.known;
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    let rate = added as f64 / seconds.max(f64::EPSILON);
+    say(&format!(
+        "✓ {conversations} conversations: {added} messages added, {known} were there; {seconds:.2} s, {rate:.0} a second with their index"
+    ));
+    Ok(())
+}
+
+struct Counts {
+    added: usize,
+    known: usize,
+}
+
+async fn add(opened: &Opened, conversation: &str, messages: Vec<Imported>) -> Result<Counts, Refusal> {
+    let (chat, session) = (chat_of(conversation), session_of(conversation));
+    let failed = |error: crate::store::StoreError| Refusal(error.to_string());
+    let there = known(opened, chat).await?;
+    let all = messages.len();
+    let fresh: Vec<Imported> = messages.into_iter().filter(|one| !there.contains(&one.message.id)).collect();
+    let added = fresh.len();
+    for some in fresh.chunks(AT_ONCE) {
+        opened.store.import(chat, session, some.to_vec()).await.map_err(failed)?;
+    }
+    opened.chats.index_all(chat, chrono_tz::UTC).await.map_err(failed)?;
+    opened.chats.forget(chat);
+    Ok(Counts { added, known: all - added })
+}
+
+/// The messages that a chat has.
+async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, Refusal> {
+    let failed = |error: crate::store::StoreError| Refusal(error.to_string());
+    let mut known = HashSet::new();
+    for end in opened.store.session_ends(chat).await.map_err(failed)? {
+        let mut from = 0;
+        while from < end.next_index {
+            let messages = opened.store.messages_from(end.session, from, READ).await.map_err(failed)?;
+            let Some(last) = messages.last() else { break };
+            from = last.index + 1;
+            known.extend(messages.iter().map(|message| message.id));
+        }
+    }
+    Ok(known)
+}
+
+/// The lines of a file; `-` is standard input.
+pub(super) fn lines(file: &Path) -> Result<Box<dyn Iterator<Item = io::Result<String>>>, Refusal> {
+    if file == Path::new("-") {
+        return Ok(Box::new(io::stdin().lines()));
+    }
+    let opened = File::open(file).map_err(|error| Refusal(format!("{}: {error}", file.display())))?;
+    Ok(Box::new(BufReader::new(opened).lines()))
+}

@@ -1,0 +1,182 @@
+//! `figaro memory recall`: the text of a conversation that a request would carry for a question.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Serialize;
+
+use super::super::failure::Refusal;
+use super::super::terminal::say;
+use super::conversation::{Asked, chat_of, read_time};
+use super::import::lines;
+use super::{Opened, Questions, RecallOptions};
+use crate::domain::chat::{ChatKind, Place};
+use crate::domain::conversation::{Conversation, Message};
+use crate::ids::{EntryId, SessionId};
+use crate::prompts::Prompts;
+use crate::store::{ConversationStore, MemoryStore, SettingsStore, StoreError};
+use crate::telemetry::vitals::Vitals;
+use crate::text::estimate_tokens;
+use crate::turn::prepare::{Asking, Contexts};
+use crate::turn::report::Reporter;
+use crate::turn::taken_up::HISTORY_MESSAGES;
+use crate::turn::window::{Context, Pictures, Room};
+
+/// A question without a time is asked so long after the last message.
+const LATER: TimeDelta = TimeDelta::hours(1);
+
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    question_id: &'a str,
+    context: String,
+    tokens: usize,
+    items: Vec<Item>,
+    took_ms: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Item {
+    id: String,
+    kind: &'static str,
+    score: f32,
+}
+
+/// What the questions are asked of.
+struct Asker<'a> {
+    opened: &'a Opened,
+    contexts: Contexts,
+    options: RecallOptions,
+    /// The newest messages of each conversation.
+    histories: HashMap<String, Vec<Arc<Message>>>,
+}
+
+/// Prints the context of each question.
+pub(super) async fn recall(
+    opened: &Opened,
+    questions: Questions,
+    options: RecallOptions,
+) -> Result<(), Refusal> {
+    let prompts = Arc::new(Prompts::load(Some(Path::new("prompts"))).map_err(Refusal)?);
+    let clock = opened.clock.clone();
+    let reporter = Reporter { vitals: Arc::new(Vitals::new(clock.now())), clock };
+    let contexts = Contexts { chats: opened.chats.clone(), prompts, reporter };
+    let mut asker = Asker { opened, contexts, options, histories: HashMap::new() };
+    let file = match questions {
+        Questions::Batch(file) => file,
+        Questions::One { conversation, question } => {
+            let question_id = conversation.clone();
+            return asker
+                .ask(&Asked { question_id, conversation_id: conversation, question, asked_at: None })
+                .await;
+        }
+    };
+    for (number, line) in lines(&file)?.enumerate() {
+        let refused = |error: String| Refusal(format!("{}, line {}: {error}", file.display(), number + 1));
+        let line = line.map_err(|error| refused(error.to_string()))?;
+        if !line.trim().is_empty() {
+            let asked: Asked = serde_json::from_str(&line).map_err(|error| refused(error.to_string()))?;
+            asker.ask(&asked).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Asker<'_> {
+    async fn ask(&mut self, asked: &Asked) -> Result<(), Refusal> {
+        let failed = |error: StoreError| Refusal(error.to_string());
+        let chat = chat_of(&asked.conversation_id);
+        if !self.histories.contains_key(&asked.conversation_id) {
+            let history = self.history(&asked.conversation_id).await?;
+            self.histories.insert(asked.conversation_id.clone(), history);
+        }
+        let history = self.histories.get(&asked.conversation_id).map_or(&[][..], Vec::as_slice);
+        let config = self.opened.store.chat_config(chat).await.map_err(failed)?;
+        let begun = Instant::now();
+        let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
+        let mut room = Room::of(self.options.budget);
+        room.share_before = match (self.options.only_retrieved, self.options.recent) {
+            (true, _) => 0.0,
+            (false, Some(share)) => share,
+            (false, None) => room.share_before,
+        };
+        let asking = Asking {
+            place: &place,
+            zone: config.timezone.unwrap_or(chrono_tz::UTC),
+            history,
+            pictures: &Pictures::default(),
+            text: &asked.question,
+            asked_at: asked_at(asked, history)?,
+            room,
+        };
+        let context = self.contexts.of(&asking).await.map_err(Refusal)?;
+        let took_ms = begun.elapsed().as_secs_f64() * 1000.0;
+        let text = text_of(&context);
+        if !self.options.json {
+            say(&text);
+            return Ok(());
+        }
+        let tokens = estimate_tokens(&text);
+        let items = self.items(&context, history).await.map_err(failed)?;
+        let line = Line { question_id: &asked.question_id, context: text, tokens, items, took_ms };
+        let line = serde_json::to_string(&line).map_err(|error| Refusal(error.to_string()))?;
+        say(&line);
+        Ok(())
+    }
+
+    /// The messages of the conversation that the bot would look at.
+    async fn history(&self, conversation: &str) -> Result<Vec<Arc<Message>>, Refusal> {
+        let failed = |error: StoreError| Refusal(error.to_string());
+        let place = Conversation { chat: chat_of(conversation), topic: None };
+        let store = &self.opened.store;
+        if store.session_ends(place.chat).await.map_err(failed)?.is_empty() {
+            return Err(Refusal(format!("the store has no conversation {conversation}")));
+        }
+        let session: SessionId = store.session(place, self.opened.clock.now()).await.map_err(failed)?.id;
+        store.recent(session, HISTORY_MESSAGES).await.map_err(failed)
+    }
+
+    /// What the context was made of, best first.
+    async fn items(&self, context: &Context, history: &[Arc<Message>]) -> Result<Vec<Item>, StoreError> {
+        let older = context.older.messages.iter();
+        let mut found: Vec<Found> = older
+            .map(|one| Found { message: one.message.clone(), kind: "retrieved", score: one.score })
+            .collect();
+        let is_shown =
+            |message: &&Arc<Message>| context.recent.from.is_some_and(|from| message.index >= from);
+        let recent = history.iter().rev().filter(is_shown);
+        found.extend(recent.map(|message| Found { message: message.clone(), kind: "recent", score: 0.0 }));
+        let ids: Vec<EntryId> = found.iter().map(|one| one.message.id).collect();
+        let names = self.opened.store.imported_names(&ids).await?;
+        let items = found.into_iter().zip(names).map(|(one, name)| Item {
+            id: name.unwrap_or_else(|| one.message.key().to_string()),
+            kind: one.kind,
+            score: one.score,
+        });
+        Ok(items.collect())
+    }
+}
+
+struct Found {
+    message: Arc<Message>,
+    kind: &'static str,
+    score: f32,
+}
+
+fn asked_at(asked: &Asked, history: &[Arc<Message>]) -> Result<DateTime<Utc>, Refusal> {
+    let last = || history.last().map_or(DateTime::UNIX_EPOCH, |last| last.created_at) + LATER;
+    let Some(text) = &asked.asked_at else { return Ok(last()) };
+    read_time(text).ok_or_else(|| {
+        Refusal(format!("question {}: {text} is no time such as 2026-05-08T13:56:00", asked.question_id))
+    })
+}
+
+/// The very text that goes to the model.
+fn text_of(context: &Context) -> String {
+    let recent = context.recent.items.iter().map(|item| item.text());
+    let parts: Vec<&str> =
+        recent.chain([context.older.text.as_str()]).filter(|text| !text.is_empty()).collect();
+    parts.join("\n")
+}

@@ -1,0 +1,201 @@
+//! The indexes of chats that are in memory: those of chats that are talked in, within a bound. Each is read from its blocks when
+//! it is first needed, goes on with the messages that came since, and leaves when its chat is quiet.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chrono_tz::Tz;
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::index::{Index, Remembered, decode, encode};
+use super::remember::remembered;
+use crate::clock::Clock;
+use crate::ids::ChatId;
+use crate::shutdown::TaskTracker;
+use crate::store::{MemoryStore, SessionEnd, StoreError};
+
+/// All indexes together take at most about so many bytes, unless one alone does.
+const MAX_BYTES: usize = 24 << 20;
+/// A chat in which nothing was asked for so long is quiet.
+const QUIET: Duration = Duration::from_secs(600);
+/// Quiet chats are looked for so often.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+/// So many messages are kept in a block.
+const BLOCK: usize = 256;
+/// So many messages are read at once.
+const READ: usize = 256;
+/// So many messages that came since are indexed before a question is answered; what is left comes with the next ones. Only a
+/// store of a version without an index has more.
+const MAX_AT_ONCE: usize = 4_000;
+
+/// The index of a chat, and what of it is in no block yet.
+#[derive(Debug, Default)]
+pub(super) struct ChatIndex {
+    pub(super) index: Index,
+    unsaved: Vec<Remembered>,
+}
+
+/// An index that is loaded by whoever first holds it.
+pub(super) type Held = Arc<AsyncMutex<Option<ChatIndex>>>;
+
+#[derive(Debug)]
+struct Kept {
+    index: Held,
+    used: Duration,
+    bytes: usize,
+}
+
+/// The indexes in memory. Cheap to clone; clones share them.
+#[derive(Debug, Clone)]
+pub struct Chats {
+    store: Arc<dyn MemoryStore>,
+    clock: Clock,
+    kept: Arc<Mutex<HashMap<ChatId, Kept>>>,
+}
+
+impl Chats {
+    /// None yet, of the messages in this store.
+    #[must_use]
+    pub fn new(store: Arc<dyn MemoryStore>, clock: Clock) -> Self {
+        Self { store, clock, kept: Arc::default() }
+    }
+
+    /// Lets go of the indexes of quiet chats, until `background` stops.
+    pub async fn tend(self, background: TaskTracker) {
+        loop {
+            tokio::select! {
+                () = background.stopping() => return,
+                () = tokio::time::sleep(LOOK_AGAIN) => self.leave_quiet(),
+            }
+        }
+    }
+
+    /// Lets go of the indexes of quiet chats.
+    pub fn leave_quiet(&self) {
+        let now = self.clock.steady();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, index| now.saturating_sub(index.used) < QUIET);
+    }
+
+    /// Indexes all that a chat in this zone has. Gives about how many bytes of memory its index takes.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn index_all(&self, chat: ChatId, zone: Tz) -> Result<usize, StoreError> {
+        let place = self.of(chat);
+        let mut held = place.lock().await;
+        let mut index = match held.take() {
+            Some(index) => index,
+            None => self.load(chat).await?,
+        };
+        let ends = self.store.session_ends(chat).await?;
+        while !self.catch_up(chat, &mut index, &ends, zone).await? {}
+        let bytes = index.index.bytes();
+        self.measured(chat, bytes);
+        *held = Some(index);
+        Ok(bytes)
+    }
+
+    /// Forgets all that is in memory of a chat, as when its messages were deleted.
+    pub fn forget(&self, chat: ChatId) {
+        drop(self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&chat));
+    }
+
+    /// How many bytes the indexes take, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.values().map(|index| index.bytes).sum()
+    }
+
+    /// The messages of the store.
+    pub(super) fn store(&self) -> &dyn MemoryStore {
+        &*self.store
+    }
+
+    /// The place of a chat's index.
+    pub(super) fn of(&self, chat: ChatId) -> Held {
+        let now = self.clock.steady();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = kept.entry(chat).or_insert_with(|| Kept { index: Held::default(), used: now, bytes: 0 });
+        index.used = now;
+        index.index.clone()
+    }
+
+    /// Records how much a chat's index takes; those unused for longest leave where all together take too much.
+    pub(super) fn measured(&self, chat: ChatId, bytes: usize) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = kept.get_mut(&chat) {
+            index.bytes = bytes;
+        }
+        let mut total: usize = kept.values().map(|index| index.bytes).sum();
+        while total > MAX_BYTES {
+            let others = kept.iter().filter(|(other, _)| **other != chat);
+            let Some(oldest) = others.min_by_key(|(_, index)| index.used).map(|(chat, _)| *chat) else {
+                return;
+            };
+            total -= kept.remove(&oldest).map_or(0, |index| index.bytes);
+        }
+    }
+
+    /// The index as its blocks have it; an empty one where they cannot be read, which drops them.
+    pub(super) async fn load(&self, chat: ChatId) -> Result<ChatIndex, StoreError> {
+        let blocks = self.store.index_blocks(chat).await?;
+        let read = move || -> Option<Index> {
+            let mut index = Index::default();
+            for block in &blocks {
+                decode(block).ok()?.iter().for_each(|remembered| index.add(remembered));
+            }
+            Some(index)
+        };
+        // A long chat takes some 100 ms.
+        let read = tokio::task::spawn_blocking(read).await.ok().flatten();
+        if let Some(index) = read {
+            return Ok(ChatIndex { index, unsaved: Vec::new() });
+        }
+        tracing::warn!(%chat, "the index of a chat's memory is of another version or damaged; it is made anew");
+        self.store.drop_index(chat).await?;
+        Ok(ChatIndex::default())
+    }
+
+    /// Adds what was said since, and stores what fills a block. Gives whether that was all there is.
+    pub(super) async fn catch_up(
+        &self,
+        chat: ChatId,
+        held: &mut ChatIndex,
+        ends: &[SessionEnd],
+        zone: Tz,
+    ) -> Result<bool, StoreError> {
+        let mut left = MAX_AT_ONCE;
+        for SessionEnd { session, next_index } in ends {
+            let mut from = held.index.next_of(*session);
+            while from < *next_index {
+                if left == 0 {
+                    return Ok(false);
+                }
+                let messages = self.store.messages_from(*session, from, READ.min(left)).await?;
+                let Some(last) = messages.last() else { break };
+                from = last.index + 1;
+                left -= messages.len();
+                for message in &messages {
+                    let usual = held.index.languages().first().copied();
+                    if let Some(remembered) = remembered(message, zone, usual) {
+                        held.index.add(&remembered);
+                        held.unsaved.push(remembered);
+                    }
+                }
+                self.save(chat, held).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    async fn save(&self, chat: ChatId, held: &mut ChatIndex) -> Result<(), StoreError> {
+        while held.unsaved.len() >= BLOCK {
+            self.store.add_index_block(chat, &encode(&held.unsaved[..BLOCK])).await?;
+            held.unsaved.drain(..BLOCK);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,12 @@
+//! What a chat has said, found again: an index of each chat's messages, and the older messages that bear on a question. Called
+//! when a turn is prepared, by the tool `recall`, and by `figaro memory`.
+
+mod chats;
+mod excerpt;
+pub mod index;
+mod recall;
+mod remember;
+pub mod words;
+
+pub use self::chats::Chats;
+pub use self::recall::{Question, Recalled};

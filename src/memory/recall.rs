@@ -1,0 +1,225 @@
+//! The older messages of a chat that bear on a question, as many as fit.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::chats::{ChatIndex, Chats};
+use super::excerpt::excerpt;
+use super::index::{Asked, Entry, Index};
+use super::remember::{MAX_TOKENS, check, words_of};
+use super::words::{self, Language, Term};
+use crate::domain::conversation::{EntryKey, Message};
+use crate::ids::{ChatId, SessionId};
+use crate::store::{SessionEnd, StoreError};
+use crate::text::estimate_tokens;
+
+/// The date above the messages of a day takes about so many tokens.
+const DAY_TOKENS: usize = 9;
+/// No message takes fewer.
+const MIN_TOKENS: usize = 5;
+/// Messages of at least this importance come first, whatever is asked, within a [`SHARE_OF_VITAL`] of the room.
+const VITAL: u8 = 9;
+/// One part of so many.
+const SHARE_OF_VITAL: usize = 12;
+/// Messages of at least this importance take what room is left.
+const IMPORTANT: u8 = 8;
+/// A question of fewer terms than this goes on with what was said before it.
+const FEW_TERMS: usize = 2;
+/// How much the terms of what was said before count.
+const BEFORE_WEIGHT: f32 = 0.5;
+
+/// What is asked, and where.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    /// The chat whose messages are looked through, and those of no other.
+    pub chat: ChatId,
+    /// The words of the question.
+    pub text: &'a str,
+    /// What was said right before, for a question of few words.
+    pub before: Option<&'a str>,
+    /// When it is asked: "last May" is told by it.
+    pub asked_at: DateTime<Utc>,
+    /// The zone of the chat.
+    pub zone: Tz,
+    /// The messages of this session from this index on are in the context anyway.
+    pub shown: Option<EntryKey>,
+    /// How many tokens what is found may take.
+    pub tokens: usize,
+}
+
+/// An older message that bears on a question.
+#[derive(Debug, Clone)]
+pub struct Recalled {
+    /// The message, whole.
+    pub message: Arc<Message>,
+    /// What of it is shown.
+    pub text: String,
+    /// Whether that is only a part.
+    pub is_part: bool,
+    /// The more the better; comparable within one question.
+    pub score: f32,
+}
+
+/// A message that is to be shown.
+#[derive(Debug, Clone, Copy)]
+struct Chosen {
+    at: usize,
+    score: f32,
+}
+
+impl Chats {
+    /// The older messages that bear on a question, best first. Their costs are estimates: a caller that must keep to its tokens
+    /// counts them, and leaves the last ones out.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn recall(&self, question: &Question<'_>) -> Result<Vec<Recalled>, StoreError> {
+        let ends = self.store().session_ends(question.chat).await?;
+        if !has_more(&ends, question.shown) || question.tokens < MIN_TOKENS {
+            return Ok(Vec::new());
+        }
+        let place = self.of(question.chat);
+        let mut held = place.lock().await;
+        let mut chat = match held.take() {
+            Some(chat) => chat,
+            None => self.load(question.chat).await?,
+        };
+        // What fails here leaves no half of an index behind: it is loaded again.
+        if !self.catch_up(question.chat, &mut chat, &ends, question.zone).await? {
+            tracing::debug!(chat = %question.chat, "the index of a chat is being made; not all of it was looked through");
+        }
+        let asked = asked(&chat.index, question);
+        let chosen = choose(&chat, question, &asked, &ends);
+        self.measured(question.chat, chat.index.bytes());
+        let places: Vec<Place> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
+        *held = Some(chat);
+        drop(held);
+        self.read(&places, &asked).await
+    }
+
+    /// Reads what was chosen. What is there no more, or is another message by now, is left out.
+    async fn read(&self, places: &[Place], asked: &Asked) -> Result<Vec<Recalled>, StoreError> {
+        let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
+        let terms: HashSet<Term> = asked.terms.iter().map(|one| one.term).collect();
+        let found = self.store().messages_at(&keys).await?;
+        let recalled = places.iter().zip(found).filter_map(|(place, message)| {
+            let message = message.filter(|message| check(message.id) == place.entry.check)?;
+            let whole = words_of(&message)?;
+            let is_part = estimate_tokens(&whole) > MAX_TOKENS;
+            let text =
+                if is_part { excerpt(&whole, &terms, place.entry.language, MAX_TOKENS) } else { whole };
+            Some(Recalled { message, text, is_part, score: place.score })
+        });
+        Ok(recalled.collect())
+    }
+}
+
+/// A chosen message, to be read.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    key: EntryKey,
+    entry: Entry,
+    score: f32,
+}
+
+fn place_of(index: &Index, chosen: &Chosen) -> Option<Place> {
+    let (session, entry) = index.message(chosen.at)?;
+    Some(Place { key: EntryKey { session, index: entry.index }, entry, score: chosen.score })
+}
+
+/// Whether the chat has messages that are not shown anyway.
+fn has_more(ends: &[SessionEnd], shown: Option<EntryKey>) -> bool {
+    ends.iter().any(|end| match shown {
+        Some(shown) if shown.session == end.session => shown.index > 0 && end.next_index > 0,
+        _ => end.next_index > 0,
+    })
+}
+
+fn asked(index: &Index, question: &Question<'_>) -> Asked {
+    let mut languages: Vec<Language> = index.languages();
+    if let Some(language) = words::detect(question.text).filter(|language| !languages.contains(language)) {
+        languages.push(language);
+    }
+    let today = question.asked_at.with_timezone(&question.zone).date_naive();
+    let mut terms = words::of_question(question.text, &languages, today);
+    if terms.len() < FEW_TERMS
+        && let Some(before) = question.before
+    {
+        let more = words::of_question(before, &languages, today).into_iter();
+        let known: HashSet<Term> = terms.iter().map(|one| one.term).collect();
+        let more = more.filter(|one| !known.contains(&one.term));
+        terms.extend(more.map(|one| words::Weighted { weight: one.weight * BEFORE_WEIGHT, ..one }));
+    }
+    Asked { terms, speakers: words::possible_speakers(question.text) }
+}
+
+/// What fits: first what is vital, within its share, then what bears on the question, then what is important.
+fn choose(chat: &ChatIndex, question: &Question<'_>, asked: &Asked, ends: &[SessionEnd]) -> Vec<Chosen> {
+    let index = &chat.index;
+    let living: HashSet<SessionId> = ends.iter().map(|end| end.session).collect();
+    let mut choosing =
+        Choosing { index, question, living, left: question.tokens, days: HashSet::new(), chosen: Vec::new() };
+    let mut important: Vec<usize> =
+        index.entries().filter(|(_, entry)| entry.importance >= IMPORTANT).map(|(at, _)| at).collect();
+    let importance = |at: &usize| index.message(*at).map_or(0, |(_, entry)| entry.importance);
+    important.sort_by_key(|at| std::cmp::Reverse((importance(at), *at)));
+    let vital = question.tokens / SHARE_OF_VITAL;
+    for at in important.iter().filter(|at| importance(at) >= VITAL) {
+        if question.tokens - choosing.left < vital {
+            choosing.take(Chosen { at: *at, score: 0.0 }, vital);
+        }
+    }
+    let limit = question.tokens / MIN_TOKENS + choosing.chosen.len();
+    let ranked = index.rank(asked, limit.saturating_mul(2));
+    for ranked in &ranked {
+        let all = question.tokens;
+        choosing.take(Chosen { at: ranked.at, score: ranked.score }, all);
+        if choosing.left < MIN_TOKENS {
+            break;
+        }
+    }
+    for at in important {
+        choosing.take(Chosen { at, score: 0.0 }, question.tokens);
+    }
+    let mut chosen = choosing.chosen;
+    chosen.sort_by(|one, other| other.score.total_cmp(&one.score));
+    chosen
+}
+
+struct Choosing<'a> {
+    index: &'a Index,
+    question: &'a Question<'a>,
+    living: HashSet<SessionId>,
+    left: usize,
+    days: HashSet<i64>,
+    chosen: Vec<Chosen>,
+}
+
+impl Choosing<'_> {
+    /// Takes a message if it fits, is not shown anyway, and no more than so many tokens are taken then. One that was taken before
+    /// gets the better score.
+    fn take(&mut self, one: Chosen, most: usize) {
+        if let Some(before) = self.chosen.iter_mut().find(|before| before.at == one.at) {
+            before.score = before.score.max(one.score);
+            return;
+        }
+        let Some((session, entry)) = self.index.message(one.at) else { return };
+        let is_shown =
+            self.question.shown.is_some_and(|shown| shown.session == session && entry.index >= shown.index);
+        if is_shown || !self.living.contains(&session) {
+            return;
+        }
+        let day = entry.at.div_euclid(86_400);
+        let cost = usize::from(entry.cost) + if self.days.contains(&day) { 0 } else { DAY_TOKENS };
+        let taken = self.question.tokens - self.left;
+        if cost > self.left || taken + cost > most {
+            return;
+        }
+        self.left -= cost;
+        self.days.insert(day);
+        self.chosen.push(one);
+    }
+}

@@ -1,0 +1,122 @@
+//! [`MemoryStore`]: messages by where they stand, and blocks of indexes.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+use super::records::{index, sessions};
+use super::{KvStore, key};
+use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
+use crate::ids::{ChatId, EntryId, SessionId};
+use crate::store::engine::Keys;
+use crate::store::{Imported, MemoryStore, Result, SessionEnd};
+
+#[async_trait]
+impl MemoryStore for KvStore {
+    async fn chats(&self) -> Result<Vec<ChatId>> {
+        self.read("read the chats", move |tables| {
+            let mut chats: Vec<ChatId> = Vec::new();
+            for found in tables.sessions_of.keys_of(&[])? {
+                let chat = key::chat_in(&found?).filter(|chat| chats.last() != Some(chat));
+                chats.extend(chat);
+            }
+            Ok(chats)
+        })
+        .await
+    }
+
+    async fn session_ends(&self, chat: ChatId) -> Result<Vec<SessionEnd>> {
+        self.read("read the sessions of a chat", move |tables| {
+            let found = tables.sessions_of.keys_of(&key::chat(chat))?;
+            let mut sessions: Vec<SessionId> = Vec::new();
+            for key in found {
+                sessions.extend(key::session_in(&key?));
+            }
+            sessions.sort_unstable();
+            let end = |session| {
+                let next_index = tables.messages.next_index(&key::id(session))?;
+                Ok(SessionEnd { session, next_index })
+            };
+            sessions.into_iter().map(end).collect()
+        })
+        .await
+    }
+
+    async fn messages_from(&self, session: SessionId, index: u32, limit: usize) -> Result<Vec<Arc<Message>>> {
+        self.read("read the messages", move |tables| {
+            let range = Keys::from(key::message(session, index), &key::id(session));
+            let found = tables.messages.scan_range(&range)?;
+            found.take(limit).map(|item| item.map(|(_, message)| Arc::new(message))).collect()
+        })
+        .await
+    }
+
+    async fn messages_at(&self, places: &[EntryKey]) -> Result<Vec<Option<Arc<Message>>>> {
+        let decoded = &self.0.messages;
+        self.read("read the messages", move |tables| {
+            let one = |place: &EntryKey| {
+                tables.messages.find_decoded(&key::message(place.session, place.index), decoded)
+            };
+            places.iter().map(one).collect()
+        })
+        .await
+    }
+
+    async fn index_blocks(&self, chat: ChatId) -> Result<Vec<Vec<u8>>> {
+        self.read("read the index of a chat", move |tables| {
+            let mut blocks = Vec::new();
+            for block in tables.index_blocks.list(&key::chat(chat))? {
+                // One that is no block any more ends the index: what is behind it is indexed anew.
+                let Ok(bytes) = STANDARD_NO_PAD.decode(block.as_bytes()) else { break };
+                blocks.push(bytes);
+            }
+            Ok(blocks)
+        })
+        .await
+    }
+
+    async fn add_index_block(&self, chat: ChatId, block: &[u8]) -> Result<()> {
+        let block = STANDARD_NO_PAD.encode(block);
+        self.change("store a part of the index", move |tables, changes| {
+            let number = tables.index_blocks.next_index(&key::chat(chat))?;
+            changes.put(&tables.index_blocks, key::index_block(chat, number), &block)
+        })
+        .await
+    }
+
+    async fn drop_index(&self, chat: ChatId) -> Result<()> {
+        self.change("drop the index of a chat", move |tables, changes| index::drop_all(tables, changes, chat))
+            .await
+    }
+
+    async fn import(&self, chat: ChatId, session: SessionId, messages: Vec<Imported>) -> Result<()> {
+        self.change_durably("import messages", move |tables, changes| {
+            let Some(last) = messages.last() else { return Ok(()) };
+            let now = last.message.created_at;
+            let known = tables.sessions.get(&key::id(session))?;
+            let conversation = Conversation { chat, topic: None };
+            let begun = || Session { id: session, ..Session::new(conversation, now) };
+            let mut record = known.unwrap_or_else(begun);
+            record.updated_at = record.updated_at.max(now);
+            sessions::put_current(tables, changes, &record)?;
+            let mut index = tables.messages.next_index(&key::id(session))?;
+            for Imported { mut message, name } in messages {
+                (message.session, message.index) = (session, index);
+                changes.put(&tables.messages, key::message(session, index), &message)?;
+                changes.put(&tables.imported, key::id(message.id), &name)?;
+                index += 1;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn imported_names(&self, messages: &[EntryId]) -> Result<Vec<Option<String>>> {
+        self.read("read what messages were called", move |tables| {
+            messages.iter().map(|message| tables.imported.find(&key::id(*message))).collect()
+        })
+        .await
+    }
+}

@@ -1,0 +1,53 @@
+//! The port for the memory of chats: their messages by where they stand, and the blocks of their indexes.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::Result;
+use crate::domain::conversation::{EntryKey, Message};
+use crate::ids::{ChatId, EntryId, SessionId};
+
+/// How far a session goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionEnd {
+    /// The session.
+    pub session: SessionId,
+    /// The index behind its last message.
+    pub next_index: u32,
+}
+
+/// The messages of chats as their memory reads them, and what is kept of its indexes. An index can be made anew from the messages
+/// at any time: it is never the only place of anything.
+#[async_trait]
+pub trait MemoryStore: Debug + Send + Sync {
+    /// The chats that have sessions, in the order of their numbers.
+    async fn chats(&self) -> Result<Vec<ChatId>>;
+    /// All sessions of a chat, in all its topics, the oldest first.
+    async fn session_ends(&self, chat: ChatId) -> Result<Vec<SessionEnd>>;
+    /// The messages of a session from an index on, at most so many, oldest first, also those that a later try has replaced.
+    async fn messages_from(&self, session: SessionId, index: u32, limit: usize) -> Result<Vec<Arc<Message>>>;
+    /// The message at each place; `None` where there is none.
+    async fn messages_at(&self, places: &[EntryKey]) -> Result<Vec<Option<Arc<Message>>>>;
+    /// The blocks of a chat's index, in order.
+    async fn index_blocks(&self, chat: ChatId) -> Result<Vec<Vec<u8>>>;
+    /// Adds a block behind the others. It is durable a moment later.
+    async fn add_index_block(&self, chat: ChatId, block: &[u8]) -> Result<()>;
+    /// Removes all blocks of a chat's index. It is durable a moment later.
+    async fn drop_index(&self, chat: ChatId) -> Result<()>;
+    /// Adds messages from elsewhere to a session of their own, durably, each with what it was called there; their indexes go
+    /// on from the last. The session is begun if there is none with this id.
+    async fn import(&self, chat: ChatId, session: SessionId, messages: Vec<Imported>) -> Result<()>;
+    /// What each of these messages was called where it was imported from; `None` for one that was not.
+    async fn imported_names(&self, messages: &[EntryId]) -> Result<Vec<Option<String>>>;
+}
+
+/// A message from elsewhere.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    /// The message; its session and index are given when it is added.
+    pub message: Message,
+    /// What it was called.
+    pub name: String,
+}
