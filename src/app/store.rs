@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
-use super::terminal::say;
+use super::terminal::{all_said, say};
 use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::ids::BotId;
 use crate::store::engine::{self, Engine, EngineError};
@@ -91,7 +91,8 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
             Box::new(move || imported(&from, &url))
         }
     };
-    spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal(format!("it broke off: {error}"))))
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal(format!("it broke off: {error}"))))?;
+    all_said()
 }
 
 fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refusal> {

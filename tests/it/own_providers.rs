@@ -27,7 +27,7 @@ const SPEC: ProviderSpec = ProviderSpec {
         ProviderVariable::key("PARROT_API_KEY", "Its cracker.")
             .required_at_default_address("the shop sells one"),
         ProviderVariable::model("PARROT_MODEL", "Its colour.").required("any colour").sets_up(),
-        ProviderVariable::seconds("PARROT_NAP", 1, 60, "7", "How long it naps."),
+        ProviderVariable::time("PARROT_NAP", 1, 60, "7", "How long it naps."),
     ],
 };
 

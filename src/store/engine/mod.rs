@@ -18,6 +18,6 @@ mod tests;
 
 pub use self::batch::{Batch, Keys};
 pub use self::error::EngineError;
-pub(in crate::store) use self::error::words_of;
+pub(in crate::store) use self::error::{broken_off, words_of};
 pub use self::open::{found, has_mark, has_room, has_store, may_write, open, open_to_read};
 pub use self::port::{Engine, Entry, Mark, MarkKeeper, Reader, Result, Revision, Scan, View};

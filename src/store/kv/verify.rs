@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::format;
 use super::marks::{Loss, loss};
 use crate::config::StoreUrl;
-use crate::store::engine::{Engine, EngineError, words_of};
+use crate::store::engine::{Engine, EngineError, broken_off};
 use crate::store::{Result, StoreError};
 
 /// Reads all there is, and fails if something is not as it was written. What can be mended is.
@@ -15,7 +15,7 @@ use crate::store::{Result, StoreError};
 pub fn whole(engine: &mut dyn Engine) -> Result<(), EngineError> {
     // Engines answer some kinds of damage with a panic.
     let verified = catch_unwind(AssertUnwindSafe(|| engine.verify()));
-    match verified.unwrap_or_else(|panic| Err(EngineError::Unreadable(words_of(&*panic)))) {
+    match verified.unwrap_or_else(|panic| Err(broken_off(&*panic))) {
         Ok(true) => Ok(()),
         Ok(false) => Err(EngineError::Unreadable("it is damaged".to_owned())),
         Err(error) => Err(error),

@@ -7,7 +7,7 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Access, Command, Outcome, Press, PressError, Pressed, Request};
 use super::menu::Menus;
-use super::notices;
+use super::notices::{self, Refused};
 use crate::config::AccessSettings;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, MessageId, UpdateId};
@@ -98,13 +98,12 @@ impl CommandTable {
         command.is_some_and(|command| command.run_without_room(message))
     }
 
-    /// Answers a press that nothing is done for, and says what there is no room in, if anything.
-    pub async fn answer_quietly(&self, view: &CallbackView, full: Option<Full>) {
+    /// Answers a press that nothing is done for, and says why.
+    pub async fn refuse_press(&self, view: &CallbackView, why: Refused) {
         let chat = view.message.as_ref().map(|message| ChatId(message.chat.id));
         let client = view.from.language_code.as_deref();
         let texts = self.cards.languages.texts(chat.unwrap_or(ChatId(view.from.id)), client).await;
-        let words = full.map(|full| notices::no_room(texts, full));
-        self.cards.answer(&view.id, words.as_deref()).await;
+        self.cards.answer(&view.id, Some(&notices::refused(texts, why))).await;
     }
 
     /// Does what a button says; it always gets an answer, also an old one. What asks something goes into the queue at the
@@ -117,9 +116,13 @@ impl CommandTable {
         mailboxes: &Mailboxes,
         slot: Result<Slot, Full>,
     ) -> bool {
-        let Ok(Some((asker, message))) = self.asker_of(view).await else {
-            self.cards.answer(&view.id, None).await;
-            return true;
+        let (asker, message) = match self.asker_of(view).await {
+            Ok(Some(found)) => found,
+            not_found => {
+                let why = if not_found.is_ok() { Refused::Stranger } else { Refused::Failed };
+                self.refuse_press(view, why).await;
+                return true;
+            }
         };
         let data = view.data.as_deref().unwrap_or_default();
         let press = Press { update, asker: &asker, message, data };
@@ -128,6 +131,11 @@ impl CommandTable {
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
             Pressed::Shown { toast, card } => {
+                let is_shown = |card: &Card| view.message.as_ref().is_some_and(|now| card.is_shown_by(now));
+                // A press that changes nothing is answered too: it would seem to do nothing.
+                let changes_nothing = toast.is_none() && card.as_ref().is_some_and(is_shown);
+                let toast =
+                    toast.or_else(|| changes_nothing.then(|| self.cards.texts(&asker).still_so.clone()));
                 self.cards.answer(&view.id, toast.as_deref()).await;
                 if let Some(card) = card {
                     self.cards.edit(&asker, message, card).await;
@@ -147,7 +155,7 @@ impl CommandTable {
         let slot = match slot {
             Ok(slot) => slot,
             Err(full) => {
-                self.answer_quietly(view, Some(full)).await;
+                self.refuse_press(view, Refused::Full(full)).await;
                 return true;
             }
         };
@@ -202,8 +210,9 @@ impl CommandTable {
             return Ok(None);
         };
         let id = MessageId(message.message_id);
-        let language = self.language(place.chat, view.from.language_code.as_deref()).await;
-        Ok(Some((Asker { place, speaker, language, standing, message: Some(id) }, id)))
+        let client = view.from.language_code.clone();
+        let language = self.language(place.chat, client.as_deref()).await;
+        Ok(Some((Asker { place, speaker, language, client, standing, message: Some(id) }, id)))
     }
 
     /// Gives Telegram the list of commands that everybody sees, in each language.

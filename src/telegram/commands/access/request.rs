@@ -33,6 +33,8 @@ pub struct AccessRequests {
     access: AccessSettings,
     /// When owners were asked lately.
     asked: Arc<Mutex<Vec<DateTime<Utc>>>>,
+    /// Held while a decision is made.
+    deciding: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl AccessRequests {
@@ -40,7 +42,13 @@ impl AccessRequests {
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
         let (cards, access) = (handles.cards.clone(), handles.access.clone());
-        Self { cards, settings: handles.store.clone(), access, asked: Arc::default() }
+        Self {
+            cards,
+            settings: handles.store.clone(),
+            access,
+            asked: Arc::default(),
+            deciding: Arc::default(),
+        }
     }
 
     /// Asks every owner whether the writer of a message may talk to the bot; `false` if nobody was asked.
@@ -67,13 +75,22 @@ impl AccessRequests {
 
     /// Does what an owner decided, and greets whoever is let in.
     pub(super) async fn decide(&self, press: Admit, asker: &Asker) -> Result<Pressed, StoreError> {
+        // Of two owners at once one comes first, and the other sees what they decided.
+        let _one = self.deciding.lock().await;
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(press.person));
+        let list = self.settings.access().await?;
         // They may have become an owner since.
-        if press.decision == Decision::Block && is_owner(&self.access, &self.settings.access().await?, &user)
-        {
+        if press.decision == Decision::Block && is_owner(&self.access, &list, &user) {
             return Ok(Pressed::both(&texts.owner_not_denied, Card::text(&texts.owner_not_denied)));
         }
         let who = self.cards.name_of(ChatId(press.person)).await;
+        if let Some((decided, words)) = settled(texts, &list, &user)
+            && decided != press.decision
+        {
+            let words = fill(words, &[("who", &who)]);
+            let words = fill(&texts.access_settled, &[("decided", &words)]);
+            return Ok(Pressed::both(words.clone(), Card::text(words)));
+        }
         let (change, words) = match press.decision {
             Decision::Allow => (Some(AccessChange::AllowUser(user)), &texts.access_allowed),
             Decision::Ignore => (None, &texts.access_ignored),
@@ -117,6 +134,14 @@ impl AccessRequests {
         }
         has_room
     }
+}
+
+/// What was decided about somebody before, by a button or a command: a button of before does not take that back.
+fn settled<'a>(texts: &'a Texts, list: &AccessList, user: &UserId) -> Option<(Decision, &'a str)> {
+    if list.denied.contains(user) {
+        return Some((Decision::Block, &texts.access_blocked));
+    }
+    list.users.contains(user).then_some((Decision::Allow, &texts.access_allowed))
 }
 
 const fn private(person: i64) -> Place {
