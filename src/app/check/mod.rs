@@ -47,8 +47,9 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
         finding.say();
         all_well &= finding.result.is_ok();
     }
+    all_said()?;
     match all_well {
-        true => all_said(),
+        true => Ok(()),
         false => Err(Refusal("not everything is in order; see the lines marked ✗".to_owned())),
     }
 }

@@ -1,7 +1,5 @@
 //! What an engine says when it cannot do what it was asked.
 
-use std::any::Any;
-
 /// Why an engine failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
@@ -23,7 +21,7 @@ impl EngineError {
     /// There is no store, or a damaged one, for this reason. What the engine or the system says of it goes into the log alone: its
     /// words help nobody who has to put it right.
     pub(in crate::store) fn unreadable(reason: &str, said: &impl ToString) -> Self {
-        tracing::warn!(said = said.to_string(), "the storage engine cannot read the store");
+        tracing::debug!(said = said.to_string(), "the storage engine cannot read the store");
         Self::Unreadable(reason.to_owned())
     }
 
@@ -31,16 +29,4 @@ impl EngineError {
     pub(in crate::store) fn failed(error: &impl ToString) -> Self {
         Self::Failed(error.to_string())
     }
-}
-
-/// What a panic says.
-pub(in crate::store) fn words_of(panic: &(dyn Any + Send)) -> String {
-    let words = panic.downcast_ref::<String>().map(String::as_str);
-    let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
-    words.unwrap_or("the storage engine stopped").to_owned()
-}
-
-/// The failure behind a panic of an engine: some answer damage with one.
-pub(in crate::store) fn broken_off(panic: &(dyn Any + Send)) -> EngineError {
-    EngineError::unreadable("what is in its files makes no sense", &words_of(panic))
 }

@@ -301,7 +301,7 @@ fn commit_error(error: CommitError) -> EngineError {
 
 fn storage_error(error: StorageError) -> EngineError {
     match error {
-        StorageError::Corrupted(said) => EngineError::unreadable("its file is damaged", &said),
+        StorageError::Corrupted(said) => EngineError::unreadable("its file is not as it was written", &said),
         // What a file says that is none of redb's.
         StorageError::Io(error) if error.kind() == ErrorKind::InvalidData => {
             EngineError::unreadable("its file is none of a store, or its beginning is damaged", &error)

@@ -202,7 +202,7 @@ fn is_locked(text: &str) -> bool {
 fn engine_error(error: sled::Error) -> EngineError {
     match error {
         sled::Error::Corruption { .. } | sled::Error::ReportableBug(_) => {
-            EngineError::unreadable("its files are damaged", &error)
+            EngineError::unreadable("its files are not as they were written", &error)
         }
         // Of an error that it has copied, sled keeps the kind and a debug form.
         sled::Error::Io(error) if error.kind() != std::io::ErrorKind::Other => {
