@@ -92,7 +92,7 @@ impl Router {
         let this = Arc::clone(self);
         self.background.spawn("no_room", async move {
             let _room = room;
-            this.commands.refuse_press(&pressed, why).await;
+            let _dealt_with = this.commands.refuse_press(&pressed, why).await;
         });
     }
 

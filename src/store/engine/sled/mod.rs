@@ -208,6 +208,7 @@ fn engine_error(error: sled::Error) -> EngineError {
         sled::Error::Io(error) if error.kind() != std::io::ErrorKind::Other => {
             EngineError::failed(&error.kind())
         }
+        sled::Error::Io(error) => EngineError::failed(&error),
         error => EngineError::failed(&error),
     }
 }

@@ -25,6 +25,17 @@ use crate::telegram::send::Button;
 const MAX_ASKED: usize = 10;
 const WINDOW: TimeDelta = TimeDelta::hours(1);
 
+/// What became of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    /// It holds from now on.
+    Now(Decision),
+    /// This was decided before, and stays.
+    Before(Decision),
+    /// The person is an owner, and stays one.
+    Owner,
+}
+
 /// Asks owners whether somebody may talk to the bot. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AccessRequests {
@@ -75,36 +86,45 @@ impl AccessRequests {
 
     /// Does what an owner decided, and greets whoever is let in.
     pub(super) async fn decide(&self, press: Admit, asker: &Asker) -> Result<Pressed, StoreError> {
-        // Of two owners at once one comes first, and the other sees what they decided.
-        let _one = self.deciding.lock().await;
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(press.person));
-        let list = self.settings.access().await?;
-        // They may have become an owner since.
-        if press.decision == Decision::Block && is_owner(&self.access, &list, &user) {
-            return Ok(Pressed::both(&texts.owner_not_denied, Card::text(&texts.owner_not_denied)));
-        }
         let who = self.cards.name_of(ChatId(press.person)).await;
-        if let Some((decided, words)) = settled(texts, &list, &user)
-            && decided != press.decision
-        {
-            let words = fill(words, &[("who", &who)]);
-            let words = fill(&texts.access_settled, &[("decided", &words)]);
-            return Ok(Pressed::both(words.clone(), Card::text(words)));
-        }
-        let (change, words) = match press.decision {
-            Decision::Allow => (Some(AccessChange::AllowUser(user)), &texts.access_allowed),
-            Decision::Ignore => (None, &texts.access_ignored),
-            Decision::Block => (Some(AccessChange::DenyUser(user)), &texts.access_blocked),
+        let words = |decision| fill(words(texts, decision), &[("who", &who)]);
+        let settled = self.settle(press.decision, user).await?;
+        let words = match settled {
+            Settled::Owner => texts.owner_not_denied.clone(),
+            Settled::Before(other) if other != press.decision => {
+                fill(&texts.access_settled, &[("decided", &words(other))])
+            }
+            Settled::Before(decision) | Settled::Now(decision) => words(decision),
         };
-        let words = fill(words, &[("who", &who)]);
-        let changed = match change {
-            Some(change) => self.settings.change_access(change).await?,
-            None => false,
-        };
-        if changed && press.decision == Decision::Allow {
+        if settled == Settled::Now(Decision::Allow) {
             self.greet(&press).await;
         }
         Ok(Pressed::both(words.clone(), Card::text(words)))
+    }
+
+    /// Makes a decision, unless one was made before, by a button or a command: of two owners at once one comes first, and a
+    /// button of before takes nothing back.
+    async fn settle(&self, decision: Decision, user: UserId) -> Result<Settled, StoreError> {
+        let _one = self.deciding.lock().await;
+        let list = self.settings.access().await?;
+        // They may have become an owner since.
+        if decision == Decision::Block && is_owner(&self.access, &list, &user) {
+            return Ok(Settled::Owner);
+        }
+        if list.denied.contains(&user) {
+            return Ok(Settled::Before(Decision::Block));
+        }
+        if list.users.contains(&user) {
+            return Ok(Settled::Before(Decision::Allow));
+        }
+        let change = match decision {
+            Decision::Allow => AccessChange::AllowUser(user),
+            Decision::Ignore => return Ok(Settled::Now(Decision::Ignore)),
+            Decision::Block => AccessChange::DenyUser(user),
+        };
+        let changed = self.settings.change_access(change).await?;
+        Ok(if changed { Settled::Now(decision) } else { Settled::Before(decision) })
     }
 
     async fn greet(&self, press: &Admit) {
@@ -136,12 +156,13 @@ impl AccessRequests {
     }
 }
 
-/// What was decided about somebody before, by a button or a command: a button of before does not take that back.
-fn settled<'a>(texts: &'a Texts, list: &AccessList, user: &UserId) -> Option<(Decision, &'a str)> {
-    if list.denied.contains(user) {
-        return Some((Decision::Block, &texts.access_blocked));
+/// The words for a decision, with `{who}` for the person.
+const fn words(texts: &Texts, decision: Decision) -> &str {
+    match decision {
+        Decision::Allow => texts.access_allowed.as_str(),
+        Decision::Ignore => texts.access_ignored.as_str(),
+        Decision::Block => texts.access_blocked.as_str(),
     }
-    list.users.contains(user).then_some((Decision::Allow, &texts.access_allowed))
 }
 
 const fn private(person: i64) -> Place {
