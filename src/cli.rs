@@ -29,13 +29,13 @@ pub enum Command {
     /// OPENAI_API_KEY or LLM_PROVIDER. It says which model answers and what leaves this machine.
     Demo {
         /// The port of the chat page on this machine; 0 takes a free one.
-        #[arg(long, default_value_t = 0)]
+        #[arg(long, default_value_t = 0, value_parser = whole_number)]
         port: u16,
         /// Keep what is said in this folder and go on with it next time; without it everything is gone at the end.
         #[arg(long)]
         store: Option<PathBuf>,
         /// The offline model's pause before each word, in milliseconds: 0 shows an answer at once.
-        #[arg(long, value_name = "MILLISECONDS", default_value_t = 25)]
+        #[arg(long, value_name = "MILLISECONDS", default_value_t = 25, value_parser = whole_number)]
         word_pause: u16,
     },
     /// Set the bot up: ask for what it needs, check each answer, and write it into the file .env of this folder.
@@ -181,4 +181,9 @@ fn store_in(text: &str) -> Result<StoreUrl, String> {
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "takes a number from 0 to 1".to_owned())
+}
+
+/// A number of the command line.
+fn whole_number(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_no_number| format!("is not a whole number from 0 to {}", u16::MAX))
 }

@@ -31,7 +31,10 @@ fn main() -> ExitCode {
     if args.next().is_some_and(|first| first == SUBCOMMAND) {
         return figaro_mcp::main(args, |name| std::env::var_os(name));
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(shown) => return usage(&shown),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return end(EXIT_REFUSED, &format!("the runtime does not start: {error}")),
@@ -134,6 +137,17 @@ fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, Refusal> {
         }
         Some(((), (terminate, interrupt)))
     })))
+}
+
+/// Help and version are asked for and go to standard output; anything else is a mistake.
+fn usage(shown: &clap::Error) -> ExitCode {
+    match shown.print().and_then(|()| std::io::stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            end(EXIT_REFUSED, &format!("standard output cannot be written: {error}"))
+        }
+        _ if shown.use_stderr() => ExitCode::from(EXIT_REFUSED),
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 fn end(code: u8, words: &str) -> ExitCode {

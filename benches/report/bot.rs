@@ -33,7 +33,14 @@ impl Bot {
         }
     }
 
-    pub(crate) fn start(&self, telegram: &OfflineTelegram, model: &BareModel, folder: &Path) -> Child {
+    /// Starts it in a folder; `rates` as `TELEGRAM_RATES` takes them.
+    pub(crate) fn start(
+        &self,
+        telegram: &OfflineTelegram,
+        model: &BareModel,
+        folder: &Path,
+        rates: &str,
+    ) -> Child {
         let mut command = match self {
             Self::Figaro(_) => Command::new(env!("CARGO_BIN_EXE_figaro")),
             Self::OtherFigaro(binary) => Command::new(binary),
@@ -43,7 +50,7 @@ impl Bot {
         command.current_dir(folder).env_clear().envs([
             ("TELEGRAM_BOT_TOKEN", telegram.token()),
             ("TELEGRAM_API_URL", telegram.url()),
-            ("TELEGRAM_RATES", "off"),
+            ("TELEGRAM_RATES", rates),
             ("LLM_PROVIDER", "compatible"),
             ("COMPATIBLE_BASE_URL", model.url()),
             ("COMPATIBLE_API_KEY", "sk-offline-key"),

@@ -1,8 +1,8 @@
 //! The figures of Figaro in one run: `cargo bench --bench report` prints them and writes `docs/benchmarks.md`.
 //!
-//! The real release binaries run against the offline Telegram and a model on loopback, with Telegram's pace lifted. Names of
-//! sections after `--` choose what is measured (`-- start idle`); `FIGURES=quick` makes every count small, to try the
-//! benchmark. With either, or in a debug build, nothing is written.
+//! The real release binaries run against the offline Telegram and a model on loopback, with Telegram's pace lifted but in the
+//! section `burst`. Names of sections after `--` choose what is measured (`-- start idle`); `FIGURES=quick` makes every count
+//! small, to try the benchmark. With either, or in a debug build, nothing is written.
 //!
 //! Where `tests/foreign/run` has installed it, the smallest bot made with grammY (`tests/foreign/bot.mjs`) is measured beside
 //! Figaro. `BENCH_FIGARO` names another build of Figaro to be measured too; figaro-mcp is taken from the folder of that build.
@@ -17,6 +17,7 @@
 
 mod answers;
 mod bot;
+mod burst;
 mod idle;
 mod long;
 mod machine;
@@ -35,7 +36,8 @@ use std::path::Path;
 use bot::Bots;
 use page::Page;
 
-const SECTIONS: [&str; 8] = ["start", "idle", "answers", "long", "paced", "streams", "turns", "store"];
+const SECTIONS: [&str; 9] =
+    ["start", "idle", "answers", "long", "paced", "burst", "streams", "turns", "store"];
 
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq)]
@@ -90,6 +92,7 @@ async fn section(name: &str, bots: &Bots, scale: Scale, page: &mut Page) {
         "answers" => answers::measure(bots, scale, page).await,
         "long" => long::measure(bots, scale, page).await,
         "paced" => paced::measure(bots, scale, page).await,
+        "burst" => burst::measure(bots, scale, page).await,
         "streams" => streams::measure(bots, scale, page).await,
         "turns" => turns::measure(bots, scale, page).await,
         "store" => store::measure(scale, page).await,

@@ -4,8 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
+use chrono::Utc;
 use figaro_offline::Runtime;
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person, View};
 use tokio::sync::mpsc;
 
 use super::bot::Bot;
@@ -54,6 +55,17 @@ pub(crate) enum Waited {
 impl World {
     /// Starts the bot on an empty store, with so many chats, and has it answer once.
     pub(crate) async fn start(bot: &Bot, chats: i64, pace: Pace) -> Self {
+        Self::start_at(bot, chats, pace, "off").await
+    }
+
+    /// The same with a bot that keeps to Telegram's pace and a Telegram that enforces its limits.
+    pub(crate) async fn start_limited(bot: &Bot) -> Self {
+        let world = Self::start_at(bot, 1, Pace::NONE, "telegram").await;
+        world.telegram.enforce_limits(true);
+        world
+    }
+
+    async fn start_at(bot: &Bot, chats: i64, pace: Pace, rates: &str) -> Self {
         let runtime = Runtime::system();
         let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
         for chat in OWNER..OWNER + chats {
@@ -66,7 +78,7 @@ impl World {
         // An update that waits makes the first getUpdates return at once, so that its moment is seen.
         telegram.say(OWNER, OWNER, "hello").unwrap();
         let began = Instant::now();
-        let bot = Process { child: bot.start(&telegram, &model, folder.path()), runtime };
+        let bot = Process { child: bot.start(&telegram, &model, folder.path(), rates), runtime };
         let polled = telegram
             .wait_until(WAIT_TIMEOUT, |view| view.calls_of("getUpdates").first().map(|_| Instant::now()))
             .await;
@@ -94,6 +106,24 @@ impl World {
     pub(crate) fn ask(&mut self, chat: i64) {
         self.open.entry(chat).or_default().push_back(Instant::now());
         self.telegram.say(chat, chat, "What is on today?").unwrap();
+    }
+
+    /// The owner gives a command so many times at once. How long after the first of them each answer left, and how many calls
+    /// Telegram refused meanwhile.
+    pub(crate) async fn burst(&self, count: usize) -> (Vec<Duration>, usize) {
+        let (before, began) = (self.telegram.calls().len(), Utc::now());
+        for _ in 0..count {
+            self.telegram.say(OWNER, OWNER, "/stop").unwrap();
+        }
+        let all = |view: &View<'_>| {
+            let calls = view.calls().get(before..).unwrap_or_default();
+            let sent = calls.iter().filter(|call| call.method == "sendMessage" && call.ok);
+            let after: Vec<Duration> =
+                sent.map(|call| (call.at - began).to_std().unwrap_or_default()).collect();
+            let refused = calls.iter().filter(|call| !call.ok).count();
+            (after.len() >= count).then_some((after, refused))
+        };
+        self.telegram.wait_until(WAIT_TIMEOUT, all).await.expect("all answers")
     }
 
     /// How many questions wait for their answers.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
-use super::terminal::say;
+use super::terminal::{all_said, say};
 use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::ids::BotId;
 use crate::store::engine::{self, Engine, EngineError};
@@ -91,7 +91,8 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
             Box::new(move || imported(&from, &url))
         }
     };
-    spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal(format!("it broke off: {error}"))))
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal(format!("it broke off: {error}"))))?;
+    all_said()
 }
 
 fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refusal> {
@@ -112,7 +113,7 @@ fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refu
 /// `-` is standard output.
 fn exported(url: &StoreUrl, bot: Option<BotId>, to: &Path) -> Result<(), Refusal> {
     is_there(url)?;
-    let refused = |error: TransferError| Refusal(format!("{}: {error}", to.display()));
+    let refused = |error: TransferError| Refusal(format!("{}: {error}", file_name(to, "standard output")));
     if to == Path::new(STREAM) {
         return export_to(url, bot, io::stdout().lock()).map(drop).map_err(refused);
     }
@@ -123,7 +124,8 @@ fn exported(url: &StoreUrl, bot: Option<BotId>, to: &Path) -> Result<(), Refusal
 
 /// `-` is standard input.
 fn imported(from: &Path, url: &StoreUrl) -> Result<(), Refusal> {
-    let refused = |error: TransferError| Refusal(format!("{}: {error}", from.display()));
+    let name = file_name(from, "standard input");
+    let refused = |error: TransferError| Refusal(format!("{name}: {error}"));
     let beside = engine::found(url);
     if beside != *url {
         return Err(Refusal(format!("there is a store already, {beside}: import into another folder")));
@@ -134,12 +136,14 @@ fn imported(from: &Path, url: &StoreUrl) -> Result<(), Refusal> {
         let file = File::open(from).map_err(|error| refused(error.into()))?;
         import(BufReader::new(file), url)
     };
-    say(&format!(
-        "✓ {} records of {} are in {url}, and compared",
-        records(&imported.map_err(refused)?),
-        from.display()
-    ));
+    let records = records(&imported.map_err(refused)?);
+    say(&format!("✓ {records} records of {name} are in {url}, and compared"));
     Ok(())
+}
+
+/// A file as messages call it; this where it stands for a stream.
+fn file_name(file: &Path, stream: &str) -> String {
+    if file == Path::new(STREAM) { stream.to_owned() } else { file.display().to_string() }
 }
 
 fn records(moved: &Inventory) -> u64 {

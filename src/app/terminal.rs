@@ -1,19 +1,48 @@
 //! Words to whoever started the bot in a terminal, and a link that a phone reads off it.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
 
+use super::failure::Refusal;
+
+/// Why something printed was lost. A process has one standard output, and whoever prints goes on: a command asks at its end.
+static LOST: OnceLock<String> = OnceLock::new();
+
 /// Prints a line; a reader that has left is no reason to fail.
 pub(super) fn say(line: &str) {
-    drop(writeln!(io::stdout(), "{line}"));
+    note(writeln!(io::stdout(), "{line}"));
 }
 
 /// Prints a question, behind which the answer is typed.
-pub(super) fn prompt(question: &str) {
+///
+/// # Errors
+/// When it cannot be printed: nobody would know what is asked.
+pub(super) fn prompt(question: &str) -> Result<(), Refusal> {
     let mut out = io::stdout();
-    drop(write!(out, "{question} ").and_then(|()| out.flush()));
+    note(write!(out, "{question} ").and_then(|()| out.flush()));
+    all_said()
+}
+
+fn note(printed: io::Result<()>) {
+    if let Err(error) = printed
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        LOST.get_or_init(|| error.to_string());
+    }
+}
+
+/// Whether all that was printed arrived, or its reader has left.
+///
+/// # Errors
+/// When some of it was lost, as on a full disk.
+pub(super) fn all_said() -> Result<(), Refusal> {
+    match LOST.get() {
+        None => Ok(()),
+        Some(reason) => Err(Refusal(format!("standard output cannot be written: {reason}"))),
+    }
 }
 
 /// Prints a link as a QR code, if standard output is a terminal.

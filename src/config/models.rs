@@ -39,7 +39,7 @@ pub struct ProviderSettings {
     pub key: SecretString,
     /// The model that is meant when none is named.
     pub model: String,
-    /// Its variables of [`Role::Seconds`], by name.
+    /// Its variables of [`Role::Time`], by name.
     pub times: BTreeMap<&'static str, Duration>,
 }
 
@@ -50,7 +50,7 @@ impl ProviderSettings {
         (!self.key.expose_secret().is_empty()).then(|| self.key.clone())
     }
 
-    /// What a variable of [`Role::Seconds`] says; zero for one that the provider's spec does not list.
+    /// What a variable of [`Role::Time`] says; zero for one that the provider's spec does not list.
     #[must_use]
     pub fn time(&self, variable: &str) -> Duration {
         self.times.get(variable).copied().unwrap_or_default()
@@ -187,8 +187,9 @@ fn read_value(reader: &mut Reader<'_>, variable: &ProviderVariable, at_default: 
 
 fn read_times(reader: &mut Reader<'_>, spec: &ProviderSpec) -> BTreeMap<&'static str, Duration> {
     let times = spec.variables.iter().filter_map(|variable| match variable.role {
-        Role::Seconds { min, max } => {
-            Some((variable.name, Duration::from_secs(reader.number(variable.name, min..=max))))
+        Role::Time { min, max } => {
+            let bounds = Duration::from_secs(min)..=Duration::from_secs(max);
+            Some((variable.name, reader.duration(variable.name, bounds)))
         }
         Role::Key | Role::BaseUrl | Role::Model => None,
     });

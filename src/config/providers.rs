@@ -12,7 +12,7 @@ pub struct ProviderSpec {
     pub variables: &'static [ProviderVariable],
 }
 
-/// A variable of one provider, made by [`Self::key`], [`Self::base_url`], [`Self::model`] or [`Self::seconds`].
+/// A variable of one provider, made by [`Self::key`], [`Self::base_url`], [`Self::model`] or [`Self::time`].
 #[derive(Debug, Clone, Copy)]
 pub struct ProviderVariable {
     /// The name of the environment variable.
@@ -31,7 +31,7 @@ pub struct ProviderVariable {
     if_none_served: &'static str,
 }
 
-/// What is read from a provider's variable. A provider has at most one of each but of [`Role::Seconds`].
+/// What is read from a provider's variable. A provider has at most one of each but of [`Role::Time`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The key of the service; a secret.
@@ -40,8 +40,8 @@ pub enum Role {
     BaseUrl,
     /// The model that is meant when none is named.
     Model,
-    /// A whole number of seconds, within bounds.
-    Seconds {
+    /// A time, within bounds: a whole number of seconds, or such as `5m`.
+    Time {
         /// The smallest value it takes, in seconds.
         min: u64,
         /// The largest value it takes, in seconds.
@@ -76,16 +76,16 @@ impl ProviderVariable {
         Self::new(Role::Model, name, meaning)
     }
 
-    /// A whole number of seconds from `min` to `max`, and the one that holds when none is set.
+    /// A time from `min` to `max` seconds, and the one that holds when none is set.
     #[must_use]
-    pub const fn seconds(
+    pub const fn time(
         name: &'static str,
         min: u64,
         max: u64,
         default: &'static str,
         meaning: &'static str,
     ) -> Self {
-        Self { default, ..Self::new(Role::Seconds { min, max }, name, meaning) }
+        Self { default, ..Self::new(Role::Time { min, max }, name, meaning) }
     }
 
     const fn new(role: Role, name: &'static str, meaning: &'static str) -> Self {

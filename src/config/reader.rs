@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A time such as `90s`, `10m` or `2h`, within bounds; a number alone is seconds.
+    /// A time such as `90s`, `10m` or `1h30m`, within bounds; a number alone is seconds.
     pub(super) fn duration(&mut self, name: &str, bounds: RangeInclusive<Duration>) -> Duration {
         let value = self.text(name);
         match duration(&value).filter(|duration| bounds.contains(duration)) {
@@ -234,14 +234,23 @@ fn kinds(text: &str) -> usize {
     kinds.iter().filter(|kind| text.bytes().any(|b| kind(&b))).count()
 }
 
+/// A number of seconds, or numbers each with its unit, as in `1h30m` and as Ollama writes it, `5m0s`.
 fn duration(text: &str) -> Option<Duration> {
-    let (number, seconds) = match text.strip_suffix(['s', 'm', 'h']) {
-        Some(number) if text.ends_with('m') => (number, 60),
-        Some(number) if text.ends_with('h') => (number, 3600),
-        Some(number) => (number, 1),
-        None => (text, 1),
-    };
-    number.trim().parse::<u64>().ok()?.checked_mul(seconds).map(Duration::from_secs)
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let mut seconds: u64 = 0;
+    for part in text.split_inclusive(['h', 'm', 's']) {
+        let unit = match part.chars().last()? {
+            'h' => 3600,
+            'm' => 60,
+            's' => 1,
+            _ => return None,
+        };
+        let number: u64 = part.get(..part.len() - 1)?.trim().parse().ok()?;
+        seconds = seconds.checked_add(number.checked_mul(unit)?)?;
+    }
+    (!text.is_empty()).then_some(Duration::from_secs(seconds))
 }
 
 fn join(words: &[&str]) -> String {
@@ -251,6 +260,29 @@ fn join(words: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_is_seconds_or_numbers_with_units() {
+        let cases = [
+            ("300", Some(300)),
+            ("90s", Some(90)),
+            ("5m", Some(300)),
+            ("5m0s", Some(300)),
+            ("1h30m", Some(5400)),
+            ("2 h", Some(7200)),
+            ("", None),
+            ("m", None),
+            ("-5m", None),
+            ("1.5h", None),
+            ("5m30", None),
+            ("5min", None),
+            ("500ms", None),
+            ("99999999999999999999h", None),
+        ];
+        for (text, seconds) in cases {
+            assert_eq!(duration(text), seconds.map(Duration::from_secs), "{text}");
+        }
+    }
 
     #[test]
     fn a_complaint_shows_what_was_mistyped_and_of_all_else_the_length() {

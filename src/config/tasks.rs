@@ -41,12 +41,12 @@ mod tests {
             reader.finish(settings).map(|settings| settings.min_interval.as_secs()).map_err(|faults| faults.0)
         };
         for (text, seconds) in
-            [("", 600), ("60", 60), ("90s", 90), ("10m", 600), ("24h", 86_400), ("5 m", 300)]
+            [("", 600), ("60", 60), ("90s", 90), ("10m", 600), ("24h", 86_400), ("5 m", 300), ("1h30m", 5400)]
         {
             assert_eq!(read(text), Ok(seconds), "{text}");
         }
         for text in
-            ["59s", "0m", "25h", "m", "10x", "1h30m", "-5m", "99999999999999999999h", "9999999999999999999h"]
+            ["59s", "0m", "25h", "m", "10x", "1h30", "-5m", "99999999999999999999h", "9999999999999999999h"]
         {
             let faults = read(text).unwrap_err();
             let said = "is not a time from 60s to 86400s, such as 90s, 10m or 2h";

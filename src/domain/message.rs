@@ -38,6 +38,9 @@ pub struct Inbound {
     pub speaker: Speaker,
     /// The IETF tag of the language to speak to the writer in: that of their Telegram client, unless the chat has set one.
     pub language: Option<String>,
+    /// The IETF tag of the language of the writer's Telegram client; none if it does not say, or in records of before.
+    #[serde(default)]
+    pub client: Option<String>,
     /// When Telegram received it, UTC, in whole seconds.
     pub sent_at: DateTime<Utc>,
     /// Text or caption; empty for a bare attachment.
@@ -76,6 +79,7 @@ impl Inbound {
             place,
             speaker,
             language: None,
+            client: None,
             sent_at,
             text,
             attachments: Vec::new(),

@@ -61,7 +61,7 @@ impl Providers {
         }
         let own = provider.spec.variables;
         let is_again = |(at, variable): (usize, &ProviderVariable)| {
-            let is_one = |other: &&ProviderVariable| matches!(other.role, Role::Seconds { .. });
+            let is_one = |other: &&ProviderVariable| matches!(other.role, Role::Time { .. });
             let before = own.iter().take(at);
             before.clone().any(|other| other.name == variable.name)
                 || (!is_one(&variable) && before.clone().any(|other| other.role == variable.role))
@@ -101,8 +101,8 @@ mod tests {
         const SAME: &[ProviderVariable] = &[OWN[0], ProviderVariable::model("OWN_API_KEY", "A model.")];
         const KEYS: &[ProviderVariable] = &[OWN[0], ProviderVariable::key("OTHER_API_KEY", "Another key.")];
         const TIMES: &[ProviderVariable] = &[
-            ProviderVariable::seconds("OWN_WAIT", 1, 9, "2", "A time."),
-            ProviderVariable::seconds("OWN_LOAD", 1, 9, "2", "Another time."),
+            ProviderVariable::time("OWN_WAIT", 1, 9, "2", "A time."),
+            ProviderVariable::time("OWN_LOAD", 1, 9, "2", "Another time."),
         ];
         let theirs = first.spec.variables;
         let cases = [

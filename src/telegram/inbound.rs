@@ -66,6 +66,7 @@ pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
         place: place(view),
         speaker,
         language: view.from.as_ref().and_then(|user| user.language_code.clone()),
+        client: view.from.as_ref().and_then(|user| user.language_code.clone()),
         sent_at: DateTime::<Utc>::from_timestamp(view.date, 0).unwrap_or_default(),
         text: text.to_owned(),
         attachments,

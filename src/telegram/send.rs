@@ -102,7 +102,7 @@ pub enum Unsent {
 pub enum Edited {
     /// The message shows what it was to show.
     Done,
-    /// There is no such message any more.
+    /// It will never show it: it is gone, or Telegram does not let the bot change it any more.
     Gone,
     /// It may not show it; another try may help.
     Failed,
@@ -212,14 +212,25 @@ impl Sender {
         body["entities"] = json!(now.content.entities);
         body[PREVIEW] = no_preview();
         body["reply_markup"] = keyboard(&now.buttons);
-        match self.once(chat, EditMessageText(body), now.urgency).await {
-            Ok(_) => Edited::Done,
-            Err(Unsent::Hopeless(words)) if is_unchanged(&words) => Edited::Done,
-            Err(unsent) => {
-                tracing::warn!(%chat, ?unsent, "a message could not be changed");
-                let is_gone = matches!(unsent, Unsent::Hopeless(words) if words.contains("not found"));
-                if is_gone { Edited::Gone } else { Edited::Failed }
+        let error = match self.call_once(chat, EditMessageText(body), now.urgency).await {
+            Ok(_) => return Edited::Done,
+            Err(Some(ApiError::Refused(words))) if is_unchanged(&words) => return Edited::Done,
+            Err(None) => return Edited::Failed,
+            Err(Some(error)) => error,
+        };
+        tracing::warn!(%chat, %error, "a message could not be changed");
+        match error {
+            ApiError::Refused(_) => Edited::Gone,
+            // It stays behind in the old group.
+            ApiError::Migrated(new) => {
+                self.moved(chat, new).await;
+                Edited::Gone
             }
+            ApiError::Unauthorized
+            | ApiError::Conflict
+            | ApiError::RetryAfter(_)
+            | ApiError::Unreachable(_)
+            | ApiError::Unclear(_) => Edited::Failed,
         }
     }
 
@@ -248,16 +259,30 @@ impl Sender {
     where
         P: Payload<Output = Value> + Serialize + Clone,
     {
+        let called = self.call_once(chat, payload, urgency).await;
+        called.map_err(|error| error.map_or(Unsent::Stopping, |error| Unsent::Hopeless(error.to_string())))
+    }
+
+    /// The same, with the error as it is; `None` if the bot stops before the call is made.
+    async fn call_once<P>(
+        &self,
+        chat: ChatId,
+        payload: P,
+        urgency: Urgency,
+    ) -> Result<Value, Option<ApiError>>
+    where
+        P: Payload<Output = Value> + Serialize + Clone,
+    {
         let never = CancellationToken::new();
-        for last in [false, true] {
-            self.unless_stopping(self.limiter.acquire(chat, urgency), &never).await?;
-            match self.api.call(payload.clone()).await {
-                Ok(done) => return Ok(done),
-                Err(ApiError::RetryAfter(wait)) if !last => self.limiter.pause(chat, wait),
-                Err(error) => return Err(Unsent::Hopeless(error.to_string())),
-            }
-        }
-        Err(Unsent::Hopeless("Telegram asks to wait".to_owned()))
+        let room = async || self.unless_stopping(self.limiter.acquire(chat, urgency), &never).await;
+        room().await.map_err(|_stopping| None)?;
+        let asked_to_wait = match self.api.call(payload.clone()).await {
+            Err(ApiError::RetryAfter(wait)) => wait,
+            done => return done.map_err(Some),
+        };
+        self.limiter.pause(chat, asked_to_wait);
+        room().await.map_err(|_stopping| None)?;
+        self.api.call(payload).await.map_err(Some)
     }
 
     /// Shows on a message in a group that it is not answered, without words. A failure to do so is only logged.

@@ -236,6 +236,24 @@ pub struct MessageView {
     pub checklist: Option<Value>,
     #[serde(default, deserialize_with = "lenient")]
     pub dice: Option<FileView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub reply_markup: KeyboardView,
+}
+
+/// The buttons under a message of the bot's.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct KeyboardView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub inline_keyboard: Vec<Vec<KeyView>>,
+}
+
+/// A button under a message.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct KeyView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub text: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub callback_data: Option<String>,
 }
 
 /// A callback query: a button of an inline keyboard was pressed.

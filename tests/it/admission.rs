@@ -9,6 +9,8 @@ use crate::support::{ANN, BOB, World};
 
 const CARL: i64 = 13;
 const RUI: i64 = 14;
+const OLA: i64 = 15;
+const EVE: i64 = 16;
 const ASKED: &str = "This bot is private. I have asked its owner whether you may talk to me.";
 
 /// Somebody writes for the first time; gives the card that Ann, the owner, is asked with.
@@ -102,4 +104,125 @@ async fn many_strangers_do_not_flood_the_owner() {
     let (asked, others): (Vec<String>, Vec<String>) = all.partition(|words| words == ASKED);
     assert_eq!((asked.len(), world.bot_texts(ANN).len()), (10, 10));
     assert!(others.iter().all(|words| words.contains("give them this number: 1")), "{others:?}");
+}
+
+#[tokio::test]
+async fn of_two_owners_the_first_decides_and_the_other_sees_what() {
+    let world = World::new().await;
+    let bot = world.bot().set("OWNER_IDS", &format!("{ANN},{BOB}")).spawn();
+    bot.ready().await;
+    for (person, name, presses) in [
+        (CARL, "Carl", ["Allow", "Block"]),
+        (RUI, "Rui", ["Block", "Allow"]),
+        (OLA, "Ola", ["Allow", "Ignore"]),
+        (EVE, "Eve", ["Ignore", "Allow"]),
+    ] {
+        world.person(person, name, "en");
+        world.say(person, person, "hello?");
+        let words = format!("{name} wants to talk to me.");
+        let (anns, bobs) = (says(&world, ANN, &words).await, says(&world, BOB, &words).await);
+        let first = world.press(ANN, &anns, presses[0]).await;
+        let second = world.press(BOB, &bobs, presses[1]).await;
+        let may = if presses.contains(&"Block") { presses[0] == "Allow" } else { true };
+        let told = if may { "may talk to me now." } else { "may not talk to me, in groups neither." };
+        assert!(first.contains(name) && second.contains(told), "{presses:?}: {first} / {second}");
+        let is_late = presses[0] != "Ignore";
+        assert_eq!(second.starts_with("That is decided already. "), is_late, "{presses:?}: {second}");
+        let card = world.shows(BOB, number(&bobs["message_id"]), told).await;
+        assert!(labels(&card).is_empty(), "{card}");
+        let list = world.told(ANN, ANN, "/allow").await;
+        let line = |begin: &str| text(&list).lines().find(|line| line.starts_with(begin)).unwrap().to_owned();
+        assert_eq!(line("People: ").contains(name), may, "{presses:?}: {list}");
+        assert_eq!(line("Denied: ").contains(name), !may, "{presses:?}: {list}");
+        let greetings = world.bot_texts(person).iter().filter(|text| text.contains("let you in")).count();
+        assert_eq!(greetings, usize::from(may), "{presses:?}");
+    }
+}
+
+#[tokio::test]
+async fn two_owners_who_press_in_the_same_moment_end_with_one_decision() {
+    let world = World::new().await;
+    let bot = world.bot().set("OWNER_IDS", &format!("{ANN},{BOB}")).spawn();
+    bot.ready().await;
+    for person in 100..105 {
+        let name = format!("Stranger {person}");
+        world.person(person, &name, "en");
+        world.say(person, person, "hello?");
+        let words = format!("{name} wants to talk to me.");
+        let (anns, bobs) = (says(&world, ANN, &words).await, says(&world, BOB, &words).await);
+        let (allow, block) = tokio::join!(world.press(ANN, &anns, "Allow"), world.press(BOB, &bobs, "Block"));
+        let late = [&allow, &block].map(|toast| toast.starts_with("That is decided already. "));
+        assert!(late[0] != late[1], "{allow} / {block}");
+        let list = world.told(ANN, ANN, "/allow").await;
+        let people = text(&list).lines().find(|line| line.starts_with("People: ")).unwrap();
+        assert_eq!(people.contains(&name), !late[0], "{allow} / {block}: {people}");
+        let is_greeted = world.bot_texts(person).iter().any(|text| text.contains("let you in"));
+        assert_eq!(is_greeted, !late[0], "{allow} / {block}");
+    }
+}
+
+#[tokio::test]
+async fn a_button_of_before_takes_back_no_later_decision() {
+    let world = World::new().await;
+    world.person(CARL, "Carl", "en");
+    let bot = world.start().await;
+    let card = asks(&world, CARL, "Carl").await;
+    world.told(ANN, ANN, &format!("/allow {CARL}")).await;
+    world.told(ANN, ANN, &format!("/deny {CARL}")).await;
+    assert!(bot.stop().success());
+    let _bot = world.start().await;
+    let toast = world.press(ANN, &card, "Allow").await;
+    assert!(toast.starts_with("That is decided already. Carl may not talk to me"), "{toast}");
+    world.say(CARL, CARL, "hello again?");
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(CARL), [ASKED]);
+    assert_eq!(text(&world.told(ANN, ANN, &format!("/allow {CARL}")).await), "Carl may talk to me now.");
+}
+
+#[tokio::test]
+async fn a_stranger_who_writes_thirty_times_is_told_once_and_asked_about_once() {
+    let world = World::new().await;
+    world.person(CARL, "Carl", "en");
+    let bot = world.start().await;
+    let card = asks(&world, CARL, "Carl").await;
+    for number in 0..15 {
+        world.say(CARL, CARL, &format!("hello number {number}"));
+    }
+    world.caught_up().await;
+    assert!(bot.stop().success());
+    let _bot = world.start().await;
+    for number in 15..30 {
+        world.say(CARL, CARL, &format!("hello number {number}"));
+    }
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(CARL), [ASKED]);
+    let asked = world.bot_texts(ANN).into_iter().filter(|text| text.contains("Carl")).count();
+    assert_eq!((asked, world.asked().len()), (1, 0));
+    // What came before the decision is not answered after it.
+    assert_eq!(world.press(ANN, &card, "Allow").await, "Carl may talk to me now.");
+    says(&world, CARL, "The owner has let you in.").await;
+    world.caught_up().await;
+    assert_eq!((world.bot_texts(CARL).len(), world.asked().len()), (2, 0));
+}
+
+#[tokio::test]
+async fn an_owner_cannot_be_blocked_not_even_by_themselves() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("Yes, Bob?"));
+    let bot = world.start().await;
+    let card = asks(&world, BOB, "Bob (@bob)").await;
+    assert!(bot.stop().success());
+    // He has become an owner since.
+    let bot = world.bot().set("OWNER_IDS", &format!("{ANN},{BOB}")).spawn();
+    bot.ready().await;
+    let own = world.told(BOB, BOB, "/start").await;
+    for (who, toast) in [
+        (ANN, world.press(ANN, &card, "Block").await),
+        (BOB, world.forged(BOB, &own, &format!("admit:block:{BOB}")).await),
+    ] {
+        assert!(toast.starts_with("That is an owner, and owners cannot be denied."), "{who}: {toast}");
+    }
+    let denied = world.told(BOB, BOB, &format!("/deny {BOB}")).await;
+    assert!(text(&denied).starts_with("That is an owner"), "{denied}");
+    assert_eq!(text(&world.told(BOB, BOB, "are you there?").await), "Yes, Bob?");
 }

@@ -375,8 +375,9 @@ async fn a_strangers_press_is_answered_and_does_nothing() {
     let card = world.told(ANN, TEAM, "/config tone formal").await;
     world.press(ANN, &card, "Tone").await;
     world.shows(TEAM, number(&card["message_id"]), "How shall I sound?").await;
-    assert_eq!(world.press(BOB, &card, "Clear").await, "");
-    assert_eq!(world.press(BOB, &card, "playful").await, "");
+    let toast = "I talk only to people whom my owner has let in.";
+    assert_eq!(world.press(BOB, &card, "Clear").await, toast);
+    assert_eq!(world.press(BOB, &card, "playful").await, toast);
     let card = world.told(ANN, TEAM, "/config").await;
     assert!(text(&card).contains("Tone: formal"), "{card}");
 }

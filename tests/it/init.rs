@@ -308,6 +308,39 @@ async fn a_terminal_is_left_as_it_was_when_the_setup_is_ended_amid_a_secret() {
 }
 
 #[tokio::test]
+async fn ctrl_c_at_each_question_leaves_everything_as_it_was() {
+    let world = World::new().await;
+    let path = world.folder.path().join(".env");
+    let before = "# Mine.\nACCESS=open\n";
+    fs::write(&path, before).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let questions = [
+        ("Token: ", world.telegram.token()),
+        ("[openai]: ", "1"),
+        ("it takes one: ", KEY),
+        ("[offline]: ", "offline"),
+        ("[Europe/Riga]: ", ""),
+    ];
+    let of_terminal = recipe(&world).program(Path::new("setsid")).arg("--ctty");
+    let setup = of_terminal.set("PATH", "/usr/bin:/bin").arg(env!("CARGO_BIN_EXE_figaro")).arg("init");
+    for at in 0..questions.len() {
+        let mut terminal = AtTerminal::start(&setup);
+        for (question, answer) in &questions[..at] {
+            terminal.answer(question, answer).await;
+        }
+        terminal.interrupt(questions[at].0).await;
+        assert_eq!(terminal.ended().await.code(), Some(2), "{}: {}", questions[at].0, terminal.screen());
+        terminal.shows("figaro: the setup was ended; nothing was written").await;
+        assert!(terminal.echoes(), "{}", questions[at].0);
+        assert_eq!(
+            (env_file(&world).as_str(), names(world.folder.path())),
+            (before, vec![".env".to_owned()])
+        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+}
+
+#[tokio::test]
 async fn a_bot_that_starts_at_a_terminal_shows_the_link_as_a_line_and_as_a_code() {
     let world = World::new().await;
     let mut terminal = AtTerminal::start(&world.bot().unset("OWNER_IDS"));

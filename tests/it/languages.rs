@@ -51,7 +51,14 @@ async fn commands_cards_and_the_list_of_commands_follow_the_language_of_the_chat
     world.shows(TEAM, number(&card["message_id"]), "How I behave in this chat").await;
     let english = |view: &View<'_>| menu(view, TEAM).filter(|list| list[0]["description"] == "what I am");
     world.see("an English list", english).await;
-    world.told(ANN, TEAM, "/config@figaro_bot language clear").await;
+    world.told(ANN, TEAM, "/config@figaro_bot language Português").await;
+    let cleared = world.told(ANN, TEAM, "/config@figaro_bot language clear").await;
+    assert!(text(&cleared).starts_with("How I behave in this chat"), "the language of her client: {cleared}");
+    let card = world.told(ANN, TEAM, "/config@figaro_bot language Português").await;
+    world.press(ANN, &card, &texts.config_language).await;
+    let asked = world.shows(TEAM, number(&card["message_id"]), &texts.config_ask_language).await;
+    assert_eq!(world.press(ANN, &asked, &texts.button_clear).await, "Saved.");
+    world.shows(TEAM, number(&card["message_id"]), "How I behave in this chat").await;
     world.see("no list of its own", |view| menu(view, TEAM).filter(Value::is_null)).await;
     assert!(world.refused().is_empty(), "{:?}", world.refused());
 }

@@ -27,7 +27,7 @@ const SPEC: ProviderSpec = ProviderSpec {
         ProviderVariable::key("PARROT_API_KEY", "Its cracker.")
             .required_at_default_address("the shop sells one"),
         ProviderVariable::model("PARROT_MODEL", "Its colour.").required("any colour").sets_up(),
-        ProviderVariable::seconds("PARROT_NAP", 1, 60, "7", "How long it naps."),
+        ProviderVariable::time("PARROT_NAP", 1, 60, "7", "How long it naps."),
     ],
 };
 
@@ -140,7 +140,7 @@ async fn what_an_added_provider_lacks_is_told_like_all_else() {
         "3 mistakes",
         "PARROT_API_KEY is missing: the shop sells one",
         "PARROT_MODEL is missing: any colour",
-        "PARROT_NAP (`61`) is not a whole number from 1 to 60",
+        "PARROT_NAP (`61`) is not a time from 1s to 60s, such as 90s, 10m or 2h",
     ] {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }

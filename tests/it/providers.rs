@@ -209,7 +209,7 @@ async fn keeps_to_the_matrix(provider: &str, other: &str) {
         let bot = world.bot_of(provider).set("LLM_FALLBACK", &format!("{other}:{}", model(other)));
         // Shorter, and a busy machine takes what works for what hangs.
         let bot =
-            world.with_provider(bot, other).set("LLM_IDLE_TIMEOUT", "5").set("OLLAMA_LOAD_TIMEOUT", "5");
+            world.with_provider(bot, other).set("LLM_IDLE_TIMEOUT", "5").set("OLLAMA_LOAD_TIMEOUT", "0m5s");
         let mut bot = bot.spawn();
         bot.ready().await;
         world.goes_through(provider, &FAILING).await;

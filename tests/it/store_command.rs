@@ -153,6 +153,50 @@ async fn what_is_missing_in_use_or_damaged_is_said_and_nothing_is_made() {
     assert!(!world.folder.path().join("other/store.redb").exists());
 }
 
+/// What engines and the language say of damage, which nobody can do anything with.
+const RAW: [&str; 9] =
+    ["panick", "redb-", "btree", "unreachable", "I/O error", "corrupt", "magic", "Unsupported", "backtrace"];
+
+#[tokio::test]
+async fn damage_is_told_in_one_line_that_says_what_to_do() {
+    let world = talked(Redb).await;
+    let file = world.folder.path().join("data/store.redb");
+    let whole = fs::read(&file).unwrap();
+    let filled = |from: usize, until: usize| {
+        let mut bytes = whole.clone();
+        bytes[from..until].fill(0x5A);
+        bytes
+    };
+    let harms = [
+        filled(3000, 23_000),
+        filled(4096, whole.len()),
+        whole[..5000].to_vec(),
+        b"SQLite format 3\0".repeat(1000),
+        b"x".to_vec(),
+    ];
+    for (number, harm) in harms.iter().enumerate() {
+        let all: [&[&str]; 3] = [&["check"], &["compact"], &["copy", "redb:./data", "sled:./copy"]];
+        // They read a store in the same way.
+        for args in all.into_iter().take(if number == 0 { 3 } else { 1 }) {
+            fs::write(&file, harm).unwrap();
+            let message = refused(&world, args).await;
+            let raw = RAW.iter().find(|raw| message.contains(**raw));
+            assert_eq!(raw, None, "harm {number}, {args:?}: {message}");
+            assert!(message.contains("backup"), "harm {number}, {args:?}: {message}");
+        }
+        fs::write(&file, harm).unwrap();
+        for recipe in
+            [world.bot(), world.bot().arg("check")].into_iter().take(if number == 0 { 2 } else { 1 })
+        {
+            let output = recipe.set("STORE_URL", "redb:./data").run().await;
+            let (said, errors) = words(&output);
+            let raw = RAW.iter().find(|raw| said.contains(**raw) || errors.contains(**raw));
+            assert_eq!((output.status.code(), raw), (Some(2), None), "harm {number}: {said}{errors}");
+        }
+    }
+    assert!(!world.folder.path().join("copy").exists(), "nothing was begun");
+}
+
 #[tokio::test]
 async fn what_a_damaged_store_has_lost_is_said_until_it_is_accepted() {
     let world = talked(Redb).await;

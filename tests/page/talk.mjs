@@ -175,10 +175,13 @@ export async function list(view) {
 }
 
 /** The demo ends and starts again on its port: the page goes on by itself, and everything is there. */
+/** What was said in the open chat, without what changes or comes by itself: the cards of tasks, and reminders. */
+const said = (page) => page.locator('#items [data-id]').evaluateAll((nodes) => nodes.map((node) => node.innerText).filter((text) => !text.includes('⏰')));
+
 export async function restart(view) {
   const { page, demo } = view;
   await view.settled();
-  const before = await page.locator('#items').innerText();
+  const before = await said(page);
   view.expectsRefusal = true;
   view.closing = true;
   await demo.stop();
@@ -189,11 +192,11 @@ export async function restart(view) {
   await demo.start(demo.port);
   await page.locator('#banner').waitFor({ state: 'hidden' });
   view.expectsRefusal = view.closing = false;
-  await page.waitForFunction((before) => document.getElementById('items').innerText.slice(0, 200) === before.slice(0, 200), before);
-  // A reminder may have come meanwhile: what was there stands before it.
-  const now = await page.locator('#items').innerText();
-  const at = before.split('').findIndex((letter, i) => now[i] !== letter);
-  if (!now.startsWith(before)) view.fault(`after a restart the talk is another: “${before.slice(at, at + 80)}” is now “${now.slice(at, at + 80)}”`);
+  await page.waitForFunction((count) => document.querySelectorAll('#items [data-id]').length >= count, before.length);
+  await view.settled();
+  const now = await said(page);
+  const at = before.findIndex((text, i) => now[i] !== text);
+  if (at >= 0) view.fault(`after a restart the talk is another: “${before[at].slice(0, 80)}” is now “${(now[at] ?? 'nothing').slice(0, 80)}”`);
   await page.locator('#input').fill('');
   await view.say('the barber of Seville');
   await view.picture('restarted');

@@ -16,7 +16,7 @@ use super::failure::Refusal;
 use super::models::name;
 use super::providers::{settings_and_hints, table};
 use super::start_log;
-use super::terminal::say;
+use super::terminal::{all_said, say};
 use crate::config::{ModelChoice, Settings, Values};
 use crate::policy::budget::Caps;
 use crate::provider::Providers;
@@ -47,6 +47,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
         finding.say();
         all_well &= finding.result.is_ok();
     }
+    all_said()?;
     match all_well {
         true => Ok(()),
         false => Err(Refusal("not everything is in order; see the lines marked ✗".to_owned())),

@@ -50,7 +50,7 @@ pub(super) async fn stand_in(
             Role::Key => set(values, variable.name, "no-key-needed"),
             Role::BaseUrl => set(values, variable.name, model.url()),
             Role::Model => set(values, variable.name, MODEL),
-            Role::Seconds { .. } => {}
+            Role::Time { .. } => {}
         }
     }
     // It costs nothing, and a bound in dollars alone refuses what has no price.

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 
 use self::setup::{listen, set};
 use super::stop::Stop;
-use super::terminal::say;
+use super::terminal::{all_said, say};
 use super::{Additions, Failure, Refusal, run_until};
 
 /// The person at the page, and the chats on it.
@@ -80,6 +80,7 @@ pub async fn demo(
     let (telegram, kept) = offline_telegram(listener, offline, options.store.as_deref(), &runtime)?;
     lines.extend(kept);
     lines.iter().for_each(|line| say(line));
+    all_said()?;
     let mut stop = Stop::new(stops, true);
     let ran = run_until(&settings, &mut stop, &additions).await;
     runtime.stop();

@@ -29,7 +29,7 @@ impl Dialogue {
     /// # Errors
     /// When the dialogue ends here.
     pub(super) async fn ask(&mut self, question: &str) -> Result<Option<String>, Refusal> {
-        prompt(question);
+        prompt(question)?;
         let line = self.line().await?;
         if !self.on_terminal {
             // Nobody's Enter has ended the line.

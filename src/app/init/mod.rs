@@ -20,7 +20,7 @@ use self::draft::Draft;
 use super::additions::Additions;
 use super::failure::Refusal;
 use super::providers::{settings_and_hints, table};
-use super::terminal::say;
+use super::terminal::{all_said, say};
 use crate::clock::Clock;
 use crate::config::{ENV_FILE, Values};
 
@@ -53,5 +53,5 @@ pub async fn init(
     hints.iter().for_each(|hint| say(&format!("! {hint}")));
     invite::show(&settings, &clock, &username).await?;
     say("\n`figaro` starts the bot in this folder. `figaro check` says whether all is well.");
-    Ok(())
+    all_said()
 }

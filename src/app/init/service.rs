@@ -218,7 +218,7 @@ async fn answer(
     let question = format!("{question}{set}:");
     match variable.role {
         Role::Key => dialogue.ask_secret(&question).await,
-        Role::BaseUrl | Role::Model | Role::Seconds { .. } => dialogue.ask(&question).await,
+        Role::BaseUrl | Role::Model | Role::Time { .. } => dialogue.ask(&question).await,
     }
 }
 
@@ -256,7 +256,7 @@ async fn mend(
     let question = format!("{asked} ({how}):");
     let typed = match variable.role {
         Role::Key => dialogue.ask_secret(&question).await?,
-        Role::BaseUrl | Role::Model | Role::Seconds { .. } => dialogue.ask(&question).await?,
+        Role::BaseUrl | Role::Model | Role::Time { .. } => dialogue.ask(&question).await?,
     };
     match typed {
         Some(text) if text == BACK => return Ok(false),

@@ -27,7 +27,7 @@ pub(super) struct Moment {
 pub(super) fn read(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Moment, ScheduleError> {
     let upper = text.trim().to_uppercase();
     let moment = match duration(&upper)? {
-        Some(duration) => Moment { at: later(now, duration, &upper, zone)?, wall: false },
+        Some(duration) => Moment { at: later(now, duration, text.trim(), zone)?, wall: false },
         None => date_time(&upper, zone).ok_or_else(|| unread(text.trim(), &upper, zone, now))?,
     };
     let at = DateTime::from_timestamp(moment.at.timestamp(), 0).unwrap_or(moment.at);

@@ -27,12 +27,12 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
             // Ollama's own: the folder of its models.
             .unlike(&["OLLAMA_MODELS"])
             .sets_up(),
-            ProviderVariable::seconds(
+            ProviderVariable::time(
                 LOAD_TIMEOUT,
                 1,
                 3600,
                 "300",
-                "So many seconds Ollama may take to load the model and begin its answer (1 to 3600).",
+                "The time Ollama may take to load the model and begin its answer: seconds, or as `5m` (1 to 3600 s).",
             ),
         ],
     },

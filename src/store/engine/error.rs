@@ -1,7 +1,5 @@
 //! What an engine says when it cannot do what it was asked.
 
-use std::any::Any;
-
 /// Why an engine failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
@@ -20,15 +18,15 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// There is no store, or a damaged one, for this reason. What the engine or the system says of it goes into the log alone: its
+    /// words help nobody who has to put it right.
+    pub(in crate::store) fn unreadable(reason: &str, said: &impl ToString) -> Self {
+        tracing::debug!(said = said.to_string(), "the storage engine cannot read the store");
+        Self::Unreadable(reason.to_owned())
+    }
+
     /// A failure of the storage.
     pub(in crate::store) fn failed(error: &impl ToString) -> Self {
         Self::Failed(error.to_string())
     }
-}
-
-/// What a panic says.
-pub(in crate::store) fn words_of(panic: &(dyn Any + Send)) -> String {
-    let words = panic.downcast_ref::<String>().map(String::as_str);
-    let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
-    words.unwrap_or("the storage engine stopped").to_owned()
 }

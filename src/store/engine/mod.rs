@@ -9,6 +9,7 @@ mod folder;
 mod mark;
 mod names;
 mod open;
+mod panic;
 mod port;
 mod redb;
 mod room;
@@ -18,6 +19,6 @@ mod tests;
 
 pub use self::batch::{Batch, Keys};
 pub use self::error::EngineError;
-pub(in crate::store) use self::error::words_of;
 pub use self::open::{found, has_mark, has_room, has_store, may_write, open, open_to_read};
+pub(in crate::store) use self::panic::{catching, words_of};
 pub use self::port::{Engine, Entry, Mark, MarkKeeper, Reader, Result, Revision, Scan, View};

@@ -1,10 +1,9 @@
 //! Opening the engine that a URL names, or that has a store in its folder.
 
 use std::io;
-use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
-use super::error::{EngineError, words_of};
+use super::panic::catching;
 use super::port::{Engine, Reader, Result};
 use super::{folder, names, redb, room, sled};
 use crate::config::{EngineKind, StoreUrl};
@@ -22,8 +21,7 @@ pub fn open(url: &StoreUrl) -> Result<Box<dyn Engine>> {
             EngineKind::Sled => Box::new(sled::SledEngine::open(folder)?),
         })
     };
-    // Engines answer some kinds of damage with a panic.
-    catch_unwind(open).unwrap_or_else(|panic| Err(EngineError::Unreadable(words_of(&*panic))))
+    catching(open)
 }
 
 /// Opens the store at this place to look at it, and changes nothing there. `None` for one that cannot be looked at so: its engine
@@ -43,7 +41,7 @@ pub fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
             }
         })
     };
-    catch_unwind(open).unwrap_or_else(|panic| Err(EngineError::Unreadable(words_of(&*panic))))
+    catching(open)
 }
 
 /// Whether a store may be made or changed in this folder, as far as its permissions tell. Nothing is made. Blocking.

@@ -266,8 +266,11 @@ impl View for RedbView {
 fn open_error(error: DatabaseError) -> EngineError {
     match error {
         DatabaseError::DatabaseAlreadyOpen => EngineError::InUse,
-        DatabaseError::UpgradeRequired(_) | DatabaseError::RepairAborted => {
-            EngineError::Unreadable(error.to_string())
+        DatabaseError::UpgradeRequired(_) => {
+            EngineError::unreadable("its file has a form that only an older version can read", &error)
+        }
+        DatabaseError::RepairAborted => {
+            EngineError::unreadable("it was not closed well, and mending it broke off", &error)
         }
         DatabaseError::Storage(error) => storage_error(error),
         error => EngineError::failed(&error),
@@ -285,7 +288,7 @@ fn table_error(error: TableError) -> EngineError {
     match error {
         TableError::Storage(error) => storage_error(error),
         TableError::TableDoesNotExist(_) | TableError::TableAlreadyOpen(..) => EngineError::failed(&error),
-        error => EngineError::Unreadable(error.to_string()),
+        error => EngineError::unreadable("it is the database of another program", &error),
     }
 }
 
@@ -298,11 +301,13 @@ fn commit_error(error: CommitError) -> EngineError {
 
 fn storage_error(error: StorageError) -> EngineError {
     match error {
-        StorageError::Corrupted(reason) => EngineError::Unreadable(reason),
+        StorageError::Corrupted(said) => EngineError::unreadable("its file is not as it was written", &said),
         // What a file says that is none of redb's.
         StorageError::Io(error) if error.kind() == ErrorKind::InvalidData => {
-            EngineError::Unreadable(error.to_string())
+            EngineError::unreadable("its file is none of a store, or its beginning is damaged", &error)
         }
+        StorageError::Io(error) => EngineError::failed(&error),
+        StorageError::PreviousIo => EngineError::failed(&"an earlier write or read of its file failed"),
         error => EngineError::failed(&error),
     }
 }

@@ -1,11 +1,9 @@
 //! Whether a closed store is one, and whole.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::format;
 use super::marks::{Loss, loss};
 use crate::config::StoreUrl;
-use crate::store::engine::{Engine, EngineError, words_of};
+use crate::store::engine::{Engine, EngineError, catching};
 use crate::store::{Result, StoreError};
 
 /// Reads all there is, and fails if something is not as it was written. What can be mended is.
@@ -13,9 +11,7 @@ use crate::store::{Result, StoreError};
 /// # Errors
 /// [`EngineError::Unreadable`] if it is damaged, with what the engine says of it.
 pub fn whole(engine: &mut dyn Engine) -> Result<(), EngineError> {
-    // Engines answer some kinds of damage with a panic.
-    let verified = catch_unwind(AssertUnwindSafe(|| engine.verify()));
-    match verified.unwrap_or_else(|panic| Err(EngineError::Unreadable(words_of(&*panic)))) {
+    match catching(|| engine.verify()) {
         Ok(true) => Ok(()),
         Ok(false) => Err(EngineError::Unreadable("it is damaged".to_owned())),
         Err(error) => Err(error),

@@ -12,8 +12,10 @@ pub struct Asker {
     pub place: Place,
     /// The person who sent the command.
     pub speaker: Speaker,
-    /// The IETF tag of the language of their client.
+    /// The IETF tag of the language to speak to them in: that of their client, unless the chat has set one.
     pub language: Option<String>,
+    /// The IETF tag of the language of their client.
+    pub client: Option<String>,
     /// What they may do.
     pub standing: Standing,
     /// The message to answer in a group; of a press, the one with the button.
@@ -28,6 +30,7 @@ impl Asker {
             place: part.place.clone(),
             speaker: part.speaker.clone(),
             language: part.language.clone(),
+            client: part.client.clone(),
             standing,
             message: Some(part.message),
         }

@@ -5,6 +5,7 @@ use crate::prompts::texts::Texts;
 use crate::telegram::callback::{Family, Page};
 use crate::telegram::markup::{Entity, Formatted, Kind};
 use crate::telegram::send::{Button, Outgoing};
+use crate::telegram::views::{KeyView, MessageView};
 use crate::text::{utf16_len, utf16_prefix};
 
 /// The most UTF-16 units of a card's text: what a message takes, less its title.
@@ -57,6 +58,19 @@ impl Card {
     #[must_use]
     pub fn outgoing(self) -> Outgoing {
         Outgoing { content: self.content(), buttons: self.buttons, ..Outgoing::default() }
+    }
+
+    /// Whether a message shows the words and the buttons of this card already. Telegram takes space off the ends of a text.
+    pub(super) fn is_shown_by(&self, message: &MessageView) -> bool {
+        let is_same = |(key, button): (&KeyView, &Button)| {
+            key.text == button.text && key.callback_data.as_deref() == Some(button.data.as_str())
+        };
+        let rows = &message.reply_markup.inline_keyboard;
+        let same_row = |(keys, buttons): (&Vec<KeyView>, &Vec<Button>)| {
+            keys.len() == buttons.len() && keys.iter().zip(buttons).all(is_same)
+        };
+        let same_words = message.text.as_deref().unwrap_or_default().trim() == self.content().text.trim();
+        same_words && rows.len() == self.buttons.len() && rows.iter().zip(&self.buttons).all(same_row)
     }
 
     pub(super) fn content(&self) -> Formatted {

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::asker::Asker;
 use super::card::Card;
-use crate::domain::chat::Place;
+use crate::domain::chat::{ChatConfig, Place};
 use crate::ids::{ChatId, MessageId};
 use crate::languages::Languages;
 use crate::outbound::Urgency;
@@ -48,7 +48,7 @@ impl Cards {
 
     /// Somebody who has changed settings of the chat: they may be spoken to in another language now.
     pub async fn again(&self, asker: &Asker) -> Asker {
-        let language = self.languages.of(asker.place.chat, asker.language.as_deref()).await;
+        let language = self.languages.of(asker.place.chat, asker.client.as_deref()).await;
         Asker { language, ..asker.clone() }
     }
 
@@ -147,6 +147,11 @@ impl Cards {
 pub(super) fn named(name: &str, username: Option<&str>) -> String {
     let name = one_line(name, NAME_CHARS);
     username.map_or(name.clone(), |username| format!("{name} (@{username})"))
+}
+
+/// What is said over a button that sets something of a chat: that it is saved, or that it was so before.
+pub(super) fn saved<'a>(texts: &'a Texts, before: &ChatConfig, now: &ChatConfig) -> &'a str {
+    if before == now { &texts.nothing_changed } else { &texts.config_saved }
 }
 
 /// What an owner asks for does not wait behind answers to others.

@@ -128,11 +128,12 @@ impl Press<'_> {
     /// These words as if whoever pressed had typed them at this time.
     #[must_use]
     pub fn ask(&self, words: &str, now: DateTime<Utc>) -> Question {
-        let Asker { place, speaker, language, standing, .. } = &self.asker;
+        let Asker { place, speaker, language, client, standing, .. } = &self.asker;
         let part = Inbound {
             update: self.update,
             message: self.message,
             language: language.clone(),
+            client: client.clone(),
             ..Inbound::addressed(place.clone(), speaker.clone(), words.to_owned(), now)
         };
         Question::new(part, *standing)

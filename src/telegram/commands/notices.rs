@@ -5,6 +5,30 @@ use crate::prompts::texts::{Texts, fill};
 use crate::telegram::inbound::Me;
 use crate::turn::queue::admission::{Full, MAX_IN_CONVERSATION, MAX_OF_PERSON};
 
+/// Why nothing is done for a press of a button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// There is no room for what it asks.
+    Full(Full),
+    /// Whoever pressed may not talk to the bot.
+    Stranger,
+    /// There is no message that the button belongs to.
+    Gone,
+    /// The store failed.
+    Failed,
+}
+
+/// What is said over a button for which nothing is done.
+#[must_use]
+pub fn refused(texts: &Texts, why: Refused) -> String {
+    match why {
+        Refused::Full(full) => no_room(texts, full),
+        Refused::Stranger => texts.press_not_allowed.clone(),
+        Refused::Gone => texts.gone.clone(),
+        Refused::Failed => texts.error_internal.clone(),
+    }
+}
+
 /// For a stranger with this Telegram number; owners were asked about them, or not.
 #[must_use]
 pub fn private(texts: &Texts, number: Option<i64>, is_asked: bool) -> Card {

@@ -7,7 +7,7 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Access, Command, Outcome, Press, PressError, Pressed, Request};
 use super::menu::Menus;
-use super::notices;
+use super::notices::{self, Refused};
 use crate::config::AccessSettings;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, MessageId, UpdateId};
@@ -98,13 +98,13 @@ impl CommandTable {
         command.is_some_and(|command| command.run_without_room(message))
     }
 
-    /// Answers a press that nothing is done for, and says what there is no room in, if anything.
-    pub async fn answer_quietly(&self, view: &CallbackView, full: Option<Full>) {
+    /// Answers a press that nothing is done for, and says why. The update is dealt with: always `true`.
+    pub async fn refuse_press(&self, view: &CallbackView, why: Refused) -> bool {
         let chat = view.message.as_ref().map(|message| ChatId(message.chat.id));
         let client = view.from.language_code.as_deref();
         let texts = self.cards.languages.texts(chat.unwrap_or(ChatId(view.from.id)), client).await;
-        let words = full.map(|full| notices::no_room(texts, full));
-        self.cards.answer(&view.id, words.as_deref()).await;
+        self.cards.answer(&view.id, Some(&notices::refused(texts, why))).await;
+        true
     }
 
     /// Does what a button says; it always gets an answer, also an old one. What asks something goes into the queue at the
@@ -117,9 +117,10 @@ impl CommandTable {
         mailboxes: &Mailboxes,
         slot: Result<Slot, Full>,
     ) -> bool {
-        let Ok(Some((asker, message))) = self.asker_of(view).await else {
-            self.cards.answer(&view.id, None).await;
-            return true;
+        let (asker, message) = match self.asker_of(view).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return self.refuse_press(view, Refused::Stranger).await,
+            Err(_told) => return self.refuse_press(view, Refused::Failed).await,
         };
         let data = view.data.as_deref().unwrap_or_default();
         let press = Press { update, asker: &asker, message, data };
@@ -128,28 +129,19 @@ impl CommandTable {
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
             Pressed::Shown { toast, card } => {
-                self.cards.answer(&view.id, toast.as_deref()).await;
+                let unchanged = || self.unchanged(&asker, view, card.as_ref());
+                self.cards.answer(&view.id, toast.as_deref().or_else(unchanged)).await;
                 if let Some(card) = card {
                     self.cards.edit(&asker, message, card).await;
                 }
                 return true;
             }
-            Pressed::Stale | Pressed::Over(_) => {
-                let toast = match pressed {
-                    Pressed::Over(toast) => toast,
-                    _ => self.cards.texts(&asker).gone.clone(),
-                };
-                self.cards.answer(&view.id, Some(&toast)).await;
-                self.cards.without_buttons(&asker, message).await;
-                return true;
-            }
+            Pressed::Stale => return self.end(view, &press, &self.cards.texts(&asker).gone).await,
+            Pressed::Over(words) => return self.end(view, &press, &words).await,
         };
         let slot = match slot {
             Ok(slot) => slot,
-            Err(full) => {
-                self.answer_quietly(view, Some(full)).await;
-                return true;
-            }
+            Err(full) => return self.refuse_press(view, Refused::Full(full)).await,
         };
         // First of all: what is written next must not come before it.
         mailboxes.post(asker.place.conversation(), Posted::new(job, Some(slot)));
@@ -158,6 +150,19 @@ impl CommandTable {
             self.cards.without_buttons(&asker, message).await;
         }
         false
+    }
+
+    /// Says this over a button and takes off all buttons of its message. The update is dealt with.
+    async fn end(&self, view: &CallbackView, press: &Press<'_>, words: &str) -> bool {
+        self.cards.answer(&view.id, Some(words)).await;
+        self.cards.without_buttons(press.asker, press.message).await;
+        true
+    }
+
+    /// What is said where a card is to show what its message shows already: without a word the press would seem to do nothing.
+    fn unchanged(&self, asker: &Asker, view: &CallbackView, card: Option<&Card>) -> Option<&str> {
+        let is_shown = card?.is_shown_by(view.message.as_ref()?);
+        is_shown.then_some(self.cards.texts(asker).still_so.as_str())
     }
 
     async fn pressed(&self, press: &Press<'_>) -> Pressed {
@@ -202,8 +207,9 @@ impl CommandTable {
             return Ok(None);
         };
         let id = MessageId(message.message_id);
-        let language = self.language(place.chat, view.from.language_code.as_deref()).await;
-        Ok(Some((Asker { place, speaker, language, standing, message: Some(id) }, id)))
+        let client = view.from.language_code.clone();
+        let language = self.language(place.chat, client.as_deref()).await;
+        Ok(Some((Asker { place, speaker, language, client, standing, message: Some(id) }, id)))
     }
 
     /// Gives Telegram the list of commands that everybody sees, in each language.

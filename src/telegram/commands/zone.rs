@@ -9,7 +9,7 @@ use chrono_tz::Tz;
 
 use super::asker::Asker;
 use super::card::{Card, ROWS};
-use super::cards::Cards;
+use super::cards::{Cards, saved};
 use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
 use super::handles::Handles;
 use crate::domain::chat::{ChatConfig, ConfigPatch, Place};
@@ -165,6 +165,8 @@ impl Command for Timezone {
         if wanted != Press::Show && !zones.cards.may_change(asker).await {
             return Ok(Pressed::toast(&texts.admin_only));
         }
+        let (settings, chat) = (&zones.settings, asker.place.chat);
+        let before = settings.chat_config(chat).await?;
         Ok(match wanted {
             Press::Show => Pressed::card(zones.card(asker).await?),
             Press::Set(zone) => {
@@ -173,13 +175,14 @@ impl Command for Timezone {
                 match asked {
                     // The card of its task is drawn anew without the question.
                     true if done.buttons.len() <= 1 => Pressed::toast(done.body),
-                    _ => Pressed::both(&texts.config_saved, done),
+                    _ => Pressed::both(saved(texts, &before, &settings.chat_config(chat).await?), done),
                 }
             }
             Press::Move(zone) => zones.move_others(asker, zone).await?,
             Press::Clear => {
                 zones.clear(asker).await?;
-                Pressed::both(&texts.config_saved, zones.card(asker).await?)
+                let toast = saved(texts, &before, &settings.chat_config(chat).await?);
+                Pressed::both(toast, zones.card(asker).await?)
             }
         })
     }

@@ -9,7 +9,8 @@ use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::store::StoreError;
-use crate::telegram::commands::{Asker, Card, Outcome, notices};
+use crate::telegram::commands::notices::{self, Refused};
+use crate::telegram::commands::{Asker, Card, Outcome};
 use crate::telegram::inbound::{self, CommandLine};
 use crate::telegram::views::CallbackView;
 use crate::turn::queue::admission::{Full, Refusal, Slot};
@@ -56,11 +57,12 @@ impl Router {
     ) -> Result<Fate, StoreError> {
         let user = inbound::speaker_of(&pressed.from).user;
         let Some(place) = pressed.message.as_ref().map(inbound::place) else {
+            self.refuse_press(pressed, Refused::Gone);
             return Ok(Fate::Dropped("no_message"));
         };
         let list = self.settings.access().await?;
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &user) else {
-            self.answer_quietly(pressed, None);
+            self.refuse_press(pressed, Refused::Stranger);
             return Ok(Fate::Dropped("not_allowed"));
         };
         let admitted = match arrival {
@@ -69,7 +71,7 @@ impl Router {
         };
         let slot = match admitted {
             Err(refusal) if standing != Standing::Owner => {
-                self.answer_quietly(pressed, refusal.is_first.then_some(refusal.full));
+                self.refuse_press(pressed, Refused::Full(refusal.full));
                 return Ok(Fate::Dropped("no_room"));
             }
             admitted => admitted.map_err(|refusal| refusal.full),
@@ -83,14 +85,14 @@ impl Router {
         Ok(Fate::Pending)
     }
 
-    /// Ends the waiting of a button that nothing is done for, and says why if that is to be said. While very many such
-    /// answers are under way, further ones are left out.
-    fn answer_quietly(self: &Arc<Self>, pressed: Box<CallbackView>, full: Option<Full>) {
+    /// Ends the waiting of a button that nothing is done for, and says why. While very many such answers are under way,
+    /// further ones are left out.
+    fn refuse_press(self: &Arc<Self>, pressed: Box<CallbackView>, why: Refused) {
         let Some(room) = self.commands.cards.sender.limiter.notice_room() else { return };
         let this = Arc::clone(self);
         self.background.spawn("no_room", async move {
             let _room = room;
-            this.commands.answer_quietly(&pressed, full).await;
+            let _dealt_with = this.commands.refuse_press(&pressed, why).await;
         });
     }
 

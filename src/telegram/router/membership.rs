@@ -47,8 +47,9 @@ impl Router {
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
             return Ok(Fate::Dropped("membership"));
         };
-        let language = self.commands.language(place.chat, member.from.language_code.as_deref()).await;
-        let asker = Asker { place, speaker, language, standing, message: None };
+        let client = member.from.language_code.clone();
+        let language = self.commands.language(place.chat, client.as_deref()).await;
+        let asker = Asker { place, speaker, language, client, standing, message: None };
         let Some(card) = self.resting.returned(&asker).await? else { return Ok(Fate::Settled) };
         let this = Arc::clone(self);
         self.background.spawn("unblocked", async move { this.show(id, &asker, card).await });
@@ -74,9 +75,10 @@ impl Router {
         } else if self.access.mode != AccessMode::Open && !list.chats.contains(&place.chat) {
             return Ok(Fate::Settled);
         }
-        let language = self.commands.language(place.chat, member.from.language_code.as_deref()).await;
+        let client = member.from.language_code.clone();
+        let language = self.commands.language(place.chat, client.as_deref()).await;
         let is_admin = member.new_chat_member.status == "administrator";
-        let asker = Asker { place, speaker: adder, language, standing, message: None };
+        let asker = Asker { place, speaker: adder, language, client, standing, message: None };
         let offer = self.resting.returned(&asker).await?;
         let this = Arc::clone(self);
         self.background.spawn("joined", async move {

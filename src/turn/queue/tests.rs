@@ -58,6 +58,7 @@ fn part(message: i64, text: &str, joins: Option<Join>) -> Inbound {
         place: Place { chat: ChatId(1), kind: ChatKind::Private, title: None, topic: None },
         speaker: Speaker { user: UserId::telegram(1), name: "Ann".into(), username: None },
         language: None,
+        client: None,
         sent_at: DateTime::UNIX_EPOCH,
         text: text.into(),
         attachments: Vec::new(),

@@ -95,6 +95,7 @@ impl Fields<'_> {
             place: place.clone(),
             speaker: self.speaker(12),
             language: None,
+            client: None,
             sent_at: DateTime::UNIX_EPOCH,
             text: self.next(),
             attachments: self.attachments(),

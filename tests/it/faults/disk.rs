@@ -42,13 +42,17 @@ async fn told(world: &World, chat: i64, words: &str) {
     world.see(words, |view| has(view).then_some(())).await;
 }
 
-/// What is to be seen, without the words that a person may be told once while a pause begins, and the lines of the log,
-/// which is on the same disk, that were written nevertheless.
+/// What is to be seen, without the words that a person may be told once while a pause begins, and without what the log, which
+/// is on the same disk, has nevertheless of calls of the store: which of them were under way is chance.
 fn settled(world: &World, mut left: Left) -> Left {
     let all = left.person.len();
     left.person.retain(|text| !text.contains(KEPT));
     assert!(all - left.person.len() <= 1, "{:?}", world.bot_texts(BOB));
-    let kept: Vec<&str> = left.log.lines().filter(|line| !line.contains("file too large")).collect();
+    let is_of_disk = |line: &str| {
+        let line = line.to_lowercase();
+        line.contains("file too large") || line.contains("the store could not")
+    };
+    let kept: Vec<&str> = left.log.lines().filter(|line| !is_of_disk(line)).collect();
     left.log = kept.join("\n");
     left
 }

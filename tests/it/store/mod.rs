@@ -77,6 +77,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
         place: Place { chat: CHAT, kind: ChatKind::Group, title: Some("Home".into()), topic: None },
         speaker: Speaker { user: UserId::telegram(4), name: "Ann".into(), username: None },
         language: Some("de".into()),
+        client: None,
         sent_at: at(id),
         text: text.into(),
         attachments: vec![Attachment {

@@ -41,6 +41,7 @@ pub struct AtTerminal {
 }
 
 impl AtTerminal {
+    /// Starts it at a terminal of its own, whose keys reach it as signals too.
     pub fn start(recipe: &Recipe) -> Self {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&controller).unwrap();
@@ -79,6 +80,12 @@ impl AtTerminal {
     pub async fn answer(&mut self, question: &str, line: &str) {
         self.shows(question).await;
         self.keyboard.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// Presses Ctrl-C once the terminal shows this question.
+    pub async fn interrupt(&mut self, question: &str) {
+        self.shows(question).await;
+        self.keyboard.write_all(b"\x03").unwrap();
     }
 
     pub fn signal(&self, name: &str) {

@@ -42,8 +42,8 @@ function dayPill(room, day, date) {
   pill.textContent = dayName(date);
   return pill;
 }
-/** The end of the talk; of the card that stands in an empty chat, the beginning. */
-const toBottom = () => { $('log').scrollTop = state.open?.messages.size ? $('log').scrollHeight : 0; };
+/** The end of the talk. The card that stands in an empty chat stays where its reader has scrolled to. */
+const toBottom = () => { if (state.open?.messages.size) $('log').scrollTop = $('log').scrollHeight; };
 /** A date that sticks to the top covers text: it shows only while one scrolls. */
 function paintDates() {
   const top = $('log').getBoundingClientRect().top;

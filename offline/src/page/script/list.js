@@ -70,6 +70,7 @@ function route() {
   if (!room) return schedule();
   for (const { node } of room.nodes.values()) node.classList.remove('enter');
   stick = true;
+  if (!room.messages.size) $('log').scrollTop = 0;
   $('input').value = room.input;
   setMenu(null);
   paintComposer();

@@ -188,7 +188,9 @@ impl View for SledView<'_> {
 fn open_error(error: sled::Error) -> EngineError {
     match error {
         sled::Error::Io(error) if is_locked(&error.to_string()) => EngineError::InUse,
-        sled::Error::Unsupported(reason) => EngineError::Unreadable(reason),
+        sled::Error::Unsupported(said) => {
+            EngineError::unreadable("it was made with other settings or by another version of sled", &said)
+        }
         error => engine_error(error),
     }
 }
@@ -200,12 +202,13 @@ fn is_locked(text: &str) -> bool {
 fn engine_error(error: sled::Error) -> EngineError {
     match error {
         sled::Error::Corruption { .. } | sled::Error::ReportableBug(_) => {
-            EngineError::Unreadable(error.to_string())
+            EngineError::unreadable("its files are not as they were written", &error)
         }
         // Of an error that it has copied, sled keeps the kind and a debug form.
         sled::Error::Io(error) if error.kind() != std::io::ErrorKind::Other => {
             EngineError::failed(&error.kind())
         }
+        sled::Error::Io(error) => EngineError::failed(&error),
         error => EngineError::failed(&error),
     }
 }

@@ -14,7 +14,7 @@ pub enum TransferError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The file that is written or read failed; what the system said.
-    #[error("the file failed: {0}")]
+    #[error("it cannot be written or read: {0}")]
     File(#[from] io::Error),
     /// A file or a store is not what it must be; what it is, and what to do.
     #[error("{0}")]

@@ -25,6 +25,17 @@ use crate::telegram::send::Button;
 const MAX_ASKED: usize = 10;
 const WINDOW: TimeDelta = TimeDelta::hours(1);
 
+/// What became of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    /// It holds from now on.
+    Now(Decision),
+    /// This was decided before, and stays.
+    Before(Decision),
+    /// The person is an owner, and stays one.
+    Owner,
+}
+
 /// Asks owners whether somebody may talk to the bot. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AccessRequests {
@@ -33,6 +44,8 @@ pub struct AccessRequests {
     access: AccessSettings,
     /// When owners were asked lately.
     asked: Arc<Mutex<Vec<DateTime<Utc>>>>,
+    /// Held while a decision is made.
+    deciding: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl AccessRequests {
@@ -40,7 +53,13 @@ impl AccessRequests {
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
         let (cards, access) = (handles.cards.clone(), handles.access.clone());
-        Self { cards, settings: handles.store.clone(), access, asked: Arc::default() }
+        Self {
+            cards,
+            settings: handles.store.clone(),
+            access,
+            asked: Arc::default(),
+            deciding: Arc::default(),
+        }
     }
 
     /// Asks every owner whether the writer of a message may talk to the bot; `false` if nobody was asked.
@@ -68,26 +87,44 @@ impl AccessRequests {
     /// Does what an owner decided, and greets whoever is let in.
     pub(super) async fn decide(&self, press: Admit, asker: &Asker) -> Result<Pressed, StoreError> {
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(press.person));
-        // They may have become an owner since.
-        if press.decision == Decision::Block && is_owner(&self.access, &self.settings.access().await?, &user)
-        {
-            return Ok(Pressed::both(&texts.owner_not_denied, Card::text(&texts.owner_not_denied)));
-        }
         let who = self.cards.name_of(ChatId(press.person)).await;
-        let (change, words) = match press.decision {
-            Decision::Allow => (Some(AccessChange::AllowUser(user)), &texts.access_allowed),
-            Decision::Ignore => (None, &texts.access_ignored),
-            Decision::Block => (Some(AccessChange::DenyUser(user)), &texts.access_blocked),
+        let words = |decision| fill(words(texts, decision), &[("who", &who)]);
+        let settled = self.settle(press.decision, user).await?;
+        let words = match settled {
+            Settled::Owner => texts.owner_not_denied.clone(),
+            Settled::Before(other) if other != press.decision => {
+                fill(&texts.access_settled, &[("decided", &words(other))])
+            }
+            Settled::Before(decision) | Settled::Now(decision) => words(decision),
         };
-        let words = fill(words, &[("who", &who)]);
-        let changed = match change {
-            Some(change) => self.settings.change_access(change).await?,
-            None => false,
-        };
-        if changed && press.decision == Decision::Allow {
+        if settled == Settled::Now(Decision::Allow) {
             self.greet(&press).await;
         }
         Ok(Pressed::both(words.clone(), Card::text(words)))
+    }
+
+    /// Makes a decision, unless one was made before, by a button or a command: of two owners at once one comes first, and a
+    /// button of before takes nothing back.
+    async fn settle(&self, decision: Decision, user: UserId) -> Result<Settled, StoreError> {
+        let _one = self.deciding.lock().await;
+        let list = self.settings.access().await?;
+        // They may have become an owner since.
+        if decision == Decision::Block && is_owner(&self.access, &list, &user) {
+            return Ok(Settled::Owner);
+        }
+        if list.denied.contains(&user) {
+            return Ok(Settled::Before(Decision::Block));
+        }
+        if list.users.contains(&user) {
+            return Ok(Settled::Before(Decision::Allow));
+        }
+        let change = match decision {
+            Decision::Allow => AccessChange::AllowUser(user),
+            Decision::Ignore => return Ok(Settled::Now(Decision::Ignore)),
+            Decision::Block => AccessChange::DenyUser(user),
+        };
+        let changed = self.settings.change_access(change).await?;
+        Ok(if changed { Settled::Now(decision) } else { Settled::Before(decision) })
     }
 
     async fn greet(&self, press: &Admit) {
@@ -116,6 +153,15 @@ impl AccessRequests {
             asked.push(now);
         }
         has_room
+    }
+}
+
+/// The words for a decision, with `{who}` for the person.
+const fn words(texts: &Texts, decision: Decision) -> &str {
+    match decision {
+        Decision::Allow => texts.access_allowed.as_str(),
+        Decision::Ignore => texts.access_ignored.as_str(),
+        Decision::Block => texts.access_blocked.as_str(),
     }
 }
 

@@ -13,7 +13,7 @@ use self::fields::{label, value, when_words};
 use self::undo::UndoChange;
 use super::asker::Asker;
 use super::card::Card;
-use super::cards::Cards;
+use super::cards::{Cards, saved};
 use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::model::ChatModels;
@@ -127,11 +127,14 @@ impl Config {
         field: Field,
         value: Option<&str>,
     ) -> Result<Pressed, StoreError> {
+        let before = self.settings.chat_config(asker.place.chat).await?;
         Ok(match self.change(asker, field, value).await? {
             Ok(hint) => {
                 let asker = self.cards.again(asker).await;
+                let now = self.settings.chat_config(asker.place.chat).await?;
+                let toast = saved(self.cards.texts(&asker), &before, &now);
                 let card = with_hint(self.card(&asker).await?, hint);
-                Pressed::both(&self.cards.texts(&asker).config_saved, card)
+                Pressed::both(toast, card)
             }
             Err(complaint) => Pressed::toast(complaint),
         })

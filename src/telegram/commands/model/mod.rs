@@ -8,6 +8,7 @@ use async_trait::async_trait;
 
 use super::asker::Asker;
 use super::card::Card;
+use super::cards::saved;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use crate::domain::chat::ConfigPatch;
@@ -63,8 +64,8 @@ impl Command for Model {
             Button::Writing => Pressed::card(models.writing_card(asker).await?),
             Button::Plain => {
                 let change = ConfigPatch { settings: Some(Generation::default()), ..ConfigPatch::default() };
-                models.settings.change_chat_config(asker.place.chat, change).await?;
-                Pressed::both(&texts.config_saved, models.writing_card(asker).await?)
+                let toast = self.change(asker, change).await?;
+                Pressed::both(toast, models.writing_card(asker).await?)
             }
             Button::Set(model) => match models.chosen(asker, model.as_str()).await {
                 Ok(model) => self.set_and_show(asker, Some(model)).await?,
@@ -110,13 +111,20 @@ impl Model {
     }
 
     async fn set_and_show(&self, asker: &Asker, model: Option<ModelName>) -> Result<Pressed, StoreError> {
-        self.set_model(asker, model).await?;
-        Ok(Pressed::both(&self.0.cards.texts(asker).config_saved, self.card(asker).await?))
+        let toast = self.set_model(asker, model).await?;
+        Ok(Pressed::both(toast, self.card(asker).await?))
     }
 
-    async fn set_model(&self, asker: &Asker, model: Option<ModelName>) -> Result<(), StoreError> {
-        let change = ConfigPatch { model: Some(model), ..ConfigPatch::default() };
-        self.0.settings.change_chat_config(asker.place.chat, change).await.map(drop)
+    async fn set_model(&self, asker: &Asker, model: Option<ModelName>) -> Result<&str, StoreError> {
+        self.change(asker, ConfigPatch { model: Some(model), ..ConfigPatch::default() }).await
+    }
+
+    /// Changes settings of a chat; gives what is said for it.
+    async fn change(&self, asker: &Asker, change: ConfigPatch) -> Result<&str, StoreError> {
+        let (settings, chat) = (&self.0.settings, asker.place.chat);
+        let before = settings.chat_config(chat).await?;
+        let now = settings.change_chat_config(chat, change).await?;
+        Ok(saved(self.0.cards.texts(asker), &before, &now))
     }
 
     async fn change_setting(&self, asker: &Asker, name: &str, value: &str) -> Result<Card, StoreError> {
@@ -125,7 +133,7 @@ impl Model {
             Ok(_) => {
                 let setting = Some((name.to_owned(), value.map(str::to_owned)));
                 let change = ConfigPatch { setting, ..ConfigPatch::default() };
-                self.0.settings.change_chat_config(asker.place.chat, change).await?;
+                self.change(asker, change).await?;
                 self.0.writing_card(asker).await
             }
             Err(wrong) => Ok(Card::text(complaint(self.0.cards.texts(asker), &wrong))),

@@ -135,7 +135,7 @@ pub(in super::super) fn step(
         return Step::Say(cancelled.join("\n"));
     }
     if let Some(result) = last(results, "update_task") {
-        return Step::Say(told::changed(result, language));
+        return Step::Say(told::changed(result, question));
     }
     let Some(listed) = last(results, "list_tasks") else {
         return Step::call("list_tasks", json!({}));
@@ -149,7 +149,7 @@ pub(in super::super) fn step(
     match which::meant(question, tasks, mentioned, is_strict) {
         Some(task) => call(question, change, task),
         None if tasks.is_empty() || question.task.is_some() => Step::say(NO_TASK, question),
-        None => Step::Say(format!("{}\n\n{}", WHICH.of(language), told::lines(listed, language))),
+        None => Step::Say(format!("{}\n\n{}", WHICH.of(language), told::lines(listed, question))),
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn is_new(question: &Question) -> bool {
 /// Makes the task that a message asks for.
 pub(super) fn new(question: &Question, results: &Results<'_>) -> Step {
     if let Some(result) = last(results, "schedule_task") {
-        return Step::Say(told::set(result, question.language));
+        return Step::Say(told::set(result, question));
     }
     match task(question) {
         Some(arguments) => Step::call("schedule_task", arguments),

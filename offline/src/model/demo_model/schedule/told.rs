@@ -10,13 +10,13 @@ use super::super::step::{Results, Step, last};
 const ONCE: Words =
     Words { en: "It is set for {}.", pt: "Está marcado para {}.", es: "Está puesto para {}." };
 const AGAIN: Words = Words {
-    en: "It is set. The first one comes on {}.",
+    en: "It is set. The first one is {}.",
     pt: "Está marcado. A primeira vez é {}.",
     es: "Está puesto. La primera vez es {}.",
 };
 const SET: Words = Words { en: "It is set.", pt: "Está marcado.", es: "Está puesto." };
 const CHANGED: Words = Words {
-    en: "It is changed. The next one comes on {}.",
+    en: "It is changed. The next one is {}.",
     pt: "Está mudado. A próxima vez é {}.",
     es: "Está cambiado. La próxima vez es {}.",
 };
@@ -33,6 +33,8 @@ pub(super) const NOTHING: Words = Words {
 };
 /// A time as people say it: the day, then the time of day.
 const AT: Words = Words { en: " at ", pt: " às ", es: " a las " };
+const TODAY: Words = Words { en: "today", pt: "hoje", es: "hoy" };
+const TOMORROW: Words = Words { en: "tomorrow", pt: "amanhã", es: "mañana" };
 const DAYS: [Words; 7] = [
     Words { en: "Monday", pt: "segunda-feira", es: "lunes" },
     Words { en: "Tuesday", pt: "terça-feira", es: "martes" },
@@ -44,19 +46,21 @@ const DAYS: [Words; 7] = [
 ];
 
 /// What a `schedule_task` result says.
-pub(super) fn set(result: &Value, language: Language) -> String {
+pub(super) fn set(result: &Value, question: &Question) -> String {
+    let language = question.language;
     match next(result).as_slice() {
         [] => SET.of(language).to_owned(),
-        [once] => ONCE.with(language, &said(once, language)),
-        [first, ..] => AGAIN.with(language, &said(first, language)),
+        [once] => ONCE.with(language, &said(once, question)),
+        [first, ..] => AGAIN.with(language, &said(first, question)),
     }
 }
 
 /// What an `update_task` result says.
-pub(super) fn changed(result: &Value, language: Language) -> String {
+pub(super) fn changed(result: &Value, question: &Question) -> String {
+    let language = question.language;
     match next(result).first() {
         _ if result["state"] == "paused" => PAUSED.of(language).to_owned(),
-        Some(first) => CHANGED.with(language, &said(first, language)),
+        Some(first) => CHANGED.with(language, &said(first, question)),
         None => SET.of(language).to_owned(),
     }
 }
@@ -70,13 +74,13 @@ pub(super) fn cancelled(result: &Value, language: Language) -> String {
 /// Lists what is scheduled.
 pub(in super::super) fn list(question: &Question, results: &Results<'_>) -> Step {
     match last(results, "list_tasks") {
-        Some(result) => Step::Say(listed(result, question.language)),
+        Some(result) => Step::Say(listed(result, question)),
         None => Step::call("list_tasks", serde_json::json!({})),
     }
 }
 
-fn listed(result: &Value, language: Language) -> String {
-    let lines = lines(result, language);
+fn listed(result: &Value, question: &Question) -> String {
+    let (lines, language) = (lines(result, question), question.language);
     if lines.is_empty() {
         return NOTHING.of(language).to_owned();
     }
@@ -84,11 +88,11 @@ fn listed(result: &Value, language: Language) -> String {
 }
 
 /// The tasks of a `list_tasks` result, a line each.
-pub(super) fn lines(result: &Value, language: Language) -> String {
+pub(super) fn lines(result: &Value, question: &Question) -> String {
     let line = |task: &Value| {
         let text = |key: &str| task[key].as_str().unwrap_or_default();
         let when =
-            if task["next"].is_string() { said(text("next"), language) } else { text("state").to_owned() };
+            if task["next"].is_string() { said(text("next"), question) } else { text("state").to_owned() };
         let title = if task["title"].is_string() { text("title") } else { text("prompt") };
         format!("- {title} — {when}")
     };
@@ -100,11 +104,19 @@ fn next(result: &Value) -> Vec<&str> {
     result["next"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// A time as people say it, by the clocks that it was told by: `Monday at 09:00`.
-fn said(time: &str, language: Language) -> String {
+/// A time as people say it, by the clocks that it was told by, which are those of whoever asks: `today at 09:00`.
+fn said(time: &str, question: &Question) -> String {
     let Ok(time) = DateTime::parse_from_rfc3339(time) else { return time.to_owned() };
-    let day = usize::try_from(time.weekday().num_days_from_monday()).ok().and_then(|day| DAYS.get(day));
-    let day = day.map_or("", |day| day.of(language));
+    let (day, language) = (time.date_naive(), question.language);
+    let away = question.now.map(|now| day.signed_duration_since(now.date()).num_days());
+    let weekday = usize::try_from(day.weekday().num_days_from_monday()).ok().and_then(|at| DAYS.get(at));
+    let day = match away {
+        Some(0) => TODAY.of(language).to_owned(),
+        Some(1) => TOMORROW.of(language).to_owned(),
+        // A weekday alone would be taken for the next one.
+        Some(away) if away > 6 => day.format("%Y-%m-%d").to_string(),
+        _ => weekday.map_or("", |day| day.of(language)).to_owned(),
+    };
     format!("{day}{}{}", AT.of(language), time.format("%H:%M"))
 }
 
@@ -114,26 +126,46 @@ mod tests {
 
     use super::*;
 
+    /// A question of Saturday, 21 November 2026, in a language.
+    fn on_saturday(language: Language) -> Question {
+        let now = chrono::NaiveDate::from_ymd_opt(2026, 11, 21).and_then(|day| day.and_hms_opt(14, 5, 0));
+        Question { now, language, ..Question::of("") }
+    }
+
     #[test]
     fn what_is_scheduled_is_told() {
         let task = json!({"prompt": "Sing.", "schedule": "0 9 * * *", "next": "2026-11-23T09:00:00+00:00"});
         let told = "This is scheduled here:\n\n- Sing. — Monday at 09:00";
-        assert_eq!(listed(&json!({"tasks": [task]}), Language::English), told);
-        assert!(listed(&json!({"tasks": []}), Language::Spanish).starts_with("No hay nada programado."));
+        assert_eq!(listed(&json!({"tasks": [task]}), &on_saturday(Language::English)), told);
+        let none = listed(&json!({"tasks": []}), &on_saturday(Language::Spanish));
+        assert!(none.starts_with("No hay nada programado."));
+    }
+
+    #[test]
+    fn a_day_is_said_as_the_card_says_it() {
+        let cases = [
+            ("2026-11-21T20:00:00+02:00", Language::English, "today at 20:00"),
+            ("2026-11-22T00:01:00+02:00", Language::English, "tomorrow at 00:01"),
+            ("2026-11-22T09:00:00+02:00", Language::Portuguese, "amanhã às 09:00"),
+            ("2026-11-21T20:00:00+02:00", Language::Spanish, "hoy a las 20:00"),
+            ("2026-11-27T09:00:00+02:00", Language::English, "Friday at 09:00"),
+            ("2026-11-28T09:00:00+02:00", Language::English, "2026-11-28 at 09:00"),
+        ];
+        for (time, language, words) in cases {
+            assert_eq!(said(time, &on_saturday(language)), words);
+        }
     }
 
     #[test]
     fn what_became_of_a_task_is_told() {
         let (monday, tuesday) = ("2026-11-23T09:00:00+02:00", "2026-11-24T09:00:00+02:00");
-        assert_eq!(set(&json!({"next": [monday]}), Language::English), "It is set for Monday at 09:00.");
-        let daily = "It is set. The first one comes on Monday at 09:00.";
-        assert_eq!(set(&json!({"next": [monday, tuesday]}), Language::English), daily);
+        let english = on_saturday(Language::English);
+        assert_eq!(set(&json!({"next": [monday]}), &english), "It is set for Monday at 09:00.");
+        let daily = "It is set. The first one is Monday at 09:00.";
+        assert_eq!(set(&json!({"next": [monday, tuesday]}), &english), daily);
         let moved = "Está mudado. A próxima vez é segunda-feira às 09:00.";
-        assert_eq!(changed(&json!({"next": [monday]}), Language::Portuguese), moved);
-        assert_eq!(
-            changed(&json!({"next": [monday], "state": "paused"}), Language::English),
-            "It is paused."
-        );
+        assert_eq!(changed(&json!({"next": [monday]}), &on_saturday(Language::Portuguese)), moved);
+        assert_eq!(changed(&json!({"next": [monday], "state": "paused"}), &english), "It is paused.");
         let gone = json!({"cancelled": {"title": "Sing"}});
         assert_eq!(cancelled(&gone, Language::English), "Cancelled: Sing");
     }
