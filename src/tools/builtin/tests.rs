@@ -61,7 +61,14 @@ async fn built_in() -> (ToolTable, TempDir) {
         },
     };
     let config = ConfigTools { store: store.clone(), tasks: store.clone(), admins };
-    let all = BuiltIn { notes: store.clone(), conversations: store, config, tasks, web: Arc::new(Nobody) };
+    let all = BuiltIn {
+        notes: store.clone(),
+        profiles: store.clone(),
+        conversations: store,
+        config,
+        tasks,
+        web: Arc::new(Nobody),
+    };
     let mut table = ToolTable::default();
     all.register(&mut table);
     (table, folder)
