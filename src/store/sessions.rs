@@ -32,7 +32,8 @@ pub enum Deleted {
 /// The sessions of conversations.
 #[async_trait]
 pub trait SessionStore: Debug + Send + Sync {
-    /// All sessions of a conversation, the one with the newest message first.
+    /// The sessions of a conversation, the one with the newest message first. One that nothing was said in and nothing was
+    /// chosen for is left out, unless it is the current one.
     async fn sessions(&self, conversation: Conversation) -> Result<Vec<Session>>;
     /// The session that the next question of a conversation belongs to; `None` if it begins one.
     async fn current_session(&self, conversation: Conversation) -> Result<Option<SessionId>>;
