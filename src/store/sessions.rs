@@ -4,10 +4,12 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 
-use super::Result;
+use super::error::StoreError;
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::session::SessionChange;
 use crate::ids::SessionId;
+
+type Result<T> = std::result::Result<T, StoreError>;
 
 /// What is said in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -24,27 +24,42 @@ async fn told_of(world: &World, from: i64, chat: i64, words: &str) -> Option<Str
 async fn what_a_person_asks_for_stands_in_their_later_questions_where_they_said_it() {
     let (world, bot) = scene().await;
     assert_eq!(told_of(&world, BOB, BOB, "first of all").await, None, "his message says all");
-    assert_eq!(told_of(&world, ANN, ANN, "an owner").await.unwrap(), "<asked_by role=\"owner of this bot\"/>");
+    assert_eq!(
+        told_of(&world, ANN, ANN, "an owner").await.unwrap(),
+        "<asked_by role=\"owner of this bot\"/>"
+    );
 
     let wish = json!({"name": " Bobby  <b>\"B\" ", "timezone": "New York", "language": "Latvian"});
     let done = find_and_call(&world, (BOB, BOB), "call me Bobby", ("set_profile", wish)).await;
     assert_eq!(done["success"], true, "{done}");
     assert_eq!(
         (&done["name"], &done["timezone"]),
-        (&json!("Bobby <b>\"B\""), &json!("America/New_York")),
+        (&json!("Bobby &lt;b>\"B\""), &json!("America/New_York")),
         "{done}"
     );
     let told = told_of(&world, BOB, BOB, "and now").await.unwrap();
-    for part in ["call_them=\"Bobby &lt;b>&quot;B&quot;\"", "answer_in=\"Latvian\"", "their_zone=\"America/New_York\""] {
+    for part in [
+        "call_them=\"Bobby &lt;b&gt;&quot;B&quot;\"",
+        "answer_in=\"Latvian\"",
+        "their_zone=\"America/New_York\"",
+    ] {
         assert!(told.contains(part), "{part} is not in {told}");
     }
     assert!(told.contains("there_now=\"") && !told.contains("owner"), "{told}");
     assert_eq!(told_of(&world, BOB, TEAM, "in the group").await, None, "it was said in private");
-    assert_eq!(told_of(&world, ANN, TEAM, "the owner there").await.unwrap(), "<asked_by role=\"owner of this bot\"/>");
+    assert_eq!(
+        told_of(&world, ANN, TEAM, "the owner there").await.unwrap(),
+        "<asked_by role=\"owner of this bot\"/>"
+    );
 
-    let done = find_and_call(&world, (BOB, TEAM), "call me Chief here", ("set_profile", json!({"name": "Chief"}))).await;
+    let done =
+        find_and_call(&world, (BOB, TEAM), "call me Chief here", ("set_profile", json!({"name": "Chief"})))
+            .await;
     assert_eq!(done["name"], "Chief", "{done}");
-    assert_eq!(told_of(&world, BOB, TEAM, "once more there").await.unwrap(), "<asked_by call_them=\"Chief\"/>");
+    assert_eq!(
+        told_of(&world, BOB, TEAM, "once more there").await.unwrap(),
+        "<asked_by call_them=\"Chief\"/>"
+    );
     let gone = json!({"name": null, "timezone": null, "language": null});
     find_and_call(&world, (BOB, BOB), "forget all that", ("set_profile", gone)).await;
     let told = told_of(&world, BOB, BOB, "what is left").await.unwrap();
@@ -56,7 +71,8 @@ async fn what_a_person_asks_for_stands_in_their_later_questions_where_they_said_
     assert!(bot.stop().success());
     let store = world.stored().await;
     let [ann, bob] = [ANN, BOB].map(UserId::telegram);
-    let (ann, bob) = (store.profile(&ann).await.unwrap().unwrap(), store.profile(&bob).await.unwrap().unwrap());
+    let (ann, bob) =
+        (store.profile(&ann).await.unwrap().unwrap(), store.profile(&bob).await.unwrap().unwrap());
     assert_eq!((ann.role, bob.role), (Role::Owner, Role::Member));
     assert_eq!((bob.names.shown.as_str(), bob.names.username.as_deref()), ("Bob", Some("bob")));
     assert_eq!(bob.language.as_deref(), Some("en"));
@@ -76,5 +92,8 @@ async fn words_of_somebody_else_change_nobodys_profile() {
     world.say(ANN, TEAM, "/retry@figaro_bot");
     let told = super::task_tools::results(&world, "from bob", 2, (TEAM, "Dealt with.")).await;
     assert!(error(&told[1]).contains("only a person can change this"), "{told:?}");
-    assert_eq!(told_of(&world, ANN, TEAM, "and Ann").await.unwrap(), "<asked_by role=\"owner of this bot\"/>");
+    assert_eq!(
+        told_of(&world, ANN, TEAM, "and Ann").await.unwrap(),
+        "<asked_by role=\"owner of this bot\"/>"
+    );
 }

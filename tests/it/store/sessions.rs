@@ -154,7 +154,10 @@ pub(super) async fn a_session_is_named_once_and_by_a_person_for_good(backend: &d
     let store = backend.open().await;
     let session = store.session(HERE, at(0)).await.unwrap();
     let run = store.begin_turn(HERE, &[inbound(1, "what of Riga?")], at(1)).await.unwrap();
-    store.end_turn(&run, TurnEnd { messages: vec![words(session.id, "a town")], ..TurnEnd::default() }).await.unwrap();
+    store
+        .end_turn(&run, TurnEnd { messages: vec![words(session.id, "a town")], ..TurnEnd::default() })
+        .await
+        .unwrap();
     let said = store.begin_naming(session.id, 2, 6).await.unwrap().unwrap();
     assert_eq!(said.iter().map(|said| said.text.as_str()).collect::<Vec<_>>(), ["what of Riga?", "a town"]);
     let store = backend.reopen(store).await;
@@ -180,7 +183,10 @@ pub(super) async fn a_deleted_session_leaves_nothing(backend: &dyn Backend) {
     let run = store.begin_turn(HERE, &[inbound(1, "secret")], at(2)).await.unwrap();
     started(&*store, &run, &[tool_call(run.id, "c", ToolStatus::Running)]).await;
     assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Busy);
-    store.end_turn(&run, TurnEnd { messages: vec![words(session.id, "so")], ..TurnEnd::default() }).await.unwrap();
+    store
+        .end_turn(&run, TurnEnd { messages: vec![words(session.id, "so")], ..TurnEnd::default() })
+        .await
+        .unwrap();
     assert_eq!(store.delete_session(TOPIC, session.id).await.unwrap(), Deleted::Unknown);
     assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Done);
     assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Unknown);
