@@ -136,7 +136,7 @@ impl Namer {
         let settings = Generation { max_tokens: Some(MAX_TOKENS), ..Generation::default() };
         let request = Request {
             settings,
-            ..Request::new(unnamed.model.model.clone(), instructions, vec![Item::user(&transcript(said))])
+            ..Request::new(unnamed.model.model.clone(), instructions, vec![Item::user(transcript(said))])
         };
         let mut call = self.ledger.call(&unnamed.model, request, unnamed.payer.clone()).await?;
         let mut pass = Pass::default();

@@ -18,9 +18,11 @@ const COUNTED: u32 = 5_000;
 /// So many messages from the first on say what a session is about.
 const FIRST_MESSAGES: usize = 200;
 
-/// Puts the sessions of older versions into the table by conversation, at the first opening by this one.
+/// Puts the sessions of older versions into the table by conversation, at the first opening by this one that finds any. A
+/// store without sessions is not written to.
 pub(in crate::store::kv) fn fill(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<(), Fault> {
-    if tables.sessions_of.contains(FILLED)? {
+    let has_any = tables.sessions.keys_of(&[])?.next().transpose()?.is_some();
+    if !has_any || tables.sessions_of.contains(FILLED)? {
         return Ok(());
     }
     for item in tables.sessions.scan(&[])? {
