@@ -10,7 +10,7 @@ use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
-use super::task_tools::{says, scene, start};
+use super::task_tools::{now, says, scene, start};
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
 
@@ -409,10 +409,10 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
     let (mut whole, mut gone) = (0, 0);
     for delay in [0, 2, 5, 10, 20, 40] {
         let store = world.stored().await;
-        let session = store.new_session(here(BOB), chrono::Utc::now()).await.unwrap();
+        let session = store.new_session(here(BOB), now()).await.unwrap();
         for number in 0..400 {
             let words = format!("message {number} {}", "of many words ".repeat(10));
-            store.append(Message::new(session.id, Role::User, words, chrono::Utc::now())).await.unwrap();
+            store.append(Message::new(session.id, Role::User, words, now())).await.unwrap();
         }
         drop(store);
         let bot = start(&world, &[]).await;
