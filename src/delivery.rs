@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::chat::Place;
+use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::language::ByLanguage;
 use crate::domain::tool::{StatusKey, ToolStatus};
@@ -89,6 +90,13 @@ impl Bus {
 pub trait Owners: Debug + Send + Sync {
     /// Sends this text to each owner in private, in the language of that chat. A failure to do so is only logged.
     async fn tell(&self, words: ByLanguage<String>);
+}
+
+/// Gives topics their titles. Telegram implements it; what names sessions calls it.
+#[async_trait]
+pub trait Titles: Debug + Send + Sync {
+    /// Gives a topic this title; `false` if that is not allowed or does not work, which is only logged.
+    async fn set(&self, topic: Conversation, title: &str) -> bool;
 }
 
 /// Delivers answers to a chat. Telegram implements it; turns, parking and recovery call it.

@@ -56,6 +56,8 @@ pub(crate) fn start_bot_with(
             ("MCP_HTTP_PORT", "0"),
             ("OWNER_IDS", "11"),
             ("RUST_LOG", "error"),
+            // What is measured is turns, and each names its conversation no more than once.
+            ("SESSION_NAMES", "off"),
         ])
         // An older build that is measured knows no other store than its own.
         .envs(engine_name().map(|name| ("STORE_URL", format!("{name}:./data"))))

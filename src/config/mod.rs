@@ -118,6 +118,8 @@ pub struct LimitSettings {
     pub max_passes: u32,
     /// The most tokens of history in a request.
     pub history_tokens: usize,
+    /// The model names conversations after their first exchange.
+    pub names_sessions: bool,
     /// What is sent keeps to Telegram's limits.
     pub paced: bool,
 }
@@ -246,6 +248,7 @@ impl LimitSettings {
         Self {
             max_passes: reader.number("MAX_PASSES", 1..=100).try_into().unwrap_or_default(),
             history_tokens: reader.number("HISTORY_TOKENS", 100..=1_000_000).try_into().unwrap_or_default(),
+            names_sessions: reader.choice("SESSION_NAMES", &[("on", true), ("off", false)]),
             paced: reader.choice("TELEGRAM_RATES", &[("telegram", true), ("off", false)]),
         }
     }

@@ -90,6 +90,11 @@ const LAST: &[Variable] = &[
         "The most tokens of earlier conversation sent with a question (100 to 1000000).",
     ),
     variable(
+        "SESSION_NAMES",
+        "on",
+        "Whether the model names a conversation after its first exchange, by one short call: on or off.",
+    ),
+    variable(
         "DAILY_TOKENS",
         "",
         "The most tokens the whole bot may use in a day, such as 500000; then it says so until midnight. No bound without it.",

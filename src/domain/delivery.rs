@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
-use crate::ids::{ChatId, DeliveryId, EntryId, MessageId, RunId, TaskId};
+use crate::ids::{ChatId, DeliveryId, EntryId, MessageId, RunId, SessionId, TaskId};
 
 /// A reply that Telegram has not confirmed in full yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +122,8 @@ pub enum Author {
     Figaro,
     /// The model: its answers, and what its tools sent.
     Model,
+    /// Figaro, who asks for a new name of this session: a reply gives it.
+    Rename(SessionId),
 }
 
 /// How a delivery ended.

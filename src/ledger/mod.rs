@@ -137,6 +137,16 @@ impl Ledger {
         self.roll_over().day.spent
     }
 
+    /// Whether today's caps leave room for calls that nobody waits for: the last tenth is for people's questions.
+    #[must_use]
+    pub fn has_spare(&self) -> bool {
+        let day = self.roll_over().day;
+        let mut gone = day.spent;
+        gone += day.reserved;
+        let is_spare = |cap: Option<u64>, gone: u64| cap.is_none_or(|cap| gone <= cap - cap / 10);
+        is_spare(self.caps.tokens, gone.tokens) && is_spare(self.caps.nano_usd, gone.nano_usd)
+    }
+
     /// When the day ends, and where.
     #[must_use]
     pub fn resets_at(&self) -> (DateTime<Tz>, Tz) {

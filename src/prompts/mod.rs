@@ -18,12 +18,13 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 6] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("message.md", include_str!("../../prompts/message.md")),
     ("task.md", include_str!("../../prompts/task.md")),
     ("older.md", include_str!("../../prompts/older.md")),
     ("tail.md", include_str!("../../prompts/tail.md")),
+    ("naming.md", include_str!("../../prompts/naming.md")),
 ];
 
 /// The compiled templates of prompts, and the agents. Read once at the start.
@@ -160,6 +161,21 @@ pub struct OlderMessage {
     pub key: Option<String>,
 }
 
+/// Whoever asks, as far as their message does not say it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct PersonView {
+    /// The name that they asked to be called by.
+    pub called: Option<String>,
+    /// The language that they asked to be answered in, in free words.
+    pub language: Option<String>,
+    /// Their own time zone, where it is another than the chat's.
+    pub time_zone: Option<String>,
+    /// The day of the week and the time there.
+    pub local_time: Option<String>,
+    /// Whether they own the bot.
+    pub owner: bool,
+}
+
 /// What `tail.md` is rendered from: everything that changes from question to question.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TailView {
@@ -169,6 +185,8 @@ pub struct TailView {
     /// earlier name.
     #[serde(rename = "overheard")]
     pub background: Vec<BackgroundView>,
+    /// Whoever asks; `None` where there is nothing to say beside their message.
+    pub person: Option<PersonView>,
     /// The chat's notes, a line each, grouped by key.
     pub notes: Vec<String>,
     /// Date and time in the chat's zone.
@@ -177,6 +195,13 @@ pub struct TailView {
     pub task: bool,
     /// The rendered question.
     pub question: String,
+}
+
+/// What `naming.md` is rendered from.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct NamingView {
+    /// The language of the name, in free words; `None` for that of the conversation.
+    pub language: Option<String>,
 }
 
 impl Prompts {
@@ -247,6 +272,14 @@ impl Prompts {
     /// As [`Self::system`].
     pub fn tail(&self, view: &TailView) -> Result<String, String> {
         self.render("tail.md", view)
+    }
+
+    /// Renders what a model is told that names a conversation.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn naming(&self, view: &NamingView) -> Result<String, String> {
+        self.render("naming.md", view)
     }
 
     fn render(&self, name: &str, view: impl Serialize) -> Result<String, String> {
@@ -348,6 +381,13 @@ mod tests {
                 text: "hello\nall".into(),
                 attachments: vec![attachment(None)],
             }],
+            person: Some(PersonView {
+                called: Some("\"Annie\" <b>".into()),
+                language: Some("Latvian".into()),
+                time_zone: Some("America/New_York".into()),
+                local_time: Some("Fri 07:31".into()),
+                owner: true,
+            }),
             notes: vec!["shopping: milk; bread".into()],
             now: "Friday, 20 November 2026, 14:31 (Europe/Riga)".into(),
             task: false,

@@ -4,9 +4,11 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 
-use super::Result;
+use super::error::StoreError;
 use crate::domain::profile::{Seen, UserProfile, WishesPatch};
 use crate::ids::{ChatId, UserId};
+
+type Result<T> = std::result::Result<T, StoreError>;
 
 /// The profiles of people.
 #[async_trait]

@@ -4,10 +4,12 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 
-use super::Result;
+use super::error::StoreError;
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::session::SessionChange;
 use crate::ids::SessionId;
+
+type Result<T> = std::result::Result<T, StoreError>;
 
 /// What is said in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +34,8 @@ pub enum Deleted {
 /// The sessions of conversations.
 #[async_trait]
 pub trait SessionStore: Debug + Send + Sync {
-    /// All sessions of a conversation, the one with the newest message first.
+    /// The sessions of a conversation, the one with the newest message first. One that nothing was said in and nothing was
+    /// chosen for is left out, unless it is the current one.
     async fn sessions(&self, conversation: Conversation) -> Result<Vec<Session>>;
     /// The session that the next question of a conversation belongs to; `None` if it begins one.
     async fn current_session(&self, conversation: Conversation) -> Result<Option<SessionId>>;
@@ -53,9 +56,11 @@ pub trait SessionStore: Debug + Send + Sync {
     /// Deletes a session of a conversation with its messages, the records of their tool calls and the turns that wait for a
     /// person in it, in one durable write.
     async fn delete_session(&self, conversation: Conversation, session: SessionId) -> Result<Deleted>;
-    /// Notes whether a forum topic, or a topic of a private chat, has the title that Telegram gave it by itself. It is durable
-    /// a moment later.
-    async fn leave_untitled(&self, topic: Conversation, is_untitled: bool) -> Result<()>;
-    /// Whether nobody is known to have chosen the title of a topic.
+    /// Notes that a topic has the title that Telegram made up for it, unless somebody is known to have chosen another since.
+    /// It is durable a moment later.
+    async fn learn_untitled(&self, topic: Conversation) -> Result<()>;
+    /// Notes that somebody has chosen the title of a topic, or that the bot has given it one. It is durable a moment later.
+    async fn title_topic(&self, topic: Conversation) -> Result<()>;
+    /// Whether a topic is known to have the title that Telegram made up for it.
     async fn is_untitled(&self, topic: Conversation) -> Result<bool>;
 }

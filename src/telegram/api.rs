@@ -66,6 +66,7 @@ methods! {
     AnswerCallbackQuery = "answerCallbackQuery",
     DeleteMessage = "deleteMessage",
     DeleteMyCommands = "deleteMyCommands",
+    EditForumTopic = "editForumTopic",
     EditMessageText = "editMessageText",
     GetChatMember = "getChatMember",
     EditMessageReplyMarkup = "editMessageReplyMarkup",

@@ -21,5 +21,6 @@ pub mod questions;
 pub mod recovery;
 pub mod router;
 pub mod send;
+pub mod titles;
 pub mod tries;
 pub mod views;

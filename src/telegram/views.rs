@@ -159,6 +159,15 @@ pub struct PollOptionView {
     pub text: String,
 }
 
+/// A topic as a note of Telegram's own tells of it.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct TopicView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub name: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub is_name_implicit: bool,
+}
+
 /// A message.
 #[derive(Debug, Clone, Deserialize)]
 pub struct MessageView {
@@ -202,6 +211,10 @@ pub struct MessageView {
     pub migrate_to_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
     pub migrate_from_chat_id: Option<i64>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub forum_topic_created: Option<TopicView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub forum_topic_edited: Option<TopicView>,
     #[serde(default, deserialize_with = "lenient")]
     pub photo: Vec<FileView>,
     #[serde(default, deserialize_with = "lenient")]

@@ -8,6 +8,7 @@ mod find;
 pub mod grounded;
 pub mod lookup;
 pub mod notes;
+pub mod profile;
 mod registry;
 mod schema;
 pub mod source;

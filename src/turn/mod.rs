@@ -8,6 +8,7 @@ pub mod end;
 pub mod error;
 pub mod execute;
 pub mod finish;
+pub mod naming;
 pub mod outcome;
 pub mod parked;
 pub mod pipeline;

@@ -10,6 +10,7 @@ use super::control::{CancelReason, Control};
 use super::end::Ender;
 use super::error::TurnError;
 use super::execute::Executor;
+use super::naming::Namer;
 use super::outcome::Outcome;
 use super::parked::Parked;
 use super::prepare::Preparer;
@@ -37,6 +38,8 @@ pub struct Turns {
     pub executor: Executor,
     /// Writes and says how a turn ended.
     pub ender: Ender,
+    /// Names sessions once a turn has ended.
+    pub namer: Namer,
     /// Turns that wait for a person.
     pub parked: Parked,
     /// The store of turns and messages.
@@ -232,6 +235,7 @@ impl Turns {
             Outcome::Restarted(question) => self.restart(&turn, question).await,
             outcome => {
                 self.ender.end(&turn, &question, &outcome, &control).await;
+                self.namer.after(&turn, &question, &outcome);
                 None
             }
         }

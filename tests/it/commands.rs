@@ -62,13 +62,13 @@ async fn commands_are_registered_in_each_language() {
     assert_eq!(
         names(&lists.0),
         [
-            "start", "help", "new", "retry", "stop", "notes", "tasks", "model", "config", "timezone",
-            "usage", "status"
+            "start", "help", "new", "sessions", "retry", "stop", "notes", "tasks", "model", "config",
+            "timezone", "usage", "status"
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));
-    assert_eq!(lists.0[5]["description"], "your lists");
-    assert_eq!(lists.1[5]["description"], "suas listas");
+    assert_eq!(lists.0[6]["description"], "your lists");
+    assert_eq!(lists.1[6]["description"], "suas listas");
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 //! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`DemoModel`] and the tests
 //! with a `Script`; checks every request as strictly as the service it stands in for.
 //!
-//! From the lowest to the highest: `request` and `reply`, the common form of what comes and goes; `shared`, what all
-//! routes hold; `dialect`, the seam, and `respond`, which answers over it; the dialects; `server`, their routes.
+//! From the lowest to the highest: `request` and `reply`, the common form of what comes and goes; `naming`, the requests
+//! that ask for the name of a conversation, which no script answers unless it means to; `shared`, what all routes hold; `dialect`, the seam, and `respond`, which answers over it; the dialects; `server`, their routes.
 
 mod chat;
 mod checks;
@@ -12,6 +12,7 @@ mod dialect;
 #[cfg(feature = "testing")]
 mod fault;
 mod gemini;
+mod naming;
 mod ollama;
 mod openai;
 mod reply;
@@ -95,6 +96,12 @@ impl OfflineModel {
     #[must_use]
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.records().look(<[_]>::to_vec)
+    }
+
+    /// The requests for names of conversations so far; they are not among [`Self::requests`].
+    #[must_use]
+    pub fn naming_requests(&self) -> Vec<ModelRequest> {
+        self.shared.records().names()
     }
 
     /// What was wrong with requests; a test asserts that there is nothing.

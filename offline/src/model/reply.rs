@@ -15,6 +15,11 @@ use crate::gate::Gate;
 pub trait Brain: Send + Sync {
     /// The answer to a request that passed the checks.
     fn answer(&self, request: &ModelRequest) -> Reply;
+
+    /// The answer to a request for the name of a conversation; `None` has the offline model make one by rule.
+    fn name(&self, _request: &ModelRequest) -> Option<Reply> {
+        None
+    }
 }
 
 impl<F: Fn(&ModelRequest) -> Reply + Send + Sync> Brain for F {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 
+use super::naming;
 use super::reply::{Brain, Reply};
 use super::request::ModelRequest;
 #[cfg(feature = "testing")]
@@ -42,7 +43,10 @@ impl Shared {
 
     /// What the brain answers to a request that passed the checks.
     pub(super) fn answer(&self, request: &ModelRequest) -> Reply {
-        self.0.brain.answer(request)
+        if !naming::is_asked(request) {
+            return self.0.brain.answer(request);
+        }
+        self.0.brain.name(request).unwrap_or_else(|| naming::reply(request))
     }
 
     /// Gives an answer its number, from 1.

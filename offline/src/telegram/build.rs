@@ -50,16 +50,16 @@ impl OfflineTelegram {
         });
     }
 
-    /// Opens a topic of a forum and gives its thread id.
+    /// Opens a topic of a forum or of a private chat and gives its thread id.
     ///
     /// # Errors
-    /// There is no such forum.
+    /// There is no such chat.
     pub fn add_topic(&self, chat: i64, name: &str) -> Possible<i64> {
         let now = self.shared.now().timestamp();
         self.shared.change(|state| {
             let bot = state.world.bot.json();
-            let Some(forum) = state.world.chats.get_mut(&chat).filter(|c| c.is_forum) else {
-                return no(format!("chat {chat} is no forum"));
+            let Some(forum) = state.world.chats.get_mut(&chat).filter(|c| c.has_topics()) else {
+                return no(format!("chat {chat} has no topics"));
             };
             let message = forum.topic_created(name, &bot, now);
             state.store(chat, &message);

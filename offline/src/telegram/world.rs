@@ -225,6 +225,11 @@ impl Chat {
         matches!(self.kind, ChatKind::Group | ChatKind::Supergroup)
     }
 
+    /// A forum, or a private chat: there a bot may have topics.
+    pub(super) fn has_topics(&self) -> bool {
+        self.is_forum || self.kind == ChatKind::Private
+    }
+
     pub(super) fn standing(&self, user: i64) -> Standing {
         self.members.get(&user).copied().unwrap_or(Standing::Left)
     }

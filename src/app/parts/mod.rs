@@ -35,7 +35,7 @@ use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{
-    AccessRequests, CardKeeper, Cards, CommandTable, Handles, RestingTasks, TaskCards, Zones,
+    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Renames, RestingTasks, TaskCards, Zones,
 };
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
@@ -46,11 +46,13 @@ use crate::telegram::poller::Poller;
 use crate::telegram::questions::take_buttons_off;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
+use crate::telegram::titles::TelegramTitles;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::Registry;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
+use crate::turn::naming::Namer;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
 use crate::turn::prepare::{Agents, Contexts, Loader, Preparer};
@@ -121,6 +123,8 @@ pub(super) async fn build(
         commands: commands.clone(),
         requests: AccessRequests::new(&handles),
         zones: Zones::new(&handles),
+        renames: Renames::new(&handles),
+        sessions: base.store.clone(),
         resting: RestingTasks::new(&handles),
         owners: owners.clone(),
         odd_kinds: Mutex::default(),
@@ -267,17 +271,32 @@ fn turns(
         owners,
         reporter: reporter.clone(),
     };
+    let namer = namer(base, &ledger);
     Turns {
         rights: rights(base),
         parked: base.parked.clone(),
         preparer: preparer(base, &ledger, tools, reporter.clone()),
         executor: Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() },
         ender,
+        namer,
         conversations,
         tasks: base.store.clone(),
         languages: base.languages.clone(),
         bus,
         reporter,
+    }
+}
+
+fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {
+    Namer {
+        sessions: base.store.clone(),
+        settings: base.store.clone(),
+        ledger: ledger.clone(),
+        prompts: base.prompts.clone(),
+        titles: Arc::new(TelegramTitles(base.sender.clone())),
+        background: base.groups.front.clone(),
+        is_on: base.settings.limits.names_sessions,
+        busy: Arc::default(),
     }
 }
 
@@ -312,6 +331,8 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
         loader,
         conversations: base.store.clone(),
         settings: base.store.clone(),
+        sessions: base.store.clone(),
+        profiles: base.store.clone(),
         agents: Agents {
             prompts: base.prompts.clone(),
             tools: agents(&base.prompts, &tools),

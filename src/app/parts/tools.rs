@@ -32,6 +32,7 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
     let built_in = BuiltIn {
         notes: base.store.clone(),
+        profiles: base.store.clone(),
         conversations: base.store.clone(),
         config: ConfigTools { store, tasks, admins },
         tasks: task_tools(base, ledger),

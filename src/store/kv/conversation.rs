@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use super::records::turns::{self, Beginning};
-use super::records::{background, calls, session_list, sessions};
+use super::records::{background, calls, parked, sessions};
 use super::{KvStore, key};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
@@ -27,7 +27,7 @@ impl ConversationStore for KvStore {
 
     async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
         self.change_durably("begin a session", move |tables, changes| {
-            session_list::leave(tables, changes, conversation)?;
+            parked::give_up_all(tables, changes, conversation)?;
             sessions::begin(tables, changes, conversation, now)
         })
         .await

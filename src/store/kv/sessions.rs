@@ -71,20 +71,25 @@ impl SessionStore for KvStore {
         .await
     }
 
-    async fn leave_untitled(&self, topic: Conversation, is_untitled: bool) -> Result<()> {
-        self.change("note whether a topic has a title", move |tables, changes| {
-            let key = key::conversation(topic);
-            match (tables.untitled.contains(&key)?, is_untitled) {
-                (false, true) => changes.put(&tables.untitled, key, &())?,
-                (true, false) => changes.remove(&tables.untitled, key),
-                _ => {}
-            }
-            Ok(())
+    async fn learn_untitled(&self, topic: Conversation) -> Result<()> {
+        let key = key::conversation(topic);
+        if self.read("look up a topic", |tables| tables.untitled.contains(&key)).await? {
+            return Ok(());
+        }
+        self.change("note a topic", move |tables, changes| changes.put(&tables.untitled, key, &true)).await
+    }
+
+    async fn title_topic(&self, topic: Conversation) -> Result<()> {
+        let key = key::conversation(topic);
+        self.change("note the title of a topic", move |tables, changes| {
+            changes.put(&tables.untitled, key, &false)
         })
         .await
     }
 
     async fn is_untitled(&self, topic: Conversation) -> Result<bool> {
-        self.read("look up a topic", move |tables| tables.untitled.contains(&key::conversation(topic))).await
+        let key = key::conversation(topic);
+        let found = self.read("look up a topic", move |tables| tables.untitled.find(&key)).await?;
+        Ok(found == Some(true))
     }
 }

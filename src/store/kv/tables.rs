@@ -38,8 +38,8 @@ pub(super) struct Tables<'a> {
     pub(super) sessions: Table<'a, Session>,
     /// The same sessions by conversation, and a mark that those of older versions are among them.
     pub(super) sessions_of: Table<'a, ()>,
-    /// Topics whose title nobody has chosen, by conversation.
-    pub(super) untitled: Table<'a, ()>,
+    /// Topics by conversation: whether Telegram made their title up and nobody has chosen another.
+    pub(super) untitled: Table<'a, bool>,
     /// What is known of people, by person.
     pub(super) profiles: Table<'a, UserProfile>,
     /// Messages by session and index.

@@ -8,6 +8,7 @@
 mod access;
 mod chat;
 mod question;
+mod sessions;
 mod settings;
 mod tasks;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use std::str::FromStr;
 pub use access::{Admit, Decision};
 pub use chat::{Help, Notes, Start, Status, Usage};
 pub use question::Choose;
+pub use sessions::Sessions;
 pub use settings::{Choice, Config, Field, Model, Undo, Zone};
 pub use tasks::{TaskPress, TaskVerb, Tasks};
 pub use turn::{Retry, TurnTag};

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::task::IfMissed;
-use crate::ids::{NoteId, RunId, TaskId};
+use crate::ids::{NoteId, RunId, SessionId, TaskId};
 
 fn returns<F: Family + Clone + PartialEq + Debug>(value: &F) -> Result<(), TestCaseError> {
     let data = Data::from(value.clone());
@@ -96,6 +96,25 @@ proptest! {
     }
 
     #[test]
+    fn sessions_return(page in any::<Page>(), model in model()) {
+        let id = SessionId::new();
+        for press in [
+            Sessions::List(page),
+            Sessions::Open(id),
+            Sessions::Switch(id),
+            Sessions::Rename(id),
+            Sessions::Export(id),
+            Sessions::Ask(id),
+            Sessions::Delete(id),
+            Sessions::Models(id),
+            Sessions::Set(id, ModelKey::of(&model)),
+            Sessions::Clear(id),
+        ] {
+            returns(&press)?;
+        }
+    }
+
+    #[test]
     fn tasks_return(verb in verb(), page in prop::option::of(any::<Page>()), list in any::<Page>(), again in any::<bool>()) {
         let one = TaskPress { verb, task: TaskId::new(), page };
         for press in [Tasks::One(one), Tasks::List(list), Tasks::Back(again)] {
@@ -104,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn what_no_button_says_is_gone(data in "(start|help|admit|notes|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
+    fn what_no_button_says_is_gone(data in "(start|help|admit|notes|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
         // It is read without a panic; what is read is what is written.
         for written in [
             data.parse::<Start>().map(|press| press.to_string()),
@@ -114,6 +133,7 @@ proptest! {
             data.parse::<Config>().map(|press| press.to_string()),
             data.parse::<Zone>().map(|press| press.to_string()),
             data.parse::<Model>().map(|press| press.to_string()),
+            data.parse::<Sessions>().map(|press| press.to_string()),
             data.parse::<Tasks>().map(|press| press.to_string()),
             data.parse::<Retry>().map(|press| press.to_string()),
         ].into_iter().flatten() {

@@ -11,6 +11,7 @@ use super::model::Model;
 use super::new::NewSession;
 use super::notes::Notes;
 use super::retry::Retry;
+use super::sessions::Sessions;
 use super::start::Start;
 use super::status::Status;
 use super::stop::Stop;
@@ -25,6 +26,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Start::new(handles)),
         Arc::new(Help::new(handles)),
         Arc::new(NewSession::new(handles)),
+        Arc::new(Sessions::new(handles)),
         Arc::new(Retry::new(handles)),
         Arc::new(Stop::new(handles)),
         Arc::new(Notes::new(handles)),

@@ -16,6 +16,7 @@ use crate::policy::access::{Admins, Standing, may_change};
 use crate::prompts::texts::Texts;
 use crate::store::StoreError;
 use crate::telegram::api::{AnswerCallbackQuery, GetChat};
+use crate::telegram::markup::File;
 use crate::telegram::send::{Outgoing, Sender, Unsent};
 use crate::telemetry::vitals::Vitals;
 use crate::text::one_line;
@@ -72,6 +73,12 @@ impl Cards {
     /// Shows a card that nobody waits for, once no answer waits. `false` if the bot stops meanwhile.
     pub async fn notify(&self, asker: &Asker, card: Card) -> bool {
         self.send(asker, card, Urgency::Notice).await
+    }
+
+    /// Sends a file where somebody asked for it; `false` if Telegram does not take it or the bot stops.
+    pub async fn send_file(&self, asker: &Asker, file: File) -> bool {
+        let message = Outgoing { file: Some(file), urgency: urgency(asker), ..Outgoing::default() };
+        self.deliver(&asker.place, &message).await.is_ok()
     }
 
     async fn send(&self, asker: &Asker, card: Card, urgency: Urgency) -> bool {

@@ -16,6 +16,7 @@ mod new;
 mod notes;
 pub mod notices;
 mod retry;
+mod sessions;
 mod start;
 mod status;
 mod stop;
@@ -33,6 +34,7 @@ pub use command::{Access, Command, Group, Outcome, Press, PressError, Pressed, R
 pub use config::undo::{settings_card, unreadable_card};
 pub use handles::Handles;
 pub use retry::action_buttons;
+pub use sessions::Renames;
 pub use table::{CommandTable, Taken};
 pub use tasks::back::RestingTasks;
 pub use tasks::{CardKeeper, TaskCards};

@@ -1,4 +1,4 @@
-//! `/new`: a conversation without what was said before.
+//! `/new`: a conversation without what was said before, with a name if one is given.
 
 use std::sync::Arc;
 
@@ -8,8 +8,9 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Request};
 use super::handles::Handles;
-use crate::prompts::texts::Texts;
-use crate::store::{ConversationStore, StoreError};
+use crate::domain::session::{SessionChange, SessionName};
+use crate::prompts::texts::{Texts, fill};
+use crate::store::{ConversationStore, SessionStore, StoreError};
 use crate::turn::parked::Parked;
 
 /// Begins another session.
@@ -17,13 +18,19 @@ use crate::turn::parked::Parked;
 pub(super) struct NewSession {
     cards: Cards,
     conversations: Arc<dyn ConversationStore>,
+    sessions: Arc<dyn SessionStore>,
     parked: Parked,
 }
 
 impl NewSession {
     pub(super) fn new(handles: &Handles) -> Self {
         let parked = handles.parked.clone();
-        Self { cards: handles.cards.clone(), conversations: handles.store.clone(), parked }
+        Self {
+            cards: handles.cards.clone(),
+            conversations: handles.store.clone(),
+            sessions: handles.store.clone(),
+            parked,
+        }
     }
 }
 
@@ -47,9 +54,15 @@ impl Command for NewSession {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.conversations.new_session(request.asker.place.conversation(), self.cards.now()).await?;
+        let (conversation, texts) = (request.asker.place.conversation(), self.cards.texts(request.asker));
+        let session = self.conversations.new_session(conversation, self.cards.now()).await?;
         // What waited there was given up.
         self.parked.reload().await?;
-        Ok(Card::text(&self.cards.texts(request.asker).new_session).into())
+        let Some(name) = SessionName::by_person(request.argument) else {
+            return Ok(Card::text(&texts.new_session).into());
+        };
+        let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
+        self.sessions.change_session(session.id, change).await?;
+        Ok(Card::text(fill(&texts.new_session_named, &[("name", &name.text)])).into())
     }
 }

@@ -6,6 +6,7 @@ mod fate;
 mod membership;
 mod odd;
 mod read;
+mod sessions;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use serde::Deserialize;
 
 use self::fate::{Arrival, Fate};
-use super::commands::{AccessRequests, Asker, Card, CommandTable, Outcome, RestingTasks, Zones};
+use super::commands::{AccessRequests, Asker, Card, CommandTable, Outcome, Renames, RestingTasks, Zones};
 use super::inbound::{self, CommandLine, Me, Target};
 use super::newest::Newest;
 use super::views::{MessageView, StoppedView, UpdateView};
@@ -28,7 +29,8 @@ use crate::policy::access::{Standing, Verdict, judge};
 use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
 use crate::store::{
-    ConversationStore, InboxStore, RawUpdate, SettingsStore, StoreError, TaskStore, UnreadableUpdate,
+    ConversationStore, InboxStore, RawUpdate, SessionStore, SettingsStore, StoreError, TaskStore,
+    UnreadableUpdate,
 };
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
@@ -65,6 +67,10 @@ pub struct Router {
     pub requests: AccessRequests,
     /// What answers the question where a chat is.
     pub zones: Zones,
+    /// What takes new names of sessions out of replies.
+    pub renames: Renames,
+    /// The sessions and the topics that they are in.
+    pub sessions: Arc<dyn SessionStore>,
     /// Tasks of chats that the bot is put out of.
     pub resting: RestingTasks,
     /// Who is told of updates that cannot be dealt with.
@@ -219,6 +225,7 @@ impl Router {
             self.parked.reload().await?;
             return Ok(Fate::Settled);
         }
+        self.note_title(view).await?;
         let Some(part) = self.read(id, view).await else {
             return Ok(Fate::Dropped("no_person"));
         };
@@ -303,6 +310,9 @@ impl Router {
         {
             self.mailboxes.post(conversation, Job::GoOn(run));
             return Ok(Fate::Settled);
+        }
+        if let Some(session) = self.renames.meant(&part).await? {
+            return Ok(self.rename(session, part, standing, arrival));
         }
         let config = match self.settings.chat_config(part.place.chat).await {
             // They will not be readable later either, and a question is not left unanswered for it.

@@ -7,8 +7,8 @@ use super::source::{Rare, Sources};
 use super::tasks::TaskTools;
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
-use super::{Registry, Tool, ToolSource, action, find, lookup, notes, web};
-use crate::store::{ConversationStore, NoteStore};
+use super::{Registry, Tool, ToolSource, action, find, lookup, notes, profile, web};
+use crate::store::{ConversationStore, NoteStore, ProfileStore};
 
 /// Tools and sources, until a registry is made of them.
 #[derive(Debug, Default)]
@@ -48,6 +48,8 @@ impl ToolTable {
 pub struct BuiltIn {
     /// The notes of chats.
     pub notes: Arc<dyn NoteStore>,
+    /// The profiles of people.
+    pub profiles: Arc<dyn ProfileStore>,
     /// The messages of sessions.
     pub conversations: Arc<dyn ConversationStore>,
     /// The settings of chats.
@@ -61,11 +63,12 @@ pub struct BuiltIn {
 impl BuiltIn {
     /// Adds every built-in tool. A new one is a file in `tools/` and a line here.
     pub fn register(self, table: &mut ToolTable) {
-        let Self { notes, conversations, config, tasks, web } = self;
+        let Self { notes, profiles, conversations, config, tasks, web } = self;
         table.add(notes::add(notes.clone()));
         table.add(notes::list(notes.clone()));
         table.add(notes::remove(notes.clone()));
         table.add(notes::clear(notes));
+        table.add(profile::tool(profiles));
         table.add(config.clone().get());
         table.add(config.clone().set());
         table.add(config.reset());

@@ -70,8 +70,8 @@ impl Agents {
         Part { agent: None, tools: self.all_tools.clone() }
     }
 
-    /// The model that is to answer: the one asked for this once, else the task's, the chat's, that of the chat's agent, of
-    /// the task's. `None` where the bot's own is to.
+    /// The model that is to answer: the one asked for this once, else the task's, the session's or the chat's, which are in
+    /// `config`, that of the chat's agent, of the task's. `None` where the bot's own is to.
     pub(super) fn model(
         &self,
         turn: &ActiveTurn,

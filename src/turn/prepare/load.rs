@@ -22,7 +22,7 @@ use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::ActiveTurn;
 use crate::files::Files;
 use crate::policy::address::Addresses;
-use crate::prompts::Prompts;
+use crate::prompts::{PersonView, Prompts};
 use crate::provider::models::Models;
 use crate::store::{ConversationStore, NoteStore};
 
@@ -78,6 +78,8 @@ pub(super) struct Chosen<'a> {
     pub(super) model: &'a ModelName,
     /// The agent that answers; `None` for Figaro itself.
     pub(super) agent: Option<&'a Agent>,
+    /// Whoever asks; `None` where their message says all.
+    pub(super) person: Option<&'a PersonView>,
 }
 
 impl Loader {
@@ -139,6 +141,7 @@ impl Loader {
             place,
             config: chosen.config,
             default_zone: self.default_zone,
+            person: chosen.person,
             notes: &notes,
             background: &background,
             question: &question.parts,

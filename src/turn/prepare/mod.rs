@@ -3,6 +3,7 @@
 mod agent;
 mod context;
 mod load;
+mod person;
 mod pictures;
 mod readable;
 
@@ -21,16 +22,19 @@ use super::reply::Reply;
 use super::report::Reporter;
 use super::run::{Answer, Run};
 use super::taken_up::TakenUp;
+use crate::domain::chat::ChatConfig;
+use crate::domain::conversation::Session;
 use crate::domain::generation::Generation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::model::ModelName;
 use crate::domain::task::MAX_RUN_MESSAGES;
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::turn::ActiveTurn;
+use crate::ids::ChatId;
 use crate::policy::address::Addresses;
 use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
-use crate::store::{ConversationStore, SettingsStore, StoreError};
+use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 use crate::tools::{Registry, SendAllowance, ToolContext};
 
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
@@ -42,6 +46,10 @@ pub struct Preparer {
     pub conversations: Arc<dyn ConversationStore>,
     /// The store of the settings of chats.
     pub settings: Arc<dyn SettingsStore>,
+    /// The store of sessions, for what was chosen for one.
+    pub sessions: Arc<dyn SessionStore>,
+    /// The profiles of people.
+    pub profiles: Arc<dyn ProfileStore>,
     /// The agents and their tools.
     pub agents: Agents,
     /// The models and what they can do.
@@ -93,13 +101,8 @@ impl Preparer {
     ) -> Result<Prepared, Box<Outcome>> {
         let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
         let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
-        let config = self.settings.chat_config(first.place.chat).await;
-        if let Err(error @ StoreError::Failed { .. }) = &config {
-            // A store that fails now may tell later which model the chat chose; no other is to read it meanwhile.
-            return Err(failed(self.reporter.lost(error)));
-        }
-        let part = self.agents.part(question, config.as_ref().ok()).map_err(failed)?;
-        let config = self.reporter.or_without(config, "settings");
+        let (config, is_known) = self.config(turn, first.place.chat).await.map_err(failed)?;
+        let part = self.agents.part(question, is_known.then_some(&config)).map_err(failed)?;
         let chosen = self.agents.model(turn, question, &config, part.agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
         let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
@@ -109,11 +112,10 @@ impl Preparer {
             let is_meant = question.parts.iter().any(Inbound::is_addressed);
             return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
         }
-        let loaded = self
-            .loader
-            .load(turn, question, &taken_up, &Chosen { config: &config, model: &model, agent: part.agent })
-            .await
-            .map_err(failed)?;
+        let zone = self.loader.default_zone;
+        let person = person::asker(&*self.profiles, question, &config, zone, &self.reporter).await;
+        let chosen = Chosen { config: &config, model: &model, agent: part.agent, person: person.as_ref() };
+        let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (earlier, has_keys) = (loaded.window.earlier, loaded.window.has_keys);
         // What nothing looks up has no key.
         let keys = earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();
@@ -153,6 +155,29 @@ impl Preparer {
             control: control.clone(),
         };
         Ok(Prepared { run, setup })
+    }
+
+    /// The settings of the chat, with what was chosen for the session of the turn in their place; and whether they could be
+    /// read.
+    async fn config(&self, turn: &ActiveTurn, chat: ChatId) -> Result<(ChatConfig, bool), TurnError> {
+        let (config, session) =
+            futures::join!(self.settings.chat_config(chat), self.sessions.session_by_id(turn.session));
+        for error in [config.as_ref().err(), session.as_ref().err()].into_iter().flatten() {
+            // A store that fails now may tell later which model was chosen; no other is to read it meanwhile.
+            if let StoreError::Failed { .. } = error {
+                return Err(self.reporter.lost(error));
+            }
+        }
+        let is_known = config.is_ok() && session.is_ok();
+        let config = self.reporter.or_without(config, "settings");
+        let session = self.reporter.or_without(session, "session's choices");
+        let config = match session {
+            Some(Session { model, agent, .. }) => {
+                ChatConfig { model: model.or(config.model), agent: agent.or(config.agent), ..config }
+            }
+            None => config,
+        };
+        Ok((config, is_known))
     }
 
     /// How many messages tools may still send in the run of a task; `None` for any other turn. What they sent before a

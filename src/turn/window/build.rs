@@ -13,7 +13,7 @@ use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
 use crate::ids::MessageId;
-use crate::prompts::{BackgroundView, MessageView, Prompts, QuoteView, SystemView, TailView};
+use crate::prompts::{BackgroundView, MessageView, PersonView, Prompts, QuoteView, SystemView, TailView};
 use crate::provider::{Image, Item};
 use crate::text::one_line;
 
@@ -46,6 +46,8 @@ pub struct Material<'a> {
     pub config: &'a ChatConfig,
     /// The zone of a chat that set none.
     pub default_zone: Tz,
+    /// Whoever asks; `None` where their message says all.
+    pub person: Option<&'a PersonView>,
     /// The chat's notes.
     pub notes: &'a [Note],
     /// What was said without addressing the bot, oldest first.
@@ -115,6 +117,7 @@ fn tail(prompts: &Prompts, material: &Material<'_>, older: String, zone: Tz) -> 
         older,
         task: material.question.iter().any(|part| part.task.is_some()),
         background: material.background.iter().map(background_view).collect(),
+        person: material.person.cloned(),
         notes: note_lines(material.notes),
         now: format!("{} ({zone})", now.format("%A, %-d %B %Y, %H:%M")),
         question: parts.collect::<Result<Vec<_>, _>>()?.join("\n"),

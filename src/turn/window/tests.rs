@@ -13,7 +13,7 @@ use crate::domain::note::Note;
 use crate::domain::tool::SideEffects;
 use crate::ids::{ChatId, MessageId, NoteId, SessionId, UpdateId, UserId};
 use crate::memory::Recalled;
-use crate::prompts::Prompts;
+use crate::prompts::{PersonView, Prompts};
 use crate::provider::Item;
 
 /// Brackets a tag may begin or end with, as far as a model can tell.
@@ -150,12 +150,20 @@ fn prompt(words: &[String]) -> Vec<String> {
     let question = [fields.inbound(8, &place), fields.inbound(9, &place)];
     let (notes, done) = ([fields.note()], [fields.result().into()]);
     let pictures = Pictures([("p".to_owned(), Err("larger than 5 MB".to_owned()))].into());
+    let person = PersonView {
+        called: Some(fields.next()),
+        language: Some(fields.next()),
+        time_zone: Some("Europe/Riga".to_owned()),
+        local_time: Some("Fri 07:31".to_owned()),
+        owner: true,
+    };
     let material = Material {
         bot: &bot,
         agent: None,
         place: &place,
         config: &config,
         default_zone: chrono_tz::UTC,
+        person: Some(&person),
         notes: &notes,
         background: &background,
         question: &question,

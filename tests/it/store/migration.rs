@@ -6,6 +6,7 @@ use figaro::domain::access::AccessChange;
 use figaro::domain::chat::{AnswerWhen, ConfigPatch};
 use figaro::domain::conversation::Conversation;
 use figaro::domain::message::Inbound;
+use figaro::domain::profile::WishesPatch;
 use figaro::ids::{ChatId, TopicId};
 use figaro::store::TurnEnd;
 
@@ -52,7 +53,16 @@ pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Back
         store.append(words(session.id, "kept")).await.unwrap();
     }
 
+    let person = super::profiles::seen("Ann", 0);
+    store.see(&person).await.unwrap();
+    let wish = WishesPatch { called: Some(Some("Chief".to_owned())), ..WishesPatch::default() };
+    store.wish(&person.speaker.user, OLD, wish).await.unwrap();
+
     store.migrate_chat(OLD, NEW).await.unwrap();
+    let profile = store.profile(&person.speaker.user).await.unwrap().unwrap();
+    assert_eq!(profile.wishes[0].0, NEW);
+    assert_eq!(store.sessions(conversation(NEW, None)).await.unwrap().len(), 2);
+    assert_eq!(store.sessions(conversation(OLD, None)).await.unwrap(), []);
     let mut store = backend.reopen(store).await;
     for _ in 0..2 {
         assert_eq!(store.chat_config(NEW).await.unwrap().language.as_deref(), Some("German"));

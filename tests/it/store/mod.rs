@@ -11,6 +11,7 @@ mod kill;
 mod loss;
 mod migration;
 mod outbox;
+mod profiles;
 mod redb;
 mod sessions;
 mod settings;
@@ -182,7 +183,14 @@ conformance! {
         a_session_knows_when_it_was_written_to
         indexes_have_no_gaps
         messages_are_kept_whole
+        sessions_are_listed_newest_first
+        a_session_is_named_once_and_by_a_person_for_good
+        a_deleted_session_leaves_nothing
         background_is_bounded
+    }
+    profiles {
+        a_profile_is_kept_and_forgotten
+        what_a_person_asked_for_is_kept_by_chat
     }
     turns {
         a_turn_begins_with_its_question

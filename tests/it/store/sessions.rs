@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use figaro::domain::conversation::{Message, PrivatePart, Role, ToolMeta};
-use figaro::domain::tool::SideEffects;
+use figaro::domain::session::{SessionChange, SessionName};
+use figaro::domain::tool::{SideEffects, ToolStatus};
 use figaro::domain::usage::Usage;
 use figaro::ids::{MemoryId, SessionId};
+use figaro::store::{Deleted, Outline, Store, TurnEnd};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::{Backend, HERE, TOPIC, at, inbound, texts, words};
+use super::{Backend, HERE, TOPIC, at, inbound, started, texts, tool_call, words};
 
 pub(super) async fn a_conversation_has_a_current_session(backend: &dyn Backend) {
     let store = backend.open().await;
@@ -122,4 +124,78 @@ pub(super) async fn background_is_bounded(backend: &dyn Backend) {
     assert_eq!(store.background(HERE, at(0), 10).await.unwrap(), [said(6)]);
     store.add_background(HERE, &said(7), 0).await.unwrap();
     assert_eq!(store.background(HERE, at(0), 10).await.unwrap(), []);
+}
+
+pub(super) async fn sessions_are_listed_newest_first(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let first = store.session(HERE, at(0)).await.unwrap();
+    store.append(Message { created_at: at(50), ..words(first.id, "one") }).await.unwrap();
+    let second = store.new_session(HERE, at(10)).await.unwrap();
+    store.append(Message { created_at: at(20), ..words(second.id, "two") }).await.unwrap();
+    let empty = store.new_session(HERE, at(30)).await.unwrap();
+    let current = store.new_session(HERE, at(31)).await.unwrap();
+    let elsewhere = store.session(TOPIC, at(0)).await.unwrap();
+    let store = backend.reopen(store).await;
+    let listed = |store: &Arc<dyn Store>| {
+        let store = Arc::clone(store);
+        async move { store.sessions(HERE).await.unwrap().into_iter().map(|s| s.id).collect::<Vec<_>>() }
+    };
+    assert_eq!(listed(&store).await, [first.id, current.id, second.id], "without {}", empty.id);
+    assert!(!store.switch_session(HERE, elsewhere.id).await.unwrap());
+    assert!(store.switch_session(HERE, second.id).await.unwrap());
+    assert_eq!(store.session(HERE, at(60)).await.unwrap().id, second.id);
+    assert_eq!(store.current_session(HERE).await.unwrap(), Some(second.id));
+    assert_eq!(listed(&store).await, [first.id, second.id]);
+    let said = Outline { first_words: None, messages: 1 };
+    assert_eq!(store.outline(second.id).await.unwrap(), said);
+}
+
+pub(super) async fn a_session_is_named_once_and_by_a_person_for_good(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let session = store.session(HERE, at(0)).await.unwrap();
+    let run = store.begin_turn(HERE, &[inbound(1, "what of Riga?")], at(1)).await.unwrap();
+    store
+        .end_turn(&run, TurnEnd { messages: vec![words(session.id, "a town")], ..TurnEnd::default() })
+        .await
+        .unwrap();
+    let said = store.begin_naming(session.id, 2, 6).await.unwrap().unwrap();
+    assert_eq!(said.iter().map(|said| said.text.as_str()).collect::<Vec<_>>(), ["what of Riga?", "a town"]);
+    let store = backend.reopen(store).await;
+    assert!(store.begin_naming(session.id, 2, 6).await.unwrap().is_some());
+    assert_eq!(store.begin_naming(session.id, 2, 6).await.unwrap(), None, "it was tried twice");
+    let named = |name: Option<SessionName>| {
+        let (store, change) = (Arc::clone(&store), SessionChange { name, ..SessionChange::default() });
+        async move { store.change_session(session.id, change).await.unwrap().unwrap().name.unwrap().text }
+    };
+    assert_eq!(named(SessionName::by_bot("Riga")).await, "Riga");
+    assert_eq!(named(SessionName::by_person("My town")).await, "My town");
+    assert_eq!(named(SessionName::by_bot("Riga")).await, "My town");
+    assert_eq!(store.begin_naming(session.id, 9, 6).await.unwrap(), None, "it has a name");
+    let outline = store.outline(session.id).await.unwrap();
+    assert_eq!(outline, Outline { first_words: Some("what of Riga?".into()), messages: 2 });
+}
+
+pub(super) async fn a_deleted_session_leaves_nothing(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let kept = store.session(HERE, at(0)).await.unwrap();
+    store.append(words(kept.id, "kept")).await.unwrap();
+    let session = store.new_session(HERE, at(1)).await.unwrap();
+    let run = store.begin_turn(HERE, &[inbound(1, "secret")], at(2)).await.unwrap();
+    started(&*store, &run, &[tool_call(run.id, "c", ToolStatus::Running)]).await;
+    assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Busy);
+    store
+        .end_turn(&run, TurnEnd { messages: vec![words(session.id, "so")], ..TurnEnd::default() })
+        .await
+        .unwrap();
+    assert_eq!(store.delete_session(TOPIC, session.id).await.unwrap(), Deleted::Unknown);
+    assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Done);
+    assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Unknown);
+    let store = backend.reopen(store).await;
+    assert_eq!(store.recent(session.id, 9).await.unwrap(), []);
+    assert_eq!(store.tool_calls(run.id).await.unwrap(), []);
+    assert_eq!(store.session_by_id(session.id).await.unwrap(), None);
+    assert_eq!(store.current_session(HERE).await.unwrap(), None);
+    assert_eq!(texts(&store, kept.id).await, ["kept"]);
+    assert_eq!(store.sessions(HERE).await.unwrap().len(), 1);
+    assert_ne!(store.session(HERE, at(9)).await.unwrap().id, kept.id, "the next question begins another one");
 }

@@ -6,7 +6,7 @@ use figaro::domain::access::AccessChange;
 use figaro::ids::UserId;
 
 use super::disk::{Disk, for_every_engine};
-use super::{Backend, at};
+use super::{Backend, HERE, at, words};
 
 /// The access list when it also held the strangers who were told that the bot is private.
 const OLD_LIST: &str = r#"{"owners":["tg:1"],"users":["tg:4"],"chats":[-5],"denied":[],"denied_chats":[],
@@ -57,7 +57,33 @@ async fn a_list_that_cannot_be_read_stops_no_opening(folder: &Disk) {
     assert_eq!(store.health().await.unwrap().unreadable, 1, "it is set aside, not replaced");
 }
 
+/// They had no table of sessions by conversation, and sessions had neither a name nor a model.
+async fn sessions_of_older_versions_are_listed(folder: &Disk) {
+    let mut store = folder.open().await;
+    let first = store.session(HERE, at(0)).await.unwrap();
+    store.append(words(first.id, "one")).await.unwrap();
+    let second = store.new_session(HERE, at(9)).await.unwrap();
+    drop(store);
+    let records = folder.records();
+    for (key, _) in records.all("sessions_of") {
+        records.remove("sessions_of", &key);
+    }
+    let old_fields = ["id", "conversation", "created_at", "updated_at"];
+    let count = records.change("sessions", |session| {
+        session.as_object_mut().unwrap().retain(|field, _| old_fields.contains(&field.as_str()));
+    });
+    assert_eq!(count, 2);
+    drop(records);
+    for _ in 0..2 {
+        store = folder.open().await;
+        let listed = store.sessions(HERE).await.unwrap();
+        assert_eq!(listed, [second.clone(), first.clone()]);
+        drop(store);
+    }
+}
+
 for_every_engine! {
+    sessions_of_older_versions_are_listed
     strangers_of_the_old_list_are_not_told_again
     they_are_moved_once
     a_list_that_cannot_be_read_stops_no_opening

@@ -101,6 +101,8 @@ impl World {
             .set("OPENAI_BASE_URL", self.model.url())
             .set("OPENAI_MODEL", "offline")
             .set("MCP_HTTP_PORT", "0")
+            // A name is one more request for each conversation, which only tests of names expect.
+            .set("SESSION_NAMES", "off")
             .set("OWNER_IDS", &ANN.to_string())
     }
 

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
 
+use super::super::naming;
 use super::super::request::ModelRequest;
 
 /// So many requests are remembered at most; beyond, the older half is forgotten.
@@ -19,6 +20,8 @@ pub(in super::super) struct Records {
 #[derive(Debug, Default)]
 struct Seen {
     requests: Vec<ModelRequest>,
+    /// Requests for names of conversations, which tests do not count among the others.
+    names: Vec<ModelRequest>,
     violations: Vec<String>,
 }
 
@@ -29,7 +32,8 @@ impl Records {
             if seen.requests.len() >= MAX_REQUESTS {
                 seen.requests.drain(..MAX_REQUESTS / 2);
             }
-            seen.requests.push(request.clone());
+            let list = if naming::is_asked(request) { &mut seen.names } else { &mut seen.requests };
+            list.push(request.clone());
             seen.violations.extend(violation);
         });
         self.changed.send_replace(());
@@ -43,6 +47,11 @@ impl Records {
     /// Looks at the requests so far, oldest first.
     pub(in super::super) fn look<T>(&self, look: impl FnOnce(&[ModelRequest]) -> T) -> T {
         self.with(|seen| look(&seen.requests))
+    }
+
+    /// The requests for names of conversations so far, oldest first.
+    pub(in super::super) fn names(&self) -> Vec<ModelRequest> {
+        self.with(|seen| seen.names.clone())
     }
 
     pub(in super::super) fn violations(&self) -> Vec<String> {

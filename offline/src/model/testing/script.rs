@@ -15,6 +15,7 @@ struct Lines {
     matched: Vec<(String, Reply)>,
     queue: VecDeque<Reply>,
     fallback: Option<Reply>,
+    names: VecDeque<Reply>,
 }
 
 impl Script {
@@ -45,6 +46,12 @@ impl Script {
         self
     }
 
+    /// Gives this reply once, to a request for the name of a conversation, after those written down before. Without one it is
+    /// named by rule.
+    pub fn name_next(&self, reply: Reply) {
+        self.with(|lines| lines.names.push_back(reply));
+    }
+
     /// Adds a reply to the end of the queue.
     pub fn push(&self, reply: Reply) {
         self.with(|lines| lines.queue.push_back(reply));
@@ -62,6 +69,10 @@ impl Script {
 }
 
 impl Brain for Script {
+    fn name(&self, _request: &ModelRequest) -> Option<Reply> {
+        self.with(|lines| lines.names.pop_front())
+    }
+
     fn answer(&self, request: &ModelRequest) -> Reply {
         let said = request.user_text();
         self.with(|lines| {

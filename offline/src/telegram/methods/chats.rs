@@ -139,7 +139,7 @@ fn topic(state: &State, request: &Request<'_>) -> Result<i64, Refusal> {
 }
 
 fn in_forum(state: &State, request: &Request<'_>) -> Result<(), Refusal> {
-    if in_chat(state, request)?.is_forum { Ok(()) } else { Err(Refusal::bad("the chat is not a forum")) }
+    if in_chat(state, request)?.has_topics() { Ok(()) } else { Err(Refusal::bad("the chat is not a forum")) }
 }
 
 /// In groups this takes an administrator.

@@ -1,4 +1,4 @@
-//! The sessions of a conversation: which there are, what is said in each, and how one is left, resumed or deleted.
+//! The sessions of a conversation: which there are, what is said in each, and how one is resumed or deleted.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,11 @@ const COUNTED: u32 = 5_000;
 /// So many messages from the first on say what a session is about.
 const FIRST_MESSAGES: usize = 200;
 
-/// Puts the sessions of older versions into the table by conversation, at the first opening by this one.
+/// Puts the sessions of older versions into the table by conversation, at the first opening by this one that finds any. A
+/// store without sessions is not written to.
 pub(in crate::store::kv) fn fill(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<(), Fault> {
-    if tables.sessions_of.contains(FILLED)? {
+    let has_any = tables.sessions.keys_of(&[])?.next().transpose()?.is_some();
+    if !has_any || tables.sessions_of.contains(FILLED)? {
         return Ok(());
     }
     for item in tables.sessions.scan(&[])? {
@@ -30,15 +32,21 @@ pub(in crate::store::kv) fn fill(tables: &Tables<'_>, changes: &mut Changes<'_>)
     changes.put(&tables.sessions_of, FILLED, &())
 }
 
-/// The sessions of a conversation, the one with the newest message first.
+/// The sessions of a conversation, the one with the newest message first. One that nothing was said in and nothing was chosen
+/// for is left out, unless it is the current one.
 pub(in crate::store::kv) fn all(
     tables: &Tables<'_>,
     conversation: Conversation,
 ) -> Result<Vec<Session>, Fault> {
+    let current = tables.current.find(&key::conversation(conversation))?;
     let mut all = Vec::new();
     for found in tables.sessions_of.keys_of(&key::conversation(conversation))? {
         let Some(id) = key::session_in(&found?) else { continue };
-        all.extend(tables.sessions.find(&key::id(id))?);
+        let Some(session) = tables.sessions.find(&key::id(id))? else { continue };
+        let is_chosen = current == Some(id) || session.name.is_some() || session.model.is_some();
+        if is_chosen || tables.messages.next_index(&key::id(id))? > 0 {
+            all.push(session);
+        }
     }
     all.sort_by_key(|session| std::cmp::Reverse((session.updated_at, session.id)));
     Ok(all)
@@ -101,24 +109,8 @@ fn words_of_person(message: Message) -> Option<String> {
     (message.role == Role::User && !message.text.trim().is_empty()).then_some(message.text)
 }
 
-/// Leaves the current session of a conversation: turns that wait there are given up, and one that nothing was said in and
-/// nothing was chosen for is no more.
-pub(in crate::store::kv) fn leave(
-    tables: &Tables<'_>,
-    changes: &mut Changes<'_>,
-    conversation: Conversation,
-) -> Result<(), Fault> {
-    parked::give_up_all(tables, changes, conversation)?;
-    let Some(id) = tables.current.find(&key::conversation(conversation))? else { return Ok(()) };
-    let Some(session) = tables.sessions.find(&key::id(id))? else { return Ok(()) };
-    let is_plain = session.name.is_none() && session.model.is_none() && session.agent.is_none();
-    if is_plain && tables.messages.next_index(&key::id(id))? == 0 {
-        forget(tables, changes, &session);
-    }
-    Ok(())
-}
-
-/// Makes a session the current one of its conversation; `false` if it is no session of it.
+/// Makes a session the current one of its conversation and gives up the turns that wait there; `false` if it is no session
+/// of it.
 pub(in crate::store::kv) fn switch(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -127,7 +119,7 @@ pub(in crate::store::kv) fn switch(
 ) -> Result<bool, Fault> {
     let Some(session) = one(tables, conversation, session)? else { return Ok(false) };
     if tables.current.find(&key::conversation(conversation))? != Some(session.id) {
-        leave(tables, changes, conversation)?;
+        parked::give_up_all(tables, changes, conversation)?;
         sessions::put_current(tables, changes, &session)?;
     }
     Ok(true)
@@ -163,11 +155,7 @@ pub(in crate::store::kv) fn delete(
     if tables.current.find(&key::conversation(conversation))? == Some(id) {
         changes.remove(&tables.current, key::conversation(conversation));
     }
-    forget(tables, changes, &session);
+    changes.remove(&tables.sessions, key::id(id));
+    changes.remove(&tables.sessions_of, key::session_of(session.conversation, id));
     Ok(Deleted::Done)
-}
-
-fn forget(tables: &Tables<'_>, changes: &mut Changes<'_>, session: &Session) {
-    changes.remove(&tables.sessions, key::id(session.id));
-    changes.remove(&tables.sessions_of, key::session_of(session.conversation, session.id));
 }

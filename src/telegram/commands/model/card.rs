@@ -4,12 +4,14 @@ use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, page_of, pager};
 use super::list::{ChatModels, Served, is_missing};
 use crate::domain::chat::ChatConfig;
+use crate::domain::conversation::Session;
 use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
+use crate::ids::SessionId;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
-use crate::telegram::callback::{Data, Model, ModelKey, Page, Retry, Short, TurnTag};
+use crate::telegram::callback::{Data, Model, ModelKey, Page, Retry, Sessions, Short, TurnTag};
 use crate::telegram::send::Button;
 
 /// What a model is chosen for.
@@ -19,6 +21,8 @@ pub(in super::super) enum Purpose {
     Chat,
     /// It is asked what a turn was asked, this once.
     Again(TurnTag),
+    /// It answers in this session alone from now on.
+    Session(SessionId),
 }
 
 impl Purpose {
@@ -26,6 +30,7 @@ impl Purpose {
         let data: Data = match self {
             Self::Chat => Model::Set(ModelKey::of(model)).into(),
             Self::Again(turn) => Retry::With(turn.clone(), ModelKey::of(model)).into(),
+            Self::Session(session) => Sessions::Set(*session, ModelKey::of(model)).into(),
         };
         Button::new(label, data)
     }
@@ -36,25 +41,9 @@ impl ChatModels {
     pub(in super::super) async fn card(&self, asker: &Asker, purpose: &Purpose) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let models = &self.ledger.models;
         let is_chats = *purpose == Purpose::Chat;
         let served = self.served_by_all().await;
-        let now = self.of(&config);
-        let mut named = models.named();
-        if !named.contains(&now) {
-            named.push(now.clone());
-        }
-        let row = |model: &ModelName| {
-            let mark = if is_missing(&served, model) {
-                "⚠️ "
-            } else if *model == now && is_chats {
-                "✓ "
-            } else {
-                ""
-            };
-            vec![purpose.button(format!("{mark}{}", self.priced(model)), model)]
-        };
-        let rows: Vec<Vec<Button>> = named.iter().map(row).collect();
+        let rows = self.choices(purpose, &served, &self.of(&config));
         let more = served.iter().filter(|_| asker.standing == Standing::Owner && is_chats);
         let more = more.filter(|(_, served)| served.as_ref().is_ok_and(|served| !served.is_empty()));
         let label = |provider: &str| fill(&texts.model_more, &[("provider", provider)]);
@@ -68,6 +57,45 @@ impl ChatModels {
             .rows(rows)
             .rows(more.map(|button| vec![button]))
             .row(writing.into_iter().chain(clear).collect()))
+    }
+
+    /// The models to choose from for a session alone.
+    pub(in super::super) async fn session_card(
+        &self,
+        asker: &Asker,
+        session: &Session,
+    ) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let now = session.model.clone().unwrap_or_else(|| self.of(&config));
+        let rows = self.choices(&Purpose::Session(session.id), &self.served_by_all().await, &now);
+        let clear =
+            session.model.as_ref().map(|_| Button::new(&texts.model_default, Sessions::Clear(session.id)));
+        let back = Button::new(&texts.button_back, Sessions::Open(session.id));
+        let of_model = if session.model.is_some() { &texts.session_model_own } else { &texts.session_model };
+        let body =
+            format!("{}\n{}", fill(of_model, &[("model", &now.to_string())]), texts.session_model_usage);
+        Ok(Card::titled(&texts.model_title, body).rows(rows).row(clear.into_iter().chain([back]).collect()))
+    }
+
+    /// A row for each model that the settings of the bot name, and for the one that answers now.
+    fn choices(&self, purpose: &Purpose, served: &Served, now: &ModelName) -> Vec<Vec<Button>> {
+        let mut named = self.ledger.models.named();
+        if !named.contains(now) {
+            named.push(now.clone());
+        }
+        let is_lasting = !matches!(purpose, Purpose::Again(_));
+        let row = |model: &ModelName| {
+            let mark = if is_missing(served, model) {
+                "⚠️ "
+            } else if model == now && is_lasting {
+                "✓ "
+            } else {
+                ""
+            };
+            vec![purpose.button(format!("{mark}{}", self.priced(model)), model)]
+        };
+        named.iter().map(row).collect()
     }
 
     /// How the model of the chat writes, and what can be said of it.

@@ -1,0 +1,97 @@
+//! A new name for a session: asked for by a message that is replied to. Which session it is about stands in the record of
+//! that message, so that a reply still counts after a restart.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::cards::Cards;
+use super::super::command::Pressed;
+use super::super::handles::Handles;
+use super::card::View;
+use crate::domain::conversation::Session;
+use crate::domain::delivery::Author;
+use crate::domain::message::Inbound;
+use crate::domain::session::{SessionChange, SessionName};
+use crate::ids::SessionId;
+use crate::policy::access::Standing;
+use crate::prompts::texts::fill;
+use crate::store::{OutboxStore, SessionStore, StoreError};
+use crate::telegram::callback::Sessions;
+use crate::telegram::send::{Button, Outgoing};
+
+/// Asks for the new name of a session.
+pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &View<'_>, session: &Session) -> Pressed {
+    let texts = view.texts;
+    let name = session.name.as_ref().map_or(&texts.session_unnamed, |name| &name.text);
+    let words = fill(&texts.session_ask_name, &[("name", name)]);
+    // In a group only whoever is named is offered the field for a reply.
+    let username = asker.speaker.username.as_ref().filter(|_| asker.place.is_group());
+    let words = username.map_or(words.clone(), |username| format!("@{username} {words}"));
+    let message = Outgoing {
+        asks: Some(texts.session_name_hint.clone()),
+        author: Author::Rename(session.id),
+        ..Card::text(words).outgoing()
+    };
+    let sent = cards.sender.send(&asker.place, &message, &CancellationToken::new()).await;
+    if let Err(unsent) = &sent {
+        tracing::warn!(chat = %asker.place.chat, ?unsent, "a new name could not be asked for");
+    }
+    Pressed::Shown { toast: sent.is_err().then(|| texts.error_internal.clone()), card: None }
+}
+
+/// Takes new names of sessions out of replies. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Renames {
+    cards: Cards,
+    outbox: Arc<dyn OutboxStore>,
+    sessions: Arc<dyn SessionStore>,
+}
+
+impl Renames {
+    /// Works on these handles.
+    #[must_use]
+    pub fn new(handles: &Handles) -> Self {
+        Self { cards: handles.cards.clone(), outbox: handles.store.clone(), sessions: handles.store.clone() }
+    }
+
+    /// The session that a message gives a name to, as a reply to the question for it; `None` for any other message.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn meant(&self, part: &Inbound) -> Result<Option<SessionId>, StoreError> {
+        let is_plain = part.reply_to_bot && part.forwarded_from.is_none() && !part.text.trim().is_empty();
+        let replied = part.quotes.as_ref().filter(|_| is_plain).and_then(|quoted| quoted.message);
+        let Some(message) = replied else { return Ok(None) };
+        match self.outbox.author(part.place.chat, message).await? {
+            Some(Author::Rename(session)) => Ok(Some(session)),
+            Some(Author::Figaro | Author::Model) | None => Ok(None),
+        }
+    }
+
+    /// Gives a session of this conversation the name that a message says, and says so.
+    pub async fn name(&self, session: SessionId, part: &Inbound, standing: Standing) -> Card {
+        let asker = Asker::new(part, standing);
+        self.named(session, part, &asker).await.unwrap_or_else(|error| self.cards.failed(&asker, &error))
+    }
+
+    async fn named(&self, session: SessionId, part: &Inbound, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
+            return Ok(Card::text(&texts.admin_only));
+        }
+        let known = self.sessions.session_by_id(session).await?;
+        let is_here = known.is_some_and(|known| known.conversation == asker.place.conversation());
+        let Some(name) = SessionName::by_person(&part.text).filter(|_| is_here) else {
+            return Ok(Card::text(&texts.gone));
+        };
+        let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
+        if self.sessions.change_session(session, change).await?.is_none() {
+            return Ok(Card::text(&texts.gone));
+        }
+        let open = Button::new(&texts.sessions_title, Sessions::Open(session));
+        Ok(Card::text(fill(&texts.session_named, &[("name", &name.text)])).row(vec![open]))
+    }
+}

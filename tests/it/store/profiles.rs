@@ -1,0 +1,58 @@
+//! The profiles of people.
+
+use chrono_tz::Tz;
+use figaro::domain::chat::{ChatKind, Place};
+use figaro::domain::message::Speaker;
+use figaro::domain::profile::{Role, Seen, WishesPatch};
+use figaro::ids::{ChatId, UserId};
+
+use super::{Backend, at};
+
+/// Somebody who asks at a time.
+pub(super) fn seen(name: &str, seconds: i64) -> Seen {
+    let speaker = Speaker { user: UserId::telegram(4), name: name.to_owned(), username: Some("ann".into()) };
+    Seen { speaker, language: Some("de".into()), role: Role::Member, at: at(seconds) }
+}
+
+fn place(chat: ChatId, kind: ChatKind) -> Place {
+    Place { chat, kind, title: None, topic: None }
+}
+
+pub(super) async fn a_profile_is_kept_and_forgotten(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let user = UserId::telegram(4);
+    assert_eq!(store.profile(&user).await.unwrap(), None);
+    store.see(&seen("Ann", 0)).await.unwrap();
+    store.see(&seen("Ann", 60)).await.unwrap();
+    let store = backend.reopen(store).await;
+    let known = store.profile(&user).await.unwrap().unwrap();
+    assert_eq!((known.first_seen, known.last_seen), (at(0), at(0)), "a minute is not written down");
+    assert_eq!((known.names.shown.as_str(), known.language.as_deref()), ("Ann", Some("de")));
+    let later = store.see(&Seen { language: None, ..seen("Ann Lee", 7200) }).await.unwrap();
+    assert_eq!((later.first_seen, later.last_seen), (at(0), at(7200)));
+    assert_eq!((later.names.shown.as_str(), later.language.as_deref()), ("Ann Lee", Some("de")));
+    assert!(store.forget_profile(&user).await.unwrap());
+    assert!(!store.forget_profile(&user).await.unwrap());
+    let store = backend.reopen(store).await;
+    assert_eq!(store.profile(&user).await.unwrap(), None);
+}
+
+pub(super) async fn what_a_person_asked_for_is_kept_by_chat(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let user = UserId::telegram(4);
+    let wish = WishesPatch {
+        called: Some(Some("Annie".to_owned())),
+        timezone: Some(Some(Tz::America__New_York)),
+        language: None,
+    };
+    assert_eq!(store.wish(&user, ChatId(4), wish.clone()).await.unwrap(), None, "nobody knows them");
+    store.see(&seen("Ann", 0)).await.unwrap();
+    store.wish(&user, ChatId(4), wish).await.unwrap().unwrap();
+    store.see(&seen("Ann Lee", 1)).await.unwrap();
+    let store = backend.reopen(store).await;
+    let known = store.profile(&user).await.unwrap().unwrap();
+    let private = known.wishes_in(&place(ChatId(4), ChatKind::Private));
+    assert_eq!(private.called.as_deref(), Some("Annie"));
+    assert_eq!(private.timezone, Some(Tz::America__New_York));
+    assert_eq!(known.wishes_in(&place(ChatId(-5), ChatKind::Group)), Default::default());
+}
