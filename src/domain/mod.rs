@@ -11,6 +11,7 @@ pub mod language;
 pub mod message;
 pub mod model;
 pub mod note;
+pub mod persona;
 pub mod schedule;
 pub mod source;
 pub mod task;

@@ -10,6 +10,7 @@ pub mod engine;
 mod error;
 mod health;
 pub mod kv;
+mod personas;
 mod tasks;
 mod zone;
 
@@ -37,6 +38,7 @@ use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, Se
 pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use health::StoreHealth;
+pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
@@ -269,8 +271,8 @@ pub trait SettingsStore: Debug + Send + Sync {
         run: RunId,
         now: DateTime<Utc>,
     ) -> Result<Option<(ConfigChange, Vec<Setting>)>>;
-    /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, sessions,
-    /// background, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
+    /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, personas,
+    /// sessions, background, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
     /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be
     /// called again, and moves then what has come to the old id since.
     async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()>;
@@ -310,6 +312,7 @@ pub trait Store:
     + ParkedStore
     + OutboxStore
     + NoteStore
+    + PersonaStore
     + SettingsStore
     + UsageStore
     + TaskStore

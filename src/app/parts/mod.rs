@@ -34,7 +34,7 @@ use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{
-    AccessRequests, CardKeeper, Cards, CommandTable, Handles, RestingTasks, TaskCards, Zones,
+    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Personas, RestingTasks, TaskCards, Zones,
 };
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
@@ -52,7 +52,7 @@ use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
-use crate::turn::prepare::{Agents, Loader, Preparer};
+use crate::turn::prepare::{Agents, Loader, PersonaLoader, Preparer};
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
@@ -119,6 +119,7 @@ pub(super) async fn build(
         commands: commands.clone(),
         requests: AccessRequests::new(&handles),
         zones: Zones::new(&handles),
+        personas: Personas::new(&handles),
         resting: RestingTasks::new(&handles),
         owners: owners.clone(),
         odd_kinds: Mutex::default(),
@@ -310,6 +311,7 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
             tools: agents(&base.prompts, &tools),
             all_tools: tools,
         },
+        personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
         models: ledger.models.clone(),
         locales: base.languages.locales.clone(),
         max_passes: limits.max_passes,

@@ -19,6 +19,7 @@ mod merged;
 mod notes;
 mod outbox;
 mod parked;
+mod personas;
 mod records;
 mod settings;
 mod snapshot;

@@ -7,6 +7,7 @@
 
 mod access;
 mod chat;
+mod persona;
 mod question;
 mod settings;
 mod tasks;
@@ -19,6 +20,7 @@ use std::str::FromStr;
 
 pub use access::{Admit, Decision};
 pub use chat::{Help, Notes, Start, Status, Usage};
+pub use persona::Persona;
 pub use question::Choose;
 pub use settings::{Choice, Config, Field, Model, Undo, Zone};
 pub use tasks::{TaskPress, TaskVerb, Tasks};

@@ -16,6 +16,7 @@ use crate::policy::access::{Admins, Standing, may_change};
 use crate::prompts::texts::Texts;
 use crate::store::StoreError;
 use crate::telegram::api::{AnswerCallbackQuery, GetChat};
+use crate::telegram::markup::Formatted;
 use crate::telegram::send::{Outgoing, Sender, Unsent};
 use crate::telemetry::vitals::Vitals;
 use crate::text::one_line;
@@ -72,6 +73,18 @@ impl Cards {
     /// Shows a card that nobody waits for, once no answer waits. `false` if the bot stops meanwhile.
     pub async fn notify(&self, asker: &Asker, card: Card) -> bool {
         self.send(asker, card, Urgency::Notice).await
+    }
+
+    /// Asks somebody for words: the field of a reply opens for them, with a hint in it. Gives the message that asks, to
+    /// which they reply; `None` if it could not be sent.
+    pub async fn ask(&self, asker: &Asker, words: &str, hint: &str) -> Option<MessageId> {
+        let Asker { place, speaker, .. } = asker;
+        // In a group the field of a reply opens for whoever is named.
+        let name = speaker.username.as_deref().filter(|_| place.is_group());
+        let text = name.map_or(words.to_owned(), |name| format!("@{name} {words}"));
+        let content = Formatted { text, entities: Vec::new() };
+        let asks = Some(hint.to_owned()).filter(|_| !place.is_group() || name.is_some());
+        self.deliver(place, &Outgoing { content, asks, ..Outgoing::default() }).await.ok()
     }
 
     async fn send(&self, asker: &Asker, card: Card, urgency: Urgency) -> bool {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use serde::Deserialize;
 
 use self::fate::{Arrival, Fate};
-use super::commands::{AccessRequests, Asker, Card, CommandTable, Outcome, RestingTasks, Zones};
+use super::commands::{AccessRequests, Asker, Card, CommandTable, Outcome, Personas, RestingTasks, Zones};
 use super::inbound::{self, CommandLine, Me, Target};
 use super::newest::Newest;
 use super::views::{MessageView, StoppedView, UpdateView};
@@ -65,6 +65,8 @@ pub struct Router {
     pub requests: AccessRequests,
     /// What answers the question where a chat is.
     pub zones: Zones,
+    /// What takes the words of personas that it asked for.
+    pub personas: Personas,
     /// Tasks of chats that the bot is put out of.
     pub resting: RestingTasks,
     /// Who is told of updates that cannot be dealt with.
@@ -297,6 +299,11 @@ impl Router {
         standing: Standing,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
+        if let Some(card) = self.personas.answered(&part, standing).await? {
+            let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
+            self.background.spawn("answer", async move { this.show(id, &asker, card).await });
+            return Ok(Fate::Pending);
+        }
         // What was asked of somebody is not refused for want of room, nor by a setting.
         if let Some(run) = self.parked.answered_by(&part).await
             && let Some(conversation) = self.parked.answer(run, &part).await?

@@ -11,6 +11,7 @@ use super::super::report::Reporter;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::{HISTORY_MESSAGES, TakenUp};
 use super::super::window::{BotName, Material, Window, build};
+use super::persona::Spoken;
 use super::pictures;
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
@@ -75,6 +76,8 @@ pub(super) struct Chosen<'a> {
     pub(super) model: &'a ModelName,
     /// The agent that answers; `None` for Figaro itself.
     pub(super) agent: Option<&'a Agent>,
+    /// How the bot speaks in the chat.
+    pub(super) persona: &'a Spoken,
 }
 
 impl Loader {
@@ -117,6 +120,8 @@ impl Loader {
         let material = Material {
             bot: &self.bot,
             agent: chosen.agent.map(|agent| agent.instructions.as_str()),
+            persona: chosen.persona.words.as_ref(),
+            language: chosen.config.language.as_deref().or(chosen.persona.language.as_deref()),
             place,
             config: chosen.config,
             default_zone: self.default_zone,

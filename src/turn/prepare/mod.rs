@@ -2,6 +2,7 @@
 
 mod agent;
 mod load;
+mod persona;
 mod pictures;
 mod readable;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 pub use self::agent::Agents;
 use self::load::Chosen;
 pub use self::load::Loader;
+pub use self::persona::PersonaLoader;
 use self::readable::unreadable;
 use super::control::Control;
 use super::error::TurnError;
@@ -19,6 +21,7 @@ use super::reply::Reply;
 use super::report::Reporter;
 use super::run::{Answer, Run};
 use super::taken_up::TakenUp;
+use crate::domain::agent::Agent;
 use crate::domain::generation::Generation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::model::ModelName;
@@ -42,6 +45,8 @@ pub struct Preparer {
     pub settings: Arc<dyn SettingsStore>,
     /// The agents and their tools.
     pub agents: Agents,
+    /// The personas of chats.
+    pub personas: PersonaLoader,
     /// The models and what they can do.
     pub models: Arc<Models>,
     /// The texts for people, by language.
@@ -80,6 +85,12 @@ pub(super) struct Prepared {
     pub(super) setup: Setup,
 }
 
+/// How the model is to write: as the chat has set, else as its persona says, else as the agent does.
+fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
+    let of_agent = agent.map(|agent| agent.settings).unwrap_or_default();
+    Generation::nearest(of_chat.into_iter().chain([of_agent]))
+}
+
 impl Preparer {
     /// What is to be executed for a question; where nothing is, how the turn ends.
     pub(super) async fn prepare(
@@ -107,9 +118,11 @@ impl Preparer {
             let is_meant = question.parts.iter().any(Inbound::is_addressed);
             return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
         }
+        let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
+        let chosen = Chosen { config: &config, model: &model, agent: part.agent, persona: &persona };
         let loaded = self
             .loader
-            .load(turn, question, &taken_up, &Chosen { config: &config, model: &model, agent: part.agent })
+            .load(turn, question, &taken_up, &chosen)
             .await
             .map_err(failed)?;
         let (earlier, has_keys) = (loaded.window.earlier, loaded.window.has_keys);
@@ -146,7 +159,7 @@ impl Preparer {
                 true => Arc::new(part.tools.looking_up()),
                 false => part.tools,
             },
-            settings: config.settings.or(part.agent.map(|agent| agent.settings).unwrap_or_default()),
+            settings: settings([config.settings, persona.settings], part.agent),
             instructions: loaded.window.instructions,
             control: control.clone(),
         };

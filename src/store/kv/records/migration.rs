@@ -21,6 +21,7 @@ pub(in crate::store::kv) fn migrate(
     move_settings(tables, changes, from, to)?;
     move_config_changes(tables, changes, from, to)?;
     move_notes(tables, changes, from, to)?;
+    move_personas(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
     spending::migrate(tables, changes, from, to)?;
@@ -71,6 +72,26 @@ fn move_notes(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: 
             changes.put(&tables.notes, key::note(to, note.id), &note)?;
         }
         changes.remove(&tables.notes, old);
+    }
+    Ok(())
+}
+
+/// All personas move, since the settings may name any of them. The messages that asked for words stay behind: nobody replies
+/// to them in the new chat.
+fn move_personas(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.personas.scan(&key::chat(from))? {
+        let (old, mut persona) = item?;
+        persona.chat = to;
+        changes.put(&tables.personas, key::persona(to, persona.id), &persona)?;
+        changes.remove(&tables.personas, old);
+    }
+    for item in tables.persona_questions.scan(&key::chat(from))? {
+        changes.remove(&tables.persona_questions, item?.0);
     }
     Ok(())
 }
