@@ -35,7 +35,9 @@ impl Folder {
         read: impl Fn(&str, &str) -> Result<T, Vec<String>>,
     ) -> Result<BTreeMap<String, T>, Vec<String>> {
         let mut files: BTreeMap<String, Result<String, String>> = BTreeMap::new();
-        files.extend(self.embedded.iter().map(|(name, text)| (format!("{name}.yaml"), Ok((*text).to_owned()))));
+        files.extend(
+            self.embedded.iter().map(|(name, text)| (format!("{name}.yaml"), Ok((*text).to_owned()))),
+        );
         let folder = prompts.map(|prompts| prompts.join(self.name));
         if let Some(folder) = &folder {
             let own = self.own(folder);
@@ -96,13 +98,18 @@ pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Vec<String>> {
 
 /// The words of an error and, where they name an unknown field and those there are, the one of these that is like it.
 fn suggesting(error: String) -> String {
-    let mut quoted = error.split('`').skip(1).step_by(2);
-    let unknown = quoted.next().filter(|_| error.contains("unknown field"));
-    let meant = unknown.and_then(|unknown| nearest(unknown, quoted, |known| known.len().div_ceil(3)));
-    match meant {
+    match meant(&error) {
         Some(meant) => format!("{error}: did you mean {meant}?"),
         None => error,
     }
+}
+
+/// The field that is meant by one that is not known, as in ``unknown field `tite`, expected one of name, title at line 2``.
+fn meant(error: &str) -> Option<&str> {
+    let (unknown, known) = error.split_once("unknown field `")?.1.split_once("`, expected ")?;
+    let known = known.split_once(" at line ").map_or(known, |(known, _)| known);
+    let known = known.trim_start_matches("one of ").split([',', ' ', '`']).filter(|known| !known.is_empty());
+    nearest(unknown, known, |known| known.len().div_ceil(3))
 }
 
 /// What is wrong with a name in a file of this name.

@@ -28,6 +28,9 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("tail.md", include_str!("../../prompts/tail.md")),
 ];
 
+/// The folder of an owner's own prompts, in the folder that the bot is started in.
+pub const OWN_FOLDER: &str = "prompts";
+
 /// The compiled templates of prompts, the agents and the personas. Read once at the start.
 #[derive(Debug)]
 pub struct Prompts {

@@ -132,10 +132,133 @@ impl<'de> Visitor<'de> for Read {
                 of_others.push((*known, words));
             } else {
                 let known = others.join(", ");
-                return Err(A::Error::custom(format!("there are no texts in `{tag}`, only in {first}, {known}")));
+                return Err(A::Error::custom(format!(
+                    "there are no texts in `{tag}`, only in {first}, {known}"
+                )));
             }
         }
-        let of_first = of_first.ok_or_else(|| A::Error::custom(format!("the words in `{first}` are missing")))?;
+        let of_first =
+            of_first.ok_or_else(|| A::Error::custom(format!("the words in `{first}` are missing")))?;
         Ok(Words(ByLanguage::new((first, of_first), of_others)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::prompts::{Prompts, SystemView};
+    use crate::text::estimate_tokens;
+
+    /// The most tokens that a persona of ours adds to the system prompt.
+    const MAX_TOKENS: usize = 120;
+
+    const GOOD: &str = "name: pirate
+title: {en: Pirate, pt: Pirata}
+description: talks like a pirate
+prompt: |
+  Talk like a pirate.
+  Keep the facts right.
+language: English
+settings:
+  temperature: 1.2
+  max_tokens: 300
+";
+
+    /// A folder of prompts with these files of personas.
+    fn folder(files: &[(&str, &str)]) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("personas")).unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join("personas").join(name), text).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn a_folder_adds_personas_and_replaces_those_built_in() {
+        let tutor = "name: tutor\ntitle: Teacher\ndescription: teaches\nprompt: Teach.";
+        let personas = load(Some(folder(&[("pirate.yaml", GOOD), ("tutor.yaml", tutor)]).path())).unwrap();
+        let names: Vec<&str> = personas.keys().map(String::as_str).collect();
+        assert_eq!(names, ["coach", "engineer", "pirate", "translator", "tutor"]);
+        let pirate = Persona {
+            name: "pirate".into(),
+            title: ByLanguage::new(("en", "Pirate".into()), vec![("pt", "Pirata".into())]),
+            description: ByLanguage::new(("en", "talks like a pirate".into()), vec![]),
+            prompt: "Talk like a pirate.\nKeep the facts right.".into(),
+            language: Some("English".into()),
+            settings: Generation { temperature: Some(1.2), max_tokens: Some(300), ..Generation::default() },
+        };
+        assert_eq!(personas["pirate"], pirate);
+        assert_eq!(personas["tutor"].prompt, "Teach.");
+        assert_eq!(personas["tutor"].title.of(Some("pt-BR")), "Teacher");
+    }
+
+    #[test]
+    fn a_persona_of_ours_is_short_and_in_every_language() {
+        let prompts = Prompts::load(None).unwrap();
+        let tokens = |persona: Option<String>| {
+            let view = SystemView { bot_name: "Figaro".into(), persona, ..SystemView::default() };
+            estimate_tokens(&prompts.system(&view).unwrap())
+        };
+        let plain = tokens(None);
+        let (first, others) = Locales::tags();
+        for persona in prompts.personas() {
+            let more = tokens(Some(persona.prompt.clone())) - plain;
+            println!("{}: {more} tokens", persona.name);
+            assert!(more <= MAX_TOKENS, "{}: {more}", persona.name);
+            for words in [&persona.title, &persona.description] {
+                let tags: Vec<&str> = words.all().map(|(tag, _)| tag).collect();
+                assert_eq!(tags, [vec![first], others.clone()].concat(), "{}", persona.name);
+            }
+        }
+        assert_eq!(prompts.personas().count(), 4);
+    }
+
+    #[test]
+    fn whatever_is_wrong_with_a_file_is_told_with_its_line() {
+        let long = format!("prompt: {}", "a".repeat(MAX_SETTING_CHARS + 1));
+        let cases = [
+            ("title:", "tite:", "unknown field `tite`", "did you mean title?"),
+            ("temperature", "temprature", "unknown field `temprature`", "did you mean temperature?"),
+            (
+                "temperature: 1.2",
+                "temperature: 2.5",
+                "settings: temperature is 2.5, and takes 0 to 2",
+                "line 9",
+            ),
+            ("temperature: 1.2", "temperature: warm", "line 9", ""),
+            ("description: talks like a pirate\n", "", "missing field `description`", ""),
+            ("name: pirate", "name: corsair", "name is corsair, so the file is to be corsair.yaml", ""),
+            ("pt: Pirata", "xx: Pirata", "there are no texts in `xx`, only in en, pt", "line 2"),
+            ("en: Pirate, ", "", "the words in `en` are missing", "line 2"),
+            ("{en: Pirate, pt: Pirata}", "[a]", "words, or words by language", "line 2"),
+            ("{en: Pirate, pt: Pirata}", "''", "title is empty", ""),
+            (
+                "prompt: |\n  Talk like a pirate.\n  Keep the facts right.",
+                &long,
+                "prompt has 2001 characters",
+                "at most 2000",
+            ),
+            ("name: pirate", "name: pirate\nname: pirate", "duplicate", "line 2"),
+        ];
+        for (there, instead, fault, more) in cases {
+            let text = GOOD.replacen(there, instead, 1);
+            assert_ne!(text, GOOD);
+            let faults = load(Some(folder(&[("pirate.yaml", &text)]).path())).unwrap_err();
+            assert_eq!(faults.len(), 1, "{faults:?}");
+            assert!(faults[0].starts_with("prompts/personas/pirate.yaml: "), "{faults:?}");
+            assert!(faults[0].contains(fault) && faults[0].contains(more), "{fault}, {more}: {faults:?}");
+            assert_eq!(faults[0].lines().count(), 1, "{faults:?}");
+        }
+        for name in RESERVED_NAMES {
+            let (file, text) =
+                (format!("{name}.yaml"), GOOD.replace("name: pirate", &format!("name: {name}")));
+            let faults = load(Some(folder(&[(&file, &text)]).path())).unwrap_err();
+            assert!(faults[0].contains("means something else behind /persona"), "{faults:?}");
+        }
     }
 }

@@ -24,8 +24,8 @@ use crate::ledger::{Ledger, LedgerParts};
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
-use crate::prompts::Prompts;
 use crate::prompts::texts::Locales;
+use crate::prompts::{OWN_FOLDER, Prompts};
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::retention::Retention;
@@ -192,7 +192,7 @@ fn retention(base: &Base<'_>) -> Retention {
 
 async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> Result<Base<'a>, Refusal> {
     let refuse = |words: String| Refusal(words);
-    let prompts = Arc::new(Prompts::load(Some(Path::new("prompts"))).map_err(refuse)?);
+    let prompts = Arc::new(Prompts::load(Some(Path::new(OWN_FOLDER))).map_err(refuse)?);
     let locales = Arc::new(Locales::load().map_err(refuse)?);
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(refuse)?;

@@ -120,11 +120,7 @@ impl Preparer {
         }
         let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
         let chosen = Chosen { config: &config, model: &model, agent: part.agent, persona: &persona };
-        let loaded = self
-            .loader
-            .load(turn, question, &taken_up, &chosen)
-            .await
-            .map_err(failed)?;
+        let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (earlier, has_keys) = (loaded.window.earlier, loaded.window.has_keys);
         // What nothing looks up has no key.
         let keys = earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();

@@ -112,10 +112,12 @@ impl Personas {
             }
             Entry::Own(persona) => format!("• {}: {}", persona.name, texts.persona_own),
         });
-        let parts = [now, agent, Some(lines.collect::<Vec<_>>().join("\n")), Some(texts.persona_usage.clone())];
+        let parts =
+            [now, agent, Some(lines.collect::<Vec<_>>().join("\n")), Some(texts.persona_usage.clone())];
         let body: Vec<String> = parts.into_iter().flatten().collect();
         let rows = shown.iter().map(|entry| {
-            let mark = if config.persona.as_ref().is_some_and(|choice| entry.is(choice)) { "✓ " } else { "" };
+            let mark =
+                if config.persona.as_ref().is_some_and(|choice| entry.is(choice)) { "✓ " } else { "" };
             let choose = Button::new(format!("{mark}{}", entry.title(language)), entry.press(number(page)));
             match entry {
                 Entry::File(_) => vec![choose],

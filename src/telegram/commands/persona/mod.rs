@@ -154,7 +154,7 @@ impl Personas {
     async fn press_clear(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if self.settings.chat_config(asker.place.chat).await?.persona.is_none() {
-            return Ok(Pressed::both(&texts.persona_no_choice, self.list(asker, page).await?));
+            return Ok(Pressed::toast(&texts.persona_no_choice));
         }
         self.set(asker, None).await?;
         Ok(Pressed::both(&texts.config_saved, self.list(asker, page).await?))
@@ -174,7 +174,8 @@ fn unknown(texts: &Texts, entries: &[Entry<'_>], name: &str, asker: &Asker) -> C
         .iter()
         .flat_map(|entry| entry.names().into_iter().map(move |name| (name.to_lowercase(), entry)))
         .collect();
-    let meant = nearest(&wanted, names.iter().map(|(name, _)| name.as_str()), |known| known.len().div_ceil(3));
+    let meant =
+        nearest(&wanted, names.iter().map(|(name, _)| name.as_str()), |known| known.len().div_ceil(3));
     let entry = names.iter().find(|(name, _)| Some(name.as_str()) == meant).map(|(_, entry)| *entry);
     match entry {
         Some(entry) => {

@@ -112,12 +112,7 @@ impl Personas {
         self.ask(asker, &fill(&texts.persona_ask_edit, &[("persona", &own.name)]), Some(id)).await
     }
 
-    async fn ask(
-        &self,
-        asker: &Asker,
-        words: &str,
-        about: Option<PersonaId>,
-    ) -> Result<Pressed, StoreError> {
+    async fn ask(&self, asker: &Asker, words: &str, about: Option<PersonaId>) -> Result<Pressed, StoreError> {
         let (texts, now) = (self.cards.texts(asker), self.cards.now());
         if let Some(message) = self.cards.ask(asker, words, &texts.persona_ask_hint).await {
             let question = PersonaQuestion { about, asked_at: now };
@@ -127,12 +122,7 @@ impl Personas {
     }
 
     /// Shows a persona of the chat's own, with what can be done to it.
-    pub(super) async fn open(
-        &self,
-        asker: &Asker,
-        id: PersonaId,
-        page: Page,
-    ) -> Result<Pressed, StoreError> {
+    pub(super) async fn open(&self, asker: &Asker, id: PersonaId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(own) = self.own(asker, id).await? else { return self.gone(asker, page).await };
         let change = vec![
