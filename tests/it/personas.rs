@@ -3,7 +3,6 @@
 
 use std::fs;
 
-use chrono::Utc;
 use figaro::domain::persona::{MAX_OWN_PERSONAS, OwnPersona};
 use figaro::ids::{ChatId, PersonaId, UserId};
 use figaro::store::{PersonaStore, PersonaToSave};
@@ -11,7 +10,7 @@ use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Say, Standing, View};
 use serde_json::{Value, json};
 
-use super::task_tools::{LEAP, calls, find_and_call, recurring, says};
+use super::task_tools::{LEAP, calls, find_and_call, now, recurring, says};
 use crate::check::{refused, words};
 use crate::support::scene::{labels, number, text};
 use crate::support::{ANN, BOB, World};
@@ -185,6 +184,8 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
     assert_eq!(text(&told), "“TUTOR” is taken. Please choose another name.");
     let told = world.replied(ANN, &question, "new\nTeach.").await;
     assert_eq!(text(&told), "“new” is taken. Please choose another name.");
+    // A card whose update is not settled yet is shown once more after a kill.
+    world.caught_up().await;
     bot.kill();
     let bot = world.start().await;
     let before = world.model.requests().len();
@@ -193,6 +194,7 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
     bot.kill();
     let bot = world.start().await;
     assert_eq!(world.model.requests().len(), before, "the words were no question");
+    world.caught_up().await;
     let request = world.request(ANN, ANN, "as a pirate").await;
     insta::assert_snapshot!("a_persona_of_a_chat", behind(&request, &plain));
 
@@ -244,7 +246,7 @@ async fn own_personas_are_written_behind_the_command_twenty_a_chat() {
             name: format!("Number {number}"),
             prompt: "Count.".into(),
             author: UserId::telegram(ANN),
-            created_at: Utc::now(),
+            created_at: now(),
         };
         kept.save_persona(PersonaToSave { persona, question: None, changes: false }).await.unwrap();
     }
