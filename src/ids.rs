@@ -96,6 +96,8 @@ ulid_id! {
     DeliveryId,
     /// A note.
     NoteId,
+    /// A persona that somebody wrote for a chat.
+    PersonaId,
     /// A scheduled prompt.
     TaskId,
     /// Tokens and money set aside for a model call under way.

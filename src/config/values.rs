@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use strsim::osa_distance;
-
 use super::env_file::EnvFile;
 use super::variables::Variables;
+use crate::text::nearest;
 
 /// Variables that programs share and that this one, or what it is made of, reads beside those of the settings.
 const SHARED: [&str; 10] = [
@@ -78,8 +77,7 @@ impl std::fmt::Debug for Values {
 fn meant(name: &str, variables: &Variables, bound: impl Fn(&str) -> usize) -> Option<&'static str> {
     let upper = name.to_ascii_uppercase();
     let near = variables.iter().filter(|known| !known.unlike.contains(&name));
-    let near = near.map(|known| (osa_distance(&upper, known.name), known.name));
-    near.filter(|(distance, known)| *distance <= bound(known)).min().map(|(_, known)| known)
+    nearest(&upper, near.map(|known| known.name), bound)
 }
 
 #[cfg(test)]

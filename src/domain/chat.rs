@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::generation::Generation;
 use super::model::ModelName;
+use super::persona::PersonaChoice;
 use crate::ids::{ChatId, TopicId};
 
 /// A chat and a forum topic of it, as a message in it describes them.
@@ -103,6 +104,8 @@ pub struct ChatConfig {
     pub answer_when: AnswerWhen,
     /// The agent that answers here, by its name; one that is not there any more does not count.
     pub agent: Option<String>,
+    /// How the bot speaks here; a persona that is not there any more does not count.
+    pub persona: Option<PersonaChoice>,
     /// The model that answers in this chat, if not the bot's default.
     pub model: Option<ModelName>,
     /// The parameters that are sent to the model.
@@ -126,6 +129,8 @@ pub struct ConfigPatch {
     pub answer_when: Option<AnswerWhen>,
     /// The agent that answers here. Only people change it: it may be what keeps a model from tools.
     pub agent: Option<Option<String>>,
+    /// How the bot speaks here. Only people choose it; a reset clears it, and can be undone.
+    pub persona: Option<Option<PersonaChoice>>,
     /// The model that answers in this chat, if not the bot's default.
     pub model: Option<Option<ModelName>>,
     /// All parameters that are sent to the model, in place of those that are set.
@@ -138,8 +143,8 @@ pub struct ConfigPatch {
 }
 
 impl ConfigPatch {
-    /// The change that clears everything that a model may change, and the chat's model and its parameters. The agent and the
-    /// time of the question about the zone stay.
+    /// The change that clears everything that a model may change, and the chat's persona, its model and the model's
+    /// parameters. The agent and the time of the question about the zone stay.
     #[must_use]
     pub fn reset() -> Self {
         Self {
@@ -149,6 +154,7 @@ impl ConfigPatch {
             timezone: Some(None),
             answer_when: Some(AnswerWhen::default()),
             agent: None,
+            persona: Some(None),
             model: Some(None),
             settings: Some(Generation::default()),
             setting: None,
@@ -164,6 +170,7 @@ impl ConfigPatch {
         set(&mut config.timezone, self.timezone);
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.agent, self.agent);
+        set(&mut config.persona, self.persona);
         set(&mut config.model, self.model);
         set(&mut config.settings, self.settings);
         config.zone_asked = self.zone_asked.or(config.zone_asked);

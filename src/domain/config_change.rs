@@ -21,6 +21,8 @@ pub enum Setting {
     Tone,
     /// The IANA time zone.
     Zone,
+    /// How the bot speaks.
+    Persona,
     /// When to answer in a group.
     Answers,
     /// The model that answers.
@@ -31,10 +33,11 @@ pub enum Setting {
 
 impl Setting {
     /// All of them, in the order in which people see them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Language,
         Self::Tone,
         Self::Instructions,
+        Self::Persona,
         Self::Answers,
         Self::Zone,
         Self::Model,
@@ -49,6 +52,7 @@ impl Setting {
             Self::Language => one.language != other.language,
             Self::Tone => one.personality != other.personality,
             Self::Zone => one.timezone != other.timezone,
+            Self::Persona => one.persona != other.persona,
             Self::Answers => one.answer_when != other.answer_when,
             Self::Model => one.model != other.model,
             Self::Writing => one.settings != other.settings,
@@ -62,6 +66,7 @@ impl Setting {
             Self::Language => to.language.clone_from(&from.language),
             Self::Tone => to.personality.clone_from(&from.personality),
             Self::Zone => to.timezone = from.timezone,
+            Self::Persona => to.persona.clone_from(&from.persona),
             Self::Answers => to.answer_when = from.answer_when,
             Self::Model => to.model.clone_from(&from.model),
             Self::Writing => to.settings = from.settings,

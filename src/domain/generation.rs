@@ -166,6 +166,12 @@ impl Generation {
         }
     }
 
+    /// Of several settings, the nearest first, each where it says something and no nearer one does.
+    #[must_use]
+    pub fn nearest(settings: impl IntoIterator<Item = Self>) -> Self {
+        settings.into_iter().fold(Self::default(), Self::or)
+    }
+
     /// The names of those that are set, of these.
     #[must_use]
     pub fn set_among(&self, names: &[&'static str]) -> Vec<&'static str> {
@@ -205,6 +211,37 @@ mod tests {
         for (at, (change, wanted)) in cases.into_iter().enumerate() {
             assert_eq!(with(change).as_deref(), wanted, "case {at}");
         }
+    }
+
+    /// Request, chat, persona, agent: whichever of them say something, the first of those counts. Each of the seven settings
+    /// is looked at by itself.
+    #[test]
+    fn of_several_settings_the_nearest_counts() {
+        let all = |value: u32| Generation {
+            temperature: Some(f64::from(value)),
+            max_tokens: Some(value),
+            top_p: Some(f64::from(value)),
+            frequency_penalty: Some(f64::from(value)),
+            presence_penalty: Some(f64::from(value)),
+            repeat_penalty: Some(f64::from(value)),
+            output_format: Some(if value == 1 { OutputFormat::Text } else { OutputFormat::Json }),
+        };
+        let [request, chat, persona, agent] = [1, 2, 3, 4].map(all);
+        let none = Generation::default();
+        let cases = [
+            ([request, chat, persona, agent], request),
+            ([none, chat, persona, agent], chat),
+            ([none, none, persona, agent], persona),
+            ([none, none, none, agent], agent),
+            ([none; 4], none),
+            ([request, none, none, agent], request),
+        ];
+        for (at, (settings, wanted)) in cases.into_iter().enumerate() {
+            assert_eq!(Generation::nearest(settings), wanted, "case {at}");
+        }
+        let warm = Generation { temperature: Some(0.5), ..none };
+        let mixed = Generation::nearest([warm, persona]);
+        assert_eq!(mixed, Generation { temperature: Some(0.5), ..persona });
     }
 
     #[test]

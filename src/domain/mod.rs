@@ -12,6 +12,7 @@ pub mod language;
 pub mod message;
 pub mod model;
 pub mod note;
+pub mod persona;
 pub mod profile;
 pub mod schedule;
 pub mod session;

@@ -2,21 +2,22 @@
 //! instructions. Read by [`super::Prompts::load`].
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::files::{Folder, name_faults, parse};
 use crate::domain::agent::Agent;
 use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
 
-/// The most bytes of a name: the button that chooses an agent carries it.
-const MAX_NAME: usize = 40;
-/// Name and text of each agent that is built in.
-const EMBEDDED: [(&str, &str); 1] = [("scheduled", include_str!("../../prompts/agents/scheduled.yaml"))];
+/// The files of agents.
+const FOLDER: Folder = Folder {
+    name: "agents",
+    what: "an agent",
+    embedded: &[("scheduled", include_str!("../../prompts/agents/scheduled.yaml"))],
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,53 +58,11 @@ struct Named {
 /// # Errors
 /// Everything that is wrong with any file, each with the file's name.
 pub(super) fn load(folder: Option<&Path>) -> Result<BTreeMap<String, Agent>, Vec<String>> {
-    let mut files: BTreeMap<String, Result<String, String>> =
-        EMBEDDED.map(|(name, text)| (format!("{name}.yaml"), Ok(text.to_owned()))).into();
-    let folder = folder.map(|folder| folder.join("agents"));
-    if let Some(folder) = &folder {
-        files.extend(own(folder).map_err(|fault| vec![format!("{}: {fault}", folder.display())])?);
-    }
-    let (mut agents, mut faults) = (BTreeMap::new(), Vec::new());
-    for (file, text) in files {
-        match text.map_err(|fault| vec![fault]).and_then(|text| read(&file, &text)) {
-            Ok(agent) => drop(agents.insert(agent.name.clone(), agent)),
-            Err(wrong) => {
-                faults.extend(wrong.into_iter().map(|fault| format!("prompts/agents/{file}: {fault}")));
-            }
-        }
-    }
-    if faults.is_empty() { Ok(agents) } else { Err(faults) }
-}
-
-/// Name and text of each agent's file in a folder, which need not exist.
-fn own(folder: &Path) -> std::io::Result<Vec<(String, Result<String, String>)>> {
-    let entries = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // What editors and systems leave beside files begins with a dot.
-        if name.starts_with('.') {
-            continue;
-        }
-        match path.extension().and_then(OsStr::to_str) {
-            Some("yaml") => {
-                let text = std::fs::read_to_string(&path);
-                files.push((name, text.map_err(|error| format!("cannot be read: {error}"))));
-            }
-            Some("yml") => files.push((name, Err("the file of an agent ends in .yaml".to_owned()))),
-            _ => {}
-        }
-    }
-    Ok(files)
+    FOLDER.load(folder, read)
 }
 
 fn read(file: &str, text: &str) -> Result<Agent, Vec<String>> {
-    let read: File =
-        serde_saphyr::from_str(text).map_err(|error| vec![error.without_snippet().to_string()])?;
+    let read: File = parse(text)?;
     let mut faults = shape_faults(&read);
     let Extra { name, version, tools, model, settings, .. } = read.json_schema_extra;
     faults.extend(name_faults(&name, file));
@@ -144,18 +103,6 @@ fn shape_faults(file: &File) -> Vec<String> {
         ),
     ];
     rules.into_iter().filter(|(is_wrong, _)| *is_wrong).map(|(_, fault)| fault.to_owned()).collect()
-}
-
-fn name_faults(name: &str, file: &str) -> Option<String> {
-    if name.len() > MAX_NAME {
-        return Some(format!("name takes at most {MAX_NAME} characters"));
-    }
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
-    if name.is_empty() || !name.chars().all(fits) {
-        return Some(format!("name is `{name}`, and takes lower-case letters, digits, _ and -"));
-    }
-    let wanted = format!("{name}.yaml");
-    (wanted != file).then(|| format!("name is {name}, so the file is to be {wanted}"))
 }
 
 fn tool_faults(tools: &[Named]) -> Vec<String> {

@@ -1,9 +1,11 @@
-//! The prompts: templates in `prompts/` and agents in `prompts/agents/`, embedded so that the bot needs no files beside
-//! it; a folder `prompts/` with a file of the same name wins. Used by `context`; the texts for people by whoever writes
+//! The prompts: templates in `prompts/`, agents in `prompts/agents/` and personas in `prompts/personas/`, embedded so that
+//! the bot needs no files beside it; a folder `prompts/` with a file of the same name wins. Used by `context`; the texts for people by whoever writes
 //! to a chat.
 
 mod agents;
 pub mod fence;
+mod files;
+mod personas;
 pub mod texts;
 
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use serde::Serialize;
 
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
+use crate::domain::persona::{Persona, PersonaChoice};
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
@@ -27,11 +30,15 @@ const TEMPLATES: [(&str, &str); 6] = [
     ("naming.md", include_str!("../../prompts/naming.md")),
 ];
 
-/// The compiled templates of prompts, and the agents. Read once at the start.
+/// The folder of an owner's own prompts, in the folder that the bot is started in.
+pub const OWN_FOLDER: &str = "prompts";
+
+/// The compiled templates of prompts, the agents and the personas. Read once at the start.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
     agents: BTreeMap<String, Agent>,
+    personas: BTreeMap<String, Persona>,
 }
 
 /// What `system.md` is rendered from.
@@ -43,6 +50,10 @@ pub struct SystemView {
     pub bot_username: String,
     /// The instructions of the agent that answers; `None` for Figaro itself.
     pub agent: Option<String>,
+    /// The instructions of the persona that was chosen, if it is one of a file: its words are trusted.
+    pub persona: Option<String>,
+    /// The same if somebody in the chat wrote it: its words rank below the rules.
+    pub own_persona: Option<String>,
     /// The instructions that the chat has set; `None` for none.
     pub custom_prompt: Option<String>,
     /// The language to answer in, in free words; `None` for that of each message.
@@ -205,18 +216,16 @@ pub struct NamingView {
 }
 
 impl Prompts {
-    /// Compiles the templates and reads the agents, those of the folder before the embedded ones.
+    /// Compiles the templates and reads the agents and personas, those of the folder before the embedded ones.
     ///
     /// # Errors
-    /// Every template that cannot be read or does not compile, with its line, and everything that is wrong with an
-    /// agent's file; a line each.
+    /// Every template that cannot be read or does not compile, with its line, and everything that is wrong with the file
+    /// of an agent or a persona; a line each.
     pub fn load(folder: Option<&Path>) -> Result<Self, String> {
         let (templates, mut faults) = compile(folder);
-        let agents = agents::load(folder).unwrap_or_else(|wrong| {
-            faults.extend(wrong);
-            BTreeMap::new()
-        });
-        if faults.is_empty() { Ok(Self { templates, agents }) } else { Err(faults.join("\n")) }
+        let agents = or_faults(agents::load(folder), &mut faults);
+        let personas = or_faults(personas::load(folder), &mut faults);
+        if faults.is_empty() { Ok(Self { templates, agents, personas }) } else { Err(faults.join("\n")) }
     }
 
     /// The agent with this name; `None` where no file defines it.
@@ -240,6 +249,20 @@ impl Prompts {
     /// All agents, by name.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.agents.values()
+    }
+
+    /// All personas of files, by name.
+    pub fn personas(&self) -> impl Iterator<Item = &Persona> {
+        self.personas.values()
+    }
+
+    /// The persona of a file that a chat has chosen, if it is there.
+    #[must_use]
+    pub fn chosen_persona(&self, config: &ChatConfig) -> Option<&Persona> {
+        match config.persona.as_ref()? {
+            PersonaChoice::File(name) => self.personas.get(name),
+            PersonaChoice::Own { .. } => None,
+        }
     }
 
     /// Renders the system prompt.
@@ -286,6 +309,17 @@ impl Prompts {
         let rendered = self.templates.get_template(name).and_then(|template| template.render(Serde(view)));
         rendered.map(|text| text.trim().to_owned()).map_err(|error| format!("prompts/{name}: {error:#}"))
     }
+}
+
+/// What was read, or nothing and what is wrong with it.
+fn or_faults<T>(
+    read: Result<BTreeMap<String, T>, Vec<String>>,
+    faults: &mut Vec<String>,
+) -> BTreeMap<String, T> {
+    read.unwrap_or_else(|wrong| {
+        faults.extend(wrong);
+        BTreeMap::new()
+    })
 }
 
 /// Compiles the templates. Returns them with a line for each that cannot be read or does not compile.

@@ -20,6 +20,13 @@ const FILES: [(&str, &str); 2] = [
 pub type Locales = ByLanguage<Texts>;
 
 impl Locales {
+    /// The IETF tags of the languages there are texts in: the one that serves everybody else, and the others.
+    #[must_use]
+    pub fn tags() -> (&'static str, Vec<&'static str>) {
+        let [(first, _), others @ ..] = FILES;
+        (first, others.into_iter().map(|(tag, _)| tag).collect())
+    }
+
     /// Reads the embedded files.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ mod error;
 mod health;
 pub mod kv;
 mod memory;
+mod personas;
 mod profiles;
 mod sessions;
 mod tasks;
@@ -41,6 +42,7 @@ pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use health::StoreHealth;
 pub use memory::{Imported, MemoryStore, SessionEnd};
+pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use profiles::ProfileStore;
 pub use sessions::{Deleted, Outline, SessionStore};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
@@ -275,7 +277,7 @@ pub trait SettingsStore: Debug + Send + Sync {
         run: RunId,
         now: DateTime<Utc>,
     ) -> Result<Option<(ConfigChange, Vec<Setting>)>>;
-    /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, sessions,
+    /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, personas, sessions,
     /// background, what people asked for in it, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
     /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be
     /// called again, and moves then what has come to the old id since.
@@ -318,6 +320,7 @@ pub trait Store:
     + ParkedStore
     + OutboxStore
     + NoteStore
+    + PersonaStore
     + SettingsStore
     + UsageStore
     + TaskStore

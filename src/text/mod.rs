@@ -5,6 +5,8 @@ mod tokens;
 
 pub use tokens::{estimate_tokens, most_tokens};
 
+use strsim::osa_distance;
+
 /// Length in UTF-16 code units, the unit of all Telegram limits and entity offsets.
 #[must_use]
 pub fn utf16_len(text: &str) -> usize {
@@ -22,6 +24,18 @@ pub fn utf16_prefix(text: &str, limit: usize) -> &str {
         }
     }
     text
+}
+
+/// The word of those known that is the nearest to this one, if it is within the number of typing errors that `bound` allows
+/// for it. Of equally near ones the first in the alphabet.
+#[must_use]
+pub fn nearest<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    bound: impl Fn(&str) -> usize,
+) -> Option<&'a str> {
+    let near = known.into_iter().map(|known| (osa_distance(word, known), known));
+    near.filter(|(distance, known)| *distance <= bound(known)).min().map(|(_, known)| known)
 }
 
 /// One line of at most `limit` characters, with `…` where something was cut.

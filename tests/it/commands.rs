@@ -62,8 +62,8 @@ async fn commands_are_registered_in_each_language() {
     assert_eq!(
         names(&lists.0),
         [
-            "start", "help", "new", "sessions", "retry", "stop", "notes", "tasks", "model", "config",
-            "timezone", "usage", "status"
+            "start", "help", "new", "sessions", "retry", "stop", "notes", "tasks", "model", "persona",
+            "config", "timezone", "usage", "status"
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));
@@ -230,7 +230,7 @@ async fn settings_are_changed_and_cleared_by_buttons() {
     });
     join_all(trying).await;
     let card = world.told(ANN, ANN, "/config").await;
-    assert_eq!(labels(&card), ["Language", "Tone", "Instructions", "Time zone", "Model"]);
+    assert_eq!(labels(&card), ["Language", "Tone", "Instructions", "Persona", "Time zone", "Model"]);
     world.press(ANN, &card, "Instructions").await;
     let asked = world.shows(ANN, number(&card["message_id"]), "Now: none").await;
     assert_eq!(labels(&asked), ["Clear", "‹ Back"]);

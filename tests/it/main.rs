@@ -40,6 +40,7 @@ mod own_providers;
 mod parking;
 mod parking_ends;
 mod parts;
+mod personas;
 mod pictures;
 mod policy;
 mod ports;

@@ -6,6 +6,8 @@ mod model;
 mod store;
 mod telegram;
 
+use std::path::Path;
+
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 
@@ -19,6 +21,7 @@ use super::start_log;
 use super::terminal::{all_said, say};
 use crate::config::{ModelChoice, Settings, Values};
 use crate::policy::budget::Caps;
+use crate::prompts::{OWN_FOLDER, Prompts};
 use crate::provider::Providers;
 use crate::provider::price::Prices;
 
@@ -57,6 +60,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
 /// What is looked at, in the order in which it is told.
 fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Finding>> {
     let mut probes = vec![store::probe(settings).boxed(), telegram::probe(settings).boxed()];
+    probes.extend(prompts().into_iter().map(|finding| std::future::ready(finding).boxed()));
     match http_client(&settings.model.proxies) {
         Ok(http) => probes.extend(
             choices(settings).map(|choice| model::probe(settings, providers, choice, http.clone()).boxed()),
@@ -66,6 +70,12 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
         }
     }
     probes
+}
+
+/// What is wrong with the owner's own prompts, agents and personas, a finding each.
+fn prompts() -> Vec<Finding> {
+    let faults = Prompts::load(Some(Path::new(OWN_FOLDER))).err().unwrap_or_default();
+    faults.lines().map(|fault| Finding::new("prompts", Err(fault.to_owned()))).collect()
 }
 
 /// Every model that may have to answer.

@@ -25,8 +25,8 @@ use crate::memory::Chats;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
-use crate::prompts::Prompts;
 use crate::prompts::texts::Locales;
+use crate::prompts::{OWN_FOLDER, Prompts};
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::retention::Retention;
@@ -35,7 +35,8 @@ use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{
-    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Renames, RestingTasks, TaskCards, Zones,
+    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Personas, Renames, RestingTasks, TaskCards,
+    Zones,
 };
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
@@ -55,7 +56,7 @@ use crate::turn::execute::calls::Caller;
 use crate::turn::naming::Namer;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
-use crate::turn::prepare::{Agents, Contexts, Loader, Preparer};
+use crate::turn::prepare::{Agents, Contexts, Loader, PersonaLoader, Preparer};
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
@@ -125,6 +126,7 @@ pub(super) async fn build(
         zones: Zones::new(&handles),
         renames: Renames::new(&handles),
         sessions: base.store.clone(),
+        personas: Personas::new(&handles),
         resting: RestingTasks::new(&handles),
         owners: owners.clone(),
         odd_kinds: Mutex::default(),
@@ -197,7 +199,7 @@ fn retention(base: &Base<'_>) -> Retention {
 
 async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> Result<Base<'a>, Refusal> {
     let refuse = |words: String| Refusal(words);
-    let prompts = Arc::new(Prompts::load(Some(Path::new("prompts"))).map_err(refuse)?);
+    let prompts = Arc::new(Prompts::load(Some(Path::new(OWN_FOLDER))).map_err(refuse)?);
     let locales = Arc::new(Locales::load().map_err(refuse)?);
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(refuse)?;
@@ -338,6 +340,7 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
             tools: agents(&base.prompts, &tools),
             all_tools: tools,
         },
+        personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
         models: ledger.models.clone(),
         locales: base.languages.locales.clone(),
         max_passes: limits.max_passes,

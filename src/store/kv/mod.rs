@@ -20,6 +20,7 @@ mod merged;
 mod notes;
 mod outbox;
 mod parked;
+mod personas;
 mod profiles;
 mod records;
 mod sessions;

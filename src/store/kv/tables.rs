@@ -13,6 +13,7 @@ use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
+use crate::domain::persona::{OwnPersona, PersonaQuestion};
 use crate::domain::profile::UserProfile;
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
@@ -62,6 +63,10 @@ pub(super) struct Tables<'a> {
     pub(super) own_by_time: Table<'a, ()>,
     /// Notes by chat and id.
     pub(super) notes: Table<'a, Note>,
+    /// Personas of chats' own, by chat and id.
+    pub(super) personas: Table<'a, OwnPersona>,
+    /// Messages that ask for the words of a persona, by chat and message.
+    pub(super) persona_questions: Table<'a, PersonaQuestion>,
     /// Settings by chat.
     pub(super) chats: Table<'a, ChatConfig>,
     /// What the model changed of settings, by turn.
@@ -126,7 +131,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 36] = [
+pub(super) const NAMES: [&str; 38] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -146,6 +151,8 @@ pub(super) const NAMES: [&str; 36] = [
     "own",
     "own_by_time",
     "notes",
+    "personas",
+    "persona_questions",
     "chats",
     "config_changes",
     "access",
@@ -189,6 +196,8 @@ impl<'a> Tables<'a> {
             own: Table::new("own", snapshot),
             own_by_time: Table::new("own_by_time", snapshot),
             notes: Table::new("notes", snapshot),
+            personas: Table::new("personas", snapshot),
+            persona_questions: Table::new("persona_questions", snapshot),
             chats: Table::new("chats", snapshot),
             config_changes: Table::new("config_changes", snapshot),
             access: Table::new("access", snapshot),

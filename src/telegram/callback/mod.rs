@@ -7,6 +7,7 @@
 
 mod access;
 mod chat;
+mod persona;
 mod question;
 mod sessions;
 mod settings;
@@ -20,6 +21,7 @@ use std::str::FromStr;
 
 pub use access::{Admit, Decision};
 pub use chat::{Help, Notes, Start, Status, Usage};
+pub use persona::Persona;
 pub use question::Choose;
 pub use sessions::Sessions;
 pub use settings::{Choice, Config, Field, Model, Undo, Zone};

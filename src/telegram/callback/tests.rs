@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::task::IfMissed;
-use crate::ids::{NoteId, RunId, SessionId, TaskId};
+use crate::ids::{NoteId, PersonaId, RunId, SessionId, TaskId};
 
 fn returns<F: Family + Clone + PartialEq + Debug>(value: &F) -> Result<(), TestCaseError> {
     let data = Data::from(value.clone());
@@ -115,6 +115,16 @@ proptest! {
     }
 
     #[test]
+    fn personas_return(name in "[a-z0-9_-]{1,40}", page in any::<Page>()) {
+        let (own, file) = (PersonaId::new(), Persona::File(Short::new(&name).unwrap(), page));
+        let shown = [Persona::List(page), file, Persona::Own(own, page), Persona::Clear(page), Persona::Open(own, page)];
+        let changing = [Persona::New, Persona::Edit(own), Persona::Drop(own, page), Persona::Delete(own, page)];
+        for press in shown.into_iter().chain(changing) {
+            returns(&press)?;
+        }
+    }
+
+    #[test]
     fn tasks_return(verb in verb(), page in prop::option::of(any::<Page>()), list in any::<Page>(), again in any::<bool>()) {
         let one = TaskPress { verb, task: TaskId::new(), page };
         for press in [Tasks::One(one), Tasks::List(list), Tasks::Back(again)] {
@@ -123,13 +133,14 @@ proptest! {
     }
 
     #[test]
-    fn what_no_button_says_is_gone(data in "(start|help|admit|notes|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
+    fn what_no_button_says_is_gone(data in "(start|help|admit|notes|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
         // It is read without a panic; what is read is what is written.
         for written in [
             data.parse::<Start>().map(|press| press.to_string()),
             data.parse::<Admit>().map(|press| press.to_string()),
             data.parse::<Help>().map(|press| press.to_string()),
             data.parse::<Notes>().map(|press| press.to_string()),
+            data.parse::<Persona>().map(|press| press.to_string()),
             data.parse::<Config>().map(|press| press.to_string()),
             data.parse::<Zone>().map(|press| press.to_string()),
             data.parse::<Model>().map(|press| press.to_string()),

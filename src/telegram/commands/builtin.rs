@@ -10,6 +10,7 @@ use super::help::Help;
 use super::model::Model;
 use super::new::NewSession;
 use super::notes::Notes;
+use super::persona::Persona;
 use super::retry::Retry;
 use super::sessions::Sessions;
 use super::start::Start;
@@ -32,6 +33,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Notes::new(handles)),
         Arc::new(Tasks::new(handles)),
         Arc::new(Model::new(handles)),
+        Arc::new(Persona::new(handles)),
         Arc::new(Config::new(handles)),
         Arc::new(Timezone::new(handles)),
         Arc::new(Usage::new(handles)),

@@ -17,6 +17,7 @@ use crate::prompts::texts::Texts;
 use crate::store::StoreError;
 use crate::telegram::api::{AnswerCallbackQuery, GetChat};
 use crate::telegram::markup::File;
+use crate::telegram::markup::Formatted;
 use crate::telegram::send::{Outgoing, Sender, Unsent};
 use crate::telemetry::vitals::Vitals;
 use crate::text::one_line;
@@ -79,6 +80,18 @@ impl Cards {
     pub async fn send_file(&self, asker: &Asker, file: File) -> bool {
         let message = Outgoing { file: Some(file), urgency: urgency(asker), ..Outgoing::default() };
         self.deliver(&asker.place, &message).await.is_ok()
+    }
+
+    /// Asks somebody for words: the field of a reply opens for them, with a hint in it. Gives the message that asks, to
+    /// which they reply; `None` if it could not be sent.
+    pub async fn ask(&self, asker: &Asker, words: &str, hint: &str) -> Option<MessageId> {
+        let Asker { place, speaker, .. } = asker;
+        // In a group the field of a reply opens for whoever is named.
+        let name = speaker.username.as_deref().filter(|_| place.is_group());
+        let text = name.map_or(words.to_owned(), |name| format!("@{name} {words}"));
+        let content = Formatted { text, entities: Vec::new() };
+        let asks = Some(hint.to_owned()).filter(|_| !place.is_group() || name.is_some());
+        self.deliver(place, &Outgoing { content, asks, ..Outgoing::default() }).await.ok()
     }
 
     async fn send(&self, asker: &Asker, card: Card, urgency: Urgency) -> bool {

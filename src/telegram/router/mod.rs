@@ -14,7 +14,9 @@ use std::sync::{Arc, Mutex};
 use serde::Deserialize;
 
 use self::fate::{Arrival, Fate};
-use super::commands::{AccessRequests, Asker, Card, CommandTable, Outcome, Renames, RestingTasks, Zones};
+use super::commands::{
+    AccessRequests, Asker, Card, CommandTable, Outcome, Personas, Renames, RestingTasks, Zones,
+};
 use super::inbound::{self, CommandLine, Me, Target};
 use super::newest::Newest;
 use super::views::{MessageView, StoppedView, UpdateView};
@@ -71,6 +73,8 @@ pub struct Router {
     pub renames: Renames,
     /// The sessions and the topics that they are in.
     pub sessions: Arc<dyn SessionStore>,
+    /// What takes the words of personas that it asked for.
+    pub personas: Personas,
     /// Tasks of chats that the bot is put out of.
     pub resting: RestingTasks,
     /// Who is told of updates that cannot be dealt with.
@@ -304,6 +308,11 @@ impl Router {
         standing: Standing,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
+        if let Some(card) = self.personas.answered(&part, standing).await? {
+            let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
+            self.background.spawn("answer", async move { this.show(id, &asker, card).await });
+            return Ok(Fate::Pending);
+        }
         // What was asked of somebody is not refused for want of room, nor by a setting.
         if let Some(run) = self.parked.answered_by(&part).await
             && let Some(conversation) = self.parked.answer(run, &part).await?

@@ -12,6 +12,7 @@ use super::super::run::{CallResult, InHand};
 use super::super::taken_up::{HISTORY_MESSAGES, TakenUp};
 use super::super::window::{BotName, Material, Room, Window, build};
 use super::context::{Asking, Contexts};
+use super::persona::Spoken;
 use super::pictures;
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
@@ -80,6 +81,8 @@ pub(super) struct Chosen<'a> {
     pub(super) agent: Option<&'a Agent>,
     /// Whoever asks; `None` where their message says all.
     pub(super) person: Option<&'a PersonView>,
+    /// How the bot speaks in the chat.
+    pub(super) persona: &'a Spoken,
 }
 
 impl Loader {
@@ -138,6 +141,8 @@ impl Loader {
         let material = Material {
             bot: &self.bot,
             agent: chosen.agent.map(|agent| agent.instructions.as_str()),
+            persona: chosen.persona.words.as_ref(),
+            language: chosen.config.language.as_deref().or(chosen.persona.language.as_deref()),
             place,
             config: chosen.config,
             default_zone: self.default_zone,

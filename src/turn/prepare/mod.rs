@@ -4,6 +4,7 @@ mod agent;
 mod context;
 mod load;
 mod person;
+mod persona;
 mod pictures;
 mod readable;
 
@@ -13,6 +14,7 @@ pub use self::agent::Agents;
 pub use self::context::{Asking, Contexts};
 use self::load::Chosen;
 pub use self::load::Loader;
+pub use self::persona::PersonaLoader;
 use self::readable::unreadable;
 use super::control::Control;
 use super::error::TurnError;
@@ -22,6 +24,7 @@ use super::reply::Reply;
 use super::report::Reporter;
 use super::run::{Answer, Run};
 use super::taken_up::TakenUp;
+use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::Session;
 use crate::domain::generation::Generation;
@@ -52,6 +55,8 @@ pub struct Preparer {
     pub profiles: Arc<dyn ProfileStore>,
     /// The agents and their tools.
     pub agents: Agents,
+    /// The personas of chats.
+    pub personas: PersonaLoader,
     /// The models and what they can do.
     pub models: Arc<Models>,
     /// The texts for people, by language.
@@ -90,6 +95,12 @@ pub(super) struct Prepared {
     pub(super) setup: Setup,
 }
 
+/// How the model is to write: as the chat has set, else as its persona says, else as the agent does.
+fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
+    let of_agent = agent.map(|agent| agent.settings).unwrap_or_default();
+    Generation::nearest(of_chat.into_iter().chain([of_agent]))
+}
+
 impl Preparer {
     /// What is to be executed for a question; where nothing is, how the turn ends.
     pub(super) async fn prepare(
@@ -114,7 +125,14 @@ impl Preparer {
         }
         let zone = self.loader.default_zone;
         let person = person::asker(&*self.profiles, question, &config, zone, &self.reporter).await;
-        let chosen = Chosen { config: &config, model: &model, agent: part.agent, person: person.as_ref() };
+        let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
+        let chosen = Chosen {
+            config: &config,
+            model: &model,
+            agent: part.agent,
+            person: person.as_ref(),
+            persona: &persona,
+        };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (earlier, has_keys) = (loaded.window.earlier, loaded.window.has_keys);
         // What nothing looks up has no key.
@@ -150,7 +168,7 @@ impl Preparer {
                 true => Arc::new(part.tools.looking_up()),
                 false => part.tools,
             },
-            settings: config.settings.or(part.agent.map(|agent| agent.settings).unwrap_or_default()),
+            settings: settings([config.settings, persona.settings], part.agent),
             instructions: loaded.window.instructions,
             control: control.clone(),
         };

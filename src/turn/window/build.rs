@@ -12,6 +12,7 @@ use crate::domain::chat::{ChatConfig, Place};
 use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
+use crate::domain::persona::PersonaWords;
 use crate::ids::MessageId;
 use crate::prompts::{BackgroundView, MessageView, PersonView, Prompts, QuoteView, SystemView, TailView};
 use crate::provider::{Image, Item};
@@ -40,6 +41,10 @@ pub struct Material<'a> {
     pub bot: &'a BotName,
     /// The instructions of the agent that runs, if it is one.
     pub agent: Option<&'a str>,
+    /// What the persona of the chat says, if it has chosen one; where an agent runs, its instructions stand instead.
+    pub persona: Option<&'a PersonaWords>,
+    /// The language to answer in, in free words; `None` for that of each message.
+    pub language: Option<&'a str>,
     /// The chat and topic of the question.
     pub place: &'a Place,
     /// The settings of the chat.
@@ -98,12 +103,19 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Re
     items.push(Item::User { text: tail, images: asked_pictures(material) });
     let stored = Stored { place: material.place, zone, pictures: material.pictures };
     let done = items_of(material.done, &|message| stored.render(prompts, message))?;
+    let (persona, own_persona) = match material.persona.filter(|_| material.agent.is_none()) {
+        Some(PersonaWords::File(words)) => (Some(words.clone()), None),
+        Some(PersonaWords::Own(words)) => (None, Some(words.clone())),
+        None => (None, None),
+    };
     let instructions = prompts.system(&SystemView {
         bot_name: material.bot.name.clone(),
         bot_username: material.bot.username.clone(),
         agent: material.agent.map(str::to_owned),
+        persona,
+        own_persona,
         custom_prompt: material.config.custom_prompt.clone(),
-        language: material.config.language.clone(),
+        language: material.language.map(str::to_owned),
         personality: material.config.personality.clone(),
     })?;
     Ok(Window { instructions, items, done, earlier: keys, has_keys })

@@ -10,6 +10,7 @@ use crate::domain::chat::{ChatConfig, ChatKind, Place};
 use crate::domain::conversation::{Message, Role, ToolMeta};
 use crate::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use crate::domain::note::Note;
+use crate::domain::persona::PersonaWords;
 use crate::domain::tool::SideEffects;
 use crate::ids::{ChatId, MessageId, NoteId, SessionId, UpdateId, UserId};
 use crate::memory::Recalled;
@@ -144,6 +145,7 @@ fn prompt(words: &[String]) -> Vec<String> {
         personality: Some(fields.next()),
         ..ChatConfig::default()
     };
+    let persona = PersonaWords::Own(fields.next());
     let asked = Message::from_inbound(SessionId::new(), &fields.inbound(5, &place));
     let history = [asked, fields.result()].map(Arc::new);
     let background = [fields.inbound(6, &place), fields.inbound(7, &place)];
@@ -159,6 +161,8 @@ fn prompt(words: &[String]) -> Vec<String> {
     };
     let material = Material {
         bot: &bot,
+        persona: Some(&persona),
+        language: config.language.as_deref(),
         agent: None,
         place: &place,
         config: &config,

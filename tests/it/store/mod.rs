@@ -11,6 +11,7 @@ mod kill;
 mod loss;
 mod migration;
 mod outbox;
+mod personas;
 mod profiles;
 mod redb;
 mod sessions;
@@ -212,6 +213,11 @@ conformance! {
         words_outside_the_conversation_are_delivered
         own_messages_are_known_for_two_days
         a_turn_has_live_messages_until_its_delivery_ends
+    }
+    personas {
+        a_chat_has_personas_of_its_own
+        a_question_is_about_the_persona_that_its_answer_made
+        personas_move_with_their_group
     }
     settings {
         notes_come_back_oldest_first

@@ -6,7 +6,8 @@ use figaro::domain::access::{AccessChange, CodeHash, OwnerInvite};
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
 use figaro::domain::config_change::{ChangingTurn, Setting};
 use figaro::domain::generation::Generation;
-use figaro::ids::{ChatId, RunId, SessionId, UserId};
+use figaro::domain::persona::PersonaChoice;
+use figaro::ids::{ChatId, PersonaId, RunId, SessionId, UserId};
 use figaro::store::Added;
 use tokio::task::JoinSet;
 
@@ -46,6 +47,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         timezone: Some(chrono_tz::Europe::Berlin),
         answer_when: AnswerWhen::Always,
         agent: Some("tutor".into()),
+        persona: Some(PersonaChoice::Own { id: PersonaId::new(), name: "Pirate".into() }),
         model: Some("ollama:qwen3:8b".parse().unwrap()),
         settings: Generation { temperature: Some(0.5), ..Generation::default() },
         zone_asked: Some(at(7)),
@@ -57,6 +59,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         timezone: Some(config.timezone),
         answer_when: Some(config.answer_when),
         agent: Some(config.agent.clone()),
+        persona: Some(config.persona.clone()),
         model: Some(config.model.clone()),
         settings: Some(Generation::default()),
         setting: Some(("temperature".into(), Some("0.5".into()))),

@@ -21,6 +21,7 @@ pub(in crate::store::kv) fn migrate(
     move_settings(tables, changes, from, to)?;
     move_config_changes(tables, changes, from, to)?;
     move_notes(tables, changes, from, to)?;
+    move_personas(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
     // It is made anew where the chat's messages are found from now on.
@@ -79,6 +80,27 @@ fn move_notes(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: 
     Ok(())
 }
 
+/// All personas move, since the settings may name any of them. The messages that asked for words stay behind: nobody replies
+/// to them in the new chat.
+fn move_personas(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.personas.scan(&key::chat(from))? {
+        let (old, mut persona) = item?;
+        persona.chat = to;
+        changes.put(&tables.personas, key::persona(to, persona.id), &persona)?;
+        changes.remove(&tables.personas, old);
+    }
+    for item in tables.persona_questions.scan(&key::chat(from))? {
+        changes.remove(&tables.persona_questions, item?.0);
+    }
+    Ok(())
+}
+
+/// Of a chat's sessions only the current ones are found by its id; of the others each says where it took place.
 fn move_sessions(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,

@@ -40,7 +40,7 @@ pub(super) fn is_cut(config: &ChatConfig, setting: Setting) -> bool {
         Setting::Language => &config.language,
         Setting::Tone => &config.personality,
         Setting::Instructions => &config.custom_prompt,
-        Setting::Answers | Setting::Zone | Setting::Model | Setting::Writing => &None,
+        Setting::Persona | Setting::Answers | Setting::Zone | Setting::Model | Setting::Writing => &None,
     };
     text.as_deref().is_some_and(|text| one_line(text, VALUE_CHARS) != text)
 }

@@ -17,6 +17,7 @@ use super::cards::{Cards, saved};
 use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::model::ChatModels;
+use super::persona::Personas;
 use super::zone::Zones;
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::domain::model::list;
@@ -24,7 +25,7 @@ use crate::ids::{ChatId, UserId};
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{SettingsStore, StoreError};
-use crate::telegram::callback::{Choice, Config as Press, Family, Field, Model, Undo, Zone};
+use crate::telegram::callback::{Choice, Config as Press, Family, Field, Model, Persona, Undo, Zone};
 use crate::telegram::inbound::Me;
 use crate::telegram::send::Button;
 
@@ -41,6 +42,7 @@ pub(super) struct Config {
     settings: Arc<dyn SettingsStore>,
     models: ChatModels,
     zones: Zones,
+    personas: Personas,
     undo: UndoChange,
     me: Me,
     default_zone: Tz,
@@ -92,6 +94,7 @@ impl Config {
             settings: handles.store.clone(),
             models: ChatModels::new(handles),
             zones: Zones::new(handles),
+            personas: Personas::new(handles),
             undo: UndoChange::new(handles),
             me: handles.me.clone(),
             default_zone: handles.default_zone,
@@ -105,6 +108,9 @@ impl Config {
         let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
         if name.eq_ignore_ascii_case(Zones::COMMAND) {
             return self.zones.told(asker, value).await;
+        }
+        if name.eq_ignore_ascii_case(Personas::COMMAND) {
+            return self.personas.told(asker, value).await;
         }
         let config = self.settings.chat_config(asker.place.chat).await?;
         let Some(field) = name.parse::<Field>().ok().filter(|field| self.applies(*field, asker, &config))
@@ -174,11 +180,15 @@ impl Config {
             None => fill(&texts.config_default, &[("zone", self.default_zone.name())]),
         };
         let model = self.models.of(&config);
+        let persona = self.personas.chosen(asker, &config).await?;
+        let persona = persona.as_deref().unwrap_or(&texts.config_none);
         let mut body: Vec<String> = fields().map(|field| self.line(texts, &config, field)).collect();
+        body.push(format!("{}: {persona}", texts.persona_title));
         body.push(format!("{}: {zone}", texts.config_timezone));
         body.push(format!("{}: {model}", texts.model_title));
         let mut buttons: Vec<Button> =
             fields().map(|field| Button::new(label(texts, field), Press::Ask(field))).collect();
+        buttons.push(Button::new(&texts.persona_title, Persona::List(0)));
         buttons.push(Button::new(&texts.config_timezone, Zone::Show));
         buttons.push(Button::new(&texts.model_title, Model::Show));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);

@@ -14,6 +14,7 @@ use super::super::handles::Handles;
 use super::fields;
 use crate::domain::chat::ChatConfig;
 use crate::domain::config_change::{ConfigChange, Setting};
+use crate::domain::persona::PersonaChoice;
 use crate::ids::RunId;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{SettingsStore, TaskStore, undo_change};
@@ -64,6 +65,7 @@ fn label(texts: &Texts, setting: Setting) -> &str {
         Setting::Language => fields::label(texts, Field::Language),
         Setting::Tone => fields::label(texts, Field::Tone),
         Setting::Instructions => fields::label(texts, Field::Instructions),
+        Setting::Persona => &texts.persona_title,
         Setting::Answers => fields::label(texts, Field::Answers),
         Setting::Zone => &texts.config_timezone,
         Setting::Model => &texts.model_title,
@@ -76,6 +78,10 @@ fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> S
         Setting::Language => fields::value(texts, config, Field::Language),
         Setting::Tone => fields::value(texts, config, Field::Tone),
         Setting::Instructions => fields::value(texts, config, Field::Instructions),
+        Setting::Persona => {
+            let name = config.persona.as_ref().map(PersonaChoice::name);
+            name.unwrap_or(&texts.config_none).to_owned()
+        }
         Setting::Answers => fields::value(texts, config, Field::Answers),
         Setting::Zone => match config.timezone {
             Some(zone) => zone.name().to_owned(),

@@ -113,7 +113,9 @@ impl ChatModels {
     /// How the chat's model writes where that is set, and what of it is ignored.
     fn writing_lines(&self, texts: &Texts, config: &ChatConfig) -> Vec<String> {
         let of_agent = self.prompts.chosen(config).map(|agent| agent.settings).unwrap_or_default();
-        let settings = config.settings.or(of_agent);
+        let of_persona =
+            self.prompts.chosen_persona(config).map(|persona| persona.settings).unwrap_or_default();
+        let settings = Generation::nearest([config.settings, of_persona, of_agent]);
         let set: Vec<String> =
             settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
         let set = (!set.is_empty()).then(|| fill(&texts.model_settings, &[("settings", &set.join(", "))]));

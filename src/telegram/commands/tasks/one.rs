@@ -2,7 +2,6 @@
 //! of its task changes by itself; other messages become one.
 
 use chrono::{DateTime, Utc};
-use tokio_util::sync::CancellationToken;
 
 use super::super::asker::Asker;
 use super::super::card::Card;
@@ -17,8 +16,6 @@ use crate::policy::access::{Standing, Verdict, judge, may_change};
 use crate::prompts::texts::fill;
 use crate::store::StoreError;
 use crate::telegram::callback::{TaskPress, TaskVerb};
-use crate::telegram::markup::Formatted;
-use crate::telegram::send::Outgoing;
 use crate::turn::queue::Job;
 
 /// A press of a button of a task: who, under which message, and what the button says.
@@ -137,23 +134,11 @@ impl Tasks {
         if !task.is_live() {
             return Ok(());
         }
-        let Asker { place, speaker, .. } = on.asker;
         let texts = self.cards.texts(on.asker);
         let words = fill(&texts.task_edit_help, &[("task", &task.title())]);
-        // In a group the field of a reply opens for whoever is named.
-        let name = speaker.username.as_deref().filter(|_| place.is_group());
-        let text = name.map_or(words.clone(), |name| format!("@{name} {words}"));
-        let content = Formatted { text, entities: Vec::new() };
-        let asks = Some(texts.task_edit_hint.clone()).filter(|_| !place.is_group() || name.is_some());
-        let question = Outgoing { content, asks, ..Outgoing::default() };
-        match self.cards.sender.send(place, &question, &CancellationToken::new()).await {
-            Ok(id) => {
-                let message = TaskMessage::new(place.chat, id, Shows::Question);
-                self.changes.make(task.id, TaskChange::Show(message)).await?;
-            }
-            Err(unsent) => {
-                tracing::warn!(chat = %place.chat, ?unsent, "what is to be different was not asked")
-            }
+        if let Some(id) = self.cards.ask(on.asker, &words, &texts.task_edit_hint).await {
+            let message = TaskMessage::new(on.asker.place.chat, id, Shows::Question);
+            self.changes.make(task.id, TaskChange::Show(message)).await?;
         }
         Ok(())
     }
