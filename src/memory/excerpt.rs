@@ -118,8 +118,8 @@ mod tests {
         let text =
             format!("{filler}The red bicycle is in the cellar. {filler}Its lock opens with 4711. {filler}");
         let shown = excerpt(&text, &asked("where is my bicycle"), Some(Language::English), 60);
-        assert!(shown.starts_with("… ") && shown.ends_with('…'), "{shown}");
-        assert!(shown.contains("The red bicycle is in the cellar."), "{shown}");
+        let at = shown.find("The red bicycle is in the cellar.").expect("the best sentence stays");
+        assert!(shown.ends_with('…') && shown[..at].contains('…'), "{shown}");
         assert!(estimate_tokens(&shown) <= 60, "{shown}");
     }
 
