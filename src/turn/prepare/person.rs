@@ -10,7 +10,7 @@ use crate::domain::message::Speaker;
 use crate::domain::profile::{Role, Seen, UserProfile, Wishes};
 use crate::policy::access::Standing;
 use crate::prompts::PersonView;
-use crate::store::ProfileStore;
+use crate::store::{ProfileStore, StoreError};
 
 /// Takes in that whoever asks was seen, and gives what the model is to know of them; `None` where that is nothing, or cannot
 /// be read. Words of somebody else, and the prompt of a task, are no sign of them.
@@ -29,7 +29,14 @@ pub(super) async fn asker(
         // Where the chat has set a language, that of the client is not told.
         Standing::Owner | Standing::Member => {
             let language = first.language.clone().filter(|_| config.language.is_none());
-            profiles.see(&seen(speaker, language, question.standing, now)).await.map(Some)
+            match profiles.see(&seen(speaker, language, question.standing, now)).await {
+                // The turn's own writes fail too, and are reported.
+                Err(error @ StoreError::Failed { .. }) => {
+                    tracing::warn!(%error, "that somebody was seen could not be noted");
+                    profiles.profile(&speaker.user).await
+                }
+                seen => seen.map(Some),
+            }
         }
     };
     let profile: Option<UserProfile> = reporter.or_without(loaded, "profile of the person");
