@@ -18,6 +18,8 @@ use crate::text::estimate_tokens;
 
 /// The date above the messages of a day takes about so many tokens.
 const DAY_TOKENS: usize = 9;
+/// A part of a message of fewer tokens than this says nothing.
+const MIN_EXCERPT: usize = 40;
 /// No message takes fewer.
 const MIN_TOKENS: usize = 5;
 /// Messages of at least this importance come first, whatever is asked, within a [`SHARE_OF_VITAL`] of the room.
@@ -36,6 +38,9 @@ const BEFORE_WEIGHT: f32 = 0.5;
 pub struct Question<'a> {
     /// The chat whose messages are looked through, and those of no other.
     pub chat: ChatId,
+    /// Only messages of this session, apart from vital ones: who begins another one wants to begin anew. `None` for all of the
+    /// chat.
+    pub session: Option<SessionId>,
     /// The words of the question.
     pub text: &'a str,
     /// What was said right before, for a question of few words.
@@ -97,20 +102,28 @@ impl Chats {
         let places: Vec<Place> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
         *held = Some(chat);
         drop(held);
-        self.read(&places, &asked).await
+        self.read(&places, &asked, most_of_one(question)).await
+    }
+
+    /// Whether a chat has other sessions than this in which something was said.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn has_others(&self, chat: ChatId, session: SessionId) -> Result<bool, StoreError> {
+        let ends = self.store().session_ends(chat).await?;
+        Ok(ends.iter().any(|end| end.session != session && end.next_index > 0))
     }
 
     /// Reads what was chosen. What is there no more, or is another message by now, is left out.
-    async fn read(&self, places: &[Place], asked: &Asked) -> Result<Vec<Recalled>, StoreError> {
+    async fn read(&self, places: &[Place], asked: &Asked, most: usize) -> Result<Vec<Recalled>, StoreError> {
         let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
         let terms: HashSet<Term> = asked.terms.iter().map(|one| one.term).collect();
         let found = self.store().messages_at(&keys).await?;
         let recalled = places.iter().zip(found).filter_map(|(place, message)| {
             let message = message.filter(|message| check(message.id) == place.entry.check)?;
             let whole = words_of(&message)?;
-            let is_part = estimate_tokens(&whole) > MAX_TOKENS;
-            let text =
-                if is_part { excerpt(&whole, &terms, place.entry.language, MAX_TOKENS) } else { whole };
+            let is_part = estimate_tokens(&whole) > most;
+            let text = if is_part { excerpt(&whole, &terms, place.entry.language, most) } else { whole };
             Some(Recalled { message, text, is_part, score: place.score })
         });
         Ok(recalled.collect())
@@ -173,7 +186,7 @@ fn choose(chat: &ChatIndex, question: &Question<'_>, asked: &Asked, ends: &[Sess
         }
     }
     let limit = question.tokens / MIN_TOKENS + choosing.chosen.len();
-    let ranked = index.rank(asked, limit.saturating_mul(2));
+    let ranked = index.rank(asked, question.session, limit.saturating_mul(2));
     for ranked in &ranked {
         let all = question.tokens;
         choosing.take(Chosen { at: ranked.at, score: ranked.score }, all);
@@ -181,12 +194,21 @@ fn choose(chat: &ChatIndex, question: &Question<'_>, asked: &Asked, ends: &[Sess
             break;
         }
     }
-    for at in important {
+    let is_within = |at: &usize| match (question.session, index.message(*at)) {
+        (Some(session), Some((of, _))) => of == session,
+        _ => true,
+    };
+    for at in important.into_iter().filter(is_within) {
         choosing.take(Chosen { at, score: 0.0 }, question.tokens);
     }
     let mut chosen = choosing.chosen;
     chosen.sort_by(|one, other| other.score.total_cmp(&one.score));
     chosen
+}
+
+/// How many tokens one message may take: not all there are.
+fn most_of_one(question: &Question<'_>) -> usize {
+    (question.tokens / 2).clamp(MIN_EXCERPT, MAX_TOKENS)
 }
 
 struct Choosing<'a> {
@@ -213,7 +235,8 @@ impl Choosing<'_> {
             return;
         }
         let day = entry.at.div_euclid(86_400);
-        let cost = usize::from(entry.cost) + if self.days.contains(&day) { 0 } else { DAY_TOKENS };
+        let cost = usize::from(entry.cost).min(most_of_one(self.question))
+            + if self.days.contains(&day) { 0 } else { DAY_TOKENS };
         let taken = self.question.tokens - self.left;
         if cost > self.left || taken + cost > most {
             return;

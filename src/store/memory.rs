@@ -14,7 +14,7 @@ use crate::ids::{ChatId, EntryId, SessionId};
 pub struct SessionEnd {
     /// The session.
     pub session: SessionId,
-    /// The index behind its last message.
+    /// The index behind its last message that is there to stay: what a turn in progress has stored may be taken back.
     pub next_index: u32,
 }
 

@@ -9,6 +9,7 @@ pub mod grounded;
 pub mod lookup;
 pub mod notes;
 pub mod profile;
+pub mod recall;
 mod registry;
 mod schema;
 pub mod source;

@@ -114,7 +114,9 @@ async fn what_was_found_can_be_called_until_the_session_ends() {
     world.say(ANN, ANN, "/new");
     world.caught_up().await;
     turn(&world, Vec::new(), "Nothing to do.").await;
-    assert_eq!(names(world.asked().last().unwrap()), AT_HAND, "a new session");
+    // What was said before it can be looked for.
+    let anew: Vec<&str> = AT_HAND.into_iter().chain(["lookup", "recall"]).collect();
+    assert_eq!(names(world.asked().last().unwrap()), anew, "a new session");
     let former =
         world.asked().iter().any(|request| request.body.to_string().contains("find_telegram_methods"));
     assert!(!former, "it is the name of the tool that the server has by itself");

@@ -318,16 +318,19 @@ async fn what_the_model_said_with_a_tool_is_not_said_twice() {
 async fn old_exchanges_leave_the_prompt_when_the_budget_is_full() {
     let world = World::new().await;
     world.otherwise(Reply::text("I see."));
-    let bot = world.bot().set("HISTORY_TOKENS", "1000").spawn();
+    let bot = world.bot().set("HISTORY_TOKENS", "1250").spawn();
     bot.ready().await;
     for n in 1..=5 {
         world.ask(&format!("story {n}: {}", "once upon a time ".repeat(90))).await;
     }
     world.ask("the moral?").await;
     let request = world.asks(6).await;
-    let whole = request.body["input"].to_string();
+    let (last, before) = request.input().split_last().unwrap();
+    let whole = serde_json::to_string(before).unwrap();
     let kept: Vec<usize> = (1..=5).filter(|n| whole.contains(&format!("story {n}:"))).collect();
     assert_eq!(kept, [4, 5], "the newest that fit");
+    let older = last.to_string();
+    assert!(!older.contains("story 4:") && !older.contains("story 5:"), "nothing is shown twice");
     let history: usize = request.input().iter().rev().skip(1).map(|item| item.to_string().len()).sum();
     assert!(history < 1000 * 5, "{history} characters");
     assert_eq!(

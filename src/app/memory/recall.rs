@@ -105,6 +105,7 @@ impl Asker<'_> {
         let asking = Asking {
             place: &place,
             zone: config.timezone.unwrap_or(chrono_tz::UTC),
+            session: history.last().map_or_else(SessionId::new, |last| last.session),
             history,
             pictures: &Pictures::default(),
             text: &asked.question,

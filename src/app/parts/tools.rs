@@ -14,6 +14,7 @@ use crate::tools::Registry;
 use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use crate::tools::config::ConfigTools;
 use crate::tools::grounded::Grounded;
+use crate::tools::recall::MemoryTools;
 use crate::tools::tasks::{TaskReader, TaskTools};
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
@@ -34,6 +35,11 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
         notes: base.store.clone(),
         profiles: base.store.clone(),
         conversations: base.store.clone(),
+        memory: MemoryTools {
+            chats: base.chats.clone(),
+            settings: base.store.clone(),
+            default_zone: base.settings.timezone,
+        },
         config: ConfigTools { store, tasks, admins },
         tasks: task_tools(base, ledger),
         web: Arc::new(search),

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::super::words::{Term, Weighted};
 use super::{Index, NONE, Placed, Posting};
+use crate::ids::SessionId;
 
 /// How soon a term that stands in a message again counts no more, BM25's k1.
 const SATURATION: f32 = 0.9;
@@ -72,10 +73,12 @@ struct Scores {
 }
 
 impl Index {
-    /// The `limit` messages that bear most on a question, best first. Those that nothing of it is found in or near are left out.
+    /// The `limit` messages that bear most on a question, best first, of one session or of all. Those that nothing of it is
+    /// found in or near are left out.
     #[must_use]
-    pub fn rank(&self, asked: &Asked, limit: usize) -> Vec<Ranked> {
-        if self.is_empty() || limit == 0 {
+    pub fn rank(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
+        let only = session.map(|session| self.numbers.get(&session).copied().unwrap_or(NONE));
+        if self.is_empty() || limit == 0 || only == Some(NONE) {
             return Vec::new();
         }
         let mut scores = self.scored(asked);
@@ -86,7 +89,7 @@ impl Index {
         for (at, placed) in self.messages.iter().enumerate() {
             let near = with_neighbours(&self.messages, &scores.messages, at);
             let score = near + EPISODE * scores.episodes[placed.episode as usize];
-            if score <= 0.0 {
+            if score <= 0.0 || only.is_some_and(|only| only != placed.session) {
                 continue;
             }
             let by_name = if named.as_ref().is_some_and(|named| named[at]) { 1.0 + SPEAKER } else { 1.0 };

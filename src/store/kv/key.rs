@@ -56,6 +56,11 @@ pub(super) fn chat_in(key: &[u8]) -> Option<ChatId> {
     key.first_chunk().map(|bytes| ChatId(i64::from_be_bytes(*bytes) ^ i64::MIN))
 }
 
+/// The key of the conversation that a key from [`session_of`] begins with.
+pub(super) fn conversation_in(key: &[u8]) -> &[u8] {
+    &key[..key.len().saturating_sub(ULID_CHARS)]
+}
+
 /// The session that a key from [`session_of`] ends in.
 pub(super) fn session_in(key: &[u8]) -> Option<SessionId> {
     std::str::from_utf8(key.last_chunk::<ULID_CHARS>()?).ok()?.parse().ok()

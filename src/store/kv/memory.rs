@@ -29,17 +29,21 @@ impl MemoryStore for KvStore {
 
     async fn session_ends(&self, chat: ChatId) -> Result<Vec<SessionEnd>> {
         self.read("read the sessions of a chat", move |tables| {
-            let found = tables.sessions_of.keys_of(&key::chat(chat))?;
-            let mut sessions: Vec<SessionId> = Vec::new();
-            for key in found {
-                sessions.extend(key::session_in(&key?));
+            let mut ends = Vec::new();
+            for found in tables.sessions_of.keys_of(&key::chat(chat))? {
+                let found = found?;
+                let Some(session) = key::session_in(&found) else { continue };
+                // What a turn in progress has stored may be taken back.
+                let turn = tables.turns.find(key::conversation_in(&found))?;
+                let running = turn.filter(|turn| turn.session == session).map(|turn| turn.first_index);
+                let next_index = match running {
+                    Some(first) => first,
+                    None => tables.messages.next_index(&key::id(session))?,
+                };
+                ends.push(SessionEnd { session, next_index });
             }
-            sessions.sort_unstable();
-            let end = |session| {
-                let next_index = tables.messages.next_index(&key::id(session))?;
-                Ok(SessionEnd { session, next_index })
-            };
-            sessions.into_iter().map(end).collect()
+            ends.sort_unstable_by_key(|end| end.session);
+            Ok(ends)
         })
         .await
     }

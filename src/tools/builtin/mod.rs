@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::config::ConfigTools;
+use super::recall::MemoryTools;
 use super::source::{Rare, Sources};
 use super::tasks::TaskTools;
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
-use super::{Registry, Tool, ToolSource, action, find, lookup, notes, profile, web};
+use super::{Registry, Tool, ToolSource, action, find, lookup, notes, profile, recall, web};
 use crate::store::{ConversationStore, NoteStore, ProfileStore};
 
 /// Tools and sources, until a registry is made of them.
@@ -52,6 +53,8 @@ pub struct BuiltIn {
     pub profiles: Arc<dyn ProfileStore>,
     /// The messages of sessions.
     pub conversations: Arc<dyn ConversationStore>,
+    /// What was said earlier in chats.
+    pub memory: MemoryTools,
     /// The settings of chats.
     pub config: ConfigTools,
     /// The tools for scheduled tasks.
@@ -63,7 +66,7 @@ pub struct BuiltIn {
 impl BuiltIn {
     /// Adds every built-in tool. A new one is a file in `tools/` and a line here.
     pub fn register(self, table: &mut ToolTable) {
-        let Self { notes, profiles, conversations, config, tasks, web } = self;
+        let Self { notes, profiles, conversations, memory, config, tasks, web } = self;
         table.add(notes::add(notes.clone()));
         table.add(notes::list(notes.clone()));
         table.add(notes::remove(notes.clone()));
@@ -74,6 +77,7 @@ impl BuiltIn {
         table.add(config.reset());
         table.add(web::tool(web));
         table.add(lookup::tool(conversations));
+        table.add(recall::tool(memory));
         table.add(action::tool());
         table.add(tasks.clone().schedule_tool());
         table.add(tasks.clone().list_tool());

@@ -8,14 +8,17 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::clock::Clock;
 use crate::config::{EngineKind, StoreUrl};
 use crate::domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
 use crate::ids::{BotId, ChatId, UserId};
+use crate::memory::Chats;
 use crate::policy::access::Admins;
 use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
 use crate::store::TaskLimits;
 use crate::store::kv::KvStore;
+use crate::tools::recall::MemoryTools;
 use crate::tools::source::Listed;
 use crate::tools::tasks::TaskReader;
 use crate::tools::web::{Found, SearchError};
@@ -64,7 +67,12 @@ async fn built_in() -> (ToolTable, TempDir) {
     let all = BuiltIn {
         notes: store.clone(),
         profiles: store.clone(),
-        conversations: store,
+        conversations: store.clone(),
+        memory: MemoryTools {
+            chats: Chats::new(store.clone(), Clock::system()),
+            settings: store,
+            default_zone: Tz::UTC,
+        },
         config,
         tasks,
         web: Arc::new(Nobody),

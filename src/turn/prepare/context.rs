@@ -9,6 +9,7 @@ use super::super::report::Reporter;
 use super::super::window::{Context, Older, Pictures, Room, Stored, recent};
 use crate::domain::chat::Place;
 use crate::domain::conversation::{EntryKey, Message, Role};
+use crate::ids::SessionId;
 use crate::memory::{Chats, Question};
 use crate::prompts::Prompts;
 
@@ -30,7 +31,9 @@ pub struct Asking<'a> {
     pub place: &'a Place,
     /// The zone of the chat.
     pub zone: Tz,
-    /// The session before the question, oldest first.
+    /// The session.
+    pub session: SessionId,
+    /// What was said in it before the question, oldest first.
     pub history: &'a [Arc<Message>],
     /// Pictures of messages.
     pub pictures: &'a Pictures,
@@ -49,14 +52,14 @@ impl Contexts {
     /// # Errors
     /// A prompt template of the owner's that does not render.
     pub async fn of(&self, asking: &Asking<'_>) -> Result<Context, String> {
-        let Asking { place, zone, history, pictures, room, asked_at, .. } = *asking;
+        let Asking { place, zone, session, history, pictures, room, asked_at, .. } = *asking;
         let recent = recent(&self.prompts, history, Stored { place, zone, pictures }, room, asked_at)?;
         let tokens = room.for_older(&recent, history, asked_at);
         let before = history.iter().rev().find(|message| message.role == Role::User);
-        let session = history.last().map(|last| last.session);
-        let shown = session.zip(recent.from).map(|(session, index)| EntryKey { session, index });
+        let shown = recent.from.map(|index| EntryKey { session, index });
         let question = Question {
             chat: place.chat,
+            session: Some(session),
             text: asking.text,
             before: before.map(|message| message.text.as_str()),
             asked_at,
@@ -66,6 +69,9 @@ impl Contexts {
         };
         let recalled = self.reporter.or_without(self.chats.recall(&question).await, "older messages");
         let older = Older::within(&self.prompts, recalled, zone, tokens)?;
-        Ok(Context { recent, older })
+        let is_cut = recent.from.is_some_and(|from| from > 0) || !older.messages.is_empty();
+        let has_more =
+            is_cut || self.reporter.or_without(self.chats.has_others(place.chat, session).await, "sessions");
+        Ok(Context { recent, older, has_more })
     }
 }

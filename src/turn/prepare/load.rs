@@ -127,6 +127,7 @@ impl Loader {
         let asking = Asking {
             place,
             zone,
+            session: turn.session,
             history: &history,
             pictures: &pictures,
             text: &words.join("\n"),

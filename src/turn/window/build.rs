@@ -78,7 +78,7 @@ pub struct Window {
     pub done: Vec<Item>,
     /// Of each item that is history the key.
     pub earlier: Vec<Option<EntryKey>>,
-    /// Something of the history was left out, and the key to look it up by stands in its place.
+    /// Something of the conversation was left out, and can be looked up.
     pub has_keys: bool,
 }
 
@@ -89,6 +89,8 @@ pub struct Context {
     pub recent: History,
     /// Older messages that bear on the question.
     pub older: Older,
+    /// The session has more messages than these.
+    pub has_more: bool,
 }
 
 /// Builds the window around what of the conversation so far it carries.
@@ -97,8 +99,8 @@ pub struct Context {
 /// A prompt template of the owner's that does not render.
 pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Result<Window, String> {
     let zone = material.config.timezone.unwrap_or(material.default_zone);
-    let Context { recent: History { mut items, keys, has_keys, .. }, older } = context;
-    let has_keys = has_keys || older.has_keys;
+    let Context { recent: History { mut items, keys, has_keys, .. }, older, has_more } = context;
+    let has_keys = has_keys || has_more || older.has_keys;
     let tail = tail(prompts, material, older.text, zone)?;
     items.push(Item::User { text: tail, images: asked_pictures(material) });
     let stored = Stored { place: material.place, zone, pictures: material.pictures };

@@ -181,7 +181,7 @@ fn prompt(words: &[String]) -> Vec<String> {
     let older = Recalled { message: history[0].clone(), text: fields.next(), is_part: true, score: 1.0 };
     let older = Older::within(&prompts, vec![older], chrono_tz::UTC, 100_000).unwrap();
     let Window { instructions, items, done, .. } =
-        build(&prompts, &material, Context { recent, older }).unwrap();
+        build(&prompts, &material, Context { recent, older, has_more: true }).unwrap();
     let texts = items.into_iter().chain(done).filter_map(|item| match item {
         Item::User { text, .. } => Some(text),
         Item::ToolResult { output, .. } => Some(output),
