@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::generation::Generation;
 use super::model::ModelName;
-use super::persona::PersonaChoice;
-use crate::ids::{ChatId, TopicId};
+use crate::ids::{ChatId, PersonaId, TopicId};
 
 /// A chat and a forum topic of it, as a message in it describes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +84,37 @@ impl AnswerWhen {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|when| when.name().eq_ignore_ascii_case(name.trim()))
+    }
+}
+
+/// The persona that a chat has chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonaChoice {
+    /// One of a file, by its name.
+    File(String),
+    /// One of the chat's own.
+    Own {
+        /// The id of the persona.
+        id: PersonaId,
+        /// Its name, to be told where the persona is gone.
+        name: String,
+    },
+}
+
+impl PersonaChoice {
+    /// Whether this persona of the chat's own is chosen.
+    #[must_use]
+    pub fn is_own(&self, persona: PersonaId) -> bool {
+        matches!(self, Self::Own { id, .. } if *id == persona)
+    }
+
+    /// The name of what is chosen.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File(name) | Self::Own { name, .. } => name,
+        }
     }
 }
 

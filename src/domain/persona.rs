@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::chat::MAX_SETTING_CHARS;
+use super::chat::{MAX_SETTING_CHARS, PersonaChoice};
 use super::generation::Generation;
 use super::language::ByLanguage;
 use crate::ids::{ChatId, PersonaId, UserId};
@@ -13,8 +13,12 @@ use crate::ids::{ChatId, PersonaId, UserId};
 pub const MAX_OWN_PERSONAS: usize = 20;
 /// The most characters of a persona's name: it stands on a button.
 pub const MAX_PERSONA_NAME: usize = 40;
+/// The word behind the command that makes a persona.
+pub const NEW_PERSONA: &str = "new";
+/// The words behind the command that take a persona away.
+pub const NO_PERSONA: [&str; 2] = ["none", "clear"];
 /// Words behind the command that are no names.
-pub const RESERVED_NAMES: [&str; 3] = ["none", "clear", "new"];
+pub const RESERVED_NAMES: [&str; 3] = [NEW_PERSONA, NO_PERSONA[0], NO_PERSONA[1]];
 
 /// A persona of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +60,12 @@ impl OwnPersona {
     pub fn is_called(&self, name: &str) -> bool {
         is_same_name(&self.name, name)
     }
+
+    /// What a chat keeps that chooses it.
+    #[must_use]
+    pub fn choice(&self) -> PersonaChoice {
+        PersonaChoice::Own { id: self.id, name: self.name.clone() }
+    }
 }
 
 /// A message that asks for the words of a persona: a reply to it holds them.
@@ -66,43 +76,6 @@ pub struct PersonaQuestion {
     pub about: Option<PersonaId>,
     /// When it was asked, UTC.
     pub asked_at: DateTime<Utc>,
-}
-
-/// The persona that a chat has chosen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PersonaChoice {
-    /// One of a file, by its name.
-    File(String),
-    /// One of the chat's own.
-    Own {
-        /// The id of the persona.
-        id: PersonaId,
-        /// Its name, to be told where the persona is gone.
-        name: String,
-    },
-}
-
-impl PersonaChoice {
-    /// The choice of a persona of the chat's own.
-    #[must_use]
-    pub fn own(persona: &OwnPersona) -> Self {
-        Self::Own { id: persona.id, name: persona.name.clone() }
-    }
-
-    /// Whether this persona of the chat's own is chosen.
-    #[must_use]
-    pub fn is_own(&self, persona: PersonaId) -> bool {
-        matches!(self, Self::Own { id, .. } if *id == persona)
-    }
-
-    /// The name of what is chosen.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::File(name) | Self::Own { name, .. } => name,
-        }
-    }
 }
 
 /// What the model is told of a persona, by who wrote it.

@@ -16,8 +16,8 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 use crate::domain::agent::Agent;
-use crate::domain::chat::ChatConfig;
-use crate::domain::persona::{Persona, PersonaChoice};
+use crate::domain::chat::{ChatConfig, PersonaChoice};
+use crate::domain::persona::Persona;
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.

@@ -7,7 +7,8 @@ use super::changes::Changes;
 use super::fault::Fault;
 use super::tables::Tables;
 use super::{KvStore, key};
-use crate::domain::persona::{MAX_OWN_PERSONAS, OwnPersona, PersonaChoice, PersonaQuestion};
+use crate::domain::chat::PersonaChoice;
+use crate::domain::persona::{MAX_OWN_PERSONAS, OwnPersona, PersonaQuestion};
 use crate::ids::{ChatId, MessageId, PersonaId};
 use crate::store::{PersonaSaved, PersonaStore, PersonaToSave, Result};
 
@@ -85,7 +86,7 @@ fn save(
     changes.put(&tables.personas, key::persona(chat, saved.id), &saved)?;
     choose(tables, changes, chat, |choice| {
         let follows = !replaces || choice.as_ref().is_some_and(|choice| choice.is_own(saved.id));
-        if follows { Some(PersonaChoice::own(&saved)) } else { choice }
+        if follows { Some(saved.choice()) } else { choice }
     })?;
     if let Some(message) = question {
         let key = key::telegram(chat, *message);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::super::question::Question;
 use super::super::report::Reporter;
-use crate::domain::chat::ChatConfig;
+use crate::domain::chat::{ChatConfig, PersonaChoice};
 use crate::domain::generation::Generation;
-use crate::domain::persona::{PersonaChoice, PersonaWords};
+use crate::domain::persona::PersonaWords;
 use crate::ids::ChatId;
 use crate::prompts::Prompts;
 use crate::store::PersonaStore;

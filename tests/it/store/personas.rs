@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use figaro::domain::chat::ConfigPatch;
-use figaro::domain::persona::{MAX_OWN_PERSONAS, OwnPersona, PersonaChoice, PersonaQuestion};
+use figaro::domain::persona::{MAX_OWN_PERSONAS, OwnPersona, PersonaQuestion};
 use figaro::ids::{ChatId, MessageId, PersonaId, UserId};
 use figaro::store::{PersonaSaved, PersonaToSave};
 
@@ -45,7 +45,7 @@ pub(super) async fn a_chat_has_personas_of_its_own(backend: &dyn Backend) {
     assert_eq!(store.personas(CHAT).await.unwrap(), [poet.clone(), pirate.clone()]);
     assert_eq!(store.personas(ELSEWHERE).await.unwrap(), [other]);
     let chosen = store.chat_config(CHAT).await.unwrap().persona;
-    assert_eq!(chosen, Some(PersonaChoice::own(&poet)), "what was written last is chosen");
+    assert_eq!(chosen, Some(poet.choice()), "what was written last is chosen");
     // The same again is the same, whatever its id; the name alone is taken.
     let again = persona(CHAT, "PIRATE ", "Arr.", 7);
     assert_eq!(store.save_persona(new(&again)).await.unwrap(), PersonaSaved::New(pirate.clone()));
@@ -58,7 +58,7 @@ pub(super) async fn a_chat_has_personas_of_its_own(backend: &dyn Backend) {
     assert_eq!(saved, PersonaSaved::Changed(renamed.clone()));
     let store = backend.reopen(store).await;
     let chosen = store.chat_config(CHAT).await.unwrap().persona;
-    assert_eq!(chosen, Some(PersonaChoice::own(&renamed)));
+    assert_eq!(chosen, Some(renamed.choice()));
     // What is not chosen is not chosen by a change or a removal of another.
     store.save_persona(change(&poet, "Poet", "Rhyme well.")).await.unwrap();
     assert_eq!(store.remove_persona(ELSEWHERE, poet.id).await.unwrap(), None);

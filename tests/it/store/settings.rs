@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use figaro::domain::access::{AccessChange, CodeHash, OwnerInvite};
-use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
+use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PersonaChoice};
 use figaro::domain::config_change::{ChangingTurn, Setting};
 use figaro::domain::generation::Generation;
-use figaro::domain::persona::PersonaChoice;
 use figaro::ids::{ChatId, PersonaId, RunId, SessionId, UserId};
 use figaro::store::Added;
 use tokio::task::JoinSet;

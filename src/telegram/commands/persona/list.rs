@@ -1,14 +1,27 @@
 //! The personas that a chat can choose, and the card that lists them.
 
+use std::sync::Arc;
+
 use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, number, page_of, pager};
-use super::Personas;
-use crate::domain::chat::ChatConfig;
-use crate::domain::persona::{OwnPersona, Persona, PersonaChoice, is_same_name};
-use crate::prompts::texts::fill;
-use crate::store::StoreError;
+use super::super::cards::Cards;
+use super::super::handles::Handles;
+use crate::domain::chat::{ChatConfig, PersonaChoice};
+use crate::domain::persona::{OwnPersona, Persona, is_same_name};
+use crate::prompts::Prompts;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::{PersonaStore, SettingsStore, StoreError};
 use crate::telegram::callback::{Page, Persona as Press, Short};
 use crate::telegram::send::Button;
+
+/// The personas of chats, and how people choose and write them. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Personas {
+    pub(super) cards: Cards,
+    pub(super) settings: Arc<dyn SettingsStore>,
+    pub(super) store: Arc<dyn PersonaStore>,
+    pub(super) prompts: Arc<Prompts>,
+}
 
 /// A persona that a chat can choose.
 #[derive(Debug)]
@@ -57,7 +70,7 @@ impl Entry<'_> {
     pub(super) fn choice(&self) -> PersonaChoice {
         match self {
             Self::File(persona) => PersonaChoice::File(persona.name.clone()),
-            Self::Own(persona) => PersonaChoice::own(persona),
+            Self::Own(persona) => persona.choice(),
         }
     }
 
@@ -74,6 +87,17 @@ impl Entry<'_> {
 }
 
 impl Personas {
+    /// What these handles know of personas.
+    #[must_use]
+    pub fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            settings: handles.store.clone(),
+            store: handles.store.clone(),
+            prompts: handles.prompts.clone(),
+        }
+    }
+
     /// The personas that a chat can choose: those of files by name, then its own, oldest first.
     pub(super) async fn entries(&self, asker: &Asker) -> Result<Vec<Entry<'_>>, StoreError> {
         let own = self.store.personas(asker.place.chat).await?;
@@ -131,4 +155,9 @@ impl Personas {
             .row(pager(page, entries.len(), Press::List))
             .row(vec![clear, new]))
     }
+}
+
+/// The button that shows the list.
+pub(super) fn show(texts: &Texts) -> Button {
+    Button::new(&texts.persona_title, Press::List(0))
 }

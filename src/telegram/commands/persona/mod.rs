@@ -4,33 +4,21 @@
 mod list;
 mod own;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
-use self::list::Entry;
+pub use self::list::Personas;
+use self::list::{Entry, show};
 use super::asker::Asker;
 use super::card::Card;
-use super::cards::Cards;
 use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
 use super::handles::Handles;
-use crate::domain::chat::ConfigPatch;
-use crate::domain::persona::{PersonaChoice, is_same_name};
-use crate::prompts::Prompts;
+use crate::domain::chat::{ConfigPatch, PersonaChoice};
+use crate::domain::persona::{NEW_PERSONA, NO_PERSONA, is_same_name};
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{PersonaStore, SettingsStore, StoreError};
+use crate::store::StoreError;
 use crate::telegram::callback::{Family, Page, Persona as Press};
 use crate::telegram::send::Button;
 use crate::text::nearest;
-
-/// The personas of chats, and how people choose and write them. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Personas {
-    cards: Cards,
-    settings: Arc<dyn SettingsStore>,
-    store: Arc<dyn PersonaStore>,
-    prompts: Arc<Prompts>,
-}
 
 /// Shows and changes how the bot speaks.
 #[derive(Debug)]
@@ -94,17 +82,6 @@ impl Personas {
     /// The command that says how the bot speaks; among the settings it has the same name.
     pub(super) const COMMAND: &'static str = "persona";
 
-    /// What these handles know of personas.
-    #[must_use]
-    pub fn new(handles: &Handles) -> Self {
-        Self {
-            cards: handles.cards.clone(),
-            settings: handles.store.clone(),
-            store: handles.store.clone(),
-            prompts: handles.prompts.clone(),
-        }
-    }
-
     /// Does what stands behind the command.
     pub(super) async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         let (texts, argument) = (self.cards.texts(asker), argument.trim());
@@ -115,11 +92,11 @@ impl Personas {
             return Ok(Card::text(&texts.admin_only));
         }
         let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
-        if first.eq_ignore_ascii_case("new") {
+        if is_same_name(NEW_PERSONA, first) {
             return self.write_new(asker, rest).await;
         }
-        let clears = ["none", "clear", &texts.persona_none];
-        if clears.iter().any(|word| is_same_name(word, argument)) {
+        let mut clears = NO_PERSONA.into_iter().chain([texts.persona_none.as_str()]);
+        if clears.any(|word| is_same_name(word, argument)) {
             self.set(asker, None).await?;
             return self.list(asker, 0).await;
         }
@@ -189,9 +166,4 @@ fn unknown(texts: &Texts, entries: &[Entry<'_>], name: &str, asker: &Asker) -> C
             Card::text(fill(&texts.persona_unknown, &values)).row(vec![show(texts)])
         }
     }
-}
-
-/// The button that shows the list.
-fn show(texts: &Texts) -> Button {
-    Button::new(&texts.persona_title, Press::List(0))
 }

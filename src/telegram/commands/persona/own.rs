@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::command::Pressed;
-use super::{Personas, show};
+use super::list::{Entry, Personas, show};
 use crate::domain::chat::MAX_SETTING_CHARS;
 use crate::domain::message::Inbound;
 use crate::domain::persona::{
@@ -93,7 +93,7 @@ impl Personas {
     }
 
     fn is_of_file(&self, name: &str) -> bool {
-        self.prompts.personas().any(|persona| super::Entry::File(persona).is_called(name))
+        self.prompts.personas().any(|persona| Entry::File(persona).is_called(name))
     }
 
     /// Asks for the words of a new persona.
