@@ -105,12 +105,11 @@ impl MemoryStore for KvStore {
             let mut record = known.unwrap_or_else(begun);
             record.updated_at = record.updated_at.max(now);
             sessions::put_current(tables, changes, &record)?;
-            let mut index = tables.messages.next_index(&key::id(session))?;
-            for Imported { mut message, name } in messages {
+            let first = tables.messages.next_index(&key::id(session))?;
+            for (Imported { mut message, name }, index) in messages.into_iter().zip(first..) {
                 (message.session, message.index) = (session, index);
                 changes.put(&tables.messages, key::message(session, index), &message)?;
                 changes.put(&tables.imported, key::id(message.id), &name)?;
-                index += 1;
             }
             Ok(())
         })

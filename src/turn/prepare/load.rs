@@ -10,7 +10,7 @@ use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::{HISTORY_MESSAGES, TakenUp};
-use super::super::window::{BotName, Material, Room, Window, build};
+use super::super::window::{BotName, Material, Pictures, Room, Window, build};
 use super::context::{Asking, Contexts};
 use super::persona::Spoken;
 use super::pictures;
@@ -113,15 +113,7 @@ impl Loader {
         let mine = mine.into_iter().filter(|message| message.role != Role::User);
         let (in_hand, done): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
             mine.partition(|message| is_in_hand(message, turn, taken_up));
-        let models = &self.models;
-        let may_see = models
-            .order(chosen.model)
-            .iter()
-            .any(|one| models.capabilities(one).is_some_and(|can| can.vision));
-        let pictures = match may_see {
-            true => pictures::fetch(&*self.files, &question.parts, &history).await,
-            false => pictures::unseen(&question.parts, &history),
-        };
+        let pictures = self.pictures(question, &history, chosen.model).await;
         let zone = chosen.config.timezone.unwrap_or(self.default_zone);
         let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
         let asking = Asking {
@@ -134,11 +126,7 @@ impl Loader {
             asked_at: now,
             room: Room::of(self.history_tokens),
         };
-        let failed = |error: String| {
-            tracing::error!(error, "a prompt could not be rendered");
-            TurnError::Internal
-        };
-        let context = self.contexts.of(&asking).await.map_err(failed)?;
+        let context = self.contexts.of(&asking).await.map_err(not_rendered)?;
         let material = Material {
             bot: &self.bot,
             agent: chosen.agent.map(|agent| agent.instructions.as_str()),
@@ -155,7 +143,7 @@ impl Loader {
             done: &done,
             now,
         };
-        let window = build(&self.prompts, &material, context).map_err(failed)?;
+        let window = build(&self.prompts, &material, context).map_err(not_rendered)?;
         // The side effects of the calls in hand come with their results.
         let words = in_hand.iter().filter(|message| message.tool.is_none());
         let done = done.iter().chain(words).map(|message| side_effects(message));
@@ -167,6 +155,16 @@ impl Loader {
         let of_task = question.task.iter().flat_map(|task| &task.addresses);
         of_task.for_each(|address| written.add_found(address));
         Ok(Loaded { window, side_effects, in_hand: read_in_hand(&in_hand), written })
+    }
+
+    /// The pictures of the question and of the history, if one of the models that may be asked sees.
+    async fn pictures(&self, question: &Question, history: &[Arc<Message>], model: &ModelName) -> Pictures {
+        let models = &self.models;
+        let sees = |one: &ModelName| models.capabilities(one).is_some_and(|can| can.vision);
+        match models.order(model).iter().any(sees) {
+            true => pictures::fetch(&*self.files, &question.parts, history).await,
+            false => pictures::unseen(&question.parts, history),
+        }
     }
 
     /// The newest messages of the session; few or none where they cannot be read.
@@ -181,6 +179,11 @@ impl Loader {
         }
         Vec::new()
     }
+}
+
+fn not_rendered(error: String) -> TurnError {
+    tracing::error!(error, "a prompt could not be rendered");
+    TurnError::Internal
 }
 
 /// Whether a message belongs to the pass whose calls were being made: its words, or a result of one of them.

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 pub use self::agent::Agents;
 pub use self::context::{Asking, Contexts};
-use self::load::Chosen;
 pub use self::load::Loader;
+use self::load::{Chosen, Loaded};
 pub use self::persona::PersonaLoader;
 use self::readable::unreadable;
 use super::control::Control;
@@ -134,20 +134,8 @@ impl Preparer {
             persona: &persona,
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
-        let (earlier, has_keys) = (loaded.window.earlier, loaded.window.has_keys);
-        // What nothing looks up has no key.
-        let keys = earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();
-        let run = Run::new(loaded.window.items, self.max_passes)
-            .having_done(loaded.window.done)
-            .after(keys)
-            .with_side_effects(loaded.side_effects)
-            .knowing(loaded.written)
-            // A task is where a promise is kept.
-            .keeping_promises(question.task.is_none());
-        let run = match taken_up.state.clone() {
-            Some(state) => run.restored(state, loaded.in_hand),
-            None => run,
-        };
+        let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
+        let run = self.run(loaded, question, &taken_up);
         let setup = Setup {
             turn: turn.clone(),
             taken_up,
@@ -169,10 +157,28 @@ impl Preparer {
                 false => part.tools,
             },
             settings: settings([config.settings, persona.settings], part.agent),
-            instructions: loaded.window.instructions,
+            instructions,
             control: control.clone(),
         };
         Ok(Prepared { run, setup })
+    }
+
+    /// The machine of a turn, as far as it had come before a restart.
+    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp) -> Run {
+        let has_keys = loaded.window.has_keys;
+        // What nothing looks up has no key.
+        let keys = loaded.window.earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();
+        let run = Run::new(loaded.window.items, self.max_passes)
+            .having_done(loaded.window.done)
+            .after(keys)
+            .with_side_effects(loaded.side_effects)
+            .knowing(loaded.written)
+            // A task is where a promise is kept.
+            .keeping_promises(question.task.is_none());
+        match taken_up.state.clone() {
+            Some(state) => run.restored(state, loaded.in_hand),
+            None => run,
+        }
     }
 
     /// The settings of the chat, with what was chosen for the session of the turn in their place; and whether they could be
