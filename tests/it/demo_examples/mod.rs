@@ -30,7 +30,7 @@ const ANSWERS: [(&str, &str); 40] = [
     ("tell me the weather", "⏰ the weather — every weekday 08:00"),
     ("in 20 minutes", "⏰ Remind Alex — once"),
     ("in 1 minute", "⏰ drink water — once"),
-    ("make it 7:30", "07:30 (UTC)"),
+    ("make it 7:30", "07:30"),
     ("every day at 7:30", "⏰ the weather in Riga — every day 07:30"),
     ("also in spanish", "⏰ the weather in Riga — "),
     ("answer me in spanish", "De ahora en adelante respondo en español."),
@@ -56,7 +56,7 @@ const ANSWERS: [(&str, &str); 40] = [
     ("like this", "I left a 👍"),
     ("notes", "This is what I keep:"),
     ("notas", "Isto é o que guardo:"),
-    ("mude para as 7:30", "07:30 (UTC)"),
+    ("mude para as 7:30", "07:30"),
 ];
 
 /// The words that an answer to an example has.
