@@ -24,6 +24,8 @@ const MIN_EXCERPT: usize = 40;
 const MIN_TOKENS: usize = 5;
 /// Messages of at least this importance come first, whatever is asked, within a [`SHARE_OF_VITAL`] of the room.
 const VITAL: u8 = 9;
+/// Such messages of other sessions of the chat too.
+const VITAL_ANYWHERE: u8 = 10;
 /// One part of so many.
 const SHARE_OF_VITAL: usize = 12;
 /// Messages of at least this importance take what room is left.
@@ -180,7 +182,12 @@ fn choose(chat: &ChatIndex, question: &Question<'_>, asked: &Asked, ends: &[Sess
     let importance = |at: &usize| index.message(*at).map_or(0, |(_, entry)| entry.importance);
     important.sort_by_key(|at| std::cmp::Reverse((importance(at), *at)));
     let vital = question.tokens / SHARE_OF_VITAL;
-    for at in important.iter().filter(|at| importance(at) >= VITAL) {
+    let is_within = |at: &usize| match (question.session, index.message(*at)) {
+        (Some(session), Some((of, _))) => of == session,
+        _ => true,
+    };
+    let is_vital = |at: &&usize| importance(at) >= if is_within(at) { VITAL } else { VITAL_ANYWHERE };
+    for at in important.iter().filter(is_vital) {
         if question.tokens - choosing.left < vital {
             choosing.take(Chosen { at: *at, score: 0.0 }, vital);
         }
@@ -194,10 +201,6 @@ fn choose(chat: &ChatIndex, question: &Question<'_>, asked: &Asked, ends: &[Sess
             break;
         }
     }
-    let is_within = |at: &usize| match (question.session, index.message(*at)) {
-        (Some(session), Some((of, _))) => of == session,
-        _ => true,
-    };
     for at in important.into_iter().filter(is_within) {
         choosing.take(Chosen { at, score: 0.0 }, question.tokens);
     }
