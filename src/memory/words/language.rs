@@ -131,7 +131,7 @@ impl Language {
     pub(super) const fn beginning_weight(self) -> f32 {
         match self {
             Self::Turkish | Self::Finnish | Self::Hungarian => 0.7,
-            _ => 0.3,
+            _ => super::BEGINNING_WEIGHT,
         }
     }
 

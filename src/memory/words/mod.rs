@@ -149,52 +149,52 @@ fn is_word(c: char) -> bool {
 }
 
 fn written(terms: &mut Vec<Weighted>, piece: Piece<'_>, language: Option<Language>) {
-    let mut push =
-        |kind, text: &str, weight| terms.push(Weighted { term: Term::new(kind, text.as_bytes()), weight });
     match piece {
-        Piece::Run(run) => grams::cut(&fold(run), |gram, weight| push(Kind::Gram, gram, weight)),
+        Piece::Run(run) => grams(terms, &fold(run)),
         Piece::Word(word) => {
-            let Some(Stem { stem, other, beginning }) = stem(word, language) else { return };
-            push(Kind::Word, &stem, 1.0);
-            if let Some(beginning) = beginning {
-                push(Kind::Part, &beginning, language.map_or(BEGINNING_WEIGHT, Language::beginning_weight));
-            }
-            if let Some(other) = other {
-                push(Kind::Part, &other, OTHER_WEIGHT);
-            }
+            let Some(stem) = word_terms(terms, word, language) else { return };
             if language.is_some_and(Language::has_compounds) {
-                parts(&stem).for_each(|part| push(Kind::Part, part, PART_WEIGHT));
+                terms.extend(parts(&stem).map(|part| weighted(Kind::Part, part, PART_WEIGHT)));
             }
         }
     }
 }
 
 fn asked(terms: &mut Vec<Weighted>, piece: Piece<'_>, language: Option<Language>) {
-    let mut push =
-        |kind, text: &str, weight| terms.push(Weighted { term: Term::new(kind, text.as_bytes()), weight });
     match piece {
         Piece::Run(run) => {
-            let folded = fold(run);
-            let telling = stop::without_unspaced(&folded);
-            let runs = telling.split(' ').filter(|run| !run.is_empty());
-            runs.for_each(|run| grams::cut(run, |gram, weight| push(Kind::Gram, gram, weight)));
+            let telling = stop::without_unspaced(&fold(run));
+            telling.split(' ').filter(|run| !run.is_empty()).for_each(|run| grams(terms, run));
         }
         Piece::Word(word) => {
-            let Some(Stem { stem, other, beginning }) = stem(word, language) else { return };
-            push(Kind::Word, &stem, 1.0);
-            if let Some(beginning) = beginning {
-                push(Kind::Part, &beginning, language.map_or(BEGINNING_WEIGHT, Language::beginning_weight));
-            }
-            if let Some(other) = other {
-                push(Kind::Part, &other, OTHER_WEIGHT);
-            }
+            let Some(stem) = word_terms(terms, word, language) else { return };
             if language.is_some_and(Language::has_compounds) {
                 // What compounds have as a part, and the words that this one is made of.
-                push(Kind::Part, &stem, PART_WEIGHT);
-                parts(&stem).for_each(|part| push(Kind::Word, part, PART_WEIGHT));
+                terms.push(weighted(Kind::Part, &stem, PART_WEIGHT));
+                terms.extend(parts(&stem).map(|part| weighted(Kind::Word, part, PART_WEIGHT)));
             }
         }
     }
+}
+
+fn weighted(kind: Kind, text: &str, weight: f32) -> Weighted {
+    Weighted { term: Term::new(kind, text.as_bytes()), weight }
+}
+
+fn grams(terms: &mut Vec<Weighted>, run: &str) {
+    grams::cut(run, |gram, weight| terms.push(weighted(Kind::Gram, gram, weight)));
+}
+
+/// Adds the terms that a word has wherever it stands, and gives its stem; `None` for a word that says nothing.
+fn word_terms(terms: &mut Vec<Weighted>, word: &str, language: Option<Language>) -> Option<String> {
+    let Stem { stem, other, beginning } = stem(word, language)?;
+    terms.push(weighted(Kind::Word, &stem, 1.0));
+    if let Some(beginning) = beginning {
+        let weight = language.map_or(BEGINNING_WEIGHT, Language::beginning_weight);
+        terms.push(weighted(Kind::Part, &beginning, weight));
+    }
+    terms.extend(other.map(|other| weighted(Kind::Part, &other, OTHER_WEIGHT)));
+    Some(stem)
 }
 
 /// A word as it is compared.
