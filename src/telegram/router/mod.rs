@@ -2,6 +2,7 @@
 //! queue. Called by the poller for each new update, in order, and by recovery for those a restart left open.
 
 mod admit;
+mod answer;
 mod fate;
 mod membership;
 mod odd;
@@ -309,9 +310,7 @@ impl Router {
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
         if let Some(card) = self.personas.answered(&part, standing).await? {
-            let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
-            self.background.spawn("answer", async move { this.show(id, &asker, card).await });
-            return Ok(Fate::Pending);
+            return Ok(self.answer(&part, standing, card, None));
         }
         // What was asked of somebody is not refused for want of room, nor by a setting.
         if let Some(run) = self.parked.answered_by(&part).await
@@ -352,12 +351,7 @@ impl Router {
             }
         };
         if !continues && let Some(card) = self.zones.answered(&config, &part, standing).await {
-            let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(&part, standing));
-            self.background.spawn("answer", async move {
-                let _slot = slot;
-                this.show(id, &asker, card).await;
-            });
-            return Ok(Fate::Pending);
+            return Ok(self.answer(&part, standing, card, Some(slot)));
         }
         let conversation = part.place.conversation();
         let part = self.about_task(part).await?;
