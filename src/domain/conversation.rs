@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chat::Place;
-use super::importance;
+use super::importance::{self, By};
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::model::ModelName;
 use super::session::{NamedBy, SessionChange, SessionName};
@@ -208,7 +208,11 @@ impl Message {
             model_id: None,
             token_usage: None,
             nano_usd: None,
-            importance: importance::of(role, &text),
+            importance: match role {
+                Role::User => importance::of(By::Person, &text),
+                Role::Assistant => importance::of(By::Model, &text),
+                Role::Tool | Role::System => importance::BASE,
+            },
             text,
             referenced_memories: Vec::new(),
             created_at,

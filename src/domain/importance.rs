@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::conversation::Role;
-
 /// The importance of a message that no rule says anything of.
 pub const BASE: f32 = 5.0;
 /// The most.
@@ -24,15 +22,20 @@ struct Terms {
 static TERMS: LazyLock<Terms> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("importance.yaml")).unwrap_or_default());
 
+/// Whose words a message has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// A person's.
+    Person,
+    /// The model's.
+    Model,
+}
+
 /// How much the words of a message matter: 5; 2 more for words of the domain, 1 more for a question, 1 more for a person's, 1 less
-/// for few words. A statement of a person that may be vital is 10. Results of tools and what Figaro itself says are 5.
+/// for few words. A statement of a person that may be vital is 10.
 #[must_use]
-pub fn of(role: Role, text: &str) -> f32 {
-    let is_person = match role {
-        Role::User => true,
-        Role::Assistant => false,
-        Role::Tool | Role::System => return BASE,
-    };
+pub fn of(by: By, text: &str) -> f32 {
+    let is_person = by == By::Person;
     let plain = plain(text);
     let is_question = text.trim_end().ends_with(['?', '？', '؟', ';']) || text.contains(['¿', '？']);
     if is_person && !is_question && has(&plain, &TERMS.critical) {
@@ -92,26 +95,25 @@ mod tests {
     #[test]
     fn the_rules_add_up() {
         let cases = [
-            (Role::User, "We went to the lake and it rained", 6.0),
-            (Role::Assistant, "It will rain at the lake today", 5.0),
-            (Role::User, "ok", 5.0),
-            (Role::Assistant, "Done.", 4.0),
-            (Role::User, "Did it rain at the lake today?", 7.0),
-            (Role::User, "My birthday is on the 5th of May", 8.0),
-            (Role::User, "When is the birthday of my sister?", 9.0),
-            (Role::User, "I am allergic to nuts", 10.0),
-            (Role::User, "Sou alérgico a amendoim", 10.0),
-            (Role::User, "У меня аллергия на арахис", 10.0),
-            (Role::User, "我对花生过敏", 10.0),
-            (Role::User, "(emergency contact: Ann, 555-0100)", 10.0),
-            (Role::User, "Is she allergic to anything at all?", 9.0),
-            (Role::Assistant, "You are allergic to nuts, so leave it", 7.0),
-            (Role::User, "The metallergy course was fun, really", 6.0),
-            (Role::Tool, "{\"allergy\": 1}", 5.0),
-            (Role::User, "", 5.0),
+            (By::Person, "We went to the lake and it rained", 6.0),
+            (By::Model, "It will rain at the lake today", 5.0),
+            (By::Person, "ok", 5.0),
+            (By::Model, "Done.", 4.0),
+            (By::Person, "Did it rain at the lake today?", 7.0),
+            (By::Person, "My birthday is on the 5th of May", 8.0),
+            (By::Person, "When is the birthday of my sister?", 9.0),
+            (By::Person, "I am allergic to nuts", 10.0),
+            (By::Person, "Sou alérgico a amendoim", 10.0),
+            (By::Person, "У меня аллергия на арахис", 10.0),
+            (By::Person, "我对花生过敏", 10.0),
+            (By::Person, "(emergency contact: Ann, 555-0100)", 10.0),
+            (By::Person, "Is she allergic to anything at all?", 9.0),
+            (By::Model, "You are allergic to nuts, so leave it", 7.0),
+            (By::Person, "The metallergy course was fun, really", 6.0),
+            (By::Person, "", 5.0),
         ];
-        for (role, text, wanted) in cases {
-            assert_eq!(of(role, text), wanted, "{role:?} {text}");
+        for (by, text, wanted) in cases {
+            assert_eq!(of(by, text), wanted, "{by:?} {text}");
         }
         assert!(TERMS.critical.len() > 20 && TERMS.domain.len() > 40, "the list was not read");
     }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::Result;
+use super::error::StoreError;
 use crate::domain::conversation::{EntryKey, Message};
 use crate::ids::{ChatId, EntryId, SessionId};
+
+type Result<T> = std::result::Result<T, StoreError>;
 
 /// How far a session goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use super::super::failure::Refusal;
 use super::super::terminal::say;
-use super::Opened;
 use super::conversation::{Conversation, chat_of, session_of};
+use super::opened::Opened;
 use crate::ids::{ChatId, EntryId};
 use crate::store::{Imported, MemoryStore};
 

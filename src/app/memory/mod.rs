@@ -3,20 +3,18 @@
 
 mod conversation;
 mod import;
+mod opened;
 mod recall;
 mod stats;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use self::opened::open;
+pub use self::opened::{Questions, RecallOptions};
 use super::failure::Refusal;
-use crate::clock::Clock;
 use crate::config::StoreUrl;
 use crate::ids::BotId;
-use crate::memory::Chats;
-use crate::store::engine;
-use crate::store::kv::KvStore;
 
 /// What is measured.
 #[derive(Debug)]
@@ -46,40 +44,6 @@ pub enum MemoryTask {
     },
 }
 
-/// The questions that a context is made for.
-#[derive(Debug)]
-pub enum Questions {
-    /// A file with a question on each line; `-` for standard input.
-    Batch(PathBuf),
-    /// One question.
-    One {
-        /// The conversation as it was named when it was imported, or the number of a chat.
-        conversation: String,
-        /// Its words.
-        question: String,
-    },
-}
-
-/// How a context is made and printed.
-#[derive(Debug, Clone, Copy)]
-pub struct RecallOptions {
-    /// The most tokens of a context.
-    pub budget: usize,
-    /// The part of it for the newest messages, from 0 to 1; `None` for what the bot gives them.
-    pub recent: Option<f64>,
-    /// Leave out the newest messages.
-    pub only_retrieved: bool,
-    /// A line of JSON for each question in place of its context.
-    pub json: bool,
-}
-
-/// What every task works with.
-struct Opened {
-    store: Arc<KvStore>,
-    chats: Chats,
-    clock: Clock,
-}
-
 /// Does what is asked for and prints what came of it.
 ///
 /// # Errors
@@ -95,15 +59,4 @@ pub async fn memory(task: MemoryTask, variables: &HashMap<String, String>) -> Re
         }
         MemoryTask::Stats { store, json } => stats::stats(&open(&store, bot, false).await?, json).await,
     }
-}
-
-async fn open(url: &StoreUrl, bot: BotId, may_make: bool) -> Result<Opened, Refusal> {
-    let url = engine::found(url);
-    if !may_make && !engine::has_store(&url) {
-        return Err(Refusal(format!("there is no store {url}: import conversations into it first")));
-    }
-    let store = KvStore::open(&url, bot).await.map_err(|error| Refusal(error.to_string()))?;
-    let (store, clock) = (Arc::new(store), Clock::system());
-    let chats = Chats::new(store.clone(), clock.clone());
-    Ok(Opened { store, chats, clock })
 }

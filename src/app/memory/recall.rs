@@ -12,7 +12,7 @@ use super::super::failure::Refusal;
 use super::super::terminal::say;
 use super::conversation::{Asked, chat_of, read_time};
 use super::import::lines;
-use super::{Opened, Questions, RecallOptions};
+use super::opened::{Opened, Questions, RecallOptions};
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::conversation::{Conversation, Message};
 use crate::ids::{EntryId, SessionId};

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::failure::Refusal;
 use super::super::terminal::say;
-use super::Opened;
+use super::opened::Opened;
 use crate::store::{MemoryStore, Store, StoreError};
 use crate::text::estimate_tokens;
 

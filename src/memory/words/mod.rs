@@ -2,6 +2,7 @@
 //! dates. The same way for what is remembered and for questions, so that the two meet.
 
 mod dates;
+mod detect;
 mod fold;
 mod forms;
 mod grams;
@@ -14,8 +15,10 @@ mod term;
 use chrono::NaiveDate;
 use rust_stemmers::Stemmer;
 
+pub use self::detect::detect;
 use self::fold::{fold, lower};
-pub use self::language::{Language, detect};
+use self::language::BEGINNING_WEIGHT;
+pub use self::language::Language;
 use self::term::Kind;
 pub use self::term::Term;
 
@@ -34,8 +37,6 @@ const MIN_COMPOUND: usize = 8;
 const MIN_PART: usize = 4;
 /// Stems at least so long also count by so many of their first letters.
 const BEGINNING: usize = 5;
-/// How much the beginning of a word counts beside the word.
-const BEGINNING_WEIGHT: f32 = 0.3;
 /// How much another form of a word counts beside its stem.
 const OTHER_WEIGHT: f32 = 0.6;
 /// How much a part of a compound counts beside the compound.
