@@ -6,6 +6,8 @@ mod excerpt;
 pub mod index;
 mod recall;
 mod remember;
+#[cfg(test)]
+mod tests;
 pub mod words;
 
 pub use self::chats::Chats;

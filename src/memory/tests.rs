@@ -1,0 +1,207 @@
+//! What holds of any chats: what is found is of the chat that is asked in, once, not shown anyway, within its room, and the same
+//! after the index was read again.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::{Chats, Question, Recalled};
+use crate::clock::Clock;
+use crate::config::{EngineKind, StoreUrl};
+use crate::domain::conversation::{EntryKey, Message, Role};
+use crate::ids::{BotId, ChatId, EntryId, RunId, SessionId};
+use crate::store::kv::KvStore;
+use crate::store::{Imported, MemoryStore};
+use crate::text::estimate_tokens;
+
+const CHATS: usize = 3;
+/// So many sessions has each chat.
+const SESSIONS: usize = 2;
+/// Few, so that questions and messages meet.
+const WORDS: [&str; 24] = [
+    "garden", "gardens", "Lisbon", "bees", "honey", "train", "late", "Monday", "birthday", "May", "12",
+    "cake", "sugar", "doctor", "doctors", "keys", "blue", "the", "and", "with", "abelha", "jardim", "蜂蜜",
+    "1,200",
+];
+
+/// A message before it is stored.
+#[derive(Debug, Clone)]
+struct Said {
+    chat: usize,
+    session: usize,
+    words: Vec<usize>,
+    by_person: bool,
+    is_vital: bool,
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let words = prop_oneof![9 => vec(0..WORDS.len(), 0..14), 1 => vec(0..WORDS.len(), 200..400)];
+    let vital = prop_oneof![40 => Just(false), 1 => Just(true)];
+    (0..CHATS, 0..SESSIONS, words, any::<bool>(), vital).prop_map(
+        |(chat, session, words, by_person, is_vital)| Said { chat, session, words, by_person, is_vital },
+    )
+}
+
+#[derive(Debug, Clone)]
+struct Asked {
+    chat: usize,
+    within: Option<usize>,
+    shown: Option<(usize, u32)>,
+    words: Vec<usize>,
+    tokens: usize,
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    let shown = option::of((0..SESSIONS, 0..200_u32));
+    (0..CHATS, option::of(0..SESSIONS), shown, vec(0..WORDS.len(), 0..8), 0..700_usize)
+        .prop_map(|(chat, within, shown, words, tokens)| Asked { chat, within, shown, words, tokens })
+}
+
+fn text(words: &[usize]) -> String {
+    let parts: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
+    parts.join(" ")
+}
+
+fn begin() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
+}
+
+fn chat(number: usize) -> ChatId {
+    ChatId(100 + i64::try_from(number).unwrap())
+}
+
+fn session(of_chat: usize, number: usize) -> SessionId {
+    SessionId::from_bytes([u8::try_from(of_chat * SESSIONS + number + 1).unwrap(); 16])
+}
+
+struct Scene {
+    _folder: TempDir,
+    store: Arc<KvStore>,
+}
+
+impl Scene {
+    async fn with(all: &[Said]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = StoreUrl::new(EngineKind::ALL[0], folder.path().join("data"));
+        let store = Arc::new(KvStore::open(&url, BotId(1)).await.unwrap());
+        let mut messages: Vec<Vec<Imported>> = vec![Vec::new(); CHATS * SESSIONS];
+        for (at, said) in (0_i32..).zip(all) {
+            let role = if said.by_person { Role::User } else { Role::Assistant };
+            let time = begin() + TimeDelta::minutes(i64::from(at) * 30);
+            let mut message = Message::new(session(said.chat, said.session), role, text(&said.words), time);
+            message.turn = Some(RunId::new());
+            if said.is_vital {
+                message.importance = 9.0;
+            }
+            messages[said.chat * SESSIONS + said.session].push(Imported { message, name: at.to_string() });
+        }
+        for (at, some) in messages.into_iter().enumerate() {
+            let (of_chat, number) = (at / SESSIONS, at % SESSIONS);
+            store.import(chat(of_chat), session(of_chat, number), some).await.unwrap();
+        }
+        Self { _folder: folder, store }
+    }
+
+    fn chats(&self) -> Chats {
+        Chats::new(self.store.clone(), Clock::system())
+    }
+}
+
+async fn found(chats: &Chats, asked: &Asked) -> Vec<Recalled> {
+    let words = text(&asked.words);
+    let shown = asked.shown.map(|(number, index)| EntryKey { session: session(asked.chat, number), index });
+    let question = Question {
+        chat: chat(asked.chat),
+        session: asked.within.map(|number| session(asked.chat, number)),
+        text: &words,
+        before: None,
+        asked_at: begin() + TimeDelta::days(90),
+        zone: chrono_tz::UTC,
+        shown,
+        tokens: asked.tokens,
+    };
+    chats.recall(&question).await.unwrap()
+}
+
+fn compared(found: &[Recalled]) -> Vec<(EntryId, &str, bool, f32)> {
+    found.iter().map(|one| (one.message.id, one.text.as_str(), one.is_part, one.score)).collect()
+}
+
+/// What holds of every answer.
+fn check(found: &[Recalled], asked: &Asked) -> Result<(), TestCaseError> {
+    let own: HashSet<SessionId> = (0..SESSIONS).map(|number| session(asked.chat, number)).collect();
+    let mut ids = HashSet::new();
+    let mut tokens = 0;
+    for one in found {
+        prop_assert!(own.contains(&one.message.session), "of another chat: {one:?}");
+        prop_assert!(ids.insert(one.message.id), "twice: {one:?}");
+        if let Some((number, index)) = asked.shown {
+            let is_shown = one.message.session == session(asked.chat, number) && one.message.index >= index;
+            prop_assert!(!is_shown, "it is shown anyway: {one:?}");
+        }
+        if let Some(number) = asked.within {
+            let is_within = one.message.session == session(asked.chat, number);
+            prop_assert!(is_within || one.message.importance >= 9.0, "of another session: {one:?}");
+        }
+        prop_assert!(one.is_part || one.text == one.message.text.trim(), "not its text: {one:?}");
+        tokens += estimate_tokens(&one.text);
+    }
+    prop_assert!(tokens <= asked.tokens, "{tokens} of {}", asked.tokens);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_found_is_of_its_chat_once_within_its_room_and_the_same_when_read_again(
+        all in vec(said(), 1..1_200),
+        questions in vec(asked(), 1..6),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let scene = Scene::with(&all).await;
+            let chats = scene.chats();
+            for asked in &questions {
+                let first = found(&chats, asked).await;
+                check(&first, asked)?;
+                let again = found(&chats, asked).await;
+                prop_assert_eq!(compared(&first), compared(&again), "asked again");
+                chats.forget(chat(asked.chat));
+                let read_again = found(&chats, asked).await;
+                prop_assert_eq!(compared(&first), compared(&read_again), "read from its blocks");
+                let after_restart = found(&scene.chats(), asked).await;
+                prop_assert_eq!(compared(&first), compared(&after_restart), "after a restart");
+                scene.store.drop_index(chat(asked.chat)).await.unwrap();
+                let made_anew = found(&scene.chats(), asked).await;
+                prop_assert_eq!(compared(&first), compared(&made_anew), "made anew");
+            }
+            Ok(())
+        })?;
+    }
+}
+
+#[tokio::test]
+async fn importance_selects_where_no_word_does_as_long_as_there_is_room() {
+    let words = |number: usize| vec![number % 3, 3 + number % 5, 8 + number % 7];
+    let mut all: Vec<Said> = (0..5_001)
+        .map(|number| Said { chat: 0, session: 0, words: words(number), by_person: true, is_vital: false })
+        .collect();
+    // "abelha jardim", which no other message says.
+    all[0] = Said { words: vec![20, 21], is_vital: true, ..all[0].clone() };
+    let scene = Scene::with(&all).await;
+    let chats = scene.chats();
+    chats.index_all(chat(0), chrono_tz::UTC).await.unwrap();
+    let asked = Asked { chat: 0, within: None, shown: Some((0, 4_990)), words: vec![3, 5], tokens: 2_400 };
+    let is_there = |found: &[Recalled]| found.iter().any(|one| one.message.index == 0);
+    assert!(is_there(&found(&chats, &asked).await), "a question about other things");
+    assert!(is_there(&found(&chats, &Asked { words: Vec::new(), ..asked.clone() }).await), "without words");
+    let elsewhere = Asked { within: Some(1), shown: None, ..asked.clone() };
+    assert!(is_there(&found(&chats, &elsewhere).await), "asked in another session");
+    assert!(!is_there(&found(&chats, &Asked { chat: 1, ..asked }).await), "asked in another chat");
+}
