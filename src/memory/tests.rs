@@ -96,7 +96,7 @@ impl Scene {
             let mut message = Message::new(session(said.chat, said.session), role, text(&said.words), time);
             message.turn = Some(RunId::new());
             if said.is_vital {
-                message.importance = 9.0;
+                message.importance = 10.0;
             }
             messages[said.chat * SESSIONS + said.session].push(Imported { message, name: at.to_string() });
         }
@@ -146,7 +146,7 @@ fn check(found: &[Recalled], asked: &Asked) -> Result<(), TestCaseError> {
         }
         if let Some(number) = asked.within {
             let is_within = one.message.session == session(asked.chat, number);
-            prop_assert!(is_within || one.message.importance >= 9.0, "of another session: {one:?}");
+            prop_assert!(is_within || one.message.importance >= 10.0, "of another session: {one:?}");
         }
         prop_assert!(one.is_part || one.text == one.message.text.trim(), "not its text: {one:?}");
         tokens += estimate_tokens(&one.text);
