@@ -146,7 +146,7 @@ async fn a_long_old_answer_stands_in_part_with_a_key_to_the_whole() {
         shown.contains(" … [session-") && !shown.contains(&long) && !shown.contains(&steps[50]),
         "only a part: {shown}"
     );
-    let key = key_in(&[shown.clone()]);
+    let key = key_in(&[shown]);
     assert!(request.tool_names().contains(&"lookup"), "{:?}", request.tool_names());
     let whole = call(&world, (ANN, ANN), "read it whole", "lookup", json!({"key": key})).await;
     assert_eq!(whole["text"], long);

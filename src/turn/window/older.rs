@@ -66,3 +66,43 @@ fn view(messages: &[Recalled], zone: Tz) -> OlderView {
     }
     OlderView { days }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chrono::{DateTime, TimeDelta};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::conversation::Message;
+    use crate::ids::SessionId;
+
+    fn recalled(day: i64, words: usize, is_part: bool) -> Recalled {
+        let time = DateTime::UNIX_EPOCH + TimeDelta::days(day);
+        let text = "words of <all> kinds, слова, 言葉 ".repeat(words);
+        let message = Message::new(SessionId::from_bytes([1; 16]), Role::User, text.clone(), time);
+        Recalled { message: Arc::new(message), text, is_part, score: 1.0 }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+        #[test]
+        fn older_messages_never_take_more_than_their_room(
+            all in vec((0..40_i64, 0..12_usize, any::<bool>()), 0..30),
+            tokens in 0..1_500_usize,
+        ) {
+            let prompts = Prompts::load(None).unwrap();
+            let messages: Vec<Recalled> =
+                all.into_iter().map(|(day, words, is_part)| recalled(day, words, is_part)).collect();
+            let ids: Vec<_> = messages.iter().map(|one| one.message.id).collect();
+            let older = Older::within(&prompts, messages, chrono_tz::UTC, tokens).unwrap();
+            prop_assert!(estimate_tokens(&older.text) <= tokens, "{} of {tokens}", estimate_tokens(&older.text));
+            let kept: Vec<_> = older.messages.iter().map(|one| one.message.id).collect();
+            prop_assert_eq!(&kept[..], &ids[..kept.len()], "the last ones are left out");
+            prop_assert_eq!(older.text.is_empty(), kept.is_empty());
+        }
+    }
+}
