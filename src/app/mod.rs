@@ -158,6 +158,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("parked", expiring);
     groups.front.spawn("scheduler", runners.scheduler.run());
     groups.front.spawn("retention", runners.retention.run());
+    groups.front.spawn("rewriter", runners.rewriter.run());
     groups.front.spawn("poller", runners.poller.run());
     info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)

@@ -91,6 +91,8 @@ pub struct StoreSettings {
     pub url: StoreUrl,
     /// How long what is over is kept: 1 to 365 days.
     pub kept: TimeDelta,
+    /// How long after an erasure the files are rewritten: up to eight minutes.
+    pub rewritten_after: TimeDelta,
 }
 
 /// Who may talk to the bot.
@@ -218,7 +220,8 @@ impl StoreSettings {
             StoreUrl { engine: EngineKind::ALL[0], folder: PathBuf::new() }
         });
         let days = reader.number("KEEP_DAYS", 1..=365).try_into().unwrap_or(1);
-        Self { url, kept: TimeDelta::days(days) }
+        let seconds = reader.number("ERASE_AFTER", 0..=480).try_into().unwrap_or_default();
+        Self { url, kept: TimeDelta::days(days), rewritten_after: TimeDelta::seconds(seconds) }
     }
 }
 

@@ -76,7 +76,12 @@ const LAST: &[Variable] = &[
     variable(
         "KEEP_DAYS",
         "7",
-        "How many days what is over is kept: ended tasks, ids of updates, updates that cannot be read (1 to 365). Messages are kept for ever.",
+        "How many days what is over is kept: ended tasks, ids of updates, updates that cannot be read (1 to 365). Messages are kept until somebody erases them.",
+    ),
+    variable(
+        "ERASE_AFTER",
+        "120",
+        "So many seconds after somebody erased something the files of the store are rewritten, so that no byte of it is left in them; several erasures of this time together (0 to 480).",
     ),
     variable(
         "DEFAULT_TIMEZONE",

@@ -17,6 +17,9 @@ use super::usage::Usage;
 use crate::domain::tool::SideEffects;
 use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId, TopicId};
 
+/// So many messages that were not addressed to the bot are kept of a conversation, the newest.
+pub const KEPT_BACKGROUND: usize = 100;
+
 /// A chat, or a forum topic of it. In each conversation one turn runs at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Conversation {
@@ -57,6 +60,14 @@ pub struct Session {
     /// The model that answers in it; `None` for that of the chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelName>,
+    /// The index behind the last message that was erased at its end: the place of an erased message is never given again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub erased_to: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(index: &u32) -> bool {
+    *index == 0
 }
 
 impl Session {
@@ -72,6 +83,7 @@ impl Session {
             naming_tries: 0,
             agent: None,
             model: None,
+            erased_to: 0,
         }
     }
 
@@ -134,7 +146,7 @@ pub struct Message {
     pub id: EntryId,
     /// The session that holds the message.
     pub session: SessionId,
-    /// Its position in the session, from 0, without gaps.
+    /// Its position in the session, from 0. Where one was erased a gap is left.
     pub index: u32,
     /// Whether a person, the model, a tool or Figaro wrote it.
     pub role: Role,

@@ -97,6 +97,15 @@ impl Chats {
         Ok(bytes)
     }
 
+    /// Does something while nobody uses the index of a chat, such as an erasure that drops its blocks. The index is read or made
+    /// anew when it is needed next.
+    pub async fn without<T>(&self, chat: ChatId, work: impl Future<Output = T>) -> T {
+        let place = self.of(chat);
+        let mut held = place.lock().await;
+        *held = None;
+        work.await
+    }
+
     /// Forgets all that is in memory of a chat, as when its messages were deleted.
     pub fn forget(&self, chat: ChatId) {
         drop(self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&chat));

@@ -7,6 +7,7 @@
 //! so a moment later (5 ms and a commit) or with the next durable call, and is never seen without what was written before it.
 
 pub mod engine;
+mod erasure;
 mod error;
 mod health;
 pub mod kv;
@@ -39,12 +40,13 @@ use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, UpdateId, UserId};
 
 pub use crate::domain::turn::TurnEnd;
+pub use erasure::{ErasureStore, SaidSearch};
 pub use error::StoreError;
 pub use health::StoreHealth;
 pub use memory::{Imported, MemoryStore, SessionEnd};
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use profiles::ProfileStore;
-pub use sessions::{Deleted, Outline, SessionStore};
+pub use sessions::{Outline, SessionStore};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
@@ -325,6 +327,7 @@ pub trait Store:
     + UsageStore
     + TaskStore
     + MemoryStore
+    + ErasureStore
 {
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.

@@ -1,4 +1,4 @@
-//! The port for the sessions of conversations as people see them: listed, named, switched to, deleted.
+//! The port for the sessions of conversations as people see them: listed, named, switched to.
 
 use std::fmt::Debug;
 
@@ -18,17 +18,6 @@ pub struct Outline {
     pub first_words: Option<String>,
     /// How many messages of people and of the model it has. Above 5,000 messages results of tools count too.
     pub messages: u32,
-}
-
-/// What became of a session that was to be deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deleted {
-    /// It is gone with all its messages.
-    Done,
-    /// A turn runs in it; nothing was deleted.
-    Busy,
-    /// The conversation has no such session.
-    Unknown,
 }
 
 /// The sessions of conversations.
@@ -53,9 +42,6 @@ pub trait SessionStore: Debug + Send + Sync {
     /// `None` if it has a name, was tried `tries` times, or is gone. It is durable a moment later.
     async fn begin_naming(&self, session: SessionId, tries: u8, limit: usize)
     -> Result<Option<Vec<Message>>>;
-    /// Deletes a session of a conversation with its messages, the records of their tool calls and the turns that wait for a
-    /// person in it, in one durable write.
-    async fn delete_session(&self, conversation: Conversation, session: SessionId) -> Result<Deleted>;
     /// Notes that a topic has the title that Telegram made up for it, unless somebody is known to have chosen another since.
     /// It is durable a moment later.
     async fn learn_untitled(&self, topic: Conversation) -> Result<()>;

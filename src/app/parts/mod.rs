@@ -29,7 +29,7 @@ use crate::prompts::texts::Locales;
 use crate::prompts::{OWN_FOLDER, Prompts};
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
-use crate::retention::Retention;
+use crate::retention::{Retention, Rewriter};
 use crate::scheduler::Scheduler;
 use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
@@ -80,6 +80,7 @@ pub(super) struct Parts {
 pub(super) struct Runners {
     pub(super) scheduler: Scheduler,
     pub(super) retention: Retention,
+    pub(super) rewriter: Rewriter,
     pub(super) poller: Poller,
 }
 
@@ -142,11 +143,11 @@ pub(super) async fn build(
         clock: clock.clone(),
         background: groups.front.clone(),
     };
-    let retention = retention(&base);
+    let (retention, rewriter) = (retention(&base), rewriter(&base));
     let (store, languages, parked) = (base.store, base.languages, base.parked);
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
-    Ok((parts, Runners { scheduler, retention, poller }))
+    Ok((parts, Runners { scheduler, retention, rewriter, poller }))
 }
 
 fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
@@ -192,6 +193,15 @@ fn retention(base: &Base<'_>) -> Retention {
         settings: base.store.clone(),
         tasks: base.store.clone(),
         kept: base.settings.store.kept,
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
+fn rewriter(base: &Base<'_>) -> Rewriter {
+    Rewriter {
+        erasures: base.store.clone(),
+        after: base.settings.store.rewritten_after,
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
     }
@@ -377,6 +387,7 @@ fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes) -> Handl
         prompts: base.prompts.clone(),
         access: base.settings.access.clone(),
         parked: base.parked.clone(),
+        chats: base.chats.clone(),
         me: base.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),

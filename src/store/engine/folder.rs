@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 
 use super::error::EngineError;
-use super::names::is_ours;
+use super::names::{FRESH, MOVING, WHOLE, is_ours};
 
 const FOLDER: u32 = 0o700;
 /// Permissions of a file of a store.
@@ -64,11 +64,10 @@ pub(super) fn size(folder: &Path) -> io::Result<u64> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         bytes += match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => size(&entry.path())?,
-            Ok(metadata) => metadata.len(),
-            Err(error) if error.kind() == ErrorKind::NotFound => 0,
-            Err(error) => return Err(error),
-        };
+            Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+            outcome => outcome.map(|metadata| metadata.len()),
+        }
+        .or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(0) } else { Err(error) })?;
     }
     Ok(bytes)
 }
@@ -168,6 +167,8 @@ fn close_files(folder: &Path) -> io::Result<bool> {
         let done = match &*name {
             // Of `figaro demo --store`.
             "demo" if kind.is_dir() => close_files_of(&entry.path()),
+            // What is in it is removed or moved before anything else.
+            FRESH | WHOLE | MOVING if kind.is_dir() => restrict(&entry.path(), FOLDER),
             _ if kind.is_dir() && is_ours(&name, true) => close_files_of(&entry.path()),
             _ if kind.is_file() && is_ours(&name, false) => restrict(&entry.path(), FILE),
             // The file system's own.

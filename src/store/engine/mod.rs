@@ -12,6 +12,7 @@ mod open;
 mod panic;
 mod port;
 mod redb;
+mod rewrite;
 mod room;
 mod sled;
 #[cfg(test)]

@@ -4,6 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::config::EngineKind;
 
+/// The folder in which a store is rewritten, inside its own.
+pub(super) const FRESH: &str = "fresh";
+/// The same once it is whole: it takes the place of what is beside it, which is removed first.
+pub(super) const WHOLE: &str = "fresh.whole";
+/// The same once what was beside it is removed: its files are moved out of it.
+pub(super) const MOVING: &str = "fresh.moving";
+
 /// The file by which a store of an engine is known in its folder. It is there from the first opening on.
 pub(super) fn file_of(kind: EngineKind, folder: &Path) -> PathBuf {
     folder.join(match kind {
@@ -16,7 +23,7 @@ pub(super) fn file_of(kind: EngineKind, folder: &Path) -> PathBuf {
 pub(super) fn files_of(kind: EngineKind, folder: &Path) -> Vec<PathBuf> {
     let others: &[&str] = match kind {
         EngineKind::Redb => &[],
-        EngineKind::Sled => &["conf"],
+        EngineKind::Sled => &["conf", WHOLE, MOVING],
     };
     [file_of(kind, folder)].into_iter().chain(others.iter().map(|name| folder.join(name))).collect()
 }
@@ -29,7 +36,7 @@ pub(super) fn mark_of(kind: EngineKind, folder: &Path) -> PathBuf {
 /// Whether a file, or a folder, of this name in the folder of a store belongs to one of the engines.
 pub(super) fn is_ours(name: &str, is_folder: bool) -> bool {
     match is_folder {
-        true => name == "blobs",
+        true => ["blobs", FRESH, WHOLE, MOVING].contains(&name),
         false => {
             ["store.redb", "redb.mark", "db", "sled.mark"].contains(&name)
                 || name.starts_with("conf")

@@ -36,7 +36,11 @@ pub fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
                 redb::RedbReader::open(&url.folder)?.map(|reader| -> Box<dyn Reader> { Box::new(reader) })
             }
             EngineKind::Sled => {
-                folder::in_use(&names::file_of(url.engine, &url.folder))?;
+                let file = names::file_of(url.engine, &url.folder);
+                // It is not there while a store that was rewritten takes its place.
+                if is_there(&file) {
+                    folder::in_use(&file)?;
+                }
                 None
             }
         })

@@ -95,6 +95,15 @@ pub trait Engine: Reader {
     /// # Errors
     /// Of the storage. Nothing is lost then.
     fn compact(&mut self) -> Result<bool>;
+
+    /// Writes all there is into new files, which take the place of the old ones: no byte of what was removed or changed before
+    /// this call is left in the folder of the store when it returns. `tables` are all tables that it may have. Others read
+    /// and write meanwhile; at the end they wait a moment. Blocking.
+    ///
+    /// # Errors
+    /// If it has another table, if it is being rewritten already, of the storage. The store is as it was then, unless it
+    /// cannot be opened again: then every later call fails, and opening the store anew ends what was begun.
+    fn rewrite(&self, tables: &[&'static str]) -> Result<()>;
 }
 
 /// Keeps how far the commits of a store were durable, apart from its content.

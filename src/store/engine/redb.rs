@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use redb::{
     CommitError, CompactionError, Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,
@@ -18,6 +18,7 @@ use super::batch::{Batch, Keys};
 use super::error::EngineError;
 use super::mark::MarkFile;
 use super::port::{Engine, Entry, MarkKeeper, Reader, Result, Revision, Scan, View};
+use super::rewrite::{Rewritable, Since, fresh_of, remove, rewrite, take_place};
 use super::{folder, names};
 use crate::config::EngineKind;
 
@@ -28,11 +29,13 @@ const CACHE: usize = 8 * 1024 * 1024;
 pub(super) struct RedbEngine {
     folder: PathBuf,
     marks: MarkFile,
-    db: Database,
+    /// Another one once the store was rewritten.
+    db: RwLock<Database>,
     /// How many commits there were.
     commits: AtomicU64,
     /// Held by a commit from its look at that number to its end. Views do not wait for it.
     committing: Mutex<()>,
+    since: Since,
 }
 
 impl RedbEngine {
@@ -42,22 +45,36 @@ impl RedbEngine {
             return Err(EngineError::Unreadable("it is a file, a store is a folder".to_owned()));
         }
         prepare(folder).map_err(|error| EngineError::failed(&error))?;
-        let file = file(folder);
-        let db = folder::patiently(|| {
-            let mut builder = Database::builder();
-            builder.set_cache_size(CACHE);
-            builder.create(&file).map_err(open_error)
-        })?;
+        let db = open(&file(folder))?;
+        // Nobody rewrites the store: it is locked now.
+        remove(&fresh_of(folder)).map_err(|error| EngineError::failed(&error))?;
         folder::sync_entries(folder).map_err(|error| EngineError::failed(&error))?;
         folder::mend(folder);
         Ok(Self {
             folder: folder.to_owned(),
             marks: MarkFile(names::mark_of(EngineKind::Redb, folder)),
-            db,
+            db: RwLock::new(db),
             commits: AtomicU64::default(),
             committing: Mutex::default(),
+            since: Since::default(),
         })
     }
+
+    fn db(&self) -> RwLockReadGuard<'_, Database> {
+        self.db.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn db_mut(&mut self) -> &mut Database {
+        self.db.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn open(file: &Path) -> Result<Database> {
+    folder::patiently(|| {
+        let mut builder = Database::builder();
+        builder.set_cache_size(CACHE);
+        builder.create(file).map_err(open_error)
+    })
 }
 
 /// Makes the folder and the file, which the owner alone may read from its first byte on.
@@ -76,16 +93,45 @@ const fn definition(table: &str) -> TableDefinition<'_, &'static [u8], &'static 
     TableDefinition::new(table)
 }
 
+impl Rewritable for RedbEngine {
+    fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn since(&self) -> &Since {
+        &self.since
+    }
+
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.committing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_fresh(&self, folder: &Path) -> Result<Box<dyn Engine>> {
+        Ok(Box::new(Self::open(folder)?))
+    }
+
+    /// Views that are held go on showing the old file, which has no name any more.
+    fn adopt(&self, fresh: &Path) -> Result<()> {
+        let failed = |error: io::Error| EngineError::failed(&error);
+        // Open before it has its name, so that no other process can be faster.
+        let db = open(&file(fresh))?;
+        take_place(&file(fresh), &file(&self.folder)).map_err(failed)?;
+        let old = std::mem::replace(&mut *self.db.write().unwrap_or_else(PoisonError::into_inner), db);
+        drop(old);
+        remove(fresh).map_err(failed)
+    }
+}
+
 impl Reader for RedbEngine {
     fn tables(&self) -> Result<BTreeSet<String>> {
-        tables(&self.db)
+        tables(&*self.db())
     }
 
     fn view(&self) -> Result<Box<dyn View + '_>> {
         // The number first: a commit in between makes the view newer than its number, and what is based on it is refused
         // where it need not be, never taken where it must not be.
         let revision = Revision(self.commits.load(Ordering::Acquire));
-        let read = self.db.begin_read().map_err(transaction_error)?;
+        let read = self.db().begin_read().map_err(transaction_error)?;
         Ok(Box::new(RedbView { read, revision }))
     }
 
@@ -104,7 +150,7 @@ impl Engine for RedbEngine {
         if tables.iter().all(|name| known.contains(*name)) {
             return Ok(());
         }
-        let write = self.db.begin_write().map_err(transaction_error)?;
+        let write = self.db_mut().begin_write().map_err(transaction_error)?;
         for name in tables {
             write.open_table(definition(name)).map_err(table_error)?;
         }
@@ -112,8 +158,8 @@ impl Engine for RedbEngine {
     }
 
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()> {
-        let _alone = self.committing.lock().unwrap_or_else(PoisonError::into_inner);
-        let write = self.db.begin_write().map_err(transaction_error)?;
+        let _alone = self.alone();
+        let write = self.db().begin_write().map_err(transaction_error)?;
         if self.commits.load(Ordering::Acquire) != based_on.0 {
             return Err(EngineError::Conflict);
         }
@@ -128,18 +174,23 @@ impl Engine for RedbEngine {
         }
         write.commit().map_err(commit_error)?;
         self.commits.fetch_add(1, Ordering::Release);
+        self.since.note(batch);
         Ok(())
     }
 
     fn verify(&mut self) -> Result<bool> {
-        self.db.check_integrity().map_err(open_error)
+        self.db_mut().check_integrity().map_err(open_error)
     }
 
     fn compact(&mut self) -> Result<bool> {
-        self.db.compact().map_err(|error| match error {
+        self.db_mut().compact().map_err(|error| match error {
             CompactionError::Storage(error) => storage_error(error),
             error => EngineError::failed(&error),
         })
+    }
+
+    fn rewrite(&self, tables: &[&'static str]) -> Result<()> {
+        rewrite(self, tables)
     }
 }
 

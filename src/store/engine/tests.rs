@@ -186,6 +186,137 @@ fn what_was_removed_takes_no_room(kind: EngineKind) {
     assert_eq!(engine.view().unwrap().keys("a", &Keys::beginning_with([])).unwrap().count(), 0);
 }
 
+/// All files in a folder, those of folders in it included.
+fn files(folder: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false => found.push((path.clone(), std::fs::read(&path).unwrap())),
+        }
+    }
+    found
+}
+
+/// A value that nothing else holds a part of, longer for some: sled keeps long ones in files of their own.
+fn words(number: usize) -> Vec<u8> {
+    let long = [1, 30, 4_000][number % 3];
+    format!("<words {number} {}>", number.wrapping_mul(2_654_435_761)).repeat(long).into_bytes()
+}
+
+fn marker(value: &[u8]) -> &[u8] {
+    let end = value.iter().position(|byte| *byte == b'>').unwrap();
+    &value[..=end]
+}
+
+fn holds(folder: &std::path::Path, words: &[u8]) -> Option<std::path::PathBuf> {
+    let finder = |bytes: &[u8]| bytes.windows(words.len()).any(|part| part == words);
+    files(folder).into_iter().find(|(_, bytes)| finder(bytes)).map(|(path, _)| path)
+}
+
+/// Whatever is written and removed: what is left is the same, byte for byte, and what was removed or replaced stands in no file.
+fn a_rewritten_store_has_what_it_had_and_nothing_else(kind: EngineKind) {
+    let config = ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() };
+    let change = (0..TABLES.len(), 0..12_u8, any::<bool>());
+    let commits = prop::collection::vec(prop::collection::vec(change, 1..5), 1..14);
+    proptest!(config, |(commits in commits, reopens in any::<bool>())| {
+        let place = Place::new(kind);
+        let (mut engine, mut model, mut gone) = (place.open(), Model::new(), Vec::new());
+        let mut number = 0;
+        for changes in &commits {
+            let mut batch_of = Vec::new();
+            for (table, key, stays) in changes {
+                number += 1;
+                // Keys begin alike, and engines may keep only the rest.
+                let key = format!("key {key}").into_bytes();
+                batch_of.push((*table, key.clone(), stays.then(|| words(number))));
+                let before = match stays {
+                    true => model.insert((*table, key), words(number)),
+                    false => model.remove(&(*table, key)),
+                };
+                gone.extend(before);
+            }
+            engine.write(&batch(&batch_of)).unwrap();
+        }
+        engine.rewrite(&TABLES).unwrap();
+        if reopens {
+            drop(engine);
+            engine = place.open();
+        }
+        is_as(&*engine.view().unwrap(), &model, &[Keys::beginning_with([])]);
+        for value in &gone {
+            prop_assert_eq!(holds(&place.url.folder, marker(value)), None);
+        }
+        // It goes on as before.
+        engine.write(&one(0, b"later", b"<later>")).unwrap();
+        engine.rewrite(&TABLES).unwrap();
+        drop(engine);
+        let engine = place.open();
+        prop_assert_eq!(engine.view().unwrap().get("a", b"later").unwrap(), Some(b"<later>".to_vec()));
+        let names: Vec<_> = std::fs::read_dir(&place.url.folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        prop_assert!(!names.iter().any(|name| name.to_string_lossy().starts_with("fresh")), "{:?}", names);
+    });
+}
+
+/// Who writes and looks while a store is rewritten loses nothing and sees one moment.
+fn a_store_is_rewritten_while_others_use_it(kind: EngineKind) {
+    let place = Place::new(kind);
+    let engine = place.open();
+    for number in 0..2_500_usize {
+        engine.write(&one(2, &number.to_be_bytes(), &words(3 * number))).unwrap();
+        if number % 500 == 0 {
+            engine.write(&one(1, b"gone", &words(1))).unwrap();
+        }
+    }
+    engine.write(&batch(&[(1, b"gone".to_vec(), None)])).unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let written = std::thread::scope(|threads| {
+        let writer = threads.spawn(|| {
+            let mut written = 0_u32;
+            while !done.load(std::sync::atomic::Ordering::Acquire) {
+                let both = [0, 1].map(|table| (table, b"k".to_vec(), Some(written.to_be_bytes().to_vec())));
+                engine.write(&batch(&both)).unwrap();
+                engine.write(&one(0, format!("n {written}").as_bytes(), b"kept")).unwrap();
+                written += 1;
+            }
+            written
+        });
+        let reader = threads.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Acquire) {
+                let view = engine.view().unwrap();
+                let first = view.get("a", b"k").unwrap();
+                std::thread::yield_now();
+                assert_eq!(view.get("b", b"k").unwrap(), first);
+            }
+        });
+        for _ in 0..4 {
+            engine.rewrite(&TABLES).unwrap();
+        }
+        done.store(true, std::sync::atomic::Ordering::Release);
+        reader.join().unwrap();
+        writer.join().unwrap()
+    });
+    assert!(written > 0);
+    drop(engine);
+    let engine = place.open();
+    let view = engine.view().unwrap();
+    for number in 0..written {
+        assert!(view.get("a", format!("n {number}").as_bytes()).unwrap().is_some(), "{number} of {written}");
+    }
+    assert_eq!(view.get("a", b"k").unwrap(), Some((written - 1).to_be_bytes().to_vec()));
+    assert_eq!(view.keys("c", &Keys::beginning_with([])).unwrap().count(), 2_500);
+    assert_eq!(holds(&place.url.folder, marker(&words(1))), None);
+}
+
+fn a_table_that_is_not_known_is_not_lost(kind: EngineKind) {
+    let place = Place::new(kind);
+    let engine = place.open();
+    engine.write(&one(2, b"k", b"kept")).unwrap();
+    assert!(engine.rewrite(&TABLES[..2]).is_err());
+    assert_eq!(engine.view().unwrap().get("c", b"k").unwrap(), Some(b"kept".to_vec()));
+}
+
 macro_rules! for_every_engine {
     ($($behaviour:ident)+) => {
         mod redb {
@@ -210,4 +341,7 @@ for_every_engine! {
     a_view_shows_one_moment
     what_is_in_use_is_refused
     what_was_removed_takes_no_room
+    a_rewritten_store_has_what_it_had_and_nothing_else
+    a_store_is_rewritten_while_others_use_it
+    a_table_that_is_not_known_is_not_lost
 }

@@ -46,6 +46,11 @@ impl<T> Decoded<T> {
         Self { records: Cache::with_weighter(records, bytes, Size), hasher }
     }
 
+    /// Lets go of all of them.
+    pub(super) fn clear(&self) {
+        self.records.clear();
+    }
+
     /// The record with this key and these bytes; `decode` makes it if it is not here. `None` if that gives none.
     pub(super) fn get(
         &self,

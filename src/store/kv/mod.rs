@@ -8,6 +8,7 @@ mod buffer;
 mod changes;
 mod conversation;
 mod decoded;
+mod erasure;
 mod fault;
 mod format;
 mod inbox;
@@ -81,6 +82,7 @@ struct Shared {
     writer: Writer,
     task_news: Arc<Notify>,
     card_news: Arc<Notify>,
+    erasure_news: Arc<Notify>,
     /// Messages of conversations that are going on.
     messages: Decoded<Message>,
 }
@@ -102,6 +104,7 @@ impl KvStore {
             writer,
             task_news: Arc::default(),
             card_news: Arc::default(),
+            erasure_news: Arc::default(),
             messages,
         }));
         let now = Clock::system().now();

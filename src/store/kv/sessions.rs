@@ -7,7 +7,7 @@ use super::{KvStore, key};
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::session::SessionChange;
 use crate::ids::SessionId;
-use crate::store::{Deleted, Outline, Result, SessionStore};
+use crate::store::{Outline, Result, SessionStore};
 
 #[async_trait]
 impl SessionStore for KvStore {
@@ -60,13 +60,6 @@ impl SessionStore for KvStore {
             session.naming_tries += 1;
             changes.put(&tables.sessions, key::id(session.id), &session)?;
             session_list::first_said(tables, session.id, limit).map(Some)
-        })
-        .await
-    }
-
-    async fn delete_session(&self, conversation: Conversation, session: SessionId) -> Result<Deleted> {
-        self.change_durably("delete a session", move |tables, changes| {
-            session_list::delete(tables, changes, conversation, session)
         })
         .await
     }

@@ -10,7 +10,7 @@ use super::decoded::Decoded;
 use super::fault::Fault;
 use super::key;
 use super::snapshot::{Snapshot, describe};
-use crate::store::engine::Keys;
+use crate::store::engine::{Entry, Keys};
 
 /// Records of type `T`, as they stand in a snapshot.
 pub(super) struct Table<'a, T> {
@@ -121,7 +121,16 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         Ok(last.and_then(|key| key::index_of(&key)).map_or(0, |index| index.saturating_add(1)))
     }
 
-    fn decode(&self, key: &[u8], bytes: Vec<u8>) -> Option<T> {
+    /// The entries whose keys begin so, in order, as they are stored.
+    pub(super) fn entries(
+        &self,
+        prefix: &[u8],
+    ) -> Result<impl DoubleEndedIterator<Item = Result<Entry, Fault>> + use<'_, 'a, T>, Fault> {
+        self.snapshot.scan(self.name, &Keys::beginning_with(prefix))
+    }
+
+    /// What such an entry says; one that cannot be read is set aside.
+    pub(super) fn decode(&self, key: &[u8], bytes: Vec<u8>) -> Option<T> {
         match serde_json::from_slice(&bytes) {
             Ok(record) => Some(record),
             Err(error) => {

@@ -99,6 +99,17 @@ pub(super) struct Tables<'a> {
     pub(super) index_blocks: Table<'a, String>,
     /// What messages were called where they were imported from, by id.
     pub(super) imported: Table<'a, String>,
+    /// That something was erased since the files of the store were rewritten: one record.
+    pub(super) erasures: Table<'a, RewriteDue>,
+}
+
+/// Something was erased, and its bytes may be in the files of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RewriteDue {
+    /// When the first was erased.
+    pub(super) since: DateTime<Utc>,
+    /// How many were: a rewriting does for those that it began after.
+    pub(super) erasures: u64,
 }
 
 /// An update in the inbox.
@@ -131,7 +142,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 38] = [
+pub(super) const NAMES: [&str; 39] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -169,6 +180,7 @@ pub(super) const NAMES: [&str; 38] = [
     "task_runs",
     "index_blocks",
     "imported",
+    "erasures",
     QUARANTINE,
 ];
 
@@ -214,6 +226,7 @@ impl<'a> Tables<'a> {
             task_runs: Table::new("task_runs", snapshot),
             index_blocks: Table::new("index_blocks", snapshot),
             imported: Table::new("imported", snapshot),
+            erasures: Table::new("erasures", snapshot),
         }
     }
 }

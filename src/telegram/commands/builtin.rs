@@ -5,12 +5,15 @@ use std::sync::Arc;
 use super::access::ChangeAccess;
 use super::command::Command;
 use super::config::Config;
+use super::export::Export;
+use super::forget::Forget;
 use super::handles::Handles;
 use super::help::Help;
 use super::model::Model;
 use super::new::NewSession;
 use super::notes::Notes;
 use super::persona::Persona;
+use super::privacy::Privacy;
 use super::retry::Retry;
 use super::sessions::Sessions;
 use super::start::Start;
@@ -31,6 +34,9 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Retry::new(handles)),
         Arc::new(Stop::new(handles)),
         Arc::new(Notes::new(handles)),
+        Arc::new(Forget::new(handles)),
+        Arc::new(Export::new(handles)),
+        Arc::new(Privacy::new(handles)),
         Arc::new(Tasks::new(handles)),
         Arc::new(Model::new(handles)),
         Arc::new(Persona::new(handles)),

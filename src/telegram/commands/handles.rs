@@ -8,6 +8,7 @@ use super::cards::Cards;
 use crate::config::AccessSettings;
 use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
+use crate::memory::Chats;
 use crate::prompts::Prompts;
 use crate::store::Store;
 use crate::telegram::inbound::Me;
@@ -27,6 +28,8 @@ pub struct Handles {
     pub access: AccessSettings,
     /// Turns that wait for a person.
     pub parked: Parked,
+    /// What is indexed of what chats have said.
+    pub chats: Chats,
     /// The bot's own account.
     pub me: Me,
     /// What models there are and what they have cost.

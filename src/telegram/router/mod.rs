@@ -25,7 +25,7 @@ use crate::clock::Clock;
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
 use crate::domain::chat::{AnswerWhen, ChatConfig};
-use crate::domain::conversation::Conversation;
+use crate::domain::conversation::{Conversation, KEPT_BACKGROUND};
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
@@ -41,7 +41,6 @@ use crate::turn::queue::{Job, Mailboxes, Posted};
 use crate::turn::rights::Rights;
 
 /// So many unaddressed messages of a group are kept as background.
-const KEEP_BACKGROUND: usize = 100;
 
 /// Decides where an update goes and takes it there.
 #[derive(Debug)]
@@ -369,7 +368,7 @@ impl Router {
     }
 
     async fn add_background(&self, part: &Inbound) -> Result<Fate, StoreError> {
-        self.conversations.add_background(part.place.conversation(), part, KEEP_BACKGROUND).await?;
+        self.conversations.add_background(part.place.conversation(), part, KEPT_BACKGROUND).await?;
         Ok(Fate::Settled)
     }
 

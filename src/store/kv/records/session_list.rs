@@ -1,15 +1,13 @@
 //! The sessions of a conversation: which there are, what is said in each, and how one is resumed or deleted.
 
-use std::collections::BTreeSet;
-
 use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::{parked, sessions};
 use crate::domain::conversation::{Conversation, Message, Role, Session};
-use crate::ids::{RunId, SessionId};
-use crate::store::{Deleted, Outline};
+use crate::ids::SessionId;
+use crate::store::Outline;
 
 /// Says that the sessions of older versions are in the table by conversation. No conversation has so short a key.
 const FILLED: &[u8] = b"filled";
@@ -123,39 +121,4 @@ pub(in crate::store::kv) fn switch(
         sessions::put_current(tables, changes, &session)?;
     }
     Ok(true)
-}
-
-/// Deletes a session with all its messages, the calls made in it and the turns that wait in it.
-pub(in crate::store::kv) fn delete(
-    tables: &Tables<'_>,
-    changes: &mut Changes<'_>,
-    conversation: Conversation,
-    id: SessionId,
-) -> Result<Deleted, Fault> {
-    let Some(session) = one(tables, conversation, id)? else { return Ok(Deleted::Unknown) };
-    let running = tables.turns.find(&key::conversation(conversation))?;
-    if running.is_some_and(|turn| turn.session == id) {
-        return Ok(Deleted::Busy);
-    }
-    let mut turns: BTreeSet<RunId> = BTreeSet::new();
-    for item in tables.messages.scan(&key::id(id))? {
-        let (key, message) = item?;
-        turns.extend(message.turn);
-        changes.remove(&tables.messages, key);
-    }
-    for parked in tables.parked.list(&[])?.into_iter().filter(|parked| parked.turn.session == id) {
-        turns.insert(parked.turn.id);
-        changes.remove(&tables.parked, key::id(parked.turn.id));
-    }
-    for turn in turns {
-        for key in tables.calls.keys_of(&key::id(turn))? {
-            changes.remove(&tables.calls, key?);
-        }
-    }
-    if tables.current.find(&key::conversation(conversation))? == Some(id) {
-        changes.remove(&tables.current, key::conversation(conversation));
-    }
-    changes.remove(&tables.sessions, key::id(id));
-    changes.remove(&tables.sessions_of, key::session_of(session.conversation, id));
-    Ok(Deleted::Done)
 }

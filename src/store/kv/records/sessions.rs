@@ -62,14 +62,15 @@ pub(super) fn current_tail(
     let Some(session) = stored(tables, conversation)? else {
         return Ok(None);
     };
-    let next_index = tables.messages.next_index(&key::id(session.id))?;
+    let next_index = tables.messages.next_index(&key::id(session.id))?.max(session.erased_to);
     Ok(Some(SessionTail { session: session.id, record: Some(session), next_index }))
 }
 
 /// The end of a session, also of one whose record cannot be read.
 pub(super) fn tail(tables: &Tables<'_>, session: SessionId) -> Result<SessionTail, Fault> {
     let record = tables.sessions.find(&key::id(session))?;
-    let next_index = tables.messages.next_index(&key::id(session))?;
+    let erased_to = record.as_ref().map_or(0, |record| record.erased_to);
+    let next_index = tables.messages.next_index(&key::id(session))?.max(erased_to);
     Ok(SessionTail { session, record, next_index })
 }
 

@@ -20,20 +20,20 @@ const NAME_CHARS: usize = 60;
 
 /// How sessions are shown to somebody.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
+pub(in super::super) struct View<'a> {
     /// The texts in their language.
-    pub(super) texts: &'a Texts,
+    pub(in super::super) texts: &'a Texts,
     /// The zone of the chat.
-    pub(super) zone: Tz,
+    pub(in super::super) zone: Tz,
     /// The current time, UTC.
-    pub(super) now: DateTime<Utc>,
+    pub(in super::super) now: DateTime<Utc>,
     /// The session that the next question belongs to.
-    pub(super) current: Option<SessionId>,
+    pub(in super::super) current: Option<SessionId>,
 }
 
 impl View<'_> {
     /// What a session is called: its name, else its first words.
-    pub(super) fn name(&self, session: &Session, outline: &Outline) -> String {
+    pub(in super::super) fn name(&self, session: &Session, outline: &Outline) -> String {
         let named = session.name.as_ref().map(|name| name.text.clone());
         let words = || outline.first_words.as_deref().map(|words| one_line(words, NAME_CHARS));
         named.or_else(words).unwrap_or_else(|| self.texts.session_unnamed.clone())
@@ -100,7 +100,7 @@ impl View<'_> {
     }
 
     /// A day and a time by the clock of the chat.
-    pub(super) fn moment(&self, at: DateTime<Utc>) -> String {
+    pub(in super::super) fn moment(&self, at: DateTime<Utc>) -> String {
         let this_year = self.now.with_timezone(&self.zone).year();
         self.texts.dated(&at.with_timezone(&self.zone), this_year)
     }

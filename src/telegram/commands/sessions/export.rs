@@ -19,7 +19,7 @@ pub(super) fn file(view: &View<'_>, name: &str, messages: &[Arc<Message>]) -> Op
 }
 
 /// What somebody said, under their name and the time; `None` for what no person sees.
-fn section(view: &View<'_>, message: &Message) -> Option<String> {
+pub(in super::super) fn section(view: &View<'_>, message: &Message) -> Option<String> {
     let who = match message.role {
         Role::User if message.task.is_some() => view.texts.export_task.clone(),
         Role::User => message.speaker.as_ref().map(|speaker| speaker.name.clone()).unwrap_or_default(),
@@ -43,7 +43,7 @@ fn attached(attachment: &Attachment) -> String {
 }
 
 /// Words of somebody else on one line.
-fn plain(words: &str) -> String {
+pub(in super::super) fn plain(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

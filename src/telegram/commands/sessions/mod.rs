@@ -2,8 +2,8 @@
 //! on with it, name it, save it as a file, delete it, or choose the model that answers in it. In a group whoever may begin
 //! one may go on with one; only admins and owners do the rest.
 
-mod card;
-mod export;
+pub(super) mod card;
+pub(super) mod export;
 mod rename;
 
 use std::sync::Arc;
@@ -17,14 +17,16 @@ use super::asker::Asker;
 use super::card::{Card, ROWS, page_of};
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::eraser::Eraser;
 use super::handles::Handles;
 use super::model::ChatModels;
 use crate::domain::conversation::Session;
+use crate::domain::erasure::{Erasure, Forgotten};
 use crate::domain::model::ModelName;
 use crate::domain::session::SessionChange;
 use crate::ids::SessionId;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{ConversationStore, Deleted, SessionStore, SettingsStore, StoreError};
+use crate::store::{ConversationStore, SessionStore, SettingsStore, StoreError};
 use crate::telegram::callback::{Family, Page, Sessions as Button};
 use crate::turn::parked::Parked;
 
@@ -37,6 +39,7 @@ pub(super) struct Sessions {
     settings: Arc<dyn SettingsStore>,
     models: ChatModels,
     parked: Parked,
+    eraser: Eraser,
     default_zone: Tz,
 }
 
@@ -97,6 +100,7 @@ impl Sessions {
             settings: handles.store.clone(),
             models: ChatModels::new(handles),
             parked: handles.parked.clone(),
+            eraser: Eraser::new(handles),
             default_zone: handles.default_zone,
         }
     }
@@ -181,11 +185,11 @@ impl Sessions {
         let texts = self.cards.texts(asker);
         let outline = self.sessions.outline(session.id).await?;
         let name = self.view(asker).await?.name(&session, &outline);
-        let toast = match self.sessions.delete_session(asker.place.conversation(), session.id).await? {
-            Deleted::Busy => return Ok(Pressed::toast(&texts.session_busy)),
-            Deleted::Unknown => texts.gone.clone(),
-            Deleted::Done => {
-                self.parked.reload().await?;
+        let what = Erasure::Session(asker.place.conversation(), session.id);
+        let toast = match self.eraser.erase(&what).await? {
+            Forgotten::Busy => return Ok(Pressed::toast(&texts.session_busy)),
+            Forgotten::Done(erased) if erased.is_nothing() => texts.gone.clone(),
+            Forgotten::Done(_) => {
                 let count = outline.messages.to_string();
                 fill(&texts.session_deleted, &[("name", &name), ("count", &count)])
             }

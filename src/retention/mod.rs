@@ -1,5 +1,8 @@
 //! Forgets what is over and was kept long enough: ended tasks, ids of updates, updates that cannot be read, and strangers
-//! who were told that the bot is private. Messages are never forgotten. Run in the background by `app`.
+//! who were told that the bot is private. Messages go only when somebody
+//! erases them: then the files of the store are rewritten ([`Rewriter`]). Run in the background by `app`.
+
+mod rewrite;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +12,8 @@ use chrono::TimeDelta;
 use crate::clock::Clock;
 use crate::shutdown::TaskTracker;
 use crate::store::{InboxStore, Result, SettingsStore, TaskStore};
+
+pub use self::rewrite::Rewriter;
 
 /// The pause between two looks.
 const EVERY: Duration = Duration::from_secs(3600);

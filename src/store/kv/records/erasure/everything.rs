@@ -1,0 +1,120 @@
+//! What is kept of a chat or a person beside what was said.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::super::super::changes::Changes;
+use super::super::super::fault::Fault;
+use super::super::super::key;
+use super::super::super::table::Table;
+use super::super::super::tables::Tables;
+use super::super::{parked, tasks};
+use super::doomed::sessions_of;
+use crate::domain::erasure::Erased;
+use crate::domain::task::Task;
+use crate::ids::{ChatId, UserId};
+
+/// Removes all that is kept of a private chat and the person it is with; its messages are gone already.
+pub(super) fn of_chat(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    erased: &mut Erased,
+    chat: ChatId,
+    user: &UserId,
+) -> Result<(), Fault> {
+    erased.notes += remove_all(changes, &tables.notes, chat)?;
+    erased.personas += remove_all(changes, &tables.personas, chat)?;
+    remove_all(changes, &tables.persona_questions, chat)?;
+    remove_all(changes, &tables.chats, chat)?;
+    remove_all(changes, &tables.current, chat)?;
+    remove_all(changes, &tables.background, chat)?;
+    remove_all(changes, &tables.index_blocks, chat)?;
+    for (key, change) in tables.config_changes.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
+        if change.chat == chat {
+            changes.remove(&tables.config_changes, key);
+        }
+    }
+    for (key, outgoing) in tables.deliveries.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
+        if outgoing.delivery.place.chat == chat {
+            changes.remove(&tables.deliveries, key);
+        }
+    }
+    for parked in tables.parked.list(&[])? {
+        if parked.turn.conversation.chat == chat {
+            changes.remove(&tables.parked, key::id(parked.turn.id));
+        }
+    }
+    for task in tasks::of_chat(tables, chat)? {
+        remove_task(tables, changes, erased, &task)?;
+    }
+    remove_profile(tables, changes, erased, user)
+}
+
+/// Removes what is kept of one person in a group; what they said is gone already.
+pub(super) fn of_person(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    erased: &mut Erased,
+    chat: ChatId,
+    user: &UserId,
+) -> Result<(), Fault> {
+    for item in tables.notes.scan(&key::chat(chat))? {
+        let (key, note) = item?;
+        if note.author.as_ref() == Some(user) {
+            changes.remove(&tables.notes, key);
+            erased.notes += 1;
+        }
+    }
+    for session in sessions_of(tables, chat)? {
+        let waiting = parked::of_conversation(tables, session.conversation)?;
+        for parked in waiting.into_iter().filter(|parked| parked.asked == *user) {
+            changes.remove(&tables.parked, key::id(parked.turn.id));
+        }
+    }
+    for task in tasks::of_chat(tables, chat)? {
+        if task.creator.user == *user {
+            remove_task(tables, changes, erased, &task)?;
+        }
+    }
+    remove_profile(tables, changes, erased, user)
+}
+
+/// Removes all records of a table whose keys begin with a chat, readable or not. Gives how many there were.
+fn remove_all<T: Serialize + DeserializeOwned>(
+    changes: &mut Changes<'_>,
+    table: &Table<'_, T>,
+    chat: ChatId,
+) -> Result<usize, Fault> {
+    let mut removed = 0;
+    for key in table.keys_of(&key::chat(chat))? {
+        changes.remove(table, key?);
+        removed += 1;
+    }
+    Ok(removed)
+}
+
+fn remove_task(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    erased: &mut Erased,
+    task: &Task,
+) -> Result<(), Fault> {
+    tasks::put(tables, changes, Some(task), None)?;
+    for key in tables.task_runs.keys_of(&key::id(task.id))? {
+        changes.remove(&tables.task_runs, key?);
+    }
+    erased.tasks += 1;
+    Ok(())
+}
+
+fn remove_profile(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    erased: &mut Erased,
+    user: &UserId,
+) -> Result<(), Fault> {
+    let key = key::user(user);
+    erased.profiles += usize::from(tables.profiles.contains(&key)?);
+    changes.remove(&tables.profiles, key);
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! What else holds something of erased messages: calls, answers on their way, quotes in other messages, what tools have read of
+//! them, the index, and what could not be read.
+
+use std::collections::BTreeSet;
+
+use super::super::super::changes::Changes;
+use super::super::super::fault::Fault;
+use super::super::super::key;
+use super::super::super::snapshot::QUARANTINE;
+use super::super::super::table::Table;
+use super::super::super::tables::Tables;
+use super::super::{index, write};
+use super::doomed::{Doomed, sessions_of};
+use crate::domain::conversation::{EntryKey, Message, Role};
+use crate::domain::message::Quoted;
+use crate::ids::{MessageId, RunId};
+use crate::store::engine::Keys;
+
+/// Tools whose results are what was said before.
+const READERS: [&str; 2] = ["recall", "lookup"];
+/// What stands in the place of such a result.
+const FORGOTTEN: &str = r#"{"success":false,"error":"what was read here was forgotten since"}"#;
+
+/// Clears what holds something of erased messages.
+pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed) -> Result<(), Fault> {
+    if doomed.is_empty() {
+        return Ok(());
+    }
+    for turn in &doomed.turns {
+        of_turn(tables, changes, *turn)?;
+    }
+    let entries = doomed.entries();
+    for entry in &entries {
+        changes.remove(&tables.imported, key::id(*entry));
+    }
+    for (key, outgoing) in tables.deliveries.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
+        let delivery = outgoing.delivery;
+        if delivery.entry.is_some_and(|entry| entries.contains(&entry))
+            || doomed.turns.contains(&delivery.run)
+        {
+            changes.remove(&tables.deliveries, key);
+        }
+    }
+    let texts = doomed.texts();
+    copies(tables, changes, doomed, &texts)?;
+    unreadable(tables, changes, doomed, &texts)?;
+    in_other_messages(tables, changes, doomed)?;
+    in_background(tables, changes, doomed)?;
+    index::drop_all(tables, changes, doomed.chat)
+}
+
+/// The records of a turn beside its messages.
+fn of_turn(tables: &Tables<'_>, changes: &mut Changes<'_>, turn: RunId) -> Result<(), Fault> {
+    for key in tables.calls.keys_of(&key::id(turn))? {
+        changes.remove(&tables.calls, key?);
+    }
+    changes.remove(&tables.parked, key::id(turn));
+    changes.remove(&tables.config_changes, key::id(turn));
+    write::forget_live(tables, changes, turn, 0)
+}
+
+/// What other turns of the chat that wait, or changed settings, say with the same words.
+fn copies(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    doomed: &Doomed,
+    texts: &[String],
+) -> Result<(), Fault> {
+    for (key, parked) in tables.parked.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
+        if parked.turn.conversation.chat == doomed.chat {
+            remove_if_copy(changes, &tables.parked, key, texts)?;
+        }
+    }
+    for (key, change) in tables.config_changes.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
+        if change.chat == doomed.chat {
+            remove_if_copy(changes, &tables.config_changes, key, texts)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_if_copy<T: serde::de::DeserializeOwned>(
+    changes: &mut Changes<'_>,
+    table: &Table<'_, T>,
+    key: Vec<u8>,
+    texts: &[String],
+) -> Result<(), Fault> {
+    if table.raw(&key)?.is_some_and(|bytes| holds_any(&bytes, texts)) {
+        changes.remove(table, key);
+    }
+    Ok(())
+}
+
+/// Updates of the chat that could not be read, and records that cannot be: nobody knows what is in them.
+fn unreadable(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    doomed: &Doomed,
+    texts: &[String],
+) -> Result<(), Fault> {
+    let chat = doomed.chat.to_string();
+    for item in tables.unreadable.scan(&[])? {
+        let (key, aside) = item?;
+        if aside.text.contains(&chat) {
+            changes.remove(&tables.unreadable, key);
+        }
+    }
+    let of_chat = key::chat(doomed.chat);
+    let ids: Vec<Vec<u8>> =
+        doomed.whole_sessions().map(key::id).chain(doomed.turns.iter().map(key::id)).collect();
+    let quarantine: Table<'_, serde_json::Value> = Table::new(QUARANTINE, tables.snapshot);
+    for entry in quarantine.entries(&[])? {
+        let (key, bytes) = entry?;
+        let place = key.iter().position(|byte| *byte == 0).map_or(&key[..], |zero| &key[zero + 1..]);
+        let is_of_chat = doomed.is_all && place.starts_with(&of_chat);
+        if is_of_chat || ids.iter().any(|id| place.starts_with(id)) || holds_any(&bytes, texts) {
+            changes.remove(&quarantine, key);
+        }
+    }
+    Ok(())
+}
+
+/// Quotes of what goes, and what tools have read, in the messages of the chat that stay.
+fn in_other_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed) -> Result<(), Fault> {
+    let gone = doomed.telegram();
+    let quotes: Vec<String> =
+        gone.iter().map(|message| format!("\"quotes\":{{\"message\":{message},")).collect();
+    let reads: Vec<String> = READERS.iter().map(|tool| format!("\"tool_name\":\"{tool}\"")).collect();
+    for session in sessions_of(tables, doomed.chat)? {
+        if doomed.has_session(session.id) {
+            continue;
+        }
+        for entry in tables.messages.entries(&key::id(session.id))? {
+            let (key, bytes) = entry?;
+            // Few do, and decoding all messages of a long chat takes long.
+            if !holds_any(&bytes, &reads) && !holds_any(&bytes, &quotes) {
+                continue;
+            }
+            let Some(mut message) = tables.messages.decode(&key, bytes) else { continue };
+            if doomed.has(message.key()) {
+                continue;
+            }
+            let before = message.clone();
+            message.quotes.take_if(|quoted| is_of(quoted, &gone));
+            if is_reading(&message) {
+                FORGOTTEN.clone_into(&mut message.text);
+                message.tool.iter_mut().for_each(|tool| "{}".clone_into(&mut tool.tool_arguments));
+                forget_read(tables, changes, message.key())?;
+            }
+            if message != before {
+                changes.put(&tables.messages, key, &message)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_of(quoted: &Quoted, gone: &BTreeSet<MessageId>) -> bool {
+    quoted.message.is_some_and(|message| gone.contains(&message))
+}
+
+fn is_reading(message: &Message) -> bool {
+    message.tool.as_ref().is_some_and(|tool| READERS.contains(&tool.tool_name.as_str()))
+}
+
+/// The records of the calls of the turn that a message belongs to, as far as they read what was said.
+fn forget_read(tables: &Tables<'_>, changes: &mut Changes<'_>, place: EntryKey) -> Result<(), Fault> {
+    let before = Keys::before(key::message(place.session, place.index), &key::id(place.session));
+    for item in tables.messages.scan_range(&before)?.rev() {
+        let (_, message) = item?;
+        if message.role != Role::User {
+            continue;
+        }
+        let Some(turn) = message.turn else { return Ok(()) };
+        for item in tables.calls.scan(&key::id(turn))? {
+            let (key, mut call) = item?;
+            if READERS.contains(&call.call.name.as_str()) {
+                "{}".clone_into(&mut call.call.arguments);
+                call.result = call.result.map(|_| FORGOTTEN.to_owned());
+                changes.put(&tables.calls, key, &call)?;
+            }
+        }
+        return Ok(());
+    }
+    Ok(())
+}
+
+/// Quotes of what goes in messages beside the bot.
+fn in_background(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed) -> Result<(), Fault> {
+    let gone = doomed.telegram();
+    for item in tables.background.scan(&key::chat(doomed.chat))? {
+        let (key, mut message) = item?;
+        let is_quoting = message.quotes.as_ref().is_some_and(|quoted| is_of(quoted, &gone));
+        if is_quoting && !doomed.has_background(&key) {
+            message.quotes = None;
+            changes.put(&tables.background, key, &message)?;
+        }
+    }
+    Ok(())
+}
+
+fn holds_any(bytes: &[u8], needles: &[String]) -> bool {
+    // Every record is JSON; one that is no text at all is not read by anybody.
+    let text = String::from_utf8_lossy(bytes);
+    needles.iter().any(|needle| text.contains(needle.as_str()))
+}

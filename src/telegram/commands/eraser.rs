@@ -1,0 +1,67 @@
+//! Erases for commands: in the store, in the memory of chats, and among the turns that wait.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+
+use super::handles::Handles;
+use crate::clock::Clock;
+use crate::domain::erasure::{Erasure, Forgotten};
+use crate::ids::ChatId;
+use crate::memory::Chats;
+use crate::shutdown::TaskTracker;
+use crate::store::{ErasureStore, SettingsStore, StoreError};
+use crate::turn::parked::Parked;
+
+/// Erases what people want forgotten. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Eraser {
+    erasures: Arc<dyn ErasureStore>,
+    settings: Arc<dyn SettingsStore>,
+    chats: Chats,
+    parked: Parked,
+    default_zone: Tz,
+    clock: Clock,
+    background: TaskTracker,
+}
+
+impl Eraser {
+    pub(super) fn new(handles: &Handles) -> Self {
+        let sender = &handles.cards.sender;
+        Self {
+            erasures: handles.store.clone(),
+            settings: handles.store.clone(),
+            chats: handles.chats.clone(),
+            parked: handles.parked.clone(),
+            default_zone: handles.default_zone,
+            clock: sender.clock.clone(),
+            background: sender.background.clone(),
+        }
+    }
+
+    /// Erases at once from all that is read; the index of the chat is made anew in the background.
+    pub(super) async fn erase(&self, what: &Erasure) -> Result<Forgotten, StoreError> {
+        let chat = what.chat();
+        let forgotten = self.chats.without(chat, self.erasures.erase(what, self.clock.now())).await?;
+        // What waited in it was given up.
+        self.parked.reload().await?;
+        if let Forgotten::Done(_) = forgotten {
+            let (this, stopping) = (self.clone(), self.background.clone());
+            self.background.spawn("index", async move {
+                tokio::select! {
+                    () = stopping.stopping() => {}
+                    () = this.index(chat) => {}
+                }
+            });
+        }
+        Ok(forgotten)
+    }
+
+    async fn index(&self, chat: ChatId) {
+        let config = self.settings.chat_config(chat).await.unwrap_or_default();
+        if let Err(error) = self.chats.index_all(chat, config.timezone.unwrap_or(self.default_zone)).await {
+            // It is made with the next questions.
+            tracing::warn!(%error, %chat, label = error.label(), "the index of a chat could not be made anew");
+        }
+    }
+}
