@@ -8,12 +8,15 @@
 
 pub mod engine;
 mod error;
+mod facts;
 mod health;
 pub mod kv;
 mod memory;
 mod personas;
+mod pins;
 mod profiles;
 mod sessions;
+mod summaries;
 mod tasks;
 mod zone;
 
@@ -40,11 +43,14 @@ use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, Se
 
 pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
+pub use facts::FactStore;
 pub use health::StoreHealth;
 pub use memory::{Imported, MemoryStore, SessionEnd};
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
+pub use pins::PinStore;
 pub use profiles::ProfileStore;
 pub use sessions::{Deleted, Outline, SessionStore};
+pub use summaries::SummaryStore;
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
@@ -325,6 +331,9 @@ pub trait Store:
     + UsageStore
     + TaskStore
     + MemoryStore
+    + PinStore
+    + SummaryStore
+    + FactStore
 {
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.

@@ -11,10 +11,13 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::config_change::ConfigChange;
 use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
+use crate::domain::memory::Memory;
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::persona::{OwnPersona, PersonaQuestion};
+use crate::domain::pin::Pin;
 use crate::domain::profile::UserProfile;
+use crate::domain::summary::Summary;
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
@@ -99,6 +102,12 @@ pub(super) struct Tables<'a> {
     pub(super) index_blocks: Table<'a, String>,
     /// What messages were called where they were imported from, by id.
     pub(super) imported: Table<'a, String>,
+    /// Pins by chat and id.
+    pub(super) pins: Table<'a, Pin>,
+    /// Summaries by session and the index of the first message that each covers.
+    pub(super) summaries: Table<'a, Summary>,
+    /// Memories by person and id.
+    pub(super) memories: Table<'a, Memory>,
 }
 
 /// An update in the inbox.
@@ -131,7 +140,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 38] = [
+pub(super) const NAMES: [&str; 41] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -169,6 +178,9 @@ pub(super) const NAMES: [&str; 38] = [
     "task_runs",
     "index_blocks",
     "imported",
+    "pins",
+    "summaries",
+    "memories",
     QUARANTINE,
 ];
 
@@ -214,6 +226,9 @@ impl<'a> Tables<'a> {
             task_runs: Table::new("task_runs", snapshot),
             index_blocks: Table::new("index_blocks", snapshot),
             imported: Table::new("imported", snapshot),
+            pins: Table::new("pins", snapshot),
+            summaries: Table::new("summaries", snapshot),
+            memories: Table::new("memories", snapshot),
         }
     }
 }

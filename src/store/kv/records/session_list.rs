@@ -125,7 +125,7 @@ pub(in crate::store::kv) fn switch(
     Ok(true)
 }
 
-/// Deletes a session with all its messages, the calls made in it and the turns that wait in it.
+/// Deletes a session with all its messages, its pins and summaries, the calls made in it and the turns that wait in it.
 pub(in crate::store::kv) fn delete(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -151,6 +151,12 @@ pub(in crate::store::kv) fn delete(
         for key in tables.calls.keys_of(&key::id(turn))? {
             changes.remove(&tables.calls, key?);
         }
+    }
+    for pin in tables.pins.list(&key::chat(conversation.chat))?.into_iter().filter(|pin| pin.session == id) {
+        changes.remove(&tables.pins, key::pin(pin.chat, pin.id));
+    }
+    for summary in tables.summaries.keys_of(&key::id(id))? {
+        changes.remove(&tables.summaries, summary?);
     }
     if tables.current.find(&key::conversation(conversation))? == Some(id) {
         changes.remove(&tables.current, key::conversation(conversation));
