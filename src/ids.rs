@@ -104,6 +104,10 @@ ulid_id! {
     ReservationId,
     /// A remembered fact.
     MemoryId,
+    /// Something pinned for a chat.
+    PinId,
+    /// A summary of a run of messages.
+    SummaryId,
 }
 
 /// Who someone is: `tg:ID` for a Telegram user; other doors bring names of their own.

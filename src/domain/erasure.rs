@@ -68,6 +68,12 @@ pub struct Erased {
     pub tasks: usize,
     /// Personas that a chat had written.
     pub personas: usize,
+    /// Pins.
+    pub pins: usize,
+    /// Summaries.
+    pub summaries: usize,
+    /// Memories that were used.
+    pub memories: usize,
     /// Profiles of people.
     pub profiles: usize,
 }

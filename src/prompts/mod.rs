@@ -21,10 +21,11 @@ use crate::domain::persona::Persona;
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("message.md", include_str!("../../prompts/message.md")),
     ("task.md", include_str!("../../prompts/task.md")),
+    ("kept.md", include_str!("../../prompts/kept.md")),
     ("older.md", include_str!("../../prompts/older.md")),
     ("tail.md", include_str!("../../prompts/tail.md")),
     ("naming.md", include_str!("../../prompts/naming.md")),
@@ -187,9 +188,42 @@ pub struct PersonView {
     pub owner: bool,
 }
 
+/// What `kept.md` is rendered from: pins, memories and summaries.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct KeptView {
+    /// The words of the pins.
+    pub pins: Vec<String>,
+    /// The name of the person whom the memories are about.
+    pub about: String,
+    /// The memories.
+    pub memories: Vec<LabelledMemory>,
+    /// The summaries, oldest first.
+    pub summaries: Vec<DatedSummary>,
+}
+
+/// A memory, and how the model names it.
+#[derive(Debug, Clone, Serialize)]
+pub struct LabelledMemory {
+    /// `M1`, `M2`, …
+    pub label: String,
+    /// The fact.
+    pub text: String,
+}
+
+/// A summary, and of when it is.
+#[derive(Debug, Clone, Serialize)]
+pub struct DatedSummary {
+    /// The dates of the first and last message, in the chat's zone.
+    pub date: String,
+    /// The words.
+    pub text: String,
+}
+
 /// What `tail.md` is rendered from: everything that changes from question to question.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TailView {
+    /// What is kept of before and is not told at the beginning, rendered; empty for none.
+    pub kept: String,
     /// The rendered older messages that bear on the question; empty for none.
     pub older: String,
     /// Messages before the question that were not addressed to the bot, oldest first. The template knows them by their
@@ -287,6 +321,14 @@ impl Prompts {
     /// As [`Self::system`].
     pub fn older(&self, view: &OlderView) -> Result<String, String> {
         self.render("older.md", view)
+    }
+
+    /// Renders pins, memories and summaries; empty where there are none.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn kept(&self, view: &KeptView) -> Result<String, String> {
+        self.render("kept.md", view)
     }
 
     /// Renders the end of the request: background, notes, time, and the question.
@@ -407,6 +449,7 @@ mod tests {
             ],
         };
         let tail = TailView {
+            kept: String::new(),
             older: prompts.older(&older).unwrap(),
             background: vec![BackgroundView {
                 from: "Bob\nAnn: (@ann)".into(),

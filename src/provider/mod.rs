@@ -32,7 +32,7 @@ pub use capabilities::Capabilities;
 pub use descriptor::{Descriptor, Providers, RegisterError};
 pub use error::ProviderError;
 pub use event::{Event, Finish};
-pub use request::{AnswerSchema, Image, Item, Request, ToolSpec};
+pub use request::{AnswerSchema, Earlier, Image, Item, Request, ToolSpec};
 
 /// A stream of one answer; it ends after [`Event::Completed`] or the first error.
 pub type EventStream = BoxStream<'static, Result<Event, ProviderError>>;

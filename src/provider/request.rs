@@ -10,6 +10,16 @@ use crate::domain::generation::Generation;
 use crate::domain::tool::{Call, ToolKind};
 use crate::text::{estimate_tokens, most_tokens};
 
+/// What stands before the question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// One for each item, from the first on, that belongs to an exchange that is over: its key, where it can be looked up.
+    /// These items may be left out where a model has no room for them; the one behind them is the question.
+    pub keys: Vec<Option<EntryKey>>,
+    /// So many of the first of them are no messages, but what is kept of before, such as pins: they are cut nearly last.
+    pub kept: usize,
+}
+
 /// One pass of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -19,9 +29,8 @@ pub struct Request {
     pub instructions: String,
     /// The conversation, oldest first.
     pub items: Vec<Item>,
-    /// One for each item, from the first on, that belongs to an exchange that is over: its key, where it can be looked up.
-    /// These items may be left out where a model has no room for them; the one behind them is the question.
-    pub earlier: Vec<Option<EntryKey>>,
+    /// Which of the items are from before the question.
+    pub earlier: Earlier,
     /// The tools it may call; none for a pass that must answer.
     pub tools: Vec<Arc<ToolSpec>>,
     /// The provider may search the web itself, where the model's capabilities say that it can.
@@ -40,7 +49,7 @@ impl Request {
             model: model.into(),
             instructions: instructions.into(),
             items,
-            earlier: Vec::new(),
+            earlier: Earlier::default(),
             tools: Vec::new(),
             web_search: false,
             settings: Generation::default(),

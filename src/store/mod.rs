@@ -9,12 +9,15 @@
 pub mod engine;
 mod erasure;
 mod error;
+mod facts;
 mod health;
 pub mod kv;
 mod memory;
 mod personas;
+mod pins;
 mod profiles;
 mod sessions;
+mod summaries;
 mod tasks;
 mod zone;
 
@@ -42,11 +45,14 @@ use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, Se
 pub use crate::domain::turn::TurnEnd;
 pub use erasure::{ErasureStore, SaidSearch};
 pub use error::StoreError;
+pub use facts::FactStore;
 pub use health::StoreHealth;
 pub use memory::{Imported, MemoryStore, SessionEnd};
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
+pub use pins::PinStore;
 pub use profiles::ProfileStore;
 pub use sessions::{Outline, SessionStore};
+pub use summaries::SummaryStore;
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
@@ -328,6 +334,9 @@ pub trait Store:
     + TaskStore
     + MemoryStore
     + ErasureStore
+    + PinStore
+    + SummaryStore
+    + FactStore
 {
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.

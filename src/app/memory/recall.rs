@@ -20,10 +20,10 @@ use crate::prompts::Prompts;
 use crate::store::{ConversationStore, MemoryStore, SettingsStore, StoreError};
 use crate::telemetry::vitals::Vitals;
 use crate::text::estimate_tokens;
-use crate::turn::prepare::{Asking, Contexts};
+use crate::turn::prepare::{Asking, Choices, Contexts};
 use crate::turn::report::Reporter;
 use crate::turn::taken_up::HISTORY_MESSAGES;
-use crate::turn::window::{Context, Pictures, Room};
+use crate::turn::window::{Context, Kept, Pictures, Room};
 
 /// A question without a time is asked so long after the last message.
 const LATER: TimeDelta = TimeDelta::hours(1);
@@ -62,7 +62,7 @@ pub(super) async fn recall(
     let prompts = Arc::new(Prompts::load(Some(Path::new("prompts"))).map_err(Refusal)?);
     let clock = opened.clock.clone();
     let reporter = Reporter { vitals: Arc::new(Vitals::new(clock.now())), clock };
-    let contexts = Contexts { chats: opened.chats.clone(), prompts, reporter };
+    let contexts = Contexts { chats: opened.chats.clone(), prompts, choices: Choices::default(), reporter };
     let mut asker = Asker { opened, contexts, options, histories: HashMap::new() };
     let file = match questions {
         Questions::Batch(file) => file,
@@ -107,6 +107,8 @@ impl Asker<'_> {
             zone: config.timezone.unwrap_or(chrono_tz::UTC),
             session: history.last().map_or_else(SessionId::new, |last| last.session),
             history,
+            // No model has kept anything here.
+            kept: &Kept::default(),
             pictures: &Pictures::default(),
             text: &asked.question,
             asked_at: asked_at(asked, history)?,

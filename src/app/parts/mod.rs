@@ -56,7 +56,7 @@ use crate::turn::execute::calls::Caller;
 use crate::turn::naming::Namer;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
-use crate::turn::prepare::{Agents, Contexts, Loader, PersonaLoader, Preparer};
+use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Preparer};
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
@@ -325,12 +325,19 @@ fn rights(base: &Base<'_>) -> Rights {
 
 fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Reporter) -> Preparer {
     let limits = &base.settings.limits;
-    let contexts =
-        Contexts { chats: base.chats.clone(), prompts: base.prompts.clone(), reporter: reporter.clone() };
+    let contexts = Contexts {
+        chats: base.chats.clone(),
+        prompts: base.prompts.clone(),
+        choices: Choices::default(),
+        reporter: reporter.clone(),
+    };
     let loader = Loader {
         contexts,
         conversations: base.store.clone(),
         notes: base.store.clone(),
+        pins: base.store.clone(),
+        summaries: base.store.clone(),
+        facts: base.store.clone(),
         files: Arc::new(TelegramFiles(base.sender.api.clone())),
         prompts: base.prompts.clone(),
         models: ledger.models.clone(),

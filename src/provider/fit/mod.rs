@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::request::{Item, Measure, Request};
+use super::request::{Earlier, Item, Measure, Request};
 use crate::domain::conversation::EntryKey;
 use crate::text::{cut_middle, keep_ends, most_tokens};
 
@@ -29,6 +29,8 @@ pub struct Part {
 /// To what a part of a conversation belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// It is kept of before, such as a pin: it stays whole nearly to the last.
+    Kept,
     /// It belongs to an exchange that is over.
     Earlier,
     /// It is what the conversation is about: it is cut last.
@@ -62,10 +64,11 @@ pub fn fit(request: &mut Request, room: usize) {
     let mut parts = request.take_parts();
     let mut tokens = parts.iter().map(|part| part.item.tokens(most_tokens)).sum::<usize>();
     let before = tokens;
+    let kept = parts.iter().filter(|part| part.stage == Stage::Kept).count();
     while tokens > budget
         && let Some(next) = second_exchange(&parts)
     {
-        tokens -= parts.drain(..next).map(|part| part.item.tokens(most_tokens)).sum::<usize>();
+        tokens -= parts.drain(kept..next).map(|part| part.item.tokens(most_tokens)).sum::<usize>();
     }
     if tokens > budget {
         let whole = parts.clone();
@@ -84,9 +87,10 @@ impl Request {
     /// Takes its conversation, each item with what may be left out of it.
     fn take_parts(&mut self) -> Vec<Part> {
         let earlier = std::mem::take(&mut self.earlier);
-        let over = earlier.len();
-        let keys = earlier.into_iter().chain(std::iter::repeat(None));
+        let (kept, over) = (earlier.kept, earlier.keys.len());
+        let keys = earlier.keys.into_iter().chain(std::iter::repeat(None));
         let stage = |at: usize| match at.cmp(&over) {
+            _ if at < kept => Stage::Kept,
             Ordering::Less => Stage::Earlier,
             Ordering::Equal => Stage::Question,
             Ordering::Greater => Stage::Turn,
@@ -97,17 +101,19 @@ impl Request {
 
     /// Gives it a conversation.
     fn put_parts(&mut self, parts: Vec<Part>) {
-        let over = parts.iter().take_while(|part| part.stage == Stage::Earlier);
-        self.earlier = over.map(|part| part.key).collect();
+        let kept = parts.iter().filter(|part| part.stage == Stage::Kept).count();
+        let over = parts.iter().take_while(|part| matches!(part.stage, Stage::Kept | Stage::Earlier));
+        self.earlier = Earlier { keys: over.map(|part| part.key).collect(), kept };
         self.items = parts.into_iter().map(|part| part.item).collect();
     }
 }
 
 /// Where the second of the earlier exchanges begins: with a person's words behind something else.
 fn second_exchange(parts: &[Part]) -> Option<usize> {
-    let earlier = parts.iter().take_while(|part| part.stage == Stage::Earlier).count();
+    let kept = parts.iter().take_while(|part| part.stage == Stage::Kept).count();
+    let earlier = kept + parts[kept..].iter().take_while(|part| part.stage == Stage::Earlier).count();
     let is_user = |at: usize| matches!(parts[at].item, Item::User { .. });
-    (1..earlier).find(|at| is_user(*at) && !is_user(at - 1))
+    (kept + 1..earlier).find(|at| is_user(*at) && !is_user(at - 1))
 }
 
 struct Shrinking<'a> {
@@ -136,6 +142,7 @@ impl Shrinking<'_> {
         while self.excess() > 0 && self.leave_out_calls() {}
         self.each(|_: &Part| true, |part, _, _| part.leave_out_unseen());
         self.each(is_question, |part, _, _| part.leave_out_surroundings());
+        self.each(|part: &Part| part.stage == Stage::Kept, Part::cut);
         self.each(is_question, Part::cut);
     }
 

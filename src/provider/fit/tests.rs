@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::tool::Call;
-use crate::provider::Image;
+use crate::provider::{Earlier, Image};
 use crate::text::estimate_tokens;
 
 fn words(count: usize) -> String {
@@ -148,31 +148,38 @@ fn a_request_keeps_the_newest_exchange_and_the_turn_and_the_question_says_what_i
             calls(&["a"], "{}"),
             result("a", &words(300)),
         ];
-        Request { earlier: (0..4).map(|at| Some(key(at))).collect(), ..Request::new("m", "Be brief.", items) }
+        Request {
+            earlier: Earlier { keys: (0..4).map(|at| Some(key(at))).collect(), kept: 0 },
+            ..Request::new("m", "Be brief.", items)
+        }
     };
     let fitted = |question: &str, room: usize| {
         let mut request = turn(question);
         fit(&mut request, room);
         let tokens: usize = request.items.iter().map(|item| item.tokens(most_tokens)).sum();
         assert!(tokens <= room, "{tokens} of {room}");
-        assert!(matches!(&request.items[request.earlier.len()], Item::User { .. }));
+        assert!(matches!(&request.items[request.earlier.keys.len()], Item::User { .. }));
         request
     };
     let whole = turn("now?");
     assert_eq!(fitted("now?", 1_000_000), whole);
     let most = whole.items.iter().map(|item| item.tokens(most_tokens)).sum::<usize>();
     let without_old = fitted("now?", most - 100);
-    assert_eq!((without_old.earlier.len(), &without_old.items[..]), (2, &whole.items[2..]));
+    assert_eq!((without_old.earlier.keys.len(), &without_old.items[..]), (2, &whole.items[2..]));
     let tight = fitted("now?", 600);
-    assert_eq!((tight.earlier.len(), tight.items.len()), (2, 5), "nothing of the newest exchange is dropped");
+    assert_eq!(
+        (tight.earlier.keys.len(), tight.items.len()),
+        (2, 5),
+        "nothing of the newest exchange is dropped"
+    );
     assert_eq!(tight.items[2], whole.items[4], "the question is whole");
     assert_eq!(key_in(tight.items[1].text()), Some(key(3).to_string().as_str()), "the rest can be looked up");
     let huge = format!("begin {} end", words(5_000));
     let cut = fitted(&huge, 1_500);
-    let question = cut.items[cut.earlier.len()].text();
+    let question = cut.items[cut.earlier.keys.len()].text();
     assert!(question.contains("characters of this message are left out"), "{question}");
     assert!(question.contains("\nbegin") && question.ends_with("end\n</message>"));
-    assert_eq!(cut.items.len() - cut.earlier.len(), 3, "the turn in progress is there");
+    assert_eq!(cut.items.len() - cut.earlier.keys.len(), 3, "the turn in progress is there");
 }
 
 #[test]

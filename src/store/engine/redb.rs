@@ -45,6 +45,7 @@ impl RedbEngine {
             return Err(EngineError::Unreadable("it is a file, a store is a folder".to_owned()));
         }
         prepare(folder).map_err(|error| EngineError::failed(&error))?;
+        let _locked = folder::lock(folder)?;
         let db = open(&file(folder))?;
         // Nobody rewrites the store: it is locked now.
         remove(&fresh_of(folder)).map_err(|error| EngineError::failed(&error))?;

@@ -33,7 +33,8 @@ pub(super) trait Rewritable: Reader {
     /// Opens an empty store of its kind in this folder.
     fn open_fresh(&self, folder: &Path) -> Result<Box<dyn Engine>>;
 
-    /// Puts the closed store of a folder in the place of its own, durably. Called while commits are kept away.
+    /// Puts the closed store of a folder in the place of its own, durably. Called while commits are kept away and its folder is
+    /// locked.
     fn adopt(&self, fresh: &Path) -> Result<()>;
 }
 
@@ -70,6 +71,8 @@ fn rewrite_into(engine: &dyn Rewritable, place: &Path, tables: &[&'static str]) 
     let _alone = engine.alone();
     engine.since().take().iter().try_for_each(|batch| fresh.write(batch))?;
     drop(fresh);
+    // Whoever opens the store must not do so between two steps.
+    let _locked = folder::lock(engine.folder())?;
     engine.adopt(place)
 }
 

@@ -166,6 +166,15 @@ fn what_is_in_use_is_refused(kind: EngineKind) {
     drop(place.open());
 }
 
+fn a_store_whose_files_are_just_replaced_is_not_opened(kind: EngineKind) {
+    let place = Place::new(kind);
+    drop(place.open());
+    let held = folder::lock(&place.url.folder).unwrap();
+    assert!(matches!(open(&place.url), Err(EngineError::InUse)));
+    drop(held);
+    drop(place.open());
+}
+
 fn what_was_removed_takes_no_room(kind: EngineKind) {
     let place = Place::new(kind);
     let mut engine = place.open();
@@ -340,6 +349,7 @@ for_every_engine! {
     a_commit_on_an_old_view_is_refused_whole
     a_view_shows_one_moment
     what_is_in_use_is_refused
+    a_store_whose_files_are_just_replaced_is_not_opened
     what_was_removed_takes_no_room
     a_rewritten_store_has_what_it_had_and_nothing_else
     a_store_is_rewritten_while_others_use_it

@@ -7,7 +7,9 @@ use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
 use crate::domain::conversation::Conversation;
 use crate::domain::usage::Spending;
-use crate::ids::{BotId, ChatId, MessageId, NoteId, PersonaId, RunId, SessionId, TaskId, UpdateId, UserId};
+use crate::ids::{
+    BotId, ChatId, MessageId, NoteId, PersonaId, PinId, RunId, SessionId, TaskId, UpdateId, UserId,
+};
 
 /// The length of a ULID as text.
 const ULID_CHARS: usize = 26;
@@ -112,6 +114,11 @@ pub(super) fn note(chat: ChatId, note: NoteId) -> Vec<u8> {
 /// A persona of a chat's own.
 pub(super) fn persona(chat: ChatId, persona: PersonaId) -> Vec<u8> {
     Key::default().number(chat.0).id(persona).0
+}
+
+/// A pin of a chat.
+pub(super) fn pin(chat: ChatId, pin: PinId) -> Vec<u8> {
+    Key::default().number(chat.0).id(pin).0
 }
 
 /// The key of a Telegram message.

@@ -11,10 +11,13 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::config_change::ConfigChange;
 use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
+use crate::domain::memory::Memory;
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::persona::{OwnPersona, PersonaQuestion};
+use crate::domain::pin::Pin;
 use crate::domain::profile::UserProfile;
+use crate::domain::summary::Summary;
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
@@ -33,6 +36,8 @@ pub(super) struct Tables<'a> {
     pub(super) seen_by_time: Table<'a, ()>,
     /// The text of updates that could not be read, by bot and id, for some days; their ids are among the seen.
     pub(super) unreadable: Table<'a, SetAside>,
+    /// That something was erased since the files of the store were rewritten: one record.
+    pub(super) erasures: Table<'a, RewriteDue>,
     /// The current session of a conversation.
     pub(super) current: Table<'a, SessionId>,
     /// Sessions by id.
@@ -99,17 +104,12 @@ pub(super) struct Tables<'a> {
     pub(super) index_blocks: Table<'a, String>,
     /// What messages were called where they were imported from, by id.
     pub(super) imported: Table<'a, String>,
-    /// That something was erased since the files of the store were rewritten: one record.
-    pub(super) erasures: Table<'a, RewriteDue>,
-}
-
-/// Something was erased, and its bytes may be in the files of the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct RewriteDue {
-    /// When the first was erased.
-    pub(super) since: DateTime<Utc>,
-    /// How many were: a rewriting does for those that it began after.
-    pub(super) erasures: u64,
+    /// Pins by chat and id.
+    pub(super) pins: Table<'a, Pin>,
+    /// Summaries by session and the index of the first message that each covers.
+    pub(super) summaries: Table<'a, Summary>,
+    /// Memories by person and id.
+    pub(super) memories: Table<'a, Memory>,
 }
 
 /// An update in the inbox.
@@ -128,6 +128,15 @@ pub(super) struct SetAside {
     pub(super) text: String,
 }
 
+/// Something was erased, and its bytes may be in the files of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RewriteDue {
+    /// When the first was erased.
+    pub(super) since: DateTime<Utc>,
+    /// How many were: a rewriting does for those that it began after.
+    pub(super) erasures: u64,
+}
+
 /// A pending delivery, and where its answer is stored.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Outgoing {
@@ -142,11 +151,12 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 39] = [
+pub(super) const NAMES: [&str; 42] = [
     "inbox",
     "seen",
     "seen_by_time",
     "unreadable_updates",
+    "erasures",
     "current",
     SESSIONS,
     "sessions_of",
@@ -180,7 +190,9 @@ pub(super) const NAMES: [&str; 39] = [
     "task_runs",
     "index_blocks",
     "imported",
-    "erasures",
+    "pins",
+    "summaries",
+    "memories",
     QUARANTINE,
 ];
 
@@ -193,6 +205,7 @@ impl<'a> Tables<'a> {
             seen: Table::new("seen", snapshot),
             seen_by_time: Table::new("seen_by_time", snapshot),
             unreadable: Table::new("unreadable_updates", snapshot),
+            erasures: Table::new("erasures", snapshot),
             current: Table::new("current", snapshot),
             sessions: Table::new(SESSIONS, snapshot),
             sessions_of: Table::new("sessions_of", snapshot),
@@ -226,7 +239,9 @@ impl<'a> Tables<'a> {
             task_runs: Table::new("task_runs", snapshot),
             index_blocks: Table::new("index_blocks", snapshot),
             imported: Table::new("imported", snapshot),
-            erasures: Table::new("erasures", snapshot),
+            pins: Table::new("pins", snapshot),
+            summaries: Table::new("summaries", snapshot),
+            memories: Table::new("memories", snapshot),
         }
     }
 }

@@ -149,7 +149,7 @@ impl Executor {
             tools: if with_tools { setup.tools.specs(run.found()) } else { Vec::new() },
             web_search: setup.tools.web_search().is_some(),
             settings: setup.settings,
-            earlier: run.earlier().to_vec(),
+            earlier: run.earlier().clone(),
             ..Request::new("", setup.instructions.as_str(), run.items().to_vec())
         };
         let cancel = &setup.control.cancel;

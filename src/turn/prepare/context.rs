@@ -1,17 +1,27 @@
 //! What of the conversation so far a request carries. The bot's turns are prepared by it, and `figaro memory` measures it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::super::report::Reporter;
-use super::super::window::{Context, Older, Pictures, Room, Stored, recent};
+use super::super::window::{
+    Border, Choice, Context, Kept, KeptParts, Older, Pictures, Room, Showing, Stored, recent,
+};
 use crate::domain::chat::Place;
 use crate::domain::conversation::{EntryKey, Message, Role};
 use crate::ids::SessionId;
 use crate::memory::{Chats, Question};
 use crate::prompts::Prompts;
+
+/// So many sessions are remembered by what their requests begin with.
+const MAX_CHOICES: usize = 1_000;
+
+/// What the requests of sessions begin with, and where their messages began when it was chosen. After a restart it is chosen
+/// anew.
+pub type Choices = Arc<Mutex<HashMap<SessionId, (Border, Choice)>>>;
 
 /// Chooses what of a conversation so far a request carries.
 #[derive(Debug, Clone)]
@@ -20,6 +30,8 @@ pub struct Contexts {
     pub chats: Chats,
     /// The prompts that messages are rendered by.
     pub prompts: Arc<Prompts>,
+    /// What requests begin with.
+    pub choices: Choices,
     /// Reports what cannot be read.
     pub reporter: Reporter,
 }
@@ -35,6 +47,8 @@ pub struct Asking<'a> {
     pub session: SessionId,
     /// What was said in it before the question, oldest first.
     pub history: &'a [Arc<Message>],
+    /// Pins, memories and summaries.
+    pub kept: &'a Kept,
     /// Pictures of messages.
     pub pictures: &'a Pictures,
     /// The words of the question.
@@ -53,7 +67,11 @@ impl Contexts {
     /// A prompt template of the owner's that does not render.
     pub async fn of(&self, asking: &Asking<'_>) -> Result<Context, String> {
         let Asking { place, zone, session, history, pictures, room, asked_at, .. } = *asking;
-        let recent = recent(&self.prompts, history, Stored { place, zone, pictures }, room, asked_at)?;
+        let most = asking.kept.most_tokens(room.tokens);
+        let stored = Stored { place, zone, pictures };
+        let recent = recent(&self.prompts, history, stored, room.without(most), asked_at)?;
+        let kept = self.kept(asking, Border { session, from: recent.from })?;
+        let room = room.without(kept.tokens);
         let tokens = room.for_older(&recent, history, asked_at);
         let before = history.iter().rev().find(|message| message.role == Role::User);
         let shown = recent.from.map(|index| EntryKey { session, index });
@@ -72,6 +90,30 @@ impl Contexts {
         let is_cut = recent.from.is_some_and(|from| from > 0) || !older.messages.is_empty();
         let has_more =
             is_cut || self.reporter.or_without(self.chats.has_others(place.chat, session).await, "sessions");
-        Ok(Context { recent, older, has_more })
+        Ok(Context { kept, recent, older, has_more })
+    }
+
+    /// What is kept of before: chosen anew where the messages of the request begin elsewhere than those of the last one.
+    fn kept(&self, asking: &Asking<'_>, border: Border) -> Result<KeptParts, String> {
+        if asking.kept.is_empty() {
+            return Ok(KeptParts::default());
+        }
+        let (now, tokens) = (asking.asked_at, asking.room.tokens);
+        let kept = asking.kept.clone().before(border.from);
+        let chosen = {
+            let mut choices = self.choices.lock().unwrap_or_else(PoisonError::into_inner);
+            match choices.get(&border.session) {
+                Some((at, choice)) if *at == border => choice.clone(),
+                _ => {
+                    if choices.len() >= MAX_CHOICES {
+                        choices.clear();
+                    }
+                    let choice = kept.choose(now, tokens);
+                    choices.insert(border.session, (border, choice.clone()));
+                    choice
+                }
+            }
+        };
+        kept.parts(&self.prompts, &chosen, Showing { now, zone: asking.zone, tokens })
     }
 }

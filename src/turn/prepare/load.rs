@@ -10,7 +10,7 @@ use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::{HISTORY_MESSAGES, TakenUp};
-use super::super::window::{BotName, Material, Pictures, Room, Window, build};
+use super::super::window::{BotName, Kept, Material, Pictures, Room, Window, build};
 use super::context::{Asking, Contexts};
 use super::persona::Spoken;
 use super::pictures;
@@ -25,7 +25,7 @@ use crate::files::Files;
 use crate::policy::address::Addresses;
 use crate::prompts::{PersonView, Prompts};
 use crate::provider::models::Models;
-use crate::store::{ConversationStore, NoteStore};
+use crate::store::{ConversationStore, FactStore, NoteStore, PinStore, SummaryStore};
 
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
@@ -40,6 +40,12 @@ pub struct Loader {
     pub conversations: Arc<dyn ConversationStore>,
     /// The store of notes.
     pub notes: Arc<dyn NoteStore>,
+    /// The store of pins.
+    pub pins: Arc<dyn PinStore>,
+    /// The store of summaries.
+    pub summaries: Arc<dyn SummaryStore>,
+    /// The store of memories.
+    pub facts: Arc<dyn FactStore>,
     /// Fetches the files that people sent.
     pub files: Arc<dyn Files>,
     /// Chooses what of the conversation so far is carried.
@@ -101,10 +107,11 @@ impl Loader {
         let first = question.parts.first().ok_or(TurnError::Internal)?;
         let (place, now) = (&first.place, self.reporter.now());
         let since = now - TimeDelta::hours(BACKGROUND_HOURS);
-        let (notes, stored, background) = futures::join!(
+        let (notes, stored, background, kept) = futures::join!(
             self.notes.notes(place.chat),
             self.messages_of(turn),
             self.conversations.background(turn.conversation, since, BACKGROUND_MESSAGES),
+            self.kept(turn, question),
         );
         let (notes, background) =
             (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
@@ -121,6 +128,7 @@ impl Loader {
             zone,
             session: turn.session,
             history: &history,
+            kept: &kept,
             pictures: &pictures,
             text: &words.join("\n"),
             asked_at: now,
@@ -165,6 +173,30 @@ impl Loader {
             true => pictures::fetch(&*self.files, &question.parts, history).await,
             false => pictures::unseen(&question.parts, history),
         }
+    }
+
+    /// Pins, memories and summaries, as far as they may be shown with a question and can be read.
+    async fn kept(&self, turn: &ActiveTurn, question: &Question) -> Kept {
+        let chat = turn.conversation.chat;
+        let asker = question.asker().filter(|speaker| speaker.is_person());
+        let memories = async {
+            match asker {
+                Some(asker) => self.facts.memories(&asker.user).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        let (pins, memories, summaries) =
+            futures::join!(self.pins.pins(chat), memories, self.summaries.summaries(turn.session));
+        let mut kept = Kept {
+            pins: self.reporter.or_without(pins, "pins"),
+            memories: self.reporter.or_without(memories, "memories"),
+            about: asker.map(|asker| asker.name.clone()).unwrap_or_default(),
+            summaries: self.reporter.or_without(summaries, "summaries"),
+            is_group: chat.is_group(),
+        };
+        kept.pins.retain(|pin| pin.is_shown_in(turn.session));
+        kept.memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));
+        kept
     }
 
     /// The newest messages of the session; few or none where they cannot be read.

@@ -11,7 +11,7 @@ mod readable;
 use std::sync::Arc;
 
 pub use self::agent::Agents;
-pub use self::context::{Asking, Contexts};
+pub use self::context::{Asking, Choices, Contexts};
 pub use self::load::Loader;
 use self::load::{Chosen, Loaded};
 pub use self::persona::PersonaLoader;
@@ -36,6 +36,7 @@ use crate::domain::turn::ActiveTurn;
 use crate::ids::ChatId;
 use crate::policy::address::Addresses;
 use crate::prompts::texts::Locales;
+use crate::provider::Earlier;
 use crate::provider::models::Models;
 use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 use crate::tools::{Registry, SendAllowance, ToolContext};
@@ -167,10 +168,11 @@ impl Preparer {
     fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp) -> Run {
         let has_keys = loaded.window.has_keys;
         // What nothing looks up has no key.
-        let keys = loaded.window.earlier.into_iter().map(|key| key.filter(|_| has_keys)).collect();
+        let Earlier { keys, kept } = loaded.window.earlier;
+        let keys = keys.into_iter().map(|key| key.filter(|_| has_keys)).collect();
         let run = Run::new(loaded.window.items, self.max_passes)
             .having_done(loaded.window.done)
-            .after(keys)
+            .after(Earlier { keys, kept })
             .with_side_effects(loaded.side_effects)
             .knowing(loaded.written)
             // A task is where a promise is kept.

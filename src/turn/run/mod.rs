@@ -10,15 +10,15 @@ use serde_json::Value;
 
 pub use self::state::{Answer, CallResult, Planned, State};
 use self::state::{Phase, TakenBack};
-use crate::domain::conversation::{EntryKey, PrivatePart};
+use crate::domain::conversation::PrivatePart;
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
-use crate::provider::Item;
 use crate::provider::fold::{MAX_CALLS, Pass};
+use crate::provider::{Earlier, Item};
 
 /// The same call is made at most so often in a turn; the next time it is refused with an explanation.
 const SAME_CALL_LIMIT: u32 = 2;
@@ -35,7 +35,7 @@ const UNKEPT: &str = "(Not from a person.) Your answer promises something for la
 pub struct Run {
     items: Vec<Item>,
     /// The key of each of them that belongs to an exchange that is over; the question follows.
-    earlier: Vec<Option<EntryKey>>,
+    earlier: Earlier,
     /// So many items stood there when the turn began: history and question.
     begins: usize,
     max_passes: u32,
@@ -86,7 +86,7 @@ impl Run {
         Self {
             begins: items.len(),
             items,
-            earlier: Vec::new(),
+            earlier: Earlier::default(),
             max_passes,
             side_effects: SideEffects::default(),
             addresses: Addresses::default(),
@@ -136,9 +136,9 @@ impl Run {
         &self.state
     }
 
-    /// The same turn, of whose items the first belong to exchanges that are over, each with its key.
+    /// The same turn, whose first items are from before it.
     #[must_use]
-    pub fn after(self, earlier: Vec<Option<EntryKey>>) -> Self {
+    pub fn after(self, earlier: Earlier) -> Self {
         Self { earlier, ..self }
     }
 
@@ -185,9 +185,9 @@ impl Run {
         &self.items
     }
 
-    /// The key of each item that belongs to an exchange that is over.
+    /// Which items are from before it.
     #[must_use]
-    pub fn earlier(&self) -> &[Option<EntryKey>] {
+    pub const fn earlier(&self) -> &Earlier {
         &self.earlier
     }
 

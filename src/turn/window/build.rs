@@ -6,16 +6,17 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::history::{History, items_of};
+use super::kept::KeptParts;
 use super::older::Older;
 use super::pictures::Pictures;
 use crate::domain::chat::{ChatConfig, Place};
-use crate::domain::conversation::{EntryKey, Message};
+use crate::domain::conversation::Message;
 use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
 use crate::domain::persona::PersonaWords;
-use crate::ids::MessageId;
+use crate::ids::{MemoryId, MessageId};
 use crate::prompts::{BackgroundView, MessageView, PersonView, Prompts, QuoteView, SystemView, TailView};
-use crate::provider::{Image, Item};
+use crate::provider::{Earlier, Image, Item};
 use crate::text::one_line;
 
 /// A list with more items than this stands in the prompt as its key and count.
@@ -76,8 +77,10 @@ pub struct Window {
     pub items: Vec<Item>,
     /// What the turn has done so far.
     pub done: Vec<Item>,
-    /// Of each item that is history the key.
-    pub earlier: Vec<Option<EntryKey>>,
+    /// Which items are from before the turn.
+    pub earlier: Earlier,
+    /// The memory of each label in them and beside the question: `M1` is the first.
+    pub labels: Vec<MemoryId>,
     /// Something of the conversation was left out, and can be looked up.
     pub has_keys: bool,
 }
@@ -85,6 +88,8 @@ pub struct Window {
 /// What of the conversation so far a request carries.
 #[derive(Debug, Default)]
 pub struct Context {
+    /// Pins, memories and summaries.
+    pub kept: KeptParts,
     /// The newest messages of the session.
     pub recent: History,
     /// Older messages that bear on the question.
@@ -99,9 +104,14 @@ pub struct Context {
 /// A prompt template of the owner's that does not render.
 pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Result<Window, String> {
     let zone = material.config.timezone.unwrap_or(material.default_zone);
-    let Context { recent: History { mut items, keys, has_keys, .. }, older, has_more } = context;
+    let Context { kept, recent: History { mut items, mut keys, has_keys, .. }, older, has_more } = context;
     let has_keys = has_keys || has_more || older.has_keys;
-    let tail = tail(prompts, material, older.text, zone)?;
+    let tail = tail(prompts, material, Found { kept: kept.beside, older: older.text }, zone)?;
+    let is_kept = !kept.front.is_empty();
+    if is_kept {
+        items.insert(0, Item::user(kept.front));
+        keys.insert(0, None);
+    }
     items.push(Item::User { text: tail, images: asked_pictures(material) });
     let stored = Stored { place: material.place, zone, pictures: material.pictures };
     let done = items_of(material.done, &|message| stored.render(prompts, message))?;
@@ -120,15 +130,29 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Re
         language: material.language.map(str::to_owned),
         personality: material.config.personality.clone(),
     })?;
-    Ok(Window { instructions, items, done, earlier: keys, has_keys })
+    Ok(Window {
+        instructions,
+        items,
+        done,
+        earlier: Earlier { keys, kept: usize::from(is_kept) },
+        labels: kept.labels,
+        has_keys,
+    })
 }
 
-fn tail(prompts: &Prompts, material: &Material<'_>, older: String, zone: Tz) -> Result<String, String> {
+/// What was said before and bears on the question, rendered.
+struct Found {
+    kept: String,
+    older: String,
+}
+
+fn tail(prompts: &Prompts, material: &Material<'_>, found: Found, zone: Tz) -> Result<String, String> {
     let parts =
         material.question.iter().map(|part| prompts.message(&inbound_view(part, material.pictures, zone)));
     let now = material.now.with_timezone(&zone);
     prompts.tail(&TailView {
-        older,
+        kept: found.kept,
+        older: found.older,
         task: material.question.iter().any(|part| part.task.is_some()),
         background: material.background.iter().map(background_view).collect(),
         person: material.person.cloned(),

@@ -3,6 +3,7 @@
 
 mod build;
 mod history;
+mod kept;
 mod older;
 mod pictures;
 mod room;
@@ -12,6 +13,7 @@ mod tests;
 
 pub use build::{BotName, Context, Material, Stored, Window, build};
 pub use history::History;
+pub use kept::{Border, Choice, Kept, KeptParts, Showing};
 pub use older::Older;
 pub use pictures::Pictures;
 pub use room::{Room, recent};

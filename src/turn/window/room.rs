@@ -37,6 +37,12 @@ impl Room {
         Self { tokens, share_before: SHARE_BEFORE }
     }
 
+    /// The same room without what other things take of it.
+    #[must_use]
+    pub const fn without(self, tokens: usize) -> Self {
+        Self { tokens: self.tokens.saturating_sub(tokens), ..self }
+    }
+
     /// How many older messages may take beside the newest ones, when a question is asked at this time.
     #[must_use]
     pub fn for_older(&self, recent: &History, history: &[Arc<Message>], asked_at: DateTime<Utc>) -> usize {

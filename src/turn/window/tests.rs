@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::DateTime;
 use proptest::prelude::*;
 
+use super::kept::tests::saying;
 use super::*;
 use crate::domain::chat::{ChatConfig, ChatKind, Place};
 use crate::domain::conversation::{Message, Role, ToolMeta};
@@ -178,10 +179,14 @@ fn prompt(words: &[String]) -> Vec<String> {
     let prompts = Prompts::load(None).unwrap();
     let stored = Stored { place: &place, zone: chrono_tz::UTC, pictures: &pictures };
     let recent = recent(&prompts, &history, stored, Room::of(100_000), DateTime::UNIX_EPOCH).unwrap();
+    let kept = saying(|| fields.next());
+    let showing = Showing { now: DateTime::UNIX_EPOCH, zone: chrono_tz::UTC, tokens: 100_000 };
+    let front = kept.choose(DateTime::UNIX_EPOCH, 100_000);
+    let kept = kept.parts(&prompts, &front, showing).unwrap();
     let older = Recalled { message: history[0].clone(), text: fields.next(), is_part: true, score: 1.0 };
     let older = Older::within(&prompts, vec![older], chrono_tz::UTC, 100_000).unwrap();
     let Window { instructions, items, done, .. } =
-        build(&prompts, &material, Context { recent, older, has_more: true }).unwrap();
+        build(&prompts, &material, Context { kept, recent, older, has_more: true }).unwrap();
     let texts = items.into_iter().chain(done).filter_map(|item| match item {
         Item::User { text, .. } => Some(text),
         Item::ToolResult { output, .. } => Some(output),
@@ -214,6 +219,10 @@ fn the_prompt_of_plain_words_has_every_tag() {
         "<message ",
         "<said ",
         "<background>",
+        "<kept>",
+        "<pins>",
+        "<memories ",
+        "<summaries>",
         "<notes>",
         "<replies_to ",
         "<quoted_part>",
@@ -222,7 +231,7 @@ fn the_prompt_of_plain_words_has_every_tag() {
     ] {
         assert!(all.contains(tag), "{tag} in {all}");
     }
-    assert_eq!(texts.len(), 5, "rules, a message with its result, the question with a result");
+    assert_eq!(texts.len(), 6, "rules, what is kept, a message with its result, the question with a result");
 }
 
 proptest! {

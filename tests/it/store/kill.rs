@@ -9,17 +9,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figaro::domain::conversation::Conversation;
+use figaro::domain::erasure::{Erasure, Forgotten};
 use figaro::domain::tool::ToolStatus;
-use figaro::ids::{EntryId, TopicId, UpdateId};
+use figaro::ids::{ChatId, EntryId, TopicId, UpdateId};
 use figaro::store::kv::KvStore;
-use figaro::store::{ConversationStore, InboxStore, Store, StoreError, TurnEnd};
+use figaro::store::{ConversationStore, ErasureStore, InboxStore, Store, StoreError, TurnEnd};
 use tokio::task::JoinSet;
 
-use super::disk::{Disk, for_every_engine};
+use super::disk::{Disk, files, for_every_engine};
 use super::{BOT, Backend, CHAT, at, inbound, raw, reply, started, tool_call, words};
 
 /// The child's work lies beside the store; without it there is nothing to do.
 const ORDER: &str = "write-until-killed";
+/// The chat in which everything is forgotten.
+const FORGETFUL: ChatId = ChatId(-9);
 /// The conversations it writes at the same time.
 const CONVERSATIONS: i64 = 8;
 
@@ -50,7 +53,22 @@ async fn write_until_killed() {
             }
         });
     }
+    writers.spawn(forget_for_ever(store));
     writers.join_all().await;
+}
+
+/// Says something in a conversation of its own, has it forgotten, and has the files rewritten, again and again.
+async fn forget_for_ever(store: KvStore) {
+    let place = Conversation { chat: FORGETFUL, topic: None };
+    for round in 0.. {
+        let session = store.session(place, at(0)).await.unwrap();
+        let secret = format!("<secret {round}>").repeat(200);
+        store.append(words(session.id, &secret)).await.unwrap();
+        let forgotten = store.erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
+        assert!(matches!(forgotten, Forgotten::Done(_)));
+        store.rewrite().await.unwrap();
+        println!("\nrewritten {round}");
+    }
 }
 
 async fn one_turn(store: &KvStore, conversation: Conversation, id: i64) {
@@ -75,7 +93,7 @@ fn spawn_child(folder: &Path) -> Child {
 }
 
 async fn killing_loses_nothing_acknowledged(folder: &Disk) {
-    let (mut accepted, mut ended) = (Vec::new(), Vec::new());
+    let (mut accepted, mut ended, mut rewritten) = (Vec::new(), Vec::new(), 0);
     for round in 0..5 {
         let order = format!("{} {}", round * 100_000, folder.url());
         fs::write(folder.home().join(ORDER), order).unwrap();
@@ -97,11 +115,15 @@ async fn killing_loses_nothing_acknowledged(folder: &Disk) {
         accepted.extend(lines.iter().filter_map(|line| number(line, "accepted ")));
         ended.extend(lines.iter().filter_map(|line| number(line, "ended ")));
 
+        rewritten += lines.iter().filter(|line| line.starts_with("rewritten ")).count();
+
         let store = folder.open().await;
         let lost = store.accept(accepted.iter().map(|id| raw(*id)).collect(), at(0)).await.unwrap();
         assert_eq!(lost, [], "round {round}");
         check_turns(&store, &ended).await;
+        check_forgotten(folder, &store).await;
     }
+    assert!(rewritten > 0, "{rewritten}");
     assert!(accepted.len() > 50 && ended.len() > 10, "{} updates, {} turns", accepted.len(), ended.len());
 }
 
@@ -122,6 +144,19 @@ async fn check_turns(store: &Arc<dyn Store>, ended: &[i64]) {
         assert!(!unsettled.contains(&id) && !active.contains(&delivery.run));
         let calls = store.tool_calls(delivery.run).await.unwrap();
         assert_eq!(calls, [tool_call(delivery.run, "c", ToolStatus::Complete)]);
+    }
+}
+
+/// Whatever was killed while it was being forgotten can be forgotten, and nothing is left of it.
+async fn check_forgotten(folder: &Disk, store: &Arc<dyn Store>) {
+    let place = Conversation { chat: FORGETFUL, topic: None };
+    let session = store.session(place, at(0)).await.unwrap();
+    store.erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
+    store.rewrite().await.unwrap();
+    for (path, bytes) in files(&folder.path()) {
+        assert!(!path.to_string_lossy().contains("fresh"), "{} is left", path.display());
+        let secret = b"<secret ";
+        assert!(!bytes.windows(secret.len()).any(|part| part == secret), "{} holds it", path.display());
     }
 }
 

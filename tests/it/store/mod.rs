@@ -6,6 +6,7 @@
 
 mod damage;
 mod disk;
+mod erasure;
 mod inbox;
 mod kill;
 mod loss;

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use figaro::domain::conversation::{Message, PrivatePart, Role, ToolMeta};
+use figaro::domain::erasure::{Erased, Erasure, Forgotten};
 use figaro::domain::session::{SessionChange, SessionName};
 use figaro::domain::tool::{SideEffects, ToolStatus};
 use figaro::domain::usage::Usage;
 use figaro::ids::{MemoryId, SessionId};
-use figaro::store::{Deleted, Outline, Store, TurnEnd};
+use figaro::store::{ErasureStore, Outline, Store, TurnEnd};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -182,14 +183,17 @@ pub(super) async fn a_deleted_session_leaves_nothing(backend: &dyn Backend) {
     let session = store.new_session(HERE, at(1)).await.unwrap();
     let run = store.begin_turn(HERE, &[inbound(1, "secret")], at(2)).await.unwrap();
     started(&*store, &run, &[tool_call(run.id, "c", ToolStatus::Running)]).await;
-    assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Busy);
+    let delete = async |place| store.erase(&Erasure::Session(place, session.id), at(3)).await.unwrap();
+    let nothing = Forgotten::Done(Erased::default());
+    assert_eq!(delete(HERE).await, Forgotten::Busy);
     store
         .end_turn(&run, TurnEnd { messages: vec![words(session.id, "so")], ..TurnEnd::default() })
         .await
         .unwrap();
-    assert_eq!(store.delete_session(TOPIC, session.id).await.unwrap(), Deleted::Unknown);
-    assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Done);
-    assert_eq!(store.delete_session(HERE, session.id).await.unwrap(), Deleted::Unknown);
+    assert_eq!(delete(TOPIC).await, nothing, "it is none of that topic");
+    let erased = Erased { messages: 1, answers: 1, sessions: 1, ..Erased::default() };
+    assert_eq!(delete(HERE).await, Forgotten::Done(erased));
+    assert_eq!(delete(HERE).await, nothing);
     let store = backend.reopen(store).await;
     assert_eq!(store.recent(session.id, 9).await.unwrap(), []);
     assert_eq!(store.tool_calls(run.id).await.unwrap(), []);

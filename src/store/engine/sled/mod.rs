@@ -51,7 +51,11 @@ struct Open {
 impl SledEngine {
     /// Opens the store in this folder, or makes an empty one; fails as `engine::open` says.
     pub(super) fn open(folder: &Path) -> Result<Self> {
-        stages::recover(folder)?;
+        let _locked = folder::lock(folder).map_err(|error| match folder.is_file() {
+            true => EngineError::Unreadable("it is a file, a store is a folder".to_owned()),
+            false => error,
+        })?;
+        stages::recover(folder).map_err(|error| EngineError::failed(&error))?;
         if let Some(reason) = files::objection(folder).map_err(|error| EngineError::failed(&error))? {
             return Err(EngineError::Unreadable(reason));
         }
@@ -154,14 +158,14 @@ impl Rewritable for SledEngine {
     /// It is closed and opened again, since its files change their places.
     fn adopt(&self, fresh: &Path) -> Result<()> {
         // Threads of a store that was closed hold it, and write its files, for a moment longer.
-        folder::patiently(|| files::tidy(fresh))?;
+        folder::once_closed(|| files::tidy(fresh))?;
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         let commits = open.take().map(|open| open.commits).ok_or_else(closed)?;
-        let mut replaced = folder::patiently(|| files::tidy(&self.folder));
+        let mut replaced = folder::once_closed(|| files::tidy(&self.folder));
         if replaced.is_ok() {
-            replaced = stages::replace(&self.folder, fresh);
+            replaced = stages::replace(&self.folder, fresh).map_err(|error| EngineError::failed(&error));
         }
-        *open = Some(Open::in_folder(&self.folder, commits)?);
+        *open = Some(folder::once_closed(|| Open::in_folder(&self.folder, commits))?);
         drop(open);
         folder::mend(&self.folder);
         replaced

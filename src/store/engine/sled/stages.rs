@@ -2,44 +2,22 @@
 //! the folder that holds the new ones tells how far it is, so that whoever opens the store next goes on from there. Each stage
 //! can be done again from its beginning.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use super::super::error::EngineError;
-use super::super::folder::{patiently, sync_entries};
+use super::super::folder::sync_entries;
 use super::super::names::{MOVING, WHOLE};
 use super::super::rewrite::take_place;
 
-/// Puts the closed store of the folder `fresh` in the place of the closed store of this folder.
-pub(super) fn replace(folder: &Path, fresh: &Path) -> Result<(), EngineError> {
-    let _alone = lock(folder)?;
-    take_place(fresh, &folder.join(WHOLE))
-        .and_then(|()| go_on(folder))
-        .map_err(|error| EngineError::failed(&error))
+/// Puts the closed store of the folder `fresh` in the place of the closed store of this folder, which is locked.
+pub(super) fn replace(folder: &Path, fresh: &Path) -> io::Result<()> {
+    take_place(fresh, &folder.join(WHOLE))?;
+    recover(folder)
 }
 
-/// Ends what a process began that was killed. Only the one that holds the lock makes the folders that it looks for.
-pub(super) fn recover(folder: &Path) -> Result<(), EngineError> {
-    if ![WHOLE, MOVING].iter().any(|stage| folder.join(stage).exists()) {
-        return Ok(());
-    }
-    let _alone = lock(folder)?;
-    go_on(folder).map_err(|error| EngineError::failed(&error))
-}
-
-/// Keeps other processes from doing the same.
-fn lock(folder: &Path) -> Result<File, EngineError> {
-    let file = File::open(folder).map_err(|error| EngineError::failed(&error))?;
-    patiently(|| match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(EngineError::InUse),
-        // A file system without locks.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-    })?;
-    Ok(file)
-}
-
-fn go_on(folder: &Path) -> io::Result<()> {
+/// Ends what a process began that was killed. The folder is locked.
+pub(super) fn recover(folder: &Path) -> io::Result<()> {
     let [whole, moving] = [WHOLE, MOVING].map(|stage| folder.join(stage));
     if whole.exists() {
         for entry in fs::read_dir(folder)? {
@@ -114,16 +92,5 @@ mod tests {
             assert_eq!(fs::read_dir(folder.join("blobs")).unwrap().count(), 1, "{stage} {removed} {moved}");
             assert_eq!(fs::read_to_string(folder.join("sled.mark")).unwrap(), "kept");
         }
-    }
-
-    #[test]
-    fn a_store_that_another_process_replaces_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        write(&folder.path().join(WHOLE), &["db"], "new");
-        let held = lock(folder.path()).unwrap();
-        assert_eq!(recover(folder.path()), Err(EngineError::InUse));
-        drop(held);
-        recover(folder.path()).unwrap();
-        assert!(folder.path().join("db").exists());
     }
 }

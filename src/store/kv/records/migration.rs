@@ -22,6 +22,8 @@ pub(in crate::store::kv) fn migrate(
     move_config_changes(tables, changes, from, to)?;
     move_notes(tables, changes, from, to)?;
     move_personas(tables, changes, from, to)?;
+    move_pins(tables, changes, from, to)?;
+    move_memories(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
     // It is made anew where the chat's messages are found from now on.
@@ -96,6 +98,33 @@ fn move_personas(
     }
     for item in tables.persona_questions.scan(&key::chat(from))? {
         changes.remove(&tables.persona_questions, item?.0);
+    }
+    Ok(())
+}
+
+fn move_pins(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: ChatId) -> Result<(), Fault> {
+    for item in tables.pins.scan(&key::chat(from))? {
+        let (old, mut pin) = item?;
+        pin.chat = to;
+        changes.put(&tables.pins, key::pin(to, pin.id), &pin)?;
+        changes.remove(&tables.pins, old);
+    }
+    Ok(())
+}
+
+/// A memory says where it was said: only there it is used.
+fn move_memories(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.memories.scan(&[])? {
+        let (key, mut memory) = item?;
+        if memory.chat == from {
+            memory.chat = to;
+            changes.put(&tables.memories, &key, &memory)?;
+        }
     }
     Ok(())
 }

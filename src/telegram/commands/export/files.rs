@@ -38,6 +38,9 @@ fn markdown(view: &View<'_>, kept: &Kept) -> String {
     list(&texts.persona_title, personas.collect());
     let notes = kept.notes.iter().map(|note| format!("- {}: {}", plain(&note.key), plain(&note.content)));
     list(&texts.export_notes, notes.collect());
+    list(&texts.export_pins, kept.pins.iter().map(|pin| format!("- {}", plain(&pin.content))).collect());
+    let memories = kept.memories.iter().map(|memory| format!("- {}", plain(&memory.content)));
+    list(&texts.export_memories, memories.collect());
     let tasks = kept.tasks.iter().map(|task| format!("- {}: {}", plain(&task.title()), plain(&task.prompt)));
     list(&texts.export_tasks, tasks.collect());
     let beside = kept.background.iter().map(|said| {
@@ -48,12 +51,17 @@ fn markdown(view: &View<'_>, kept: &Kept) -> String {
     parts.join("\n")
 }
 
-fn session(view: &View<'_>, KeptSession { session, messages }: &KeptSession) -> String {
+fn session(view: &View<'_>, KeptSession { session, summaries, messages }: &KeptSession) -> String {
     let first = messages.iter().find(|message| message.speaker.is_some());
     let first_words = first.map(|message: &std::sync::Arc<Message>| message.text.clone());
     let name = view.name(session, &Outline { first_words, messages: 0 });
     let said: Vec<String> = messages.iter().filter_map(|message| section(view, message)).collect();
-    format!("# {}\n\n{}", plain(&name), said.join("\n"))
+    let lines: Vec<String> = summaries.iter().map(|one| format!("- {}", plain(&one.summary))).collect();
+    let summaries = match lines.is_empty() {
+        true => String::new(),
+        false => format!("## {}\n\n{}\n\n", view.texts.export_summaries, lines.join("\n")),
+    };
+    format!("# {}\n\n{summaries}{}", plain(&name), said.join("\n"))
 }
 
 /// What is known of a person, a line for each field that has something.

@@ -7,10 +7,13 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Conversation, KEPT_BACKGROUND, Message, Role, Session};
+use crate::domain::memory::Memory;
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::persona::OwnPersona;
+use crate::domain::pin::Pin;
 use crate::domain::profile::UserProfile;
+use crate::domain::summary::Summary;
 use crate::domain::task::Task;
 use crate::ids::{ChatId, SessionId, UserId};
 use crate::store::{Store, StoreError};
@@ -27,6 +30,10 @@ pub(super) struct Kept {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<Note>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) pins: Vec<Pin>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) memories: Vec<Memory>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tasks: Vec<Task>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) sessions: Vec<KeptSession>,
@@ -38,13 +45,15 @@ pub(super) struct Kept {
 #[derive(Debug)]
 pub(super) struct KeptSession {
     pub(super) session: Session,
+    pub(super) summaries: Vec<Summary>,
     pub(super) messages: Vec<Arc<Message>>,
 }
 
 impl Serialize for KeptSession {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("KeptSession", 2)?;
+        let mut object = serializer.serialize_struct("KeptSession", 3)?;
         object.serialize_field("session", &self.session)?;
+        object.serialize_field("summaries", &self.summaries)?;
         let messages: Vec<&Message> = self.messages.iter().map(AsRef::as_ref).collect();
         object.serialize_field("messages", &messages)?;
         object.end()
@@ -56,7 +65,8 @@ impl Kept {
     pub(super) fn is_nothing(&self) -> bool {
         let has_said =
             self.sessions.iter().any(|kept| !kept.messages.is_empty()) || !self.background.is_empty();
-        let has_more = !(self.notes.is_empty() && self.tasks.is_empty() && self.personas.is_empty());
+        let has_lists = !(self.notes.is_empty() && self.tasks.is_empty() && self.personas.is_empty());
+        let has_more = has_lists || !(self.pins.is_empty() && self.memories.is_empty());
         !has_said && !has_more && self.profile.is_none() && self.settings.is_none()
     }
 }
@@ -75,6 +85,8 @@ pub(super) async fn of_chat(store: &dyn Store, chat: ChatId, user: &UserId) -> R
         settings: Some(settings).filter(|settings| *settings != ChatConfig::default()),
         personas: store.personas(chat).await?,
         notes: store.notes(chat).await?,
+        pins: store.pins(chat).await?,
+        memories: memories(store, chat, user).await?,
         tasks: store.tasks(chat).await?,
         ..Kept::default()
     };
@@ -89,6 +101,7 @@ pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) ->
     let all = of_chat(store, chat, user).await?;
     let mut kept = Kept { settings: None, personas: Vec::new(), ..all };
     kept.notes.retain(|note| note.author.as_ref() == Some(user));
+    kept.pins.retain(|pin| pin.author.as_ref() == Some(user));
     kept.tasks.retain(|task| task.creator.user == *user);
     let mut conversations: Vec<Conversation> = Vec::new();
     for one in &mut kept.sessions {
@@ -98,6 +111,7 @@ pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) ->
                 && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
         };
         one.messages.retain(is_theirs);
+        one.summaries.clear();
     }
     kept.sessions.retain(|one| !one.messages.is_empty());
     conversations.push(Conversation { chat, topic: None });
@@ -113,5 +127,13 @@ pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) ->
 async fn session(store: &dyn Store, id: SessionId) -> Result<Option<KeptSession>, StoreError> {
     let Some(session) = store.session_by_id(id).await? else { return Ok(None) };
     let messages = store.recent(id, usize::MAX).await?;
-    Ok((!messages.is_empty()).then_some(KeptSession { session, messages }))
+    let summaries = store.summaries(id).await?;
+    Ok((!messages.is_empty()).then_some(KeptSession { session, summaries, messages }))
+}
+
+/// The memories of a person that are used in a chat.
+async fn memories(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Vec<Memory>, StoreError> {
+    let mut memories = store.memories(user).await?;
+    memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));
+    Ok(memories)
 }

@@ -51,7 +51,8 @@ pub(super) fn found(texts: &Texts, search: Search, said: &[Said], page: usize, t
 
 /// Says what was erased, and what was not.
 pub(super) fn done(texts: &Texts, erased: &Erased) -> Card {
-    let Erased { messages, answers, sessions, notes, tasks, personas, profiles } = *erased;
+    let Erased { messages, answers, sessions, notes, tasks, personas, pins, summaries, memories, profiles } =
+        *erased;
     let counts = [
         (&texts.forgot_messages, messages),
         (&texts.forgot_answers, answers),
@@ -59,6 +60,9 @@ pub(super) fn done(texts: &Texts, erased: &Erased) -> Card {
         (&texts.forgot_notes, notes),
         (&texts.forgot_tasks, tasks),
         (&texts.forgot_personas, personas),
+        (&texts.forgot_pins, pins),
+        (&texts.forgot_summaries, summaries),
+        (&texts.forgot_memories, memories),
         (&texts.forgot_profiles, profiles),
     ];
     let some = counts.into_iter().filter(|(_, count)| *count > 0);

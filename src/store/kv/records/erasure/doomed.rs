@@ -1,6 +1,7 @@
 //! The messages that go, and what they are known by elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
@@ -257,6 +258,17 @@ impl Doomed {
         let of_session = self.messages.get(&place.session);
         let is_gone = of_session.is_some_and(|all| all.iter().any(|message| message.index == place.index));
         is_gone || self.has_session(place.session)
+    }
+
+    /// Whether one of these messages of a session goes.
+    pub(super) fn has_any_of(&self, session: SessionId, indexes: RangeInclusive<u32>) -> bool {
+        let of_session = self.messages.get(&session);
+        of_session.is_some_and(|all| all.iter().any(|message| indexes.contains(&message.index)))
+    }
+
+    /// The sessions that lose something.
+    pub(super) fn touched(&self) -> BTreeSet<SessionId> {
+        self.messages.keys().copied().chain(self.whole_sessions()).collect()
     }
 
     /// Whether a whole session goes.

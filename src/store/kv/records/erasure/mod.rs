@@ -1,10 +1,12 @@
-//! What people have Figaro forget: which records go (`doomed`, `everything`), what else holds a trace of them (`traces`), and how
+//! What people have Figaro forget: which records go (`doomed`, `everything`), what was made of them
+//! (`kept`), what else holds a trace of them (`traces`), and how
 //! what is to be forgotten is found (`find`). Whatever is erased, the files of the store are to be rewritten after it.
 
 mod doomed;
 mod everything;
 mod exchange;
 mod find;
+mod kept;
 mod traces;
 
 use chrono::{DateTime, Utc};
@@ -35,6 +37,7 @@ pub(in crate::store::kv) fn erase(
         return Ok(Forgotten::Busy);
     }
     let mut erased = doomed.remove(tables, changes)?;
+    kept::made_of(tables, changes, &doomed, what, &mut erased)?;
     traces::clear(tables, changes, &doomed)?;
     match what {
         Erasure::Said(..) | Erasure::Session(..) => {}

@@ -1,0 +1,64 @@
+//! Memories: lasting facts about a person, taken from what they said.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::conversation::EntryKey;
+use crate::ids::{ChatId, EntryId, MemoryId, UserId};
+
+/// The most characters of a memory.
+pub const MAX_CONTENT_CHARS: usize = 500;
+/// So much each day of its age takes from what makes a memory worth keeping.
+const WORTH_A_DAY: f64 = 0.1;
+
+/// A fact about a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The id, unique for ever.
+    pub id: MemoryId,
+    /// The person that it belongs to.
+    pub user: UserId,
+    /// The chat in which they said it.
+    pub chat: ChatId,
+    /// The fact.
+    pub content: String,
+    /// The message in which they said it.
+    pub source_message_id: EntryId,
+    /// Where that message stands.
+    pub source: EntryKey,
+    /// How many answers have used it.
+    #[serde(default)]
+    pub access_count: u32,
+    /// When an answer used it last, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_accessed_at: Option<DateTime<Utc>>,
+    /// When it was made, UTC.
+    pub created_at: DateTime<Utc>,
+    /// When its words were changed last, UTC.
+    pub updated_at: DateTime<Utc>,
+    /// When it was removed, UTC; `None` while it is active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<DateTime<Utc>>,
+}
+
+impl Memory {
+    /// Whether it is used.
+    #[must_use]
+    pub const fn is_active(&self) -> bool {
+        self.deleted_at.is_none()
+    }
+
+    /// Whether it may be used in a chat: what was said in private only there, what was said in a group there and in the
+    /// private chat of the person.
+    #[must_use]
+    pub fn is_used_in(&self, chat: ChatId) -> bool {
+        self.chat == chat || (self.chat.is_group() && Some(chat.0) == self.user.telegram_id())
+    }
+
+    /// What it is worth at a time: `access_count − 0.1 × age_days`. Above the limit the one that is worth least expires.
+    #[must_use]
+    pub fn worth(&self, now: DateTime<Utc>) -> f64 {
+        let days = (now - self.created_at).as_seconds_f64() / 86_400.0;
+        f64::from(self.access_count) - WORTH_A_DAY * days.max(0.0)
+    }
+}

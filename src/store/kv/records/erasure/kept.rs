@@ -1,0 +1,84 @@
+//! What was made of messages and goes with them: pins, summaries, memories.
+
+use super::super::super::changes::Changes;
+use super::super::super::fault::Fault;
+use super::super::super::key;
+use super::super::super::tables::Tables;
+use super::doomed::Doomed;
+use crate::domain::conversation::EntryKey;
+use crate::domain::erasure::{Erased, Erasure};
+use crate::domain::memory::Memory;
+use crate::domain::pin::Pin;
+use crate::domain::summary::Summary;
+use crate::ids::EntryId;
+
+/// Removes what was made of messages that go, and what else is kept of whom all goes. A summary goes as a whole: it is made again of what is left.
+pub(super) fn made_of(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    doomed: &Doomed,
+    what: &Erasure,
+    erased: &mut Erased,
+) -> Result<(), Fault> {
+    let (entries, telegram) = (doomed.entries(), doomed.telegram());
+    let is_source = |id: Option<EntryId>, place: Option<EntryKey>| {
+        id.is_some_and(|id| entries.contains(&id)) || place.is_some_and(|place| doomed.has(place))
+    };
+    let texts = doomed.texts();
+    let is_pinned = |pin: &Pin| {
+        let is_shown = pin.telegram.is_some_and(|message| telegram.contains(&message));
+        let holds_words = || {
+            let words = serde_json::to_string(&pin.content).unwrap_or_default();
+            texts.iter().any(|text| words.contains(text.as_str()))
+        };
+        doomed.has_session(pin.session)
+            || is_source(pin.source_message_id, pin.source)
+            || is_shown
+            || holds_words()
+    };
+    for item in tables.pins.scan(&key::chat(doomed.chat))? {
+        let (key, pin) = item?;
+        if is_pinned(&pin) || is_theirs(&pin, what) {
+            changes.remove(&tables.pins, key);
+            erased.pins += 1;
+        }
+    }
+    for session in doomed.touched() {
+        let is_whole = doomed.has_session(session);
+        let covers = |summary: &Summary| doomed.has_any_of(session, summary.start..=summary.end);
+        for item in tables.summaries.scan(&key::id(session))? {
+            let (key, summary) = item?;
+            if is_whole || covers(&summary) {
+                changes.remove(&tables.summaries, key);
+                erased.summaries += 1;
+            }
+        }
+    }
+    for item in tables.memories.scan(&[])? {
+        let (key, memory) = item?;
+        let is_made = is_source(Some(memory.source_message_id), Some(memory.source));
+        if is_made || is_of_theirs(&memory, what) {
+            changes.remove(&tables.memories, key);
+            erased.memories += usize::from(memory.is_active());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a pin goes also if no message that it was made of does.
+fn is_theirs(pin: &Pin, what: &Erasure) -> bool {
+    match what {
+        Erasure::Said(..) | Erasure::Session(..) => false,
+        Erasure::Chat(..) => true,
+        Erasure::Person(_, user) => pin.author.as_ref() == Some(user),
+    }
+}
+
+/// The same of a memory: in a private chat all of the person's go, in a group those of the group.
+fn is_of_theirs(memory: &Memory, what: &Erasure) -> bool {
+    match what {
+        Erasure::Said(..) | Erasure::Session(..) => false,
+        Erasure::Chat(_, user) => memory.user == *user,
+        Erasure::Person(chat, user) => memory.user == *user && memory.chat == *chat,
+    }
+}

@@ -1,0 +1,246 @@
+//! What is kept of a chat and told with every question: pins, memories, summaries. What was chosen stays at the beginning of the
+//! requests, in the same order, until old exchanges leave it: so the provider's cache goes on to hit. What came since stands
+//! beside the question.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use crate::domain::memory::Memory;
+use crate::domain::pin::Pin;
+use crate::domain::summary::Summary;
+use crate::ids::{MemoryId, PinId, SessionId, SummaryId};
+use crate::prompts::{DatedSummary, KeptView, LabelledMemory, Prompts, fence};
+use crate::text::estimate_tokens;
+
+#[cfg(test)]
+pub(super) mod tests;
+
+/// Each kind has at most one part of so many of the room of a conversation.
+const PARTS_OF_KIND: usize = 6;
+/// What stands around the words of one: its dash, its label or its dates.
+const AROUND: usize = 12;
+/// What stands around all of them, at both places.
+const FRAME: usize = 120;
+
+/// What is kept of a chat, as far as it may be shown with a question.
+#[derive(Debug, Clone, Default)]
+pub struct Kept {
+    /// The pins of the chat that are shown in the session, oldest first.
+    pub pins: Vec<Pin>,
+    /// The active memories of whoever asks that may be used in the chat, oldest first.
+    pub memories: Vec<Memory>,
+    /// The name of whoever asks.
+    pub about: String,
+    /// The summaries of the session, those of the oldest messages first.
+    pub summaries: Vec<Summary>,
+    /// It is a group.
+    pub is_group: bool,
+}
+
+/// Where the messages of a request begin. What is kept is chosen anew when this moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Border {
+    /// The session.
+    pub session: SessionId,
+    /// The index of the first message that is shown.
+    pub from: Option<u32>,
+}
+
+/// What of it is told at the beginning of the requests of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    pins: HashSet<PinId>,
+    memories: HashSet<MemoryId>,
+    summaries: HashSet<SummaryId>,
+}
+
+/// When and where it is shown, and in how much room.
+#[derive(Debug, Clone, Copy)]
+pub struct Showing {
+    /// The current time, UTC.
+    pub now: DateTime<Utc>,
+    /// The zone of the chat.
+    pub zone: Tz,
+    /// The room of the conversation, in tokens.
+    pub tokens: usize,
+}
+
+/// What is kept as a model sees it.
+#[derive(Debug, Default)]
+pub struct KeptParts {
+    /// What stands before the messages; empty for nothing.
+    pub front: String,
+    /// What stands beside the question; empty for nothing.
+    pub beside: String,
+    /// The memory of each label: `M1` is the first.
+    pub labels: Vec<MemoryId>,
+    /// The tokens of both parts.
+    pub tokens: usize,
+}
+
+impl Kept {
+    /// Whether there is nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.pins.is_empty() && self.memories.is_empty() && self.summaries.is_empty()
+    }
+
+    /// How many tokens it takes at most, within the room of a conversation.
+    #[must_use]
+    pub fn most_tokens(&self, tokens: usize) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        let room = room_of_kind(tokens);
+        let pins: usize = self.pins.iter().map(|pin| cost(&pin.content)).sum();
+        let memories: usize = self.memories.iter().map(|memory| cost(&memory.content)).sum();
+        let summaries: usize = self.summaries.iter().map(|one| cost(&one.summary)).sum();
+        let most = FRAME + [pins, memories, summaries].map(|all| all.min(room)).iter().sum::<usize>();
+        most.min(tokens)
+    }
+
+    /// The same without summaries of messages that are shown from this index on.
+    #[must_use]
+    pub fn before(mut self, from: Option<u32>) -> Self {
+        self.summaries.retain(|summary| from.is_none_or(|from| summary.end < from));
+        self
+    }
+
+    /// What is told at the beginning from now on, within the room of a conversation: the most important pins and summaries,
+    /// the memories that are worth most.
+    #[must_use]
+    pub fn choose(&self, now: DateTime<Utc>, tokens: usize) -> Choice {
+        self.best(now, tokens, &Choice::default())
+    }
+
+    /// As [`Self::choose`]; what was chosen before stays, before all others, as long as it is there.
+    fn best(&self, now: DateTime<Utc>, tokens: usize, before: &Choice) -> Choice {
+        let room = room_of_kind(tokens);
+        let pins = within(
+            &self.pins,
+            room,
+            |pin| &pin.content,
+            |pin| (before.pins.contains(&pin.id), f64::from(pin.importance)),
+        );
+        let memories = within(
+            &self.memories,
+            room,
+            |memory| &memory.content,
+            |memory| (before.memories.contains(&memory.id), memory.worth(now)),
+        );
+        // Of equally important ones the latest.
+        let summaries = within(
+            &self.summaries,
+            room,
+            |summary| &summary.summary,
+            |summary| (before.summaries.contains(&summary.id), f64::from(summary.importance)),
+        );
+        Choice {
+            pins: pins.iter().map(|pin| pin.id).collect(),
+            memories: memories.iter().map(|memory| memory.id).collect(),
+            summaries: summaries.iter().map(|summary| summary.id).collect(),
+        }
+    }
+
+    /// The text of what was chosen before, as it is now, and of what came since, as far as the room goes.
+    ///
+    /// # Errors
+    /// A prompt template of the owner's that does not render.
+    pub fn parts(&self, prompts: &Prompts, chosen: &Choice, shown: Showing) -> Result<KeptParts, String> {
+        let Showing { now, zone, tokens } = shown;
+        let shown = self.best(now, tokens, chosen);
+        // In a group others ask the next question: what is about one person never stands at the beginning.
+        let of_front = if self.is_group { HashSet::new() } else { chosen.memories.clone() };
+        let in_front = Choice {
+            pins: &shown.pins & &chosen.pins,
+            memories: &shown.memories & &of_front,
+            summaries: &shown.summaries & &chosen.summaries,
+        };
+        let front = self.only(&in_front);
+        let beside = self.only(&Choice {
+            pins: &shown.pins - &in_front.pins,
+            memories: &shown.memories - &in_front.memories,
+            summaries: &shown.summaries - &in_front.summaries,
+        });
+        let labels: Vec<MemoryId> =
+            front.memories.iter().chain(&beside.memories).map(|memory| memory.id).collect();
+        let first = front.memories.len();
+        let (front, beside) = (prompts.kept(&front.view(zone, 0))?, prompts.kept(&beside.view(zone, first))?);
+        let tokens = estimate_tokens(&front) + estimate_tokens(&beside);
+        Ok(KeptParts { front, beside, labels, tokens })
+    }
+
+    fn only(&self, choice: &Choice) -> Self {
+        let is_one = |memory: &&Memory| choice.memories.contains(&memory.id);
+        Self {
+            pins: self.pins.iter().filter(|pin| choice.pins.contains(&pin.id)).cloned().collect(),
+            memories: self.memories.iter().filter(is_one).cloned().collect(),
+            summaries: self
+                .summaries
+                .iter()
+                .filter(|one| choice.summaries.contains(&one.id))
+                .cloned()
+                .collect(),
+            about: self.about.clone(),
+            is_group: self.is_group,
+        }
+    }
+
+    /// What the template shows; the labels go on behind the first so many.
+    fn view(&self, zone: Tz, first: usize) -> KeptView {
+        let day = |at: DateTime<Utc>| at.with_timezone(&zone).format("%Y-%m-%d").to_string();
+        let date = |summary: &Summary| {
+            let (from, until) = (day(summary.from), day(summary.until));
+            if from == until { from } else { format!("{from} to {until}") }
+        };
+        let labelled = |(number, memory): (usize, &Memory)| LabelledMemory {
+            label: format!("M{}", first + number + 1),
+            text: memory.content.clone(),
+        };
+        KeptView {
+            pins: self.pins.iter().map(|pin| pin.content.clone()).collect(),
+            about: self.about.clone(),
+            memories: self.memories.iter().enumerate().map(labelled).collect(),
+            summaries: self
+                .summaries
+                .iter()
+                .map(|summary| DatedSummary { date: date(summary), text: summary.summary.clone() })
+                .collect(),
+        }
+    }
+}
+
+const fn room_of_kind(tokens: usize) -> usize {
+    tokens.saturating_sub(FRAME) / PARTS_OF_KIND
+}
+
+fn cost(words: &str) -> usize {
+    estimate_tokens(&fence::line(words)) + AROUND
+}
+
+/// The best of these that fit, in their own order; of equal ones the later.
+fn within<T, R: PartialOrd>(
+    all: &[T],
+    room: usize,
+    words: impl Fn(&T) -> &String,
+    rank: impl Fn(&T) -> R,
+) -> Vec<&T> {
+    let mut order: Vec<usize> = (0..all.len()).rev().collect();
+    order.sort_by(|one, other| {
+        let (one, other) = (rank(&all[*one]), rank(&all[*other]));
+        other.partial_cmp(&one).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let mut left = room;
+    let mut kept: Vec<usize> = Vec::new();
+    for at in order {
+        let cost = cost(words(&all[at]));
+        if cost <= left {
+            left -= cost;
+            kept.push(at);
+        }
+    }
+    kept.sort_unstable();
+    kept.into_iter().map(|at| &all[at]).collect()
+}

@@ -1,0 +1,172 @@
+use chrono::TimeDelta;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::conversation::EntryKey;
+use crate::domain::pin::PinType;
+use crate::ids::{ChatId, EntryId, UserId};
+
+const SESSION: SessionId = SessionId::from_bytes([1; 16]);
+
+fn at(minute: i64) -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::minutes(minute)
+}
+
+fn pin(content: &str, importance: f32) -> Pin {
+    Pin {
+        id: PinId::new(),
+        chat: ChatId(5),
+        session: SESSION,
+        content: content.to_owned(),
+        source_message_id: None,
+        source: None,
+        telegram: None,
+        importance,
+        pin_type: PinType::Manual,
+        author: None,
+        created_at: at(0),
+    }
+}
+
+fn memory(content: &str, access_count: u32) -> Memory {
+    Memory {
+        id: MemoryId::new(),
+        user: UserId::telegram(5),
+        chat: ChatId(5),
+        content: content.to_owned(),
+        source_message_id: EntryId::new(),
+        source: EntryKey { session: SESSION, index: 0 },
+        access_count,
+        last_accessed_at: None,
+        created_at: at(0),
+        updated_at: at(0),
+        deleted_at: None,
+    }
+}
+
+fn summary(words: &str, end: u32) -> Summary {
+    Summary {
+        id: SummaryId::new(),
+        session: SESSION,
+        summary: words.to_owned(),
+        message_count: 1,
+        start_message_id: EntryId::new(),
+        start: end,
+        end_message_id: EntryId::new(),
+        end,
+        from: at(0),
+        until: at(2_000),
+        importance: 5.0,
+        created_at: at(0),
+    }
+}
+
+fn parts(kept: &Kept, chosen: &Choice, tokens: usize) -> KeptParts {
+    let prompts = Prompts::load(None).unwrap();
+    kept.parts(&prompts, chosen, Showing { now: at(10), zone: chrono_tz::UTC, tokens }).unwrap()
+}
+
+/// Something of each kind that says these words.
+pub(in crate::turn::window) fn saying(mut words: impl FnMut() -> String) -> Kept {
+    Kept {
+        pins: vec![pin(&words(), 10.0)],
+        memories: vec![memory(&words(), 3)],
+        about: words(),
+        summaries: vec![summary(&words(), 0)],
+        is_group: false,
+    }
+}
+
+fn some() -> Kept {
+    Kept {
+        pins: vec![pin("Allergic to nuts", 10.0), pin("The code is <4711>", 5.0)],
+        memories: vec![memory("Plays the oboe", 3), memory("Lives in Riga", 0)],
+        about: "Ann".to_owned(),
+        summaries: vec![summary("They planned a trip to the lake.", 40)],
+        is_group: false,
+    }
+}
+
+#[test]
+fn it_reads_as_designed() {
+    let kept = some();
+    let KeptParts { front, beside, labels, .. } = parts(&kept, &kept.choose(at(10), 3_000), 3_000);
+    assert_eq!((beside.as_str(), labels), ("", vec![kept.memories[0].id, kept.memories[1].id]));
+    insta::assert_snapshot!(front);
+}
+
+#[test]
+fn what_came_since_stands_beside_the_question_and_the_beginning_stays() {
+    let mut kept = some();
+    let chosen = kept.choose(at(10), 3_000);
+    let before = parts(&kept, &chosen, 3_000);
+    kept.pins.push(pin("Meet at noon", 9.0));
+    kept.memories.push(memory("Has a cat", 90));
+    kept.memories[0].access_count = 0;
+    let after = parts(&kept, &chosen, 3_000);
+    assert_eq!(after.front, before.front);
+    assert!(
+        after.beside.contains("Meet at noon") && after.beside.contains("M3: Has a cat"),
+        "{}",
+        after.beside
+    );
+    assert_eq!(after.labels[2], kept.memories[2].id);
+    kept.memories.remove(1);
+    let gone = parts(&kept, &chosen, 3_000);
+    assert!(
+        !gone.front.contains("Riga") && gone.beside.contains("M2: Has a cat"),
+        "what was removed is gone at once"
+    );
+}
+
+#[test]
+fn in_a_group_what_is_about_one_person_stands_beside_their_question() {
+    let kept = Kept { is_group: true, ..some() };
+    let shown = parts(&kept, &kept.choose(at(10), 3_000), 3_000);
+    assert!(!shown.front.contains("oboe") && shown.front.contains("nuts"), "{}", shown.front);
+    assert!(shown.beside.contains("M1: Plays the oboe"), "{}", shown.beside);
+}
+
+#[test]
+fn a_summary_of_what_is_shown_is_left_out() {
+    assert_eq!(some().before(Some(41)).summaries.len(), 1);
+    assert_eq!(some().before(Some(40)).summaries.len(), 0);
+}
+
+fn words() -> impl Strategy<Value = String> {
+    "[a-z<>&Жж言 ]{0,300}"
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_never_takes_more_than_its_room(
+        pins in vec((words(), 0..=10_u8), 0..12),
+        memories in vec((words(), 0..9_u32), 0..12),
+        summaries in vec(words(), 0..8),
+        tokens in 0..4_000_usize,
+        is_group in any::<bool>(),
+        seen in 0..12_usize,
+    ) {
+        let mut kept = Kept {
+            pins: pins.iter().map(|(words, importance)| pin(words, f32::from(*importance))).collect(),
+            memories: memories.iter().map(|(words, used)| memory(words, *used)).collect(),
+            about: "Ann".to_owned(),
+            summaries: summaries.iter().zip(0..).map(|(words, end)| summary(words, end)).collect(),
+            is_group,
+        };
+        // A part of it was there when it was chosen.
+        let mut earlier = kept.clone();
+        earlier.pins.truncate(seen);
+        earlier.memories.truncate(seen);
+        let chosen = earlier.choose(at(10), tokens);
+        let shown = parts(&kept, &chosen, tokens);
+        let most = kept.most_tokens(tokens);
+        prop_assert!(shown.tokens <= most && most <= tokens, "{} of {most} of {tokens}", shown.tokens);
+        prop_assert_eq!(shown.tokens, estimate_tokens(&shown.front) + estimate_tokens(&shown.beside));
+        kept.pins.clear();
+        prop_assert!(!parts(&kept, &chosen, tokens).front.contains("<pins>"));
+    }
+}

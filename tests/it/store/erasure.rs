@@ -1,0 +1,354 @@
+//! What people have forgotten: gone from every read at once, and from the files once they are rewritten.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use figaro::domain::conversation::{EntryKey, Message, Role, ToolMeta};
+use figaro::domain::erasure::{Erased, Erasure, Forgotten, SaidAt};
+use figaro::domain::memory::Memory;
+use figaro::domain::message::{Inbound, Quoted, Speaker};
+use figaro::domain::pin::{Pin, PinType};
+use figaro::domain::session::{SessionChange, SessionName};
+use figaro::domain::summary::Summary;
+use figaro::domain::tool::{SideEffects, ToolStatus};
+use figaro::domain::turn::ActiveTurn;
+use figaro::ids::{ChatId, EntryId, MemoryId, MessageId, PinId, SessionId, SummaryId, UserId};
+use figaro::store::{
+    ConversationStore, ErasureStore, FactStore, PinStore, SaidSearch, SessionStore, Store, SummaryStore,
+    TurnEnd,
+};
+use serde::Serialize;
+
+use super::disk::{Disk, files, for_every_engine};
+use super::{BOT, Backend, CHAT, HERE, TOPIC, at, inbound, note, reply, started, tool_call, words};
+
+/// Stands in all that is to be forgotten, and nowhere else.
+const SECRET: &str = "hidden \"4711\" ключ";
+
+/// How the secret may stand in a file.
+fn forms() -> Vec<Vec<u8>> {
+    use base64::Engine as _;
+    let json = serde_json::to_string(SECRET).unwrap().trim_matches('"').to_owned();
+    let escaped: String = SECRET
+        .chars()
+        .map(|c| if c.is_ascii() { c.to_string() } else { format!("\\u{:04x}", c as u32) })
+        .collect();
+    let base64 = base64::engine::general_purpose::STANDARD_NO_PAD.encode(SECRET);
+    [SECRET.to_owned(), json, escaped.replace('"', "\\\""), base64].map(String::into_bytes).to_vec()
+}
+
+/// The file that holds the secret, if one does.
+fn found_in(folder: &Disk) -> Option<PathBuf> {
+    let holds = |bytes: &[u8]| forms().iter().any(|form| bytes.windows(form.len()).any(|part| part == *form));
+    files(&folder.path()).into_iter().find(|(_, bytes)| holds(bytes)).map(|(path, _)| path)
+}
+
+/// The records that hold the secret.
+fn holding(folder: &Disk) -> Vec<String> {
+    let all = folder.records().everything();
+    let holds = |value: &[u8]| {
+        let text = String::from_utf8_lossy(value).into_owned();
+        forms().iter().any(|form| text.contains(&*String::from_utf8_lossy(form))).then_some(text)
+    };
+    let of_table = |(table, entries): (String, Vec<(Vec<u8>, Vec<u8>)>)| {
+        let found: Vec<String> = entries.iter().filter_map(|(_, value)| holds(value)).collect();
+        found.into_iter().map(move |text| format!("{table}: {text}"))
+    };
+    all.into_iter().flat_map(of_table).collect()
+}
+
+fn said(id: i64, who: i64, text: &str) -> Inbound {
+    let speaker = Speaker { user: UserId::telegram(who), name: format!("Person {who}"), username: None };
+    Inbound { speaker, quotes: None, ..inbound(id, text) }
+}
+
+/// A whole turn: a question, a call with a result, an answer.
+async fn asked(
+    store: &Arc<dyn Store>,
+    question: Inbound,
+    tool: &str,
+    result: &str,
+    answer: &str,
+) -> ActiveTurn {
+    let turn = store.begin_turn(HERE, &[question], at(1)).await.unwrap();
+    let mut call = tool_call(turn.id, "c", ToolStatus::Running);
+    call.call.name = tool.into();
+    started(&**store, &turn, std::slice::from_ref(&call)).await;
+    let meta = ToolMeta {
+        tool_call_id: "c".into(),
+        tool_name: tool.into(),
+        tool_arguments: format!("{{\"query\":{}}}", serde_json::to_string(result).unwrap()),
+        side_effects: SideEffects::default(),
+    };
+    let mut output = Message::new(turn.session, Role::Tool, result.into(), at(2));
+    output.tool = Some(meta);
+    call.result = Some(result.into());
+    store.tool_ended(&call, output).await.unwrap();
+    let answer = words(turn.session, answer);
+    let delivery = Some(reply(&turn, &answer));
+    let end = TurnEnd { messages: vec![answer], delivery, ..TurnEnd::default() };
+    store.end_turn(&turn, end).await.unwrap();
+    turn
+}
+
+fn key_of_bot() -> Vec<u8> {
+    [&(BOT.0 ^ i64::MIN).to_be_bytes()[..], &[0]].concat()
+}
+
+fn put<T: Serialize>(folder: &Disk, table: &'static str, key: &[u8], record: &T) {
+    folder.records().put(table, &[key_of_bot(), key.to_vec()].concat(), serde_json::to_vec(record).unwrap());
+}
+
+/// A pin, a summary and a memory that were made of a message.
+fn made_of(folder: &Disk, message: &Message, user: i64) {
+    let (session, place, id) = (message.session, Some(message.key()), Some(message.id));
+    let pin = Pin {
+        id: PinId::new(),
+        chat: CHAT,
+        session,
+        content: format!("pinned {SECRET}"),
+        source_message_id: id,
+        source: place,
+        telegram: None,
+        importance: 5.0,
+        pin_type: PinType::Manual,
+        author: Some(UserId::telegram(user)),
+        created_at: at(3),
+    };
+    let chat = (CHAT.0 ^ i64::MIN).to_be_bytes();
+    put(folder, "pins", &[&chat[..], pin.id.to_string().as_bytes()].concat(), &pin);
+    let summary = Summary {
+        id: SummaryId::new(),
+        session,
+        summary: format!("summed up {SECRET}"),
+        message_count: 1,
+        start_message_id: message.id,
+        start: message.index,
+        end_message_id: message.id,
+        end: message.index,
+        from: at(1),
+        until: at(2),
+        importance: 5.0,
+        created_at: at(3),
+    };
+    put(
+        folder,
+        "summaries",
+        &[session.to_string().as_bytes(), &message.index.to_be_bytes()].concat(),
+        &summary,
+    );
+    let memory = Memory {
+        id: MemoryId::new(),
+        user: UserId::telegram(user),
+        chat: CHAT,
+        content: format!("remembered {SECRET}"),
+        source_message_id: message.id,
+        source: message.key(),
+        access_count: 0,
+        last_accessed_at: None,
+        created_at: at(3),
+        updated_at: at(3),
+        deleted_at: None,
+    };
+    let of_user = [format!("tg:{user}").as_bytes(), &[0], memory.id.to_string().as_bytes()].concat();
+    put(folder, "memories", &of_user, &memory);
+}
+
+async fn message(store: &Arc<dyn Store>, session: SessionId, index: usize) -> Message {
+    (*store.recent(session, 1000).await.unwrap()[index]).clone()
+}
+
+/// With a question go its answer, its calls, and what quotes, recalls, pins, sums up or remembers it. All else stays.
+async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
+    let store = folder.open().await;
+    let first =
+        asked(&store, said(1, 4, &format!("my key is {SECRET}")), "clock", SECRET, &format!("So: {SECRET}."))
+            .await;
+    let change = SessionChange { name: SessionName::by_bot(SECRET), ..SessionChange::default() };
+    store.change_session(first.session, change).await.unwrap();
+    let quotes = Quoted {
+        message: Some(MessageId(1001)),
+        author: None,
+        text: SECRET.into(),
+        excerpt: Some(SECRET.into()),
+        attachments: vec![],
+        from_person: true,
+        task: None,
+    };
+    let second = Inbound { quotes: Some(quotes.clone()), ..said(2, 5, "what is this?") };
+    let second = asked(&store, second, "recall", SECRET, "A key.").await;
+    let beside = Inbound { quotes: Some(quotes), ..said(3, 5, "beside") };
+    store.add_background(HERE, &beside, 9).await.unwrap();
+    let question = message(&store, first.session, 0).await;
+    drop(store);
+    made_of(folder, &question, 4);
+    let store = folder.open().await;
+    assert_eq!(store.pins(CHAT).await.unwrap().len(), 1);
+    assert_eq!(store.summaries(first.session).await.unwrap().len(), 1);
+    assert_eq!(store.memories(&UserId::telegram(4)).await.unwrap().len(), 1);
+
+    let found = store.said(CHAT, MessageId(1001)).await.unwrap().unwrap();
+    assert_eq!((found.at, found.is_answer), (SaidAt::Session(question.key()), false));
+    let search = SaidSearch { chat: CHAT, words: "КЛЮЧ hidden".into(), of: None, limit: 9 };
+    assert_eq!(store.said_with(&search).await.unwrap().len(), 2, "the question and its answer");
+    let forgotten = store.erase(&Erasure::Said(CHAT, vec![found.at]), at(9)).await.unwrap();
+    let erased = Erased { messages: 1, answers: 1, pins: 1, summaries: 1, memories: 1, ..Erased::default() };
+    assert_eq!(forgotten, Forgotten::Done(erased));
+    assert_eq!(store.said(CHAT, MessageId(1001)).await.unwrap(), None);
+    assert_eq!(store.said_with(&search).await.unwrap(), []);
+    assert_eq!(store.said_at(CHAT, found.at).await.unwrap(), None);
+    assert_eq!(store.tool_calls(first.id).await.unwrap(), []);
+    assert_eq!(store.entry(CHAT, question.key()).await.unwrap(), None);
+    drop(store);
+    assert_eq!(holding(folder), [""; 0]);
+
+    let store = folder.open().await;
+    let left = store.recent(second.session, 100).await.unwrap();
+    let shown: Vec<(u32, &str)> =
+        left.iter().filter(|m| m.role != Role::Tool).map(|m| (m.index, &*m.text)).collect();
+    assert_eq!(shown, [(3, "what is this?"), (5, "A key.")], "their places stay");
+    assert_eq!(store.tool_calls(second.id).await.unwrap().len(), 1, "that something was looked up is kept");
+    assert_eq!(store.background(HERE, at(0), 9).await.unwrap()[0].text, "beside");
+    assert_eq!(store.session_by_id(second.session).await.unwrap().unwrap().name, None);
+}
+
+/// The place of the last message is not given again, and an answer can be forgotten alone.
+async fn places_of_what_is_forgotten_are_not_given_again(folder: &Disk) {
+    let store = folder.open().await;
+    let turn = asked(&store, said(1, 4, "what was it?"), "clock", SECRET, SECRET).await;
+    let answer = message(&store, turn.session, 2).await;
+    let found = store.said_at(CHAT, SaidAt::Session(answer.key())).await.unwrap().unwrap();
+    assert_eq!((found.of, found.is_answer), (Some(UserId::telegram(4)), true));
+    let forgotten = store.erase(&Erasure::Said(CHAT, vec![found.at]), at(9)).await.unwrap();
+    assert_eq!(forgotten, Forgotten::Done(Erased { answers: 1, ..Erased::default() }));
+    let store = folder.reopen(store).await;
+    assert_eq!(store.append(words(turn.session, "next")).await.unwrap(), 3);
+    let indexes: Vec<u32> = store.recent(turn.session, 9).await.unwrap().iter().map(|m| m.index).collect();
+    assert_eq!(indexes, [0, 3]);
+    // The places of another chat are none of this one.
+    let place = SaidAt::Session(EntryKey { session: turn.session, index: 0 });
+    let other = store.erase(&Erasure::Said(ChatId(-5), vec![place]), at(9)).await.unwrap();
+    assert_eq!(other, Forgotten::Done(Erased::default()));
+    assert_eq!(store.recent(turn.session, 9).await.unwrap().len(), 2);
+    drop(store);
+    assert_eq!(holding(folder), [""; 0]);
+}
+
+async fn what_is_being_answered_is_not_forgotten(folder: &Disk) {
+    let store = folder.open().await;
+    let turn = store.begin_turn(HERE, &[said(1, 4, SECRET)], at(1)).await.unwrap();
+    let place = SaidAt::Session(EntryKey { session: turn.session, index: 0 });
+    for what in [
+        Erasure::Said(CHAT, vec![place]),
+        Erasure::Session(HERE, turn.session),
+        Erasure::Chat(CHAT, UserId::telegram(4)),
+        Erasure::Person(CHAT, UserId::telegram(4)),
+    ] {
+        assert_eq!(store.erase(&what, at(2)).await.unwrap(), Forgotten::Busy, "{what:?}");
+    }
+    assert_eq!(store.rewrite_due().await.unwrap(), None);
+    assert_eq!(store.recent(turn.session, 9).await.unwrap().len(), 1);
+}
+
+/// In a group a person takes what they said and what was answered to it; others keep theirs.
+async fn what_one_person_said_goes_and_others_keep_theirs(folder: &Disk) {
+    let store = folder.open().await;
+    asked(&store, said(1, 4, SECRET), "clock", SECRET, SECRET).await;
+    let other = asked(&store, said(2, 5, "mine"), "clock", "12:00", "yours").await;
+    asked(&store, said(3, 4, "and again"), "clock", SECRET, SECRET).await;
+    for (id, who, text) in [(10, 4, SECRET), (11, 5, "theirs")] {
+        store.add_background(TOPIC, &said(id, who, text), 9).await.unwrap();
+    }
+    store.add_note(&note(CHAT, "list", SECRET, 1), 9).await.unwrap();
+    let theirs =
+        figaro::domain::note::Note { author: Some(UserId::telegram(5)), ..note(CHAT, "list", "milk", 2) };
+    store.add_note(&theirs, 9).await.unwrap();
+    let forgotten = store.erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
+    let erased = Erased { messages: 3, answers: 2, notes: 1, ..Erased::default() };
+    assert_eq!(forgotten, Forgotten::Done(erased));
+    let left = store.recent(other.session, 99).await.unwrap();
+    assert_eq!(left.iter().map(|m| &*m.text).collect::<Vec<_>>(), ["mine", "12:00", "yours"]);
+    assert_eq!(store.notes(CHAT).await.unwrap(), [theirs]);
+    assert_eq!(store.background(TOPIC, at(0), 9).await.unwrap().len(), 1);
+    drop(store);
+    assert_eq!(holding(folder), [""; 0]);
+}
+
+/// After it nothing of the chat is left but numbers and ids.
+async fn all_of_a_chat_is_forgotten(folder: &Disk) {
+    let store = folder.open().await;
+    let first = asked(&store, said(1, 4, SECRET), "clock", SECRET, SECRET).await;
+    let question = message(&store, first.session, 0).await;
+    store.new_session(HERE, at(3)).await.unwrap();
+    asked(&store, said(2, 4, SECRET), "recall", SECRET, SECRET).await;
+    store.add_background(HERE, &said(10, 4, SECRET), 9).await.unwrap();
+    store.add_note(&note(CHAT, SECRET, SECRET, 1), 9).await.unwrap();
+    let patch = figaro::domain::chat::ConfigPatch {
+        custom_prompt: Some(Some(SECRET.into())),
+        ..figaro::domain::chat::ConfigPatch::default()
+    };
+    store.change_chat_config(CHAT, patch).await.unwrap();
+    let text = format!("{{\"chat\": {{\"id\": {CHAT}}}, \"text\": {SECRET:?}");
+    store
+        .set_aside(vec![figaro::store::UnreadableUpdate::new(figaro::ids::UpdateId(9), &text)], at(1))
+        .await
+        .unwrap();
+    drop(store);
+    made_of(folder, &question, 4);
+    // One that cannot be read stands aside.
+    let spoiled = [first.session.to_string().as_bytes(), &77_u32.to_be_bytes()].concat();
+    put(folder, "messages", &spoiled, &format!("no message, but {SECRET}"));
+    let store = folder.open().await;
+    store.recent(first.session, 99).await.unwrap();
+    let forgotten = store.erase(&Erasure::Chat(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
+    let erased = Erased {
+        messages: 3,
+        answers: 2,
+        sessions: 2,
+        notes: 1,
+        pins: 1,
+        summaries: 1,
+        memories: 1,
+        ..Erased::default()
+    };
+    assert_eq!(forgotten, Forgotten::Done(erased));
+    assert_eq!(store.sessions(HERE).await.unwrap(), []);
+    drop(store);
+    assert_eq!(holding(folder), [""; 0]);
+}
+
+/// That files are to be rewritten is stored; a rewriting changes nothing else, and takes the bytes away.
+async fn what_was_erased_leaves_the_files_also_after_a_restart(folder: &Disk) {
+    let store = folder.open().await;
+    for id in 1..30 {
+        asked(&store, said(id, 5, "kept"), "clock", "12:00", &format!("kept {id}")).await;
+    }
+    asked(&store, said(50, 4, SECRET), "clock", SECRET, &SECRET.repeat(500)).await;
+    assert_eq!(store.rewrite_due().await.unwrap(), None);
+    store.rewrite().await.unwrap();
+    let person = Erasure::Person(CHAT, UserId::telegram(4));
+    assert!(matches!(store.erase(&person, at(9)).await.unwrap(), Forgotten::Done(_)));
+    assert_eq!(store.erase(&person, at(10)).await.unwrap(), Forgotten::Done(Erased::default()));
+    let store = folder.reopen(store).await;
+    assert_eq!(store.rewrite_due().await.unwrap(), Some(at(9)));
+    assert!(found_in(folder).is_some(), "the files hold what was removed until they are rewritten");
+    store.rewrite().await.unwrap();
+    assert_eq!(found_in(folder), None, "while it is open");
+    assert_eq!(store.rewrite_due().await.unwrap(), None);
+    let store = folder.reopen(store).await;
+    assert_eq!(store.rewrite_due().await.unwrap(), None);
+    let session = store.session(HERE, at(11)).await.unwrap();
+    assert_eq!(store.recent(session.id, 1000).await.unwrap().len(), 3 * 29);
+    store.append(words(session.id, "goes on")).await.unwrap();
+    drop(store);
+    assert_eq!(found_in(folder), None);
+}
+
+for_every_engine! {
+    a_question_is_forgotten_with_all_that_was_made_of_it
+    places_of_what_is_forgotten_are_not_given_again
+    what_is_being_answered_is_not_forgotten
+    what_one_person_said_goes_and_others_keep_theirs
+    all_of_a_chat_is_forgotten
+    what_was_erased_leaves_the_files_also_after_a_restart
+}
