@@ -91,6 +91,6 @@ impl Erased {
 pub enum Forgotten {
     /// It is done.
     Done(Erased),
-    /// An answer is being written with what was to be erased; nothing was.
+    /// An answer is being written in the chat, for which what was to be erased may have been read; nothing was.
     Busy,
 }

@@ -56,9 +56,10 @@ impl Rewriter {
     /// Rewrites the store if that is due. Gives how long nothing is to be done.
     async fn look(&self) -> Result<Duration, StoreError> {
         let Some(since) = self.erasures.rewrite_due().await? else { return Ok(LOOK_AGAIN) };
-        // A clock that was ahead must not put it off.
-        let waited = (self.clock.now() - since).max(TimeDelta::zero());
-        let rest = (self.after - waited).to_std().unwrap_or_default();
+        // A clock that was ahead then must not put it off.
+        let waited = self.clock.now() - since;
+        let is_late = waited < TimeDelta::zero();
+        let rest = (self.after - waited).to_std().ok().filter(|_| !is_late).unwrap_or_default();
         if !rest.is_zero() {
             return Ok(rest);
         }

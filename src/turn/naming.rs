@@ -117,7 +117,8 @@ impl Namer {
             tracing::debug!(session = %unnamed.session, "the model gave no name");
             return Ok(());
         };
-        let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
+        let made_of = said.iter().map(Message::key).collect();
+        let change = SessionChange { name: Some(name.clone()), made_of, ..SessionChange::default() };
         let named = self.sessions.change_session(unnamed.session, change).await?;
         match named {
             // A person who has named it meanwhile keeps their word, for the topic too.

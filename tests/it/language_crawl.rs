@@ -15,12 +15,15 @@ use crate::support::{ANN, World};
 /// Of a longer text parts of so many bytes tell languages apart.
 const MIN_BYTES: usize = 5;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 17] = [
     "/start",
     "/help",
     "/config",
     "/model",
     "/notes",
+    "/forget",
+    "/export",
+    "/privacy",
     "/tasks",
     "/timezone",
     "/usage",

@@ -20,6 +20,7 @@ mod discovery;
 mod dm;
 mod export;
 mod faults;
+mod forgetting;
 mod formats;
 mod full_output;
 mod groups;

@@ -11,13 +11,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
-use super::folder;
 use super::names::FRESH;
 use super::port::{Engine, Reader, Result};
+use super::{folder, room};
 
 /// So many records, or bytes of them, are copied in one commit.
 const RECORDS: usize = 1_000;
 const BYTES: usize = 1024 * 1024;
+/// So often what came meanwhile is written before others have to wait: each time less comes.
+const ROUNDS: usize = 3;
 
 /// An engine whose files can be replaced while it is open.
 pub(super) trait Rewritable: Reader {
@@ -61,15 +63,19 @@ pub(super) fn rewrite(engine: &dyn Rewritable, tables: &[&'static str]) -> Resul
 fn rewrite_into(engine: &dyn Rewritable, place: &Path, tables: &[&'static str]) -> Result<()> {
     let failed = |error: io::Error| EngineError::failed(&error);
     remove(place).map_err(failed)?;
+    // A disk that is full would stop the store itself.
+    room::for_copy(engine.folder(), engine.disk_bytes()?).map_err(failed)?;
     let mut fresh = engine.open_fresh(place)?;
     fresh.create_tables(tables)?;
     for table in tables {
         copy(engine, &*fresh, table)?;
     }
     // What came meanwhile: most of it before the others have to wait.
-    engine.since().take().iter().try_for_each(|batch| fresh.write(batch))?;
+    for _ in 0..ROUNDS {
+        fresh.write(&engine.since().take())?;
+    }
     let _alone = engine.alone();
-    engine.since().take().iter().try_for_each(|batch| fresh.write(batch))?;
+    fresh.write(&engine.since().take())?;
     drop(fresh);
     // Whoever opens the store must not do so between two steps.
     let _locked = folder::lock(engine.folder())?;
@@ -125,7 +131,7 @@ pub(super) fn take_place(file: &Path, of: &Path) -> io::Result<()> {
 
 /// What is committed while a store is copied.
 #[derive(Debug, Default)]
-pub(super) struct Since(Mutex<Option<Vec<Batch>>>);
+pub(super) struct Since(Mutex<Option<Batch>>);
 
 /// Notes what is committed until it is dropped.
 struct Copying<'a>(&'a Since);
@@ -137,7 +143,7 @@ impl Since {
         match *noted {
             Some(_) => None,
             None => {
-                *noted = Some(Vec::new());
+                *noted = Some(Batch::default());
                 Some(Copying(self))
             }
         }
@@ -146,15 +152,16 @@ impl Since {
     /// Notes a batch that was committed, if that is wanted.
     pub(super) fn note(&self, batch: &Batch) {
         if let Some(noted) = &mut *self.lock() {
-            noted.push(batch.clone());
+            let _bytes = noted.absorb(batch.clone());
         }
     }
 
-    fn take(&self) -> Vec<Batch> {
+    /// All changes that were noted since the last time, as one.
+    fn take(&self) -> Batch {
         self.lock().as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Vec<Batch>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Batch>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

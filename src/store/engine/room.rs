@@ -20,6 +20,22 @@ pub(super) fn find(folder: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Whether so many bytes, and some more, are free on the disk of a folder. One that does not tell has them. Blocking.
+///
+/// # Errors
+/// If they are not.
+pub(super) fn for_copy(folder: &Path, bytes: u64) -> io::Result<()> {
+    let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let wanted = bytes.saturating_add(ENOUGH as u64);
+    if free >= wanted {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "{free} bytes are free on its disk, and {wanted} are needed for a copy of it"
+    )))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +46,7 @@ mod tests {
         find(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(find(&folder.path().join("gone")).is_err());
+        for_copy(folder.path(), 1_000).unwrap();
+        assert!(for_copy(folder.path(), u64::MAX).is_err());
     }
 }

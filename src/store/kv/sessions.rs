@@ -35,8 +35,13 @@ impl SessionStore for KvStore {
         .await
     }
 
-    async fn change_session(&self, session: SessionId, change: SessionChange) -> Result<Option<Session>> {
+    async fn change_session(&self, session: SessionId, mut change: SessionChange) -> Result<Option<Session>> {
         self.change_durably("change a session", move |tables, changes| {
+            for place in &change.made_of {
+                if !tables.messages.contains(&key::message(place.session, place.index))? {
+                    change.name = None;
+                }
+            }
             let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
             if session.change(change) {
                 changes.put(&tables.sessions, key::id(session.id), &session)?;

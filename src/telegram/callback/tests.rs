@@ -6,8 +6,10 @@ use chrono_tz::TZ_VARIANTS;
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::conversation::EntryKey;
+use crate::domain::erasure::SaidAt;
 use crate::domain::task::IfMissed;
-use crate::ids::{NoteId, PersonaId, RunId, SessionId, TaskId};
+use crate::ids::{MessageId, NoteId, PersonaId, RunId, SessionId, TaskId};
 
 fn returns<F: Family + Clone + PartialEq + Debug>(value: &F) -> Result<(), TestCaseError> {
     let data = Data::from(value.clone());
@@ -59,6 +61,30 @@ proptest! {
         let note = NoteId::new();
         let all = [Notes::Lists(page), Notes::Open(note, page), Notes::Done(note), Notes::Remove(note), Notes::Undo(note)];
         returns(&all[usize::try_from(kind).unwrap()])?;
+    }
+
+    #[test]
+    fn what_is_forgotten_returns(index: u32, message: i64, search: Search, page in any::<Page>()) {
+        let session = SessionId::new();
+        let stored = SaidKey(SaidAt::Session(EntryKey { session, index }));
+        let beside = SaidKey(SaidAt::Background(MessageId(message)));
+        let all = [
+            Forget::Menu,
+            Forget::Keep,
+            Forget::AskSession,
+            Forget::Session(session),
+            Forget::AskAll,
+            Forget::All,
+            Forget::AskSaid(stored),
+            Forget::Said(stored),
+            Forget::AskSaid(beside),
+            Forget::Said(beside),
+            Forget::Found(search, page),
+            Forget::AskFound(search),
+            Forget::AllFound(search),
+        ];
+        all.iter().try_for_each(returns)?;
+        [Export::Menu, Export::Session, Export::All].iter().try_for_each(returns)?;
     }
 
     #[test]

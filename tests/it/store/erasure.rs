@@ -225,6 +225,10 @@ async fn places_of_what_is_forgotten_are_not_given_again(folder: &Disk) {
     assert_eq!(store.append(words(turn.session, "next")).await.unwrap(), 3);
     let indexes: Vec<u32> = store.recent(turn.session, 9).await.unwrap().iter().map(|m| m.index).collect();
     assert_eq!(indexes, [0, 3]);
+    // A name that a model makes of it meanwhile is not taken.
+    let name = SessionName::by_bot(SECRET);
+    let change = SessionChange { name, made_of: vec![answer.key()], ..SessionChange::default() };
+    assert_eq!(store.change_session(turn.session, change).await.unwrap().unwrap().name, None);
     // The places of another chat are none of this one.
     let place = SaidAt::Session(EntryKey { session: turn.session, index: 0 });
     let other = store.erase(&Erasure::Said(ChatId(-5), vec![place]), at(9)).await.unwrap();

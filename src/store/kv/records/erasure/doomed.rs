@@ -169,17 +169,9 @@ impl Doomed {
         Ok(())
     }
 
-    /// Whether a turn in progress has to do with it.
+    /// Whether a turn is in progress in the chat: it may have read what goes, and would write it down again.
     pub(super) fn is_busy(&self, tables: &Tables<'_>) -> Result<bool, Fault> {
-        for turn in tables.turns.list(&key::chat(self.chat))? {
-            let is_of = |message: &Message| message.index >= turn.first_index;
-            let has_messages = self.messages.get(&turn.session).is_some_and(|all| all.iter().any(is_of));
-            let has_session = self.sessions.iter().any(|session| session.id == turn.session);
-            if has_messages || has_session || self.turns.contains(&turn.id) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(tables.turns.keys_of(&key::chat(self.chat))?.next().transpose()?.is_some())
     }
 
     /// Removes the messages and sessions. Gives how many there were, as people count them.

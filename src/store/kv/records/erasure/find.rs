@@ -106,7 +106,9 @@ pub(in crate::store::kv) fn said_with(tables: &Tables<'_>, search: &SaidSearch) 
             found.push(beside_as_said(beside));
         }
     }
-    found.sort_by_key(|said| Reverse(said.written_at));
+    // Of one second the later one stands behind: Telegram tells no more of when somebody wrote.
+    found.reverse();
+    found.sort_by_key(|said| Reverse(said.written_at.timestamp()));
     found.truncate(search.limit);
     Ok(found)
 }

@@ -20,7 +20,7 @@ use crate::domain::erasure::{Erasure, Forgotten};
 /// The key of the one record that says that files are to be rewritten.
 const DUE: &[u8] = b"due";
 
-/// Erases, unless an answer is being written with what is to be erased.
+/// Erases, unless an answer is being written in the chat.
 pub(in crate::store::kv) fn erase(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -33,7 +33,7 @@ pub(in crate::store::kv) fn erase(
         Erasure::Chat(chat, _) => doomed::chat(tables, *chat)?,
         Erasure::Person(chat, user) => doomed::person(tables, *chat, user)?,
     };
-    if doomed.is_busy(tables)? {
+    if !doomed.is_empty() && doomed.is_busy(tables)? {
         return Ok(Forgotten::Busy);
     }
     let mut erased = doomed.remove(tables, changes)?;

@@ -1,0 +1,419 @@
+//! `/forget`, `/export` and `/privacy`: what is forgotten is in no prompt, search or file of the bot from then on, and soon in no
+//! byte of its folder; and everybody gets what is theirs, and nothing of others.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use figaro::config::EngineKind;
+use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_offline::telegram::{Person, Say, Standing, View};
+use serde_json::{Value, json};
+
+use super::task_tools::{CAROL, LEAP, becomes, call, recurring, says, scene, start};
+use crate::support::bot::Recipe;
+use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
+
+/// Stands in what is to be forgotten, and nowhere else.
+const SECRET: &str = "zwölf \"rote\" Hüte 4711";
+const GONE: &str = "what was erased is gone from the files of the store";
+const BUSY: &str = "An answer is being written here. Wait for it, or end it with /stop.";
+
+/// How the secret may stand in a file.
+fn forms() -> Vec<Vec<u8>> {
+    let json = serde_json::to_string(SECRET).unwrap().trim_matches('"').to_owned();
+    let ascii = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
+    let escaped: String = json.chars().map(ascii).collect();
+    let engine = base64::engine::general_purpose::STANDARD_NO_PAD;
+    // As base64 has it wherever in a longer text it begins.
+    let shifted = (0..3).map(|shift| {
+        let whole = engine.encode([&vec![b'x'; shift][..], SECRET.as_bytes()].concat());
+        whole.as_bytes()[4..whole.len() - 4].to_vec()
+    });
+    [SECRET.to_owned(), json, escaped].map(String::into_bytes).into_iter().chain(shifted).collect()
+}
+
+fn holds(bytes: &[u8]) -> bool {
+    forms().iter().any(|form| bytes.windows(form.len()).any(|part| part == *form))
+}
+
+/// The files in a folder that hold the secret.
+fn holding(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(holding(&path));
+        } else if std::fs::read(&path).is_ok_and(|bytes| holds(&bytes)) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn data(world: &World) -> PathBuf {
+    world.folder.path().join("data")
+}
+
+/// Waits until the bot says that its files are rewritten so many times since it was made.
+async fn rewritten(bot: &Bot, times: usize) {
+    let deadline = Instant::now() + TIMEOUT;
+    while bot.log().matches(GONE).count() < times {
+        assert!(Instant::now() < deadline, "{times} rewritings; the log:\n{}", bot.log());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn recipe(world: &World, kind: EngineKind, after: &str) -> Recipe {
+    let recipe = world.bot().set("ACCESS", "open").set("STORE_URL", &format!("{kind}:./data"));
+    recipe.set("ERASE_AFTER", after)
+}
+
+/// Somebody asks, and the answer repeats what they said; gives the number of their message.
+async fn told(world: &World, who: i64, chat: i64, words: &str) -> i64 {
+    world.when(words, Reply::text(&format!("You said: {words}")));
+    let at = if chat == who { String::new() } else { "@figaro_bot ".to_owned() };
+    let sent = world.say(who, chat, &format!("{at}{words}"));
+    says(world, chat, &format!("You said: {words}")).await;
+    sent.message_id
+}
+
+/// Somebody replies with a command, and gets a card.
+async fn replied(world: &World, who: i64, chat: i64, to: i64, command: &str) -> Value {
+    let before = world.bot_texts(chat).len();
+    world.telegram.send(Say::new(who, chat, command).reply_to(to)).unwrap();
+    world.answers(chat, before + 1).await.pop().unwrap()
+}
+
+/// A card after a press.
+async fn pressed(world: &World, who: i64, card: &Value, label: &str, shows: &str) -> Value {
+    world.press(who, card, label).await;
+    world.shows(number(&card["chat"]["id"]), number(&card["message_id"]), shows).await
+}
+
+/// The second page of what was found.
+async fn turned(world: &World, card: &Value) -> Value {
+    world.press(BOB, card, "▶").await;
+    becomes(world, card, "newest first", "◀").await
+}
+
+/// What the model is sent when somebody asks something else.
+async fn next_request(world: &World, who: i64, words: &str) -> ModelRequest {
+    told(world, who, who, words).await;
+    world.asked().into_iter().rev().find(|request| request.user_text().contains(words)).unwrap()
+}
+
+/// The files that the bot has sent to a chat: their names and contents.
+fn sent(view: &View<'_>, chat: i64) -> Vec<(String, String)> {
+    let file = |message: &Value| {
+        let content = view.file(message["document"]["file_id"].as_str()?)?;
+        let name = message["document"]["file_name"].as_str()?.to_owned();
+        Some((name, String::from_utf8(content.to_vec()).unwrap()))
+    };
+    view.bot_messages(chat).into_iter().filter_map(file).collect()
+}
+
+async fn files(world: &World, chat: i64, count: usize) -> Vec<(String, String)> {
+    world.see("the files", |view| Some(sent(view, chat)).filter(|files| files.len() >= count)).await
+}
+
+/// One message, from the reply to the bytes.
+async fn a_message_is_forgotten(kind: EngineKind) {
+    let world = World::new().await;
+    let bot = recipe(&world, kind, "1").spawn();
+    bot.ready().await;
+    told(&world, BOB, BOB, "good morning").await;
+    let message = told(&world, BOB, BOB, &format!("my order is {SECRET}")).await;
+    told(&world, BOB, BOB, "how is the weather?").await;
+    assert!(!holding(&data(&world)).is_empty(), "it is kept until it is forgotten");
+    let request = next_request(&world, BOB, "what did I order?").await;
+    assert!(holds(request.body.to_string().as_bytes()), "the model is told what was said before");
+
+    let card = replied(&world, BOB, BOB, message, "/forget").await;
+    assert!(text(&card).starts_with("Forget this message, my answer to it"), "{card}");
+    let kept = pressed(&world, BOB, &card, "Keep", "Nothing was forgotten.").await;
+    assert_eq!(labels(&kept), [""; 0]);
+    let card = replied(&world, BOB, BOB, message, "/FORGET").await;
+    let done = pressed(&world, BOB, &card, "Forget", "Forgotten").await;
+    assert!(text(&done).contains("• messages: 1\n• answers of mine: 1\n\n"), "{done}");
+    assert!(text(&done).contains("Amounts of tokens and money stay"), "{done}");
+
+    // At once from every prompt, search and file.
+    let request = next_request(&world, BOB, "and which hats did I order?").await;
+    let all = request.body.to_string();
+    assert!(!holds(all.as_bytes()), "{all}");
+    assert!(all.contains("good morning") && all.contains("how is the weather?"), "the rest stays: {all}");
+    let card = replied(&world, BOB, BOB, message, "/forget").await;
+    assert!(text(&card).starts_with("I keep nothing of this message."), "{card}");
+    let card = world.told(BOB, BOB, "/forget rote hüte").await;
+    assert!(text(&card).starts_with("I keep no message with these words"), "{card}");
+    let card = world.told(BOB, BOB, "/export").await;
+    world.press(BOB, &card, "Everything").await;
+    for (name, content) in files(&world, BOB, 2).await {
+        assert!(!holds(content.as_bytes()), "{name}: {content}");
+        assert!(content.contains("good morning"), "{name}: {content}");
+    }
+    // And soon from the folder.
+    rewritten(&bot, 1).await;
+    world.caught_up().await;
+    assert_eq!(holding(&data(&world)), [PathBuf::new(); 0]);
+    assert_eq!(world.refused(), Vec::<String>::new());
+    assert!(bot.stop().success());
+    assert_eq!(holding(&data(&world)), [PathBuf::new(); 0]);
+    // What is left is whole.
+    let bot = recipe(&world, kind, "1").spawn();
+    bot.ready().await;
+    let request = next_request(&world, BOB, "are you back?").await;
+    assert!(request.body.to_string().contains("good morning"), "{request:?}");
+}
+
+#[tokio::test]
+async fn a_message_is_forgotten_down_to_the_bytes_on_redb() {
+    a_message_is_forgotten(EngineKind::Redb).await;
+}
+
+#[tokio::test]
+async fn a_message_is_forgotten_down_to_the_bytes_on_sled() {
+    a_message_is_forgotten(EngineKind::Sled).await;
+}
+
+/// Killed at any moment while the files are rewritten, the bot comes back with all that was kept, and ends what it began.
+async fn killed_while_it_rewrites(kind: EngineKind) {
+    let world = World::new().await;
+    let waiting = recipe(&world, kind, "480").spawn();
+    waiting.ready().await;
+    let filler = vec!["filler"; 400].join(" ");
+    for round in 0..10 {
+        told(&world, BOB, BOB, &format!("round {round}: {filler}")).await;
+    }
+    // More than the pages that are written over at once.
+    let long = vec![SECRET; 60].join(" ");
+    for number in 0..8 {
+        told(&world, BOB, BOB, &format!("order {number}: {long}")).await;
+    }
+    let card = world.told(BOB, BOB, "/forget hüte").await;
+    pressed(&world, BOB, &card, "Forget all (16)", "Forget all of these").await;
+    pressed(&world, BOB, &card, "Forget", "Forgotten").await;
+    waiting.kill();
+    assert!(!holding(&data(&world)).is_empty(), "{kind} holds it until it is rewritten");
+    // With ERASE_AFTER=0 it begins as it starts: it is killed ever later.
+    for step in 0..12_u64 {
+        let bot = recipe(&world, kind, "0").spawn();
+        let begun = Instant::now();
+        while !data(&world).join("fresh").exists() && begun.elapsed() < Duration::from_secs(20) {
+            if bot.log().matches(GONE).count() > 0 {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_micros(step * step * 700)).await;
+        bot.kill();
+    }
+    let bot = recipe(&world, kind, "0").spawn();
+    bot.ready().await;
+    rewritten(&bot, 1).await;
+    let request = next_request(&world, BOB, "are you back?").await;
+    assert!(!holds(request.body.to_string().as_bytes()));
+    assert_eq!(holding(&data(&world)), [PathBuf::new(); 0]);
+    let left = std::fs::read_dir(data(&world)).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
+    assert!(!left.iter().any(|name| name.starts_with("fresh")), "{left:?}");
+    let card = world.told(BOB, BOB, "/export").await;
+    world.press(BOB, &card, "This conversation").await;
+    let (_, content) = files(&world, BOB, 2).await.remove(0);
+    for round in 0..10 {
+        assert!(content.contains(&format!("round {round}: filler")), "round {round} is lost");
+    }
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn killed_while_it_rewrites_it_ends_what_it_began_on_redb() {
+    killed_while_it_rewrites(EngineKind::Redb).await;
+}
+
+#[tokio::test]
+async fn killed_while_it_rewrites_it_ends_what_it_began_on_sled() {
+    killed_while_it_rewrites(EngineKind::Sled).await;
+}
+
+#[tokio::test]
+async fn everything_of_a_private_chat_is_forgotten_and_others_lose_nothing() {
+    let world = World::new().await;
+    let bot = start(&world, &[("ERASE_AFTER", "1")]).await;
+    let note = json!({"key": "orders", "content": SECRET});
+    assert_eq!(call(&world, (BOB, BOB), "keep my order", "add_note", note).await["success"], true);
+    call(&world, (BOB, BOB), "remind me of it", "schedule_task", recurring(SECRET, LEAP)).await;
+    world.told(BOB, BOB, &format!("/config custom_prompt {SECRET}")).await;
+    world.told(BOB, BOB, &format!("/new {SECRET}")).await;
+    told(&world, BOB, BOB, SECRET).await;
+    told(&world, ANN, ANN, "I am Ann and stay").await;
+    let card = world.told(BOB, BOB, "/forget").await;
+    assert_eq!(labels(&card), ["This conversation", "Everything about me here"]);
+    let asked = pressed(&world, BOB, &card, "Everything", "Forget everything about you").await;
+    assert_eq!(labels(&asked), ["Forget", "Keep"]);
+    let done = pressed(&world, BOB, &card, "Forget", "Forgotten").await;
+    for line in ["• conversations: 2", "• notes: 1", "• tasks: 1", "• messages: 3", "• your profile"]
+    {
+        assert!(text(&done).contains(line), "{line}: {done}");
+    }
+    let card = world.told(BOB, BOB, "/notes").await;
+    assert!(!text(&card).contains("orders"), "{card}");
+    let request = next_request(&world, BOB, "who am I?").await;
+    let all = request.body.to_string();
+    assert!(!holds(all.as_bytes()) && request.input().len() == 1, "{all}");
+    let request = next_request(&world, ANN, "and I?").await;
+    assert!(request.body.to_string().contains("I am Ann and stay"));
+    rewritten(&bot, 1).await;
+    world.caught_up().await;
+    assert_eq!(holding(&data(&world)), [PathBuf::new(); 0]);
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn in_a_group_everybody_has_their_own_forgotten_and_admins_the_rest() {
+    let (world, bot) = scene().await;
+    let of_bob = told(&world, BOB, TEAM, "Bob likes tea").await;
+    let of_carol = told(&world, CAROL, TEAM, "Carol likes coffee").await;
+    let not_yours = "You may have your own messages forgotten";
+    let card = replied(&world, BOB, TEAM, of_carol, "/forget@figaro_bot").await;
+    assert!(text(&card).starts_with(not_yours), "{card}");
+    // A button that was made up, or is another's, does no more.
+    let own = replied(&world, BOB, TEAM, of_bob, "/forget@figaro_bot").await;
+    assert!(world.press(CAROL, &own, "Forget").await.starts_with(not_yours));
+    let answer = says(&world, TEAM, "You said: Carol").await;
+    let card = replied(&world, BOB, TEAM, number(&answer["message_id"]), "/forget@figaro_bot").await;
+    assert!(text(&card).starts_with(not_yours), "the answer to her is hers: {card}");
+    let menu = world.told(BOB, TEAM, "/forget@figaro_bot").await;
+    assert_eq!(world.press(BOB, &menu, "This conversation").await, "Only an admin of this chat can do that.");
+
+    pressed(&world, BOB, &menu, "Everything", "what you said in this group").await;
+    let done = pressed(&world, BOB, &menu, "Forget", "Forgotten").await;
+    assert!(text(&done).contains("• messages: 1\n• answers of mine: 1\n"), "{done}");
+    told(&world, CAROL, TEAM, "what do we like?").await;
+    let last = world.asked().pop().unwrap().body.to_string();
+    assert!(last.contains("likes coffee") && !last.contains("likes tea"), "{last}");
+
+    // Words find only what is theirs; an owner finds all.
+    let found = world.told(BOB, TEAM, "/forget@figaro_bot coffee").await;
+    assert!(text(&found).starts_with("I keep no message"), "{found}");
+    let found = world.told(CAROL, TEAM, "/forget@figaro_bot COFFEE").await;
+    assert_eq!(labels(&found).len(), 3, "her words, the answer, all: {found}");
+    assert_eq!(world.press(BOB, &found, "Forget all").await, "This is no longer up to date.");
+    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    let card = replied(&world, BOB, TEAM, of_carol, "/forget@figaro_bot").await;
+    pressed(&world, BOB, &card, "Forget", "Forgotten").await;
+    told(&world, CAROL, TEAM, "and now?").await;
+    let last = world.asked().pop().unwrap().body.to_string();
+    assert!(!last.contains("likes coffee"), "{last}");
+    let menu = world.told(BOB, TEAM, "/forget@figaro_bot").await;
+    pressed(&world, BOB, &menu, "This conversation", "Forget this conversation").await;
+    pressed(&world, BOB, &menu, "Forget", "• conversations: 1").await;
+    drop(bot);
+}
+
+#[tokio::test]
+async fn words_find_what_is_to_be_forgotten_page_by_page() {
+    let (world, bot) = scene().await;
+    for number in 0..6 {
+        told(&world, BOB, BOB, &format!("recipe number {number} with garlic")).await;
+    }
+    let gate = Gate::new();
+    world.when("takes long", Reply::text("At last.").behind(&gate));
+    let card = world.told(BOB, BOB, "/forget  Garlic RECIPE ").await;
+    let first = labels(&card);
+    assert_eq!(first.len(), 10, "{first:?}");
+    assert_eq!(first[0], "Figaro: You said: recipe number 5 with garlic");
+    assert_eq!(first[8..], ["▶", "Forget all (12)"]);
+    let second = turned(&world, &card).await;
+    assert!(labels(&second).contains(&"recipe number 0 with garlic".to_owned()), "{second}");
+    pressed(&world, BOB, &card, "recipe number 0", "Forget this message").await;
+    world.say(BOB, BOB, "this takes long");
+    let find =
+        |asked: &[ModelRequest]| asked.iter().any(|one| one.user_text().contains("takes long")).then_some(());
+    world.model.wait_until(TIMEOUT, find).await.unwrap();
+    // An answer that is being written may have read it.
+    assert_eq!(world.press(BOB, &card, "Forget").await, BUSY);
+    let menu = world.told(BOB, BOB, "/forget").await;
+    pressed(&world, BOB, &menu, "This conversation", "Forget this conversation").await;
+    assert_eq!(world.press(BOB, &menu, "Forget").await, BUSY);
+    gate.open();
+    says(&world, BOB, "At last.").await;
+    world.caught_up().await;
+    let done = pressed(&world, BOB, &card, "Forget", "Forgotten").await;
+    assert!(text(&done).contains("• messages: 1\n• answers of mine: 1\n"), "{done}");
+    let card = world.told(BOB, BOB, "/forget garlic").await;
+    pressed(&world, BOB, &card, "Forget all (10)", "Forget all of these messages (10)").await;
+    pressed(&world, BOB, &card, "Forget", "• messages: 5\n• answers of mine: 5").await;
+    let card = world.told(BOB, BOB, "/forget garlic").await;
+    assert!(text(&card).starts_with("I keep no message"), "{card}");
+    let request = next_request(&world, BOB, "what is there to eat?").await;
+    assert!(!request.body.to_string().contains("garlic"), "{request:?}");
+    drop(bot);
+}
+
+#[tokio::test]
+async fn everybody_gets_what_is_theirs_as_two_files() {
+    let (world, bot) = scene().await;
+    world.telegram.add_user(Person::new(99, "Dora").language("en"));
+    world.telegram.set_member(TEAM, 99, Standing::Member).unwrap();
+    let card = world.told(BOB, BOB, "/export").await;
+    assert_eq!(labels(&card), ["This conversation", "Everything about me here"]);
+    assert_eq!(world.press(BOB, &card, "Everything").await, "I keep nothing of this.");
+    told(&world, BOB, BOB, "in private").await;
+    told(&world, BOB, TEAM, "Bob likes tea").await;
+    told(&world, CAROL, TEAM, "Carol likes coffee").await;
+    told(&world, 99, TEAM, "Dora likes water").await;
+    let note = json!({"key": "shopping", "content": "milk"});
+    call(&world, (BOB, BOB), "buy milk", "add_note", note).await;
+
+    assert_eq!(world.press(BOB, &card, "Everything").await, "Here it is, as two files.");
+    let all = files(&world, BOB, 2).await;
+    assert!(all[0].0.ends_with(".md") && all[1].0.ends_with(".json"), "{all:?}");
+    for (name, content) in &all {
+        assert!(content.contains("in private") && content.contains("milk"), "{name}: {content}");
+        assert!(!content.contains("coffee") && !content.contains("tea"), "{name}: {content}");
+    }
+    let read: Value = serde_json::from_str(&all[1].1).unwrap();
+    assert_eq!(read["kept"]["notes"][0]["content"], "milk");
+    assert_eq!(read["kept"]["profile"]["names"]["shown"], "Bob");
+    assert_eq!(read["kept"]["sessions"][0]["messages"][0]["text"], "in private");
+
+    // In a group a member gets what they said, in their own chat; an admin gets the session there.
+    let card = world.told(BOB, TEAM, "/export@figaro_bot").await;
+    assert_eq!(world.press(BOB, &card, "This conversation").await, "Only an admin of this chat can do that.");
+    assert_eq!(world.press(BOB, &card, "Everything").await, "I have sent it to you in our own chat.");
+    let all = files(&world, BOB, 4).await;
+    for (name, content) in &all[2..] {
+        assert!(content.contains("Bob likes tea"), "{name}: {content}");
+        assert!(!content.contains("coffee") && !content.contains("in private"), "{name}: {content}");
+    }
+    assert_eq!(world.press(ANN, &card, "This conversation").await, "Here it is, as two files.");
+    let session = files(&world, TEAM, 2).await;
+    assert!(session[0].1.contains("tea") && session[0].1.contains("coffee"), "{session:?}");
+    assert!(!session[0].1.contains("in private"));
+    let toast = world.press(99, &card, "Everything").await;
+    assert_eq!(toast, "I may not write to you. Open my chat, press Start, and try again.");
+    drop(bot);
+}
+
+#[tokio::test]
+async fn privacy_says_what_is_kept_and_who_sees_it() {
+    let (world, bot) = scene().await;
+    let card = world.told(BOB, BOB, "/privacy").await;
+    for words in ["every message to me and my answers whole", "openai (offline)", "/export", "/forget"] {
+        assert!(text(&card).contains(words), "{words}: {card}");
+    }
+    assert!(!text(&card).contains("In a group"), "{card}");
+    assert_eq!(labels(&card), ["Save as a file", "Forget"]);
+    let group = world.told(BOB, TEAM, "/privacy@figaro_bot").await;
+    assert!(
+        text(&group).contains("messages that are not for me") && text(&group).contains("newest 100"),
+        "{group}"
+    );
+    pressed(&world, BOB, &card, "Save as a file", "Two files").await;
+    let card = world.told(BOB, BOB, "/privacy").await;
+    pressed(&world, BOB, &card, "Forget", "For one message, reply to it").await;
+    drop(bot);
+}
