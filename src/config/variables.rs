@@ -90,6 +90,11 @@ const LAST: &[Variable] = &[
         "The most tokens of earlier conversation sent with a question (100 to 1000000).",
     ),
     variable(
+        "SUMMARY_EVERY",
+        "50",
+        "After how many messages the model summarises what was said, in the background, for the time when it no longer fits into HISTORY_TOKENS (4 to 1000); 0 for never.",
+    ),
+    variable(
         "SESSION_NAMES",
         "on",
         "Whether the model names a conversation after its first exchange, by one short call: on or off.",

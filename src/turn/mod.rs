@@ -19,5 +19,6 @@ pub mod reply;
 pub mod report;
 pub mod rights;
 pub mod run;
+pub mod summaries;
 pub mod taken_up;
 pub mod window;

@@ -62,6 +62,7 @@ mod spending;
 mod stdio;
 mod store;
 mod store_command;
+mod summaries;
 mod support;
 mod talk;
 mod task_answers;

@@ -19,6 +19,7 @@ use super::providers;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
+use crate::domain::summary::Rules;
 use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
 use crate::memory::Chats;
@@ -60,7 +61,8 @@ use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Pre
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
-use crate::turn::window::BotName;
+use crate::turn::summaries::Summariser;
+use crate::turn::window::{BotName, Room};
 
 /// What the app runs and asks.
 #[derive(Debug)]
@@ -274,7 +276,7 @@ fn turns(
         owners,
         reporter: reporter.clone(),
     };
-    let namer = namer(base, &ledger);
+    let (namer, summariser) = (namer(base, &ledger), summariser(base, &ledger));
     Turns {
         rights: rights(base),
         parked: base.parked.clone(),
@@ -282,6 +284,7 @@ fn turns(
         executor: Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() },
         ender,
         namer,
+        summariser,
         conversations,
         tasks: base.store.clone(),
         languages: base.languages.clone(),
@@ -301,6 +304,23 @@ fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {
         is_on: base.settings.limits.names_sessions,
         busy: Arc::default(),
     }
+}
+
+fn summariser(base: &Base<'_>, ledger: &Arc<Ledger>) -> Summariser {
+    let limits = &base.settings.limits;
+    let recent_tokens = Room::of(limits.history_tokens).before();
+    let summariser = Summariser {
+        store: base.store.clone(),
+        settings: base.store.clone(),
+        ledger: ledger.clone(),
+        prompts: base.prompts.clone(),
+        rules: Rules { every: limits.summary_every, recent_tokens },
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+        ended: Arc::default(),
+    };
+    base.groups.front.spawn("summaries", summariser.clone().run());
+    summariser
 }
 
 fn rights(base: &Base<'_>) -> Rights {

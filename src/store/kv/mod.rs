@@ -84,6 +84,7 @@ struct Shared {
     writer: Writer,
     task_news: Arc<Notify>,
     card_news: Arc<Notify>,
+    summary_news: Arc<Notify>,
     /// Messages of conversations that are going on.
     messages: Decoded<Message>,
 }
@@ -105,6 +106,7 @@ impl KvStore {
             writer,
             task_news: Arc::default(),
             card_news: Arc::default(),
+            summary_news: Arc::default(),
             messages,
         }));
         let now = Clock::system().now();

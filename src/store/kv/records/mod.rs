@@ -5,12 +5,14 @@
 pub(super) mod access;
 pub(super) mod background;
 pub(super) mod calls;
+pub(super) mod edits;
 pub(super) mod index;
 pub(super) mod migration;
 pub(super) mod parked;
 pub(super) mod session_list;
 pub(super) mod sessions;
 pub(super) mod spending;
+pub(super) mod summaries;
 pub(super) mod tasks;
 pub(super) mod turns;
 pub(super) mod updates;

@@ -158,6 +158,7 @@ pub(in crate::store::kv) fn delete(
     for summary in tables.summaries.keys_of(&key::id(id))? {
         changes.remove(&tables.summaries, summary?);
     }
+    changes.remove(&tables.summary_jobs, key::id(id));
     if tables.current.find(&key::conversation(conversation))? == Some(id) {
         changes.remove(&tables.current, key::conversation(conversation));
     }

@@ -24,7 +24,7 @@ use crate::domain::model::ModelName;
 use crate::domain::session::SessionChange;
 use crate::ids::SessionId;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{ConversationStore, Deleted, SessionStore, SettingsStore, StoreError};
+use crate::store::{ConversationStore, Deleted, SessionStore, SettingsStore, StoreError, SummaryStore};
 use crate::telegram::callback::{Family, Page, Sessions as Button};
 use crate::turn::parked::Parked;
 
@@ -34,6 +34,7 @@ pub(super) struct Sessions {
     cards: Cards,
     sessions: Arc<dyn SessionStore>,
     conversations: Arc<dyn ConversationStore>,
+    summaries: Arc<dyn SummaryStore>,
     settings: Arc<dyn SettingsStore>,
     models: ChatModels,
     parked: Parked,
@@ -94,6 +95,7 @@ impl Sessions {
             cards: handles.cards.clone(),
             sessions: handles.store.clone(),
             conversations: handles.store.clone(),
+            summaries: handles.store.clone(),
             settings: handles.store.clone(),
             models: ChatModels::new(handles),
             parked: handles.parked.clone(),
@@ -197,7 +199,9 @@ impl Sessions {
         let texts = self.cards.texts(asker);
         let messages = self.conversations.recent(session.id, usize::MAX).await?;
         let (view, outline) = (self.view(asker).await?, self.sessions.outline(session.id).await?);
-        let Some(file) = export::file(&view, &view.name(&session, &outline), &messages) else {
+        let summaries = self.summaries.summaries(session.id).await?;
+        let name = view.name(&session, &outline);
+        let Some(file) = export::file(&view, &name, &messages, &summaries) else {
             return Ok(Pressed::toast(&texts.session_export_empty));
         };
         let is_sent = self.cards.send_file(asker, file).await;
