@@ -11,6 +11,7 @@ use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Purpose};
 use crate::policy::budget::{MAX_ASKED_OUTPUT, Ruling, Wanted};
 use crate::provider::Request;
+use crate::provider::fold::Pass;
 
 /// So often a call that waits looks whether there is room, should nothing tell it.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -43,6 +44,25 @@ impl Ledger {
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
         self.call_for(Purpose::Background, model, Request { web_search: false, ..request }, payer).await
+    }
+
+    /// As [`Self::background`], read to its end: the text of the answer. `None` where the provider withheld it, or it ended in
+    /// the middle.
+    ///
+    /// # Errors
+    /// As for [`Self::background`]; also when the call breaks off.
+    pub async fn background_text(
+        self: &Arc<Self>,
+        model: &ModelName,
+        request: Request,
+        payer: Payer,
+    ) -> Result<Option<String>, LedgerError> {
+        let mut call = self.background(model, request, payer).await?;
+        let mut pass = Pass::default();
+        while let Some(event) = call.next().await {
+            pass.absorb(event?);
+        }
+        Ok((pass.filtered.is_none() && !pass.cut_short).then_some(pass.text))
     }
 
     async fn call_for(

@@ -167,7 +167,7 @@ pub trait ConversationStore: Debug + Send + Sync {
     /// chat than this.
     async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>>;
     /// Gives the stored message that this is an edit of the words that it has now, in all later tries too, and has the
-    /// summaries that cover it made anew; durably. Returns how many stored messages were changed.
+    /// summaries that cover it made anew; durably. That of a turn at work, or of one that waits, stays as it is. Returns how many stored messages were changed.
     async fn edit_message(&self, edited: &Inbound) -> Result<usize>;
     /// Stores a message that was not addressed to the bot as background; the oldest beyond `keep` are deleted.
     async fn add_background(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()>;

@@ -1,11 +1,13 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
+mod background;
 mod base;
 mod tools;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use self::background::{namer, summariser};
 use self::base::Base;
 use self::tools::{agents, registry};
 use super::additions::Additions;
@@ -19,7 +21,6 @@ use super::providers;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
-use crate::domain::summary::Rules;
 use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
 use crate::memory::Chats;
@@ -48,21 +49,18 @@ use crate::telegram::poller::Poller;
 use crate::telegram::questions::take_buttons_off;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
-use crate::telegram::titles::TelegramTitles;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::Registry;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
-use crate::turn::naming::Namer;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
 use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Preparer};
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
-use crate::turn::summaries::Summariser;
-use crate::turn::window::{BotName, Room};
+use crate::turn::window::BotName;
 
 /// What the app runs and asks.
 #[derive(Debug)]
@@ -291,36 +289,6 @@ fn turns(
         bus,
         reporter,
     }
-}
-
-fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {
-    Namer {
-        sessions: base.store.clone(),
-        settings: base.store.clone(),
-        ledger: ledger.clone(),
-        prompts: base.prompts.clone(),
-        titles: Arc::new(TelegramTitles(base.sender.clone())),
-        background: base.groups.front.clone(),
-        is_on: base.settings.limits.names_sessions,
-        busy: Arc::default(),
-    }
-}
-
-fn summariser(base: &Base<'_>, ledger: &Arc<Ledger>) -> Summariser {
-    let limits = &base.settings.limits;
-    let recent_tokens = Room::of(limits.history_tokens).before();
-    let summariser = Summariser {
-        store: base.store.clone(),
-        settings: base.store.clone(),
-        ledger: ledger.clone(),
-        prompts: base.prompts.clone(),
-        rules: Rules { every: limits.summary_every, recent_tokens },
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
-        ended: Arc::default(),
-    };
-    base.groups.front.spawn("summaries", summariser.clone().run());
-    summariser
 }
 
 fn rights(base: &Base<'_>) -> Rights {

@@ -11,9 +11,7 @@ use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
 use crate::domain::usage::Payer;
 use crate::ids::UserId;
-use crate::ledger::LedgerError;
 use crate::prompts::{SummaryView, fence};
-use crate::provider::fold::Pass;
 use crate::provider::{AnswerSchema, Item, Request};
 use crate::text::{estimate_tokens, keep_ends, one_line};
 
@@ -67,15 +65,9 @@ impl Summariser {
             schema: Some(AnswerSchema { name: "summary".to_owned(), schema: SCHEMA.clone() }),
             ..Request::new(model.model.clone(), instructions, vec![Item::user(transcript(covered))])
         };
-        let mut call = self.ledger.background(&model, request, Payer { chat, user }).await?;
-        let mut pass = Pass::default();
-        while let Some(event) = call.next().await {
-            pass.absorb(event.map_err(LedgerError::from)?);
-        }
-        match pass.filtered.is_some() || pass.cut_short {
-            true => Err(Failed::NoSummary("it was withheld, or ended in the middle")),
-            false => read(&pass.text).map_err(Failed::NoSummary),
-        }
+        let written = self.ledger.background_text(&model, request, Payer { chat, user }).await?;
+        let written = written.ok_or(Failed::NoSummary("it was withheld, or ended in the middle"))?;
+        read(&written).map_err(Failed::NoSummary)
     }
 
     /// The model that answered last, if it is still there; else the bot's own.

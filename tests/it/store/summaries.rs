@@ -80,6 +80,7 @@ pub(super) async fn what_a_turn_may_take_back_is_not_summarised(backend: &dyn Ba
     assert!(store.unsummarised(session, 1).await.unwrap().unwrap().has_more);
     assert!(!store.put_summary(&summary(session, 0, 2)).await.unwrap());
     assert!(store.put_summary(&summary(session, 0, 1)).await.unwrap());
+    assert_eq!(store.edit_message(&inbound(1, "too late for it")).await.unwrap(), 0);
     store.retract_turn(&turn).await.unwrap();
     assert!(store.unsummarised(session, 20).await.unwrap().unwrap().messages.is_empty());
     assert!(store.unsummarised(SessionId::new(), 20).await.unwrap().is_none());

@@ -1,14 +1,17 @@
 //! Messages that their writers edit: what is stored says what they say now.
 
+use std::collections::HashSet;
+
 use chrono::TimeDelta;
 
 use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::summaries;
+use super::{parked, summaries};
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
+use crate::ids::RunId;
 
 /// So many of the newest messages of a conversation are looked through, in all its sessions together.
 const LOOKED_THROUGH: usize = 5_000;
@@ -16,11 +19,16 @@ const LOOKED_THROUGH: usize = 5_000;
 /// that waited had said moves behind what was said meanwhile.
 const NEAR: usize = 200;
 
-/// The stored messages that an edit changes, as they are with it: the message, and its copies in later tries.
+/// The stored messages that an edit changes, as they are with it: the message, and its copies in later tries. For the question of a
+/// turn at work, or one that waits for a person, it comes too late: that goes on with what it was asked.
 pub(in crate::store::kv) fn find(tables: &Tables<'_>, edited: &Inbound) -> Result<Vec<Message>, Fault> {
     let (mut looked, mut found) = (0, Vec::new());
     let before = edited.sent_at - TimeDelta::hours(1);
-    for session in tables.sessions_of.keys_of(&key::conversation(edited.place.conversation()))?.rev() {
+    let conversation = edited.place.conversation();
+    let running = tables.turns.find(&key::conversation(conversation))?.map(|turn| turn.id);
+    let parked = parked::of_conversation(tables, conversation)?;
+    let busy: HashSet<RunId> = parked.iter().map(|parked| parked.turn.id).chain(running).collect();
+    for session in tables.sessions_of.keys_of(&key::conversation(conversation))?.rev() {
         let Some(session) = key::session_in(&session?) else { continue };
         for item in tables.messages.scan(&key::id(session))?.rev() {
             let (_, message) = item?;
@@ -28,7 +36,9 @@ pub(in crate::store::kv) fn find(tables: &Tables<'_>, edited: &Inbound) -> Resul
             if looked > LOOKED_THROUGH || (looked > NEAR && message.created_at < before) {
                 return Ok(found);
             }
-            found.extend(with_edit(message, edited));
+            if message.turn.is_none_or(|turn| !busy.contains(&turn)) {
+                found.extend(with_edit(message, edited));
+            }
         }
     }
     Ok(found)
