@@ -4,7 +4,8 @@
 //! - the tokens (o200k_base, of the JSON as it is sent) of the system prompt and of each tool of a plain turn;
 //! - over a chat of 60 messages with calls of tools, a search for a tool and answers of 800 characters: the share of each
 //!   request that stands at the beginning of the next one too, in tokens. Providers charge less for what they have seen
-//!   at the beginning of a request. They put tools before instructions before the conversation; so it is serialised here.
+//!   at the beginning of a request. They put tools before instructions before the conversation; so it is serialised here;
+//! - the same where what was said is summarised on the way.
 
 #![allow(
     clippy::unwrap_used,
@@ -62,8 +63,13 @@ async fn main() {
     world.turn("hi", vec![Reply::text("Hello!")]).await;
     by_tool(&world.model.requests()[0], &words);
     drop(world);
-    for (what, calls) in [("without calls", false), ("with calls and a search for a tool", true)] {
-        let world = World::start().await;
+    let kinds = [
+        ("without calls", false, "0"),
+        ("with calls and a search for a tool", true, "0"),
+        ("without calls, summaries every 10 messages", false, "10"),
+    ];
+    for (what, calls, summary_every) in kinds {
+        let world = World::with(summary_every).await;
         world.chat(calls).await;
         let shares = shares(&world.model.requests(), &words);
         println!(
@@ -75,6 +81,11 @@ async fn main() {
 
 impl World {
     async fn start() -> Self {
+        Self::with("0").await
+    }
+
+    /// A bot that summarises after so many messages.
+    async fn with(summary_every: &str) -> Self {
         let runtime = Runtime::system();
         let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
         telegram.add_user(Person::new(OWNER, "Ann"));
@@ -82,7 +93,10 @@ impl World {
         let script = Arc::new(Script::new());
         let model = OfflineModel::start(listener().await, script.clone(), &runtime).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let bot = start_bot_with(&telegram, &model, folder.path(), &[("TELEGRAM_RATES", "off")]);
+        let bot = {
+            let settings = [("TELEGRAM_RATES", "off"), ("SUMMARY_EVERY", summary_every)];
+            start_bot_with(&telegram, &model, folder.path(), &settings)
+        };
         Self { telegram, model, script, runtime, bot, _folder: folder }
     }
 

@@ -4,6 +4,7 @@
 //! - the time from the model's first words to the first visible ones, in a private chat;
 //! - what 50 chats at once wait for Figaro beyond the model's own time, from their message to the answer, with the pace of
 //!   the rate limiter lifted: on a store in memory, and on one on disk beside the time of a bare fsync there;
+//! - the same while a conversation is summarised after every 4 messages, beside one that is not, in alternating rounds;
 //! - what the rate limiter at Telegram's own pace adds.
 //!
 //! Everything runs on the same machine, the two servers among it: their time is in the figures.
@@ -30,7 +31,7 @@ use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use tokio::sync::mpsc;
 
 use support::watch::{Seen, What, watch};
-use support::{OWNER, fsyncs, listener, print, start_bot_with};
+use support::{OWNER, fsyncs, listener, percentile, print, start_bot_with};
 
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRST_WORDS: usize = 60;
@@ -92,6 +93,7 @@ async fn main() {
     let world = World::start(&folder(&disk, "checks"), 1, "off").await;
     print("the offline model's own check of a request, a part of the above", checks(&world).await);
     drop(world);
+    summarised(&folder(&disk, "idle"), &folder(&disk, "busy")).await;
     println!("and at a pace below Telegram's, a question every {} s", SELDOM.as_secs());
     for (words, rates) in [("gate lifted", "off"), ("gate at Telegram's pace", "telegram")] {
         let world = World::start(&folder(&disk, words), CHATS, rates).await;
@@ -101,6 +103,10 @@ async fn main() {
 
 impl World {
     async fn start(folder: &Path, chats: i64, rates: &str) -> Self {
+        Self::with(folder, chats, &[("TELEGRAM_RATES", rates)]).await
+    }
+
+    async fn with(folder: &Path, chats: i64, settings: &[(&str, &str)]) -> Self {
         let runtime = Runtime::system();
         let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
         let heard: Chats = Chats::default();
@@ -111,7 +117,7 @@ impl World {
         let brain = brain(Arc::clone(&heard));
         let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
         listen(&telegram, Arc::clone(&heard));
-        let settings = [("ACCESS", "open"), ("TELEGRAM_RATES", rates)];
+        let settings = [&[("ACCESS", "open")], settings].concat();
         let bot = start_bot_with(&telegram, &model, folder, &settings);
         Self { telegram, model, chats: heard, runtime, bot }
     }
@@ -230,6 +236,32 @@ async fn turns(world: &World, pause: Duration) -> Vec<Duration> {
     }
     assert_eq!(all.len(), rounds * usize::try_from(CHATS).unwrap(), "every turn ended");
     all
+}
+
+/// Turns of a bot that summarises all the time beside those of one that never does.
+async fn summarised(idle: &Path, busy: &Path) {
+    let settings = |every| [("TELEGRAM_RATES", "off"), ("SUMMARY_EVERY", every)];
+    let worlds =
+        (World::with(idle, CHATS, &settings("0")).await, World::with(busy, CHATS, &settings("4")).await);
+    let (mut idle, mut busy) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        idle.extend(turns(&worlds.0, Duration::ZERO).await);
+        busy.extend(turns(&worlds.1, Duration::ZERO).await);
+    }
+    let made = worlds.1.model.summary_requests().len();
+    println!(
+        "and while {made} summaries are made on the way, in alternating rounds (target: p50 at most 5 % higher)"
+    );
+    let middle = |times: &[Duration]| {
+        let mut times = times.to_vec();
+        times.sort();
+        percentile(&times, 0.5).as_secs_f64()
+    };
+    let (own, of_idle) = (middle(&busy) / middle(&idle) - 1.0, middle(&idle) + THINKS.as_secs_f64());
+    let whole = (middle(&busy) + THINKS.as_secs_f64()) / of_idle - 1.0;
+    print("without summaries", idle);
+    print("with summaries", busy);
+    println!("  p50 higher by {:.1} % of Figaro's own time, {:.2} % of the turn", own * 100.0, whole * 100.0);
 }
 
 /// How long the offline model takes from a request's arrival until it counts as asked.

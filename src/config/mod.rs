@@ -120,6 +120,8 @@ pub struct LimitSettings {
     pub max_passes: u32,
     /// The most tokens of history in a request.
     pub history_tokens: usize,
+    /// A summary covers at most so many messages; 0 for no summaries.
+    pub summary_every: u32,
     /// The model names conversations after their first exchange.
     pub names_sessions: bool,
     /// What is sent keeps to Telegram's limits.
@@ -251,10 +253,20 @@ impl LimitSettings {
         Self {
             max_passes: reader.number("MAX_PASSES", 1..=100).try_into().unwrap_or_default(),
             history_tokens: reader.number("HISTORY_TOKENS", 100..=1_000_000).try_into().unwrap_or_default(),
+            summary_every: read_summary_every(reader),
             names_sessions: reader.choice("SESSION_NAMES", &[("on", true), ("off", false)]),
             paced: reader.choice("TELEGRAM_RATES", &[("telegram", true), ("off", false)]),
         }
     }
+}
+
+/// A number of messages, or 0.
+fn read_summary_every(reader: &mut Reader<'_>) -> u32 {
+    let every = reader.text("SUMMARY_EVERY").trim().parse().ok();
+    every.filter(|every| *every == 0 || (4..=1000).contains(every)).unwrap_or_else(|| {
+        reader.fault("SUMMARY_EVERY", "is not a whole number from 4 to 1000; 0 is for no summaries");
+        0
+    })
 }
 
 impl LogSettings {

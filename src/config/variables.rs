@@ -95,6 +95,11 @@ const LAST: &[Variable] = &[
         "The most tokens of earlier conversation sent with a question (100 to 1000000).",
     ),
     variable(
+        "SUMMARY_EVERY",
+        "50",
+        "After how many messages the model summarises what was said, in the background, for the time when it no longer fits into HISTORY_TOKENS (4 to 1000); 0 for never.",
+    ),
+    variable(
         "SESSION_NAMES",
         "on",
         "Whether the model names a conversation after its first exchange, by one short call: on or off.",
@@ -108,6 +113,11 @@ const LAST: &[Variable] = &[
         "DAILY_USD",
         "",
         "The most US dollars it may spend in a day, such as 2.50. Where this is the only bound, models of unknown price are not asked.",
+    ),
+    variable(
+        "BACKGROUND_SHARE",
+        "10",
+        "How much of DAILY_TOKENS and DAILY_USD work that nobody waits for may take, such as names and summaries of conversations, in percent (0 to 100).",
     ),
     variable(
         "LLM_PRICES",

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -257,6 +258,13 @@ impl Message {
         }
     }
 
+    /// The same with the words and attachments that its writer has given it since.
+    #[must_use]
+    pub fn edited(self, edited: &Inbound) -> Self {
+        let importance = importance::of(By::Person, &edited.text);
+        Self { text: edited.text.clone(), attachments: edited.attachments.clone(), importance, ..self }
+    }
+
     /// The key by which it is looked up: its session and index.
     #[must_use]
     pub const fn key(&self) -> EntryKey {
@@ -271,6 +279,14 @@ impl Message {
         let quoted = self.quotes.iter().filter(move |_| is_asked).flat_map(Quoted::words_of_people);
         own.into_iter().chain(quoted)
     }
+}
+
+/// Whether what a person says at this place of a session's messages begins a turn, and is not a further part of a question.
+#[must_use]
+pub fn begins_exchange(messages: &[Arc<Message>], at: usize) -> bool {
+    let Some(message) = messages.get(at).filter(|message| message.role == Role::User) else { return false };
+    let before = at.checked_sub(1).and_then(|before| messages.get(before));
+    !before.is_some_and(|before| before.role == Role::User && before.turn == message.turn)
 }
 
 /// The call behind a stored tool result, so that both go back to the model together.

@@ -21,7 +21,7 @@ use crate::domain::persona::Persona;
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("message.md", include_str!("../../prompts/message.md")),
     ("task.md", include_str!("../../prompts/task.md")),
@@ -29,6 +29,7 @@ const TEMPLATES: [(&str, &str); 7] = [
     ("older.md", include_str!("../../prompts/older.md")),
     ("tail.md", include_str!("../../prompts/tail.md")),
     ("naming.md", include_str!("../../prompts/naming.md")),
+    ("summary.md", include_str!("../../prompts/summary.md")),
 ];
 
 /// The folder of an owner's own prompts, in the folder that the bot is started in.
@@ -249,6 +250,13 @@ pub struct NamingView {
     pub language: Option<String>,
 }
 
+/// What `summary.md` is rendered from.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct SummaryView {
+    /// The language of the summary, in free words; `None` for that of the conversation.
+    pub language: Option<String>,
+}
+
 impl Prompts {
     /// Compiles the templates and reads the agents and personas, those of the folder before the embedded ones.
     ///
@@ -345,6 +353,14 @@ impl Prompts {
     /// As [`Self::system`].
     pub fn naming(&self, view: &NamingView) -> Result<String, String> {
         self.render("naming.md", view)
+    }
+
+    /// Renders what a model is told that summarises a part of a conversation.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn summary(&self, view: &SummaryView) -> Result<String, String> {
+        self.render("summary.md", view)
     }
 
     fn render(&self, name: &str, view: impl Serialize) -> Result<String, String> {

@@ -52,7 +52,7 @@ pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use pins::PinStore;
 pub use profiles::ProfileStore;
 pub use sessions::{Outline, SessionStore};
-pub use summaries::SummaryStore;
+pub use summaries::{SummaryStore, Unsummarised};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
@@ -168,6 +168,9 @@ pub trait ConversationStore: Debug + Send + Sync {
     /// A message by its key; `None` where there is none, where a later try has replaced it, or where it belongs to another
     /// chat than this.
     async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>>;
+    /// Gives the stored message that this is an edit of the words that it has now, in all later tries too, and has the
+    /// summaries that cover it made anew; durably. That of a turn at work, or of one that waits, stays as it is. Returns how many stored messages were changed.
+    async fn edit_message(&self, edited: &Inbound) -> Result<usize>;
     /// Stores a message that was not addressed to the bot as background; the oldest beyond `keep` are deleted.
     async fn add_background(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()>;
     /// Background messages of a conversation sent at or after `since`, oldest first; the newest `limit` of them.

@@ -19,6 +19,7 @@ pub mod reply;
 pub mod report;
 pub mod rights;
 pub mod run;
+pub mod summaries;
 pub mod taken_up;
 mod waiting;
 pub mod window;

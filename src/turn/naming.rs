@@ -17,7 +17,6 @@ use crate::domain::usage::Payer;
 use crate::ids::SessionId;
 use crate::ledger::{Ledger, LedgerError};
 use crate::prompts::{NamingView, Prompts, fence};
-use crate::provider::fold::Pass;
 use crate::provider::{Item, Request};
 use crate::shutdown::TaskTracker;
 use crate::store::{SessionStore, SettingsStore, StoreError};
@@ -139,13 +138,9 @@ impl Namer {
             settings,
             ..Request::new(unnamed.model.model.clone(), instructions, vec![Item::user(transcript(said))])
         };
-        let mut call = self.ledger.call(&unnamed.model, request, unnamed.payer.clone()).await?;
-        let mut pass = Pass::default();
-        while let Some(event) = call.next().await {
-            pass.absorb(event.map_err(LedgerError::from)?);
-        }
+        let written = self.ledger.background_text(&unnamed.model, request, unnamed.payer.clone()).await?;
         // What is withheld is no name, and the beginning of one is none either.
-        Ok(if pass.filtered.is_some() || pass.cut_short { String::new() } else { pass.text })
+        Ok(written.unwrap_or_default())
     }
 
     /// Gives the topic of a session its name, where Telegram made the title up and nobody has chosen another.

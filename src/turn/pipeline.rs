@@ -19,6 +19,7 @@ use super::queue::{Job, Runner};
 use super::report::Reporter;
 use super::rights::Rights;
 use super::run::Answer;
+use super::summaries::Summariser;
 use super::taken_up::{TakenUp, take_up};
 use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::task::Task;
@@ -40,6 +41,8 @@ pub struct Turns {
     pub ender: Ender,
     /// Names sessions once a turn has ended.
     pub namer: Namer,
+    /// Summarises sessions, beside all turns.
+    pub summariser: Summariser,
     /// Turns that wait for a person.
     pub parked: Parked,
     /// The store of turns and messages.
@@ -236,6 +239,7 @@ impl Turns {
             outcome => {
                 self.ender.end(&turn, &question, &outcome, &control).await;
                 self.namer.after(&turn, &question, &outcome);
+                self.summariser.after(&turn);
                 None
             }
         }

@@ -63,6 +63,7 @@ mod spending;
 mod stdio;
 mod store;
 mod store_command;
+mod summaries;
 mod support;
 mod talk;
 mod task_answers;

@@ -3,7 +3,7 @@
 //! with a `Script`; checks every request as strictly as the service it stands in for.
 //!
 //! From the lowest to the highest: `request` and `reply`, the common form of what comes and goes; `naming`, the requests
-//! that ask for the name of a conversation, which no script answers unless it means to; `shared`, what all routes hold; `dialect`, the seam, and `respond`, which answers over it; the dialects; `server`, their routes.
+//! that ask for the name of a conversation, which no script answers unless it means to, and `summaries`, those for a summary; `shared`, what all routes hold; `dialect`, the seam, and `respond`, which answers over it; the dialects; `server`, their routes.
 
 mod chat;
 mod checks;
@@ -21,6 +21,7 @@ mod respond;
 mod responses;
 mod server;
 mod shared;
+mod summaries;
 #[cfg(feature = "testing")]
 mod testing;
 #[cfg(test)]
@@ -102,6 +103,12 @@ impl OfflineModel {
     #[must_use]
     pub fn naming_requests(&self) -> Vec<ModelRequest> {
         self.shared.records().names()
+    }
+
+    /// The requests for summaries so far; they are not among [`Self::requests`].
+    #[must_use]
+    pub fn summary_requests(&self) -> Vec<ModelRequest> {
+        self.shared.records().summaries()
     }
 
     /// What was wrong with requests; a test asserts that there is nothing.

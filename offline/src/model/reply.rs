@@ -20,6 +20,11 @@ pub trait Brain: Send + Sync {
     fn name(&self, _request: &ModelRequest) -> Option<Reply> {
         None
     }
+
+    /// The answer to a request for a summary of a part of a conversation; `None` has the offline model make one by rule.
+    fn summarise(&self, _request: &ModelRequest) -> Option<Reply> {
+        None
+    }
 }
 
 impl<F: Fn(&ModelRequest) -> Reply + Send + Sync> Brain for F {

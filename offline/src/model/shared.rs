@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use super::naming;
 use super::reply::{Brain, Reply};
 use super::request::ModelRequest;
+use super::summaries;
 #[cfg(feature = "testing")]
 use super::testing::Records;
 use crate::Runtime;
@@ -43,10 +44,14 @@ impl Shared {
 
     /// What the brain answers to a request that passed the checks.
     pub(super) fn answer(&self, request: &ModelRequest) -> Reply {
-        if !naming::is_asked(request) {
-            return self.0.brain.answer(request);
+        let brain = &self.0.brain;
+        if naming::is_asked(request) {
+            return brain.name(request).unwrap_or_else(|| naming::reply(request));
         }
-        self.0.brain.name(request).unwrap_or_else(|| naming::reply(request))
+        if summaries::is_asked(request) {
+            return brain.summarise(request).unwrap_or_else(|| summaries::reply(request));
+        }
+        brain.answer(request)
     }
 
     /// Gives an answer its number, from 1.

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::failure::Refusal;
 use super::super::terminal::say;
 use super::opened::Opened;
-use crate::store::{MemoryStore, Store, StoreError};
+use crate::store::{MemoryStore, Store, StoreError, SummaryStore};
 use crate::text::estimate_tokens;
 
 /// So many messages are read at once.
@@ -16,11 +16,12 @@ const READ: usize = 5_000;
 /// Prints how much there is, what it takes, and how long the indexes take to be read.
 pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), Refusal> {
     let failed = |error: StoreError| Refusal(error.to_string());
-    let (mut messages, mut tokens, mut index_bytes) = (0_usize, 0_usize, 0_usize);
+    let (mut messages, mut tokens, mut index_bytes, mut summaries) = (0_usize, 0_usize, 0_usize, 0_usize);
     let chats = opened.store.chats().await.map_err(failed)?;
     let mut index_ms = 0.0;
     for chat in &chats {
         for end in opened.store.session_ends(*chat).await.map_err(failed)? {
+            summaries += opened.store.summaries(end.session).await.map_err(failed)?.len();
             let mut from = 0;
             while from < end.next_index {
                 let read = opened.store.messages_from(end.session, from, READ).await.map_err(failed)?;
@@ -38,13 +39,17 @@ pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), Refusal>
     let bytes = opened.store.health().await.map_err(failed)?.bytes;
     if as_json {
         let stats = json!({
-            "conversations": chats.len(), "messages": messages, "tokens": tokens, "bytes_on_disk": bytes,
+            "conversations": chats.len(), "messages": messages, "tokens": tokens, "summaries": summaries,
+            "bytes_on_disk": bytes,
             "index_bytes": index_bytes, "index_ms": index_ms,
         });
         say(&stats.to_string());
         return Ok(());
     }
-    say(&format!("{} conversations, {messages} messages of {tokens} tokens", chats.len()));
+    say(&format!(
+        "{} conversations, {messages} messages of {tokens} tokens, {summaries} summaries",
+        chats.len()
+    ));
     say(&format!(
         "{bytes} bytes on disk; the indexes take {index_bytes} bytes of memory when all are read, which took {index_ms:.0} ms"
     ));

@@ -1,11 +1,13 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
+mod background;
 mod base;
 mod tools;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use self::background::{namer, summariser};
 use self::base::Base;
 use self::tools::{agents, registry};
 use super::additions::Additions;
@@ -47,13 +49,11 @@ use crate::telegram::poller::Poller;
 use crate::telegram::questions::take_buttons_off;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
-use crate::telegram::titles::TelegramTitles;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::Registry;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
-use crate::turn::naming::Namer;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
 use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Preparer};
@@ -252,6 +252,7 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
         store: base.store.clone(),
         prices: Prices::new(settings.prices.clone()),
         caps: Caps::from(settings),
+        background_percent: settings.background_percent,
         zone: base.settings.timezone,
         clock: base.clock.clone(),
         // What turns that are being stopped have cost is booked still.
@@ -283,7 +284,7 @@ fn turns(
         owners,
         reporter: reporter.clone(),
     };
-    let namer = namer(base, &ledger);
+    let (namer, summariser) = (namer(base, &ledger), summariser(base, &ledger));
     Turns {
         rights: rights(base),
         parked: base.parked.clone(),
@@ -291,24 +292,12 @@ fn turns(
         executor: Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() },
         ender,
         namer,
+        summariser,
         conversations,
         tasks: base.store.clone(),
         languages: base.languages.clone(),
         bus,
         reporter,
-    }
-}
-
-fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {
-    Namer {
-        sessions: base.store.clone(),
-        settings: base.store.clone(),
-        ledger: ledger.clone(),
-        prompts: base.prompts.clone(),
-        titles: Arc::new(TelegramTitles(base.sender.clone())),
-        background: base.groups.front.clone(),
-        is_on: base.settings.limits.names_sessions,
-        busy: Arc::default(),
     }
 }
 

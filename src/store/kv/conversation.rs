@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use super::records::turns::{self, Beginning};
-use super::records::{background, calls, parked, sessions};
+use super::records::{background, calls, edits, parked, sessions};
 use super::{KvStore, key};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::message::Inbound;
@@ -118,6 +118,23 @@ impl ConversationStore for KvStore {
 
     async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>> {
         self.read("read a message", move |tables| sessions::entry(tables, chat, key)).await
+    }
+
+    async fn edit_message(&self, edited: &Inbound) -> Result<usize> {
+        let edited = edited.clone();
+        // Most edits are of messages that nobody answered.
+        if self.read("look for an edited message", |tables| edits::find(tables, &edited)).await?.is_empty() {
+            return Ok(0);
+        }
+        let changed = self
+            .change_durably("store the edit of a message", move |tables, changes| {
+                edits::apply(tables, changes, &edited)
+            })
+            .await?;
+        if changed > 0 {
+            self.0.summary_news.notify_one();
+        }
+        Ok(changed)
     }
 
     async fn add_background(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()> {

@@ -86,6 +86,7 @@ struct Shared {
     task_news: Arc<Notify>,
     card_news: Arc<Notify>,
     erasure_news: Arc<Notify>,
+    summary_news: Arc<Notify>,
     /// Messages of conversations that are going on.
     messages: Decoded<Message>,
 }
@@ -108,6 +109,7 @@ impl KvStore {
             task_news: Arc::default(),
             card_news: Arc::default(),
             erasure_news: Arc::default(),
+            summary_news: Arc::default(),
             messages,
         }));
         let now = Clock::system().now();

@@ -17,7 +17,7 @@ use crate::domain::note::Note;
 use crate::domain::persona::{OwnPersona, PersonaQuestion};
 use crate::domain::pin::Pin;
 use crate::domain::profile::UserProfile;
-use crate::domain::summary::Summary;
+use crate::domain::summary::{Summary, SummaryJob};
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
@@ -108,6 +108,8 @@ pub(super) struct Tables<'a> {
     pub(super) pins: Table<'a, Pin>,
     /// Summaries by session and the index of the first message that each covers.
     pub(super) summaries: Table<'a, Summary>,
+    /// The sessions in which summaries are to be made.
+    pub(super) summary_jobs: Table<'a, SummaryJob>,
     /// Memories by person and id.
     pub(super) memories: Table<'a, Memory>,
 }
@@ -151,7 +153,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 42] = [
+pub(super) const NAMES: [&str; 43] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -192,6 +194,7 @@ pub(super) const NAMES: [&str; 42] = [
     "imported",
     "pins",
     "summaries",
+    "summary_jobs",
     "memories",
     QUARANTINE,
 ];
@@ -241,6 +244,7 @@ impl<'a> Tables<'a> {
             imported: Table::new("imported", snapshot),
             pins: Table::new("pins", snapshot),
             summaries: Table::new("summaries", snapshot),
+            summary_jobs: Table::new("summary_jobs", snapshot),
             memories: Table::new("memories", snapshot),
         }
     }

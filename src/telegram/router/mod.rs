@@ -200,6 +200,7 @@ impl Router {
         if let Some(edited) = view.edited_message {
             if let Some(edited) = inbound::read(id, &edited, &self.me) {
                 self.mailboxes.edit(&edited);
+                self.conversations.edit_message(&edited).await?;
             }
             return Ok(Fate::Settled);
         }

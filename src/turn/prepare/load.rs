@@ -19,6 +19,7 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
+use crate::domain::summary::Summary;
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::ActiveTurn;
 use crate::files::Files;
@@ -194,6 +195,7 @@ impl Loader {
             summaries: self.reporter.or_without(summaries, "summaries"),
             is_group: chat.is_group(),
         };
+        kept.summaries.retain(Summary::is_shown);
         kept.pins.retain(|pin| pin.is_shown_in(turn.session));
         kept.memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));
         kept

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::conversation::{EntryKey, Message, Role};
+use crate::domain::conversation::{EntryKey, Message, Role, begins_exchange};
 use crate::domain::tool::Call;
 use crate::prompts::fence;
 use crate::provider::Item;
@@ -78,13 +78,6 @@ pub(super) fn within_budget(
     let tokens = tokens(&parts);
     let (items, keys) = parts.into_iter().map(|part| (part.item, part.key)).unzip();
     Ok(History { items, keys, has_keys, from, tokens })
-}
-
-/// Whether what a person says here begins a turn.
-fn begins_exchange(history: &[Arc<Message>], at: usize) -> bool {
-    let before = at.checked_sub(1).map(|before| &history[before]);
-    let goes_on = |before: &Arc<Message>| before.role == Role::User && before.turn == history[at].turn;
-    history[at].role == Role::User && !before.is_some_and(goes_on)
 }
 
 /// Leaves out the oldest exchanges, newest first here, up to the first that begins another block than the one before

@@ -51,7 +51,9 @@ impl Room {
         if goes_on { left.min(self.tokens / PARTS_OF_OLDER) } else { left }
     }
 
-    const fn before(&self) -> usize {
+    /// How many tokens messages before this sitting have: so many are shown in every case.
+    #[must_use]
+    pub const fn before(&self) -> usize {
         (self.tokens as f64 * self.share_before) as usize
     }
 }

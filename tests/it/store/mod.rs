@@ -18,6 +18,7 @@ mod redb;
 mod sessions;
 mod settings;
 mod sled;
+mod summaries;
 mod tasks;
 mod turns;
 mod upgrade;
@@ -230,6 +231,12 @@ conformance! {
         a_note_is_added_once_and_within_the_limit
         the_same_note_is_one_of_the_same_list_and_chat
         a_sound_store_says_so
+    }
+    summaries {
+        summaries_tile_a_session_whoever_makes_them
+        what_a_turn_may_take_back_is_not_summarised
+        an_edit_changes_what_is_stored_and_what_was_made_of_it
+        what_is_to_be_done_is_known_until_it_is_done
     }
     usage {
         what_is_booked_adds_up

@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::super::naming;
 use super::super::request::ModelRequest;
+use super::super::summaries;
 
 /// So many requests are remembered at most; beyond, the older half is forgotten.
 const MAX_REQUESTS: usize = 2_000;
@@ -22,6 +23,8 @@ struct Seen {
     requests: Vec<ModelRequest>,
     /// Requests for names of conversations, which tests do not count among the others.
     names: Vec<ModelRequest>,
+    /// Requests for summaries, likewise.
+    summaries: Vec<ModelRequest>,
     violations: Vec<String>,
 }
 
@@ -32,7 +35,11 @@ impl Records {
             if seen.requests.len() >= MAX_REQUESTS {
                 seen.requests.drain(..MAX_REQUESTS / 2);
             }
-            let list = if naming::is_asked(request) { &mut seen.names } else { &mut seen.requests };
+            let list = match request {
+                request if naming::is_asked(request) => &mut seen.names,
+                request if summaries::is_asked(request) => &mut seen.summaries,
+                _ => &mut seen.requests,
+            };
             list.push(request.clone());
             seen.violations.extend(violation);
         });
@@ -52,6 +59,11 @@ impl Records {
     /// The requests for names of conversations so far, oldest first.
     pub(in super::super) fn names(&self) -> Vec<ModelRequest> {
         self.with(|seen| seen.names.clone())
+    }
+
+    /// The requests for summaries so far, oldest first.
+    pub(in super::super) fn summaries(&self) -> Vec<ModelRequest> {
+        self.with(|seen| seen.summaries.clone())
     }
 
     pub(in super::super) fn violations(&self) -> Vec<String> {

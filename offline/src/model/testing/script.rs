@@ -16,6 +16,7 @@ struct Lines {
     queue: VecDeque<Reply>,
     fallback: Option<Reply>,
     names: VecDeque<Reply>,
+    summaries: VecDeque<Reply>,
 }
 
 impl Script {
@@ -52,6 +53,11 @@ impl Script {
         self.with(|lines| lines.names.push_back(reply));
     }
 
+    /// Gives this reply once, to a request for a summary, after those written down before. Without one it is made by rule.
+    pub fn summarise_next(&self, reply: Reply) {
+        self.with(|lines| lines.summaries.push_back(reply));
+    }
+
     /// Adds a reply to the end of the queue.
     pub fn push(&self, reply: Reply) {
         self.with(|lines| lines.queue.push_back(reply));
@@ -71,6 +77,10 @@ impl Script {
 impl Brain for Script {
     fn name(&self, _request: &ModelRequest) -> Option<Reply> {
         self.with(|lines| lines.names.pop_front())
+    }
+
+    fn summarise(&self, _request: &ModelRequest) -> Option<Reply> {
+        self.with(|lines| lines.summaries.pop_front())
     }
 
     fn answer(&self, request: &ModelRequest) -> Reply {

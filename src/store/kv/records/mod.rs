@@ -5,6 +5,7 @@
 pub(super) mod access;
 pub(super) mod background;
 pub(super) mod calls;
+pub(super) mod edits;
 pub(super) mod erasure;
 pub(super) mod index;
 pub(super) mod migration;
@@ -12,6 +13,7 @@ pub(super) mod parked;
 pub(super) mod session_list;
 pub(super) mod sessions;
 pub(super) mod spending;
+pub(super) mod summaries;
 pub(super) mod tasks;
 pub(super) mod turns;
 pub(super) mod updates;

@@ -5,13 +5,27 @@ use std::sync::Arc;
 use super::card::View;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Attachment;
+use crate::domain::summary::Summary;
 use crate::telegram::markup::File;
 
-/// The file of a session with this name; `None` if nobody has said anything in it.
-pub(super) fn file(view: &View<'_>, name: &str, messages: &[Arc<Message>]) -> Option<File> {
-    let said: Vec<String> = messages.iter().filter_map(|message| section(view, message)).collect();
+/// The file of a session with this name: its summaries, then what was said; `None` if nobody has said anything in it.
+pub(super) fn file(
+    view: &View<'_>,
+    name: &str,
+    messages: &[Arc<Message>],
+    summaries: &[Summary],
+) -> Option<File> {
+    let mut said: Vec<String> = messages.iter().filter_map(|message| section(view, message)).collect();
     if said.is_empty() {
         return None;
+    }
+    let shown: Vec<String> = summaries
+        .iter()
+        .filter(|summary| summary.is_shown())
+        .map(|summary| format!("- {}: {}", view.moment(summary.until), plain(&summary.summary)))
+        .collect();
+    if !shown.is_empty() {
+        said.insert(0, format!("## {}\n\n{}\n", view.texts.export_summaries, shown.join("\n")));
     }
     let day = view.now.with_timezone(&view.zone).format("%Y-%m-%d");
     let content = format!("# {}\n\n{}\n\n{}", plain(name), view.zone.name(), said.join("\n"));
@@ -54,7 +68,7 @@ mod tests {
 
     use super::*;
     use crate::domain::message::{AttachmentKind, Speaker};
-    use crate::ids::{SessionId, UserId};
+    use crate::ids::{SessionId, SummaryId, UserId};
     use crate::prompts::texts::Locales;
 
     #[test]
@@ -63,7 +77,7 @@ mod tests {
         let at: DateTime<Utc> = "2026-11-20T12:30:00Z".parse().unwrap();
         let view = View { texts: locales.of(None), zone: Tz::Europe__Riga, now: at, current: None };
         let id = SessionId::new();
-        assert_eq!(file(&view, "Empty", &[]), None);
+        assert_eq!(file(&view, "Empty", &[], &[]), None);
         let speaker = Speaker { user: UserId::telegram(11), name: "Ann\nLee".into(), username: None };
         let photo = Attachment { label: Some("a.png".into()), ..Attachment::new(AttachmentKind::Photo) };
         let asked = Message {
@@ -73,9 +87,24 @@ mod tests {
         };
         let result = Message::new(id, Role::Tool, "{\"success\": true}".into(), at);
         let answer = Message::new(id, Role::Assistant, "A **cat**.".into(), at);
-        let file = file(&view, "A cat", &[asked, result, answer].map(Arc::new)).unwrap();
+        let summary = Summary {
+            id: SummaryId::new(),
+            session: id,
+            summary: "Ann asks\nwhat it is.".into(),
+            message_count: 3,
+            start_message_id: asked.id,
+            start: 0,
+            end_message_id: answer.id,
+            end: 2,
+            from: at,
+            until: at,
+            importance: 4.0,
+            created_at: at,
+        };
+        let summaries = [summary.without_words(), summary];
+        let file = file(&view, "A cat", &[asked, result, answer].map(Arc::new), &summaries).unwrap();
         assert_eq!(file.name, "conversation-2026-11-20.md");
-        let wanted = "# A cat\n\nEurope/Riga\n\n## Ann Lee · Fri 20 Nov 14:30\n\n[photo: a.png]\nWhat is it?\n\n\
+        let wanted = "# A cat\n\nEurope/Riga\n\n## Summaries\n\n- Fri 20 Nov 14:30: Ann asks what it is.\n\n## Ann Lee · Fri 20 Nov 14:30\n\n[photo: a.png]\nWhat is it?\n\n\
                       ## Figaro · Fri 20 Nov 14:30\n\nA **cat**.\n";
         assert_eq!(file.content, wanted);
     }

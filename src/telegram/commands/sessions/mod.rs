@@ -26,7 +26,7 @@ use crate::domain::model::ModelName;
 use crate::domain::session::SessionChange;
 use crate::ids::SessionId;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{ConversationStore, SessionStore, SettingsStore, StoreError};
+use crate::store::{ConversationStore, SessionStore, SettingsStore, StoreError, SummaryStore};
 use crate::telegram::callback::{Family, Page, Sessions as Button};
 use crate::turn::parked::Parked;
 
@@ -36,6 +36,7 @@ pub(super) struct Sessions {
     cards: Cards,
     sessions: Arc<dyn SessionStore>,
     conversations: Arc<dyn ConversationStore>,
+    summaries: Arc<dyn SummaryStore>,
     settings: Arc<dyn SettingsStore>,
     models: ChatModels,
     parked: Parked,
@@ -97,6 +98,7 @@ impl Sessions {
             cards: handles.cards.clone(),
             sessions: handles.store.clone(),
             conversations: handles.store.clone(),
+            summaries: handles.store.clone(),
             settings: handles.store.clone(),
             models: ChatModels::new(handles),
             parked: handles.parked.clone(),
@@ -201,7 +203,9 @@ impl Sessions {
         let texts = self.cards.texts(asker);
         let messages = self.conversations.recent(session.id, usize::MAX).await?;
         let (view, outline) = (self.view(asker).await?, self.sessions.outline(session.id).await?);
-        let Some(file) = export::file(&view, &view.name(&session, &outline), &messages) else {
+        let summaries = self.summaries.summaries(session.id).await?;
+        let name = view.name(&session, &outline);
+        let Some(file) = export::file(&view, &name, &messages, &summaries) else {
             return Ok(Pressed::toast(&texts.session_export_empty));
         };
         let is_sent = self.cards.send_file(asker, file).await;

@@ -2,7 +2,7 @@
 //! requests, in the same order, until old exchanges leave it: so the provider's cache goes on to hit. What came since stands
 //! beside the question.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -101,10 +101,10 @@ impl Kept {
         most.min(tokens)
     }
 
-    /// The same without summaries of messages that are shown from this index on.
+    /// The same without summaries of nothing but messages that are shown, from this index on.
     #[must_use]
     pub fn before(mut self, from: Option<u32>) -> Self {
-        self.summaries.retain(|summary| from.is_none_or(|from| summary.end < from));
+        self.summaries.retain(|summary| from.is_none_or(|from| summary.start < from));
         self
     }
 
@@ -130,12 +130,15 @@ impl Kept {
             |memory| &memory.content,
             |memory| (before.memories.contains(&memory.id), memory.worth(now)),
         );
-        // Of equally important ones the latest.
+        // The important ones whatever their age, then the latest.
+        let later: HashMap<SummaryId, usize> =
+            self.summaries.iter().rev().enumerate().map(|(later, summary)| (summary.id, later)).collect();
+        let worth = |summary: &Summary| summary.worth(later.get(&summary.id).copied().unwrap_or_default());
         let summaries = within(
             &self.summaries,
             room,
             |summary| &summary.summary,
-            |summary| (before.summaries.contains(&summary.id), f64::from(summary.importance)),
+            |summary| (before.summaries.contains(&summary.id), worth(summary)),
         );
         Choice {
             pins: pins.iter().map(|pin| pin.id).collect(),

@@ -132,6 +132,27 @@ fn in_a_group_what_is_about_one_person_stands_beside_their_question() {
 fn a_summary_of_what_is_shown_is_left_out() {
     assert_eq!(some().before(Some(41)).summaries.len(), 1);
     assert_eq!(some().before(Some(40)).summaries.len(), 0);
+    // Of some of its messages nothing is shown.
+    let mut kept = some();
+    kept.summaries[0].start = 10;
+    assert_eq!(kept.clone().before(Some(11)).summaries.len(), 1);
+    assert_eq!(kept.before(Some(10)).summaries.len(), 0);
+}
+
+#[test]
+fn of_many_summaries_the_important_and_the_latest_are_shown_in_their_order() {
+    let words = |at: u32| format!("Part {at}: {}", "they spoke of many things ".repeat(20));
+    let of =
+        |at: u32| Summary { importance: if at % 10 == 3 { 8.0 } else { 6.0 }, ..summary(&words(at), at) };
+    let mut kept = Kept { summaries: (0..30).map(of).collect(), ..Kept::default() };
+    let shown = |kept: &Kept| {
+        let text = parts(kept, &kept.choose(at(10), 4_000), 4_000).front;
+        let parts = text.split("Part ").skip(1).map(|rest| rest.split(':').next().unwrap().parse().unwrap());
+        parts.collect::<Vec<u32>>()
+    };
+    assert_eq!(shown(&kept), [3, 13, 23, 28, 29]);
+    kept.summaries.truncate(9);
+    assert_eq!(shown(&kept), [3, 5, 6, 7, 8]);
 }
 
 fn words() -> impl Strategy<Value = String> {

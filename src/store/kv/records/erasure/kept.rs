@@ -4,6 +4,7 @@ use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
+use super::super::summaries;
 use super::doomed::Doomed;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::{Erased, Erasure};
@@ -12,7 +13,8 @@ use crate::domain::pin::Pin;
 use crate::domain::summary::Summary;
 use crate::ids::EntryId;
 
-/// Removes what was made of messages that go, and what else is kept of whom all goes. A summary goes as a whole: it is made again of what is left.
+/// Removes what was made of messages that go, and what else is kept of whom all goes.
+/// The words of a summary go as a whole: it is made again of what is left.
 pub(super) fn made_of(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -48,10 +50,17 @@ pub(super) fn made_of(
         let covers = |summary: &Summary| doomed.has_any_of(session, summary.start..=summary.end);
         for item in tables.summaries.scan(&key::id(session))? {
             let (key, summary) = item?;
-            if is_whole || covers(&summary) {
+            if is_whole {
                 changes.remove(&tables.summaries, key);
-                erased.summaries += 1;
+            } else if covers(&summary) {
+                summaries::make_stale(tables, changes, session, summary.start)?;
+            } else {
+                continue;
             }
+            erased.summaries += usize::from(!summary.is_stale());
+        }
+        if is_whole {
+            changes.remove(&tables.summary_jobs, key::id(session));
         }
     }
     for item in tables.memories.scan(&[])? {

@@ -1,0 +1,43 @@
+//! Builds what works in the background at no turn's cost of time.
+
+use std::sync::Arc;
+
+use super::base::Base;
+use crate::domain::summary::Rules;
+use crate::ledger::Ledger;
+use crate::telegram::titles::TelegramTitles;
+use crate::turn::naming::Namer;
+use crate::turn::summaries::Summariser;
+use crate::turn::window::Room;
+
+/// What names sessions after their first exchange.
+pub(super) fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {
+    Namer {
+        sessions: base.store.clone(),
+        settings: base.store.clone(),
+        ledger: ledger.clone(),
+        prompts: base.prompts.clone(),
+        titles: Arc::new(TelegramTitles(base.sender.clone())),
+        background: base.groups.front.clone(),
+        is_on: base.settings.limits.names_sessions,
+        busy: Arc::default(),
+    }
+}
+
+/// What summarises sessions; it runs from now on.
+pub(super) fn summariser(base: &Base<'_>, ledger: &Arc<Ledger>) -> Summariser {
+    let limits = &base.settings.limits;
+    let recent_tokens = Room::of(limits.history_tokens).before();
+    let summariser = Summariser {
+        store: base.store.clone(),
+        settings: base.store.clone(),
+        ledger: ledger.clone(),
+        prompts: base.prompts.clone(),
+        rules: Rules { every: limits.summary_every, recent_tokens },
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+        ended: Arc::default(),
+    };
+    base.groups.front.spawn("summaries", summariser.clone().run());
+    summariser
+}
