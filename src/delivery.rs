@@ -12,7 +12,7 @@ use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::language::ByLanguage;
 use crate::domain::tool::{StatusKey, ToolStatus};
-use crate::ids::{MessageId, RunId};
+use crate::ids::{MessageId, RunId, UserId};
 
 /// An event of a turn, published while the turn runs. Nothing of it is stored.
 #[derive(Debug, Clone)]
@@ -56,6 +56,17 @@ pub enum TurnEventKind {
         status: ToolStatus,
         /// How long the call took, in milliseconds.
         duration_ms: u64,
+    },
+    /// `memory:update`: what is remembered about a person has changed by what they said. It may come after the turn is over.
+    MemoryUpdated {
+        /// The person.
+        user: UserId,
+        /// So many memories were added.
+        added: usize,
+        /// So many have other words.
+        changed: usize,
+        /// So many are remembered no more.
+        removed: usize,
     },
     /// `stream:complete`: the turn is over. Its answer follows by [`Delivery`].
     Ended,

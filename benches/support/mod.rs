@@ -58,6 +58,7 @@ pub(crate) fn start_bot_with(
             ("RUST_LOG", "error"),
             // What is measured is turns, and each names its conversation no more than once.
             ("SESSION_NAMES", "off"),
+            ("MEMORY_LIMIT", "0"),
         ])
         // An older build that is measured knows no other store than its own.
         .envs(engine_name().map(|name| ("STORE_URL", format!("{name}:./data"))))

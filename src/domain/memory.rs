@@ -11,6 +11,19 @@ pub const MAX_CONTENT_CHARS: usize = 500;
 /// So much each day of its age takes from what makes a memory worth keeping.
 const WORTH_A_DAY: f64 = 0.1;
 
+/// How the model names one of the memories that it is shown: the first is `M1`.
+#[must_use]
+pub fn label(number: usize) -> String {
+    format!("M{number}")
+}
+
+/// The number in a label; `None` for what is no label.
+#[must_use]
+pub fn numbered(label: &str) -> Option<usize> {
+    let number = label.trim().strip_prefix(['M', 'm'])?;
+    number.parse().ok().filter(|number| *number > 0)
+}
+
 /// A fact about a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Memory {

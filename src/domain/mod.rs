@@ -6,6 +6,7 @@ pub mod chat;
 pub mod config_change;
 pub mod conversation;
 pub mod delivery;
+pub mod facts;
 pub mod generation;
 pub mod importance;
 pub mod language;

@@ -12,6 +12,7 @@ use crate::domain::config_change::ConfigChange;
 use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
 use crate::domain::memory::Memory;
+use crate::domain::facts::Unread;
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
 use crate::domain::persona::{OwnPersona, PersonaQuestion};
@@ -108,6 +109,8 @@ pub(super) struct Tables<'a> {
     pub(super) summaries: Table<'a, Summary>,
     /// Memories by person and id.
     pub(super) memories: Table<'a, Memory>,
+    /// Messages that facts are still to be taken from, by person and id.
+    pub(super) unread: Table<'a, Unread>,
 }
 
 /// An update in the inbox.
@@ -140,7 +143,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 41] = [
+pub(super) const NAMES: [&str; 42] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -181,6 +184,7 @@ pub(super) const NAMES: [&str; 41] = [
     "pins",
     "summaries",
     "memories",
+    "unread",
     QUARANTINE,
 ];
 
@@ -229,6 +233,7 @@ impl<'a> Tables<'a> {
             pins: Table::new("pins", snapshot),
             summaries: Table::new("summaries", snapshot),
             memories: Table::new("memories", snapshot),
+            unread: Table::new("unread", snapshot),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::domain::source::Source;
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Usage;
-use crate::ids::TaskId;
+use crate::ids::{MemoryId, TaskId};
 use crate::policy::address::Addresses;
 use crate::provider::fold::Pass;
 
@@ -26,6 +26,9 @@ pub struct State {
     pub(super) nano_usd: Option<u64>,
     /// What the machine does next.
     pub(super) phase: Phase,
+    /// The memories that the turn has named so far.
+    #[serde(default)]
+    pub(super) memories: Vec<MemoryId>,
     /// The answer that promised what nothing was stored for, once it is to be written anew.
     pub(super) taken_back: Option<TakenBack>,
 }
@@ -55,6 +58,7 @@ impl Default for State {
             usage: Usage::default(),
             nano_usd: Some(0),
             phase: Phase::Asking,
+            memories: Vec::new(),
             taken_back: None,
         }
     }
@@ -129,6 +133,8 @@ pub struct Answer {
     pub addresses: Addresses,
     /// Tasks that the turn made or changed.
     pub tasks: Vec<TaskId>,
+    /// The memories that it rests on, as the model says.
+    pub memories: Vec<MemoryId>,
     /// The words promise something for later, and nothing was stored for it.
     pub unkept: bool,
     /// The tokens of all passes.

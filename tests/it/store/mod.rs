@@ -74,6 +74,8 @@ fn inbound(id: i64, text: &str) -> Inbound {
     Inbound {
         task: None,
         borrowed: false,
+        learns: true,
+        foreign: Vec::new(),
         update: UpdateId(id),
         message: MessageId(id + 1000),
         place: Place { chat: CHAT, kind: ChatKind::Group, title: Some("Home".into()), topic: None },

@@ -103,6 +103,8 @@ impl World {
             .set("MCP_HTTP_PORT", "0")
             // A name is one more request for each conversation, which only tests of names expect.
             .set("SESSION_NAMES", "off")
+            // So is a look for facts to remember, one for each message.
+            .set("MEMORY_LIMIT", "0")
             .set("OWNER_IDS", &ANN.to_string())
     }
 

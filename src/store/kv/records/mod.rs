@@ -5,6 +5,7 @@
 pub(super) mod access;
 pub(super) mod background;
 pub(super) mod calls;
+pub(super) mod facts;
 pub(super) mod index;
 pub(super) mod migration;
 pub(super) mod parked;
