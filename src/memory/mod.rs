@@ -3,6 +3,7 @@
 
 mod chats;
 mod excerpt;
+pub mod facts;
 pub mod index;
 mod recall;
 mod remember;

@@ -10,9 +10,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 
 pub use self::shown::Shown;
-pub use self::state::{Answer, CallResult, Planned, State};
+pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
-use crate::domain::conversation::PrivatePart;
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
@@ -70,17 +69,6 @@ pub enum Step {
     },
     /// The turn has ended with this answer.
     Done(Box<Answer>),
-}
-
-/// What was stored of the pass whose calls were being made.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct InHand {
-    /// The text that the model wrote.
-    pub text: String,
-    /// Opaque parts of the provider, such as encrypted reasoning.
-    pub private: Vec<PrivatePart>,
-    /// The results of its calls, as far as they were there.
-    pub results: Vec<CallResult>,
 }
 
 impl Run {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::conversation::PrivatePart;
 use crate::domain::source::Source;
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
@@ -141,4 +142,15 @@ pub struct Answer {
     pub usage: Usage,
     /// What they cost in nano-dollars, where the price is known.
     pub nano_usd: Option<u64>,
+}
+
+/// What was stored of the pass whose calls were being made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct InHand {
+    /// The text that the model wrote.
+    pub text: String,
+    /// Opaque parts of the provider, such as encrypted reasoning.
+    pub private: Vec<PrivatePart>,
+    /// The results of its calls, as far as they were there.
+    pub results: Vec<CallResult>,
 }
