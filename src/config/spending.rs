@@ -10,6 +10,8 @@ pub struct SpendingSettings {
     pub daily_tokens: Option<u64>,
     /// The most money of a day in nano-dollars; `None` for no bound.
     pub daily_nano_usd: Option<u64>,
+    /// So many hundredths of both are for work that nobody waits for.
+    pub background_percent: u64,
     /// The prices of models.
     pub prices: Vec<PriceSetting>,
 }
@@ -51,8 +53,9 @@ impl SpendingSettings {
             }
             money
         });
+        let background_percent = reader.number("BACKGROUND_SHARE", 0..=100);
         let prices = reader.get("LLM_PRICES").map(|text| read_prices(reader, &text)).unwrap_or_default();
-        Self { daily_tokens, daily_nano_usd, prices }
+        Self { daily_tokens, daily_nano_usd, background_percent, prices }
     }
 }
 
@@ -131,7 +134,7 @@ mod tests {
 
     #[test]
     fn amounts_are_read_exactly() {
-        assert_eq!(read(&[]), Ok(SpendingSettings::default()));
+        assert_eq!(read(&[]), Ok(SpendingSettings { background_percent: 10, ..SpendingSettings::default() }));
         let read = read(&[
             ("DAILY_TOKENS", "500_000"),
             ("DAILY_USD", "2.5"),
@@ -167,6 +170,8 @@ mod tests {
             ("DAILY_USD", "0"),
             ("DAILY_USD", "$5"),
             ("DAILY_USD", "1e3"),
+            ("BACKGROUND_SHARE", "101"),
+            ("BACKGROUND_SHARE", "10%"),
             ("LLM_PRICES", "gpt-4.1=1/2"),
             ("LLM_PRICES", "opnai:x=1/2"),
             ("LLM_PRICES", "openai:=1/2"),

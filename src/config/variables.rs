@@ -115,6 +115,11 @@ const LAST: &[Variable] = &[
         "The most US dollars it may spend in a day, such as 2.50. Where this is the only bound, models of unknown price are not asked.",
     ),
     variable(
+        "BACKGROUND_SHARE",
+        "10",
+        "How much of DAILY_TOKENS and DAILY_USD work that nobody waits for may take, such as names and summaries of conversations, in percent (0 to 100).",
+    ),
+    variable(
         "LLM_PRICES",
         "",
         "Prices that the list does not have or has wrong, as provider:model=sent/cached/written in US dollars for a million tokens, such as compatible:my-model=0.20/0.05/0.80; a * ends the name of a family.",

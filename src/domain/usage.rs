@@ -163,6 +163,25 @@ pub struct Payer {
     pub user: UserId,
 }
 
+/// What a model is called for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A turn: somebody waits for the answer, or a scheduled task does.
+    #[default]
+    Turn,
+    /// Work that nobody waits for: names of sessions, summaries, memories.
+    Background,
+}
+
+impl Purpose {
+    /// Whether it is a turn.
+    #[must_use]
+    pub fn is_turn(&self) -> bool {
+        *self == Self::Turn
+    }
+}
+
 /// What was spent on a day by a person in a chat with a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spending {
@@ -174,6 +193,9 @@ pub struct Spending {
     pub user: UserId,
     /// The model that was called.
     pub model: ModelName,
+    /// What it was called for; older versions did not keep it.
+    #[serde(default, skip_serializing_if = "Purpose::is_turn")]
+    pub purpose: Purpose,
     /// The tokens and the money.
     pub spent: Spent,
 }

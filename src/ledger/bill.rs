@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::Ledger;
 use crate::domain::model::ModelName;
-use crate::domain::usage::{Payer, Reservation, Spending, Spent, Usage};
+use crate::domain::usage::{Payer, Purpose, Reservation, Spending, Spent, Usage};
 use crate::ids::ReservationId;
 use crate::policy::budget::{MAX_ASKED_OUTPUT, MAX_OUTPUT};
 use crate::provider::{Event, EventStream, Finish, ProviderError};
@@ -74,6 +74,7 @@ impl Room {
 pub(super) struct Bill {
     ledger: Arc<Ledger>,
     payer: Payer,
+    purpose: Purpose,
     /// Set until it is booked.
     open: bool,
     /// The model that is asked first.
@@ -166,10 +167,17 @@ impl MeteredStream {
 
 impl Bill {
     /// For a call with so many tokens in its request, which is not made yet.
-    pub(super) const fn new(ledger: Arc<Ledger>, payer: Payer, first: ModelName, input: u64) -> Self {
+    pub(super) const fn new(
+        ledger: Arc<Ledger>,
+        payer: Payer,
+        purpose: Purpose,
+        first: ModelName,
+        input: u64,
+    ) -> Self {
         Self {
             ledger,
             payer,
+            purpose,
             open: true,
             first,
             asked: false,
@@ -213,7 +221,13 @@ impl Bill {
     }
 
     fn spending(&self, day: NaiveDate, model: ModelName, spent: Spent) -> Spending {
-        Spending { day, chat: self.payer.chat, user: self.payer.user.clone(), model, spent }
+        let Payer { chat, user } = self.payer.clone();
+        Spending { day, chat, user, model, purpose: self.purpose, spent }
+    }
+
+    /// What the call is made for.
+    pub(super) const fn purpose(&self) -> Purpose {
+        self.purpose
     }
 
     /// Notes what was set aside for it.

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::bill::{Bill, MeteredStream, Room};
 use super::{Ledger, LedgerError};
 use crate::domain::model::ModelName;
-use crate::domain::usage::Payer;
+use crate::domain::usage::{Payer, Purpose};
 use crate::policy::budget::{MAX_ASKED_OUTPUT, Ruling, Wanted};
 use crate::provider::Request;
 
@@ -23,6 +23,32 @@ impl Ledger {
     pub async fn call(
         self: &Arc<Self>,
         model: &ModelName,
+        request: Request,
+        payer: Payer,
+    ) -> Result<MeteredStream, LedgerError> {
+        self.call_for(Purpose::Turn, model, request, payer).await
+    }
+
+    /// As [`Self::call`], for work that nobody waits for: names of sessions, summaries, memories. All such calls together have
+    /// a share of the caps of their own and leave the last tenth of the caps to people's questions. The answer is as long as
+    /// `max_tokens` says, or the call is refused; the provider does not search the web.
+    ///
+    /// # Errors
+    /// [`LedgerError::OverBudget`] where today leaves no room for it: [`Ledger::resets_at`] says when there will be. Others
+    /// as for [`Self::call`].
+    pub async fn background(
+        self: &Arc<Self>,
+        model: &ModelName,
+        request: Request,
+        payer: Payer,
+    ) -> Result<MeteredStream, LedgerError> {
+        self.call_for(Purpose::Background, model, Request { web_search: false, ..request }, payer).await
+    }
+
+    async fn call_for(
+        self: &Arc<Self>,
+        purpose: Purpose,
+        model: &ModelName,
         mut request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
@@ -34,7 +60,7 @@ impl Ledger {
         let most = self.models.most_input(&order).unwrap_or(usize::MAX);
         let input = u64::try_from(request.estimate_tokens().min(most)).unwrap_or(u64::MAX);
         let first = order.first().unwrap_or(model).clone();
-        let mut bill = Bill::new(Arc::clone(self), payer, first, input);
+        let mut bill = Bill::new(Arc::clone(self), payer, purpose, first, input);
         if self.caps.is_set() {
             bill = self.reserve(bill, &order, &mut request).await?;
         }
@@ -62,7 +88,7 @@ impl Ledger {
         loop {
             // Before the look, so that no settlement in between is missed.
             let booked = self.booked.notified();
-            let (date, ruling) = self.grant(wanted);
+            let (date, ruling) = self.grant(wanted, bill.purpose());
             match ruling {
                 Ruling::Grant { output, search, most } => {
                     request.settings.max_tokens = Some(u32::try_from(output).unwrap_or(u32::MAX));

@@ -15,8 +15,8 @@ use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::domain::model::ModelName;
-use crate::domain::usage::{Price, Reservation, Spending, Spent, Usage};
-use crate::policy::budget::{Caps, Day, MAX_OUTPUT, Ruling, Wanted, judge};
+use crate::domain::usage::{Price, Purpose, Reservation, Spending, Spent, Usage};
+use crate::policy::budget::{Caps, Day, MAX_OUTPUT, Ruling, Wanted, has_spare, judge, judge_background};
 use crate::provider::ProviderError;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
@@ -33,6 +33,7 @@ pub struct Ledger {
     store: Arc<dyn UsageStore>,
     prices: Prices,
     caps: Caps,
+    background_percent: u64,
     zone: Tz,
     clock: Clock,
     background: TaskTracker,
@@ -45,6 +46,19 @@ pub struct Ledger {
 struct Today {
     date: NaiveDate,
     day: Day,
+    /// What of it nobody waits for.
+    background: Day,
+}
+
+impl Today {
+    /// The figures that a call of this purpose counts to.
+    fn each(&mut self, purpose: Purpose) -> impl Iterator<Item = &mut Day> {
+        let own = match purpose {
+            Purpose::Turn => None,
+            Purpose::Background => Some(&mut self.background),
+        };
+        std::iter::once(&mut self.day).chain(own)
+    }
 }
 
 /// What a ledger works with.
@@ -58,6 +72,8 @@ pub struct LedgerParts {
     pub prices: Prices,
     /// Bounds of a day.
     pub caps: Caps,
+    /// So many hundredths of the caps are for calls that nobody waits for.
+    pub background_percent: u64,
     /// Where the day ends at midnight.
     pub zone: Tz,
     /// Gives the current time: spending is booked on its day.
@@ -102,13 +118,15 @@ impl Ledger {
     /// # Errors
     /// When the store fails.
     pub async fn open(parts: LedgerParts) -> Result<Arc<Self>, StoreError> {
-        let LedgerParts { models, store, prices, caps, zone, clock, background } = parts;
+        let LedgerParts { models, store, prices, caps, background_percent, zone, clock, background } = parts;
         store.book_reserved().await?;
         let (today, booked) = (Mutex::default(), Notify::new());
-        let ledger = Self { models, store, prices, caps, zone, clock, background, today, booked };
+        let ledger =
+            Self { models, store, prices, caps, background_percent, zone, clock, background, today, booked };
         let date = ledger.date();
-        let spent = sum(&ledger.store.spent(date..=date).await?);
-        *ledger.today() = Today { date, day: Day { spent, reserved: Spent::default() } };
+        let spendings = ledger.store.spent(date..=date).await?;
+        let of = |spent: Spent| Day { spent, reserved: Spent::default() };
+        *ledger.today() = Today { date, day: of(sum(&spendings)), background: of(in_background(&spendings)) };
         Ok(Arc::new(ledger))
     }
 
@@ -137,14 +155,12 @@ impl Ledger {
         self.roll_over().day.spent
     }
 
-    /// Whether today's caps leave room for calls that nobody waits for: the last tenth is for people's questions.
+    /// Whether today's caps leave any room for calls that nobody waits for. Whether a certain call fits,
+    /// [`Self::background`] says.
     #[must_use]
     pub fn has_spare(&self) -> bool {
-        let day = self.roll_over().day;
-        let mut gone = day.spent;
-        gone += day.reserved;
-        let is_spare = |cap: Option<u64>, gone: u64| cap.is_none_or(|cap| gone <= cap - cap / 10);
-        is_spare(self.caps.tokens, gone.tokens) && is_spare(self.caps.nano_usd, gone.nano_usd)
+        let today = self.roll_over();
+        has_spare(self.caps, self.background_percent, today.day, today.background)
     }
 
     /// When the day ends, and where.
@@ -187,11 +203,16 @@ impl Ledger {
     }
 
     /// Judges a call and, if it is granted, sets aside what it may come to on the day that it gives.
-    fn grant(&self, wanted: Wanted) -> (NaiveDate, Ruling) {
+    fn grant(&self, wanted: Wanted, purpose: Purpose) -> (NaiveDate, Ruling) {
         let mut today = self.roll_over();
-        let ruling = judge(self.caps, today.day, wanted);
+        let ruling = match purpose {
+            Purpose::Turn => judge(self.caps, today.day, wanted),
+            Purpose::Background => {
+                judge_background(self.caps, self.background_percent, today.day, today.background, wanted)
+            }
+        };
         if let Ruling::Grant { most, .. } = ruling {
-            today.day.reserved += most;
+            today.each(purpose).for_each(|day| day.reserved += most);
         }
         (today.date, ruling)
     }
@@ -220,8 +241,11 @@ impl Ledger {
         let mut today = self.roll_over();
         // What a call of the day before comes to stays that day's.
         if today.date == spending.day {
-            today.day.reserved -= reservation.map(|kept| kept.most.spent).unwrap_or_default();
-            today.day.spent += spending.spent;
+            let kept = reservation.map(|kept| kept.most.spent).unwrap_or_default();
+            for day in today.each(spending.purpose) {
+                day.reserved -= kept;
+                day.spent += spending.spent;
+            }
         }
         drop(today);
         self.booked.notify_waiters();
@@ -243,7 +267,7 @@ impl Ledger {
         let date = self.date();
         let mut today = self.today();
         if today.date < date {
-            *today = Today { date, day: Day::default() };
+            *today = Today { date, ..Today::default() };
         }
         today
     }
@@ -258,6 +282,12 @@ fn next_day(now: DateTime<Tz>) -> DateTime<Tz> {
     let tomorrow = now.date_naive().checked_add_days(Days::new(1));
     let mut hours = (0..24).filter_map(|hour| tomorrow?.and_hms_opt(hour, 0, 0));
     hours.find_map(|hour| hour.and_local_timezone(now.timezone()).earliest()).unwrap_or(now)
+}
+
+/// What of it nobody waited for.
+#[must_use]
+pub fn in_background(spendings: &[Spending]) -> Spent {
+    sum(spendings.iter().filter(|spending| !spending.purpose.is_turn()))
 }
 
 /// All of it together.

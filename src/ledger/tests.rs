@@ -188,6 +188,7 @@ impl World {
             store: books.clone(),
             prices: Prices::new(vec![price]),
             caps,
+            background_percent: 10,
             zone: chrono_tz::Europe::Riga,
             clock: Clock::told_by(move || evening() + TimeDelta::minutes(passed.load(Ordering::SeqCst))),
             background: background.clone(),
@@ -266,6 +267,43 @@ async fn however_many_calls_are_made_at_once_the_sum_keeps_within_the_caps() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn calls_that_nobody_waits_for_keep_within_their_share_and_leave_the_rest_to_people() {
+    let world = World::new(tokens(100_000)).await;
+    let ask = |number: usize| {
+        let ledger = world.ledger.clone();
+        async move {
+            let settings = Generation { max_tokens: Some(400), ..Generation::default() };
+            let course = COURSES[number % COURSES.len()];
+            let number = COURSES.iter().position(|other| *other == course).unwrap();
+            let request = Request { settings, ..Request::new("", "", vec![Item::user(number.to_string())]) };
+            match ledger.background(&name("fake:known"), request, payer()).await {
+                Ok(call) => read(call).await,
+                Err(error) => assert_eq!(error, LedgerError::OverBudget),
+            }
+        }
+    };
+    futures::future::join_all((0..200).map(ask)).await;
+    for request in &*world.talker.asked.lock().unwrap() {
+        assert_eq!(request.settings.max_tokens, Some(400), "none is shortened");
+    }
+    assert_eq!(begin(&world.ledger, Course::Whole, "fake:known").await.err(), None, "people have the rest");
+    let date = world.ledger.date();
+    let spendings = world.books.spent(date..=date).await.unwrap();
+    let spent = in_background(&spendings);
+    assert!((9_000..=10_000).contains(&spent.tokens), "{spent:?}");
+    assert_eq!(world.ledger.today().background.spent, spent);
+    let reopened = world.reopened().await;
+    assert_eq!(reopened.ledger.today().background.spent, spent, "a restart knows it");
+    assert!(reopened.ledger.has_spare() == (spent.tokens < 10_000));
+    // The next day has its own share.
+    reopened.minutes.store(120, Ordering::SeqCst);
+    assert!(reopened.ledger.has_spare());
+    let settings = Generation { max_tokens: Some(400), ..Generation::default() };
+    let request = Request { settings, ..Request::new("", "", vec![Item::user("0")]) };
+    assert_eq!(reopened.ledger.background(&name("fake:known"), request, payer()).await.err(), None);
+}
+
 #[tokio::test]
 async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
     let world = World::new(tokens(1_000_000)).await;
@@ -284,7 +322,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     for (asked, bytes) in [(None, 131_072), (Some(100), 1_600), (Some(u32::MAX), 524_288)] {
         let text = "é".repeat(300_000);
         let events = [Event::TextDelta(text.clone()), Event::TextDelta(text)].map(Ok);
-        let bill = Bill::new(Arc::clone(&world.ledger), payer(), name("fake:known"), 1);
+        let bill = Bill::new(Arc::clone(&world.ledger), payer(), Purpose::Turn, name("fake:known"), 1);
         let endless = stream::iter(events).chain(stream::pending()).boxed();
         let mut call = MeteredStream::new(endless, bill, false, Room::new(asked));
         let Some(Ok(Event::TextDelta(taken))) = call.next().await else { panic!("no text") };
@@ -296,7 +334,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     // What nobody sees has its own bound, and costs what was set aside.
     let part = PrivatePart { provider: "fake".into(), data: "x".repeat(100_000).into() };
     let hidden = stream::iter(std::iter::repeat_n(Ok(Event::Private(part)), 1000)).boxed();
-    let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), name("fake:known"), 1);
+    let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), Purpose::Turn, name("fake:known"), 1);
     bill.reserve(world.ledger.date(), Spent::default(), 5_000);
     let mut call = MeteredStream::new(hidden, bill, false, Room::new(None));
     let mut parts = 0;

@@ -37,6 +37,13 @@ impl Caps {
         self.tokens.is_some() || self.nano_usd.is_some()
     }
 
+    /// So many hundredths of each.
+    #[must_use]
+    pub fn percent(self, percent: u64) -> Self {
+        let part = |cap: u64| cap / 100 * percent + cap % 100 * percent / 100;
+        Self { tokens: self.tokens.map(part), nano_usd: self.nano_usd.map(part) }
+    }
+
     /// Whether a model of unknown price may be called: not where money is the only bound.
     #[must_use]
     pub const fn takes_unpriced(self) -> bool {
@@ -100,6 +107,46 @@ pub fn judge(caps: Caps, day: Day, wanted: Wanted) -> Ruling {
         }
     }
     if room(caps, day.spent, &plain) >= enough { Ruling::Wait } else { Ruling::Over }
+}
+
+/// Of the caps so many hundredths are all that background work may leave: the last tenth is for people's questions.
+const LEFT_BY_BACKGROUND: u64 = 90;
+
+/// Judges a call that nobody waits for. It has to fit, with the longest answer that it asks for and without a search, into the
+/// share of the caps that such calls have together, and into the caps less their last tenth, whatever it was spent for.
+#[must_use]
+pub fn judge_background(caps: Caps, percent: u64, day: Day, background: Day, wanted: Wanted) -> Ruling {
+    let wanted = Wanted { search: false, ..wanted };
+    let of_share = whole(caps.percent(percent), background, &wanted);
+    let of_all = whole(caps.percent(LEFT_BY_BACKGROUND), day, &wanted);
+    match (of_share, of_all) {
+        (Ruling::Over, _) | (_, Ruling::Over) => Ruling::Over,
+        (Ruling::Wait, _) | (_, Ruling::Wait) => Ruling::Wait,
+        (grant @ Ruling::Grant { .. }, Ruling::Grant { .. }) => grant,
+    }
+}
+
+/// Whether a day has anything left for a call that nobody waits for.
+#[must_use]
+pub fn has_spare(caps: Caps, percent: u64, day: Day, background: Day) -> bool {
+    let fits = |caps: Caps, day: Day| {
+        let mut gone = day.spent;
+        gone += day.reserved;
+        let is_less = |cap: Option<u64>, gone: u64| cap.is_none_or(|cap| gone < cap);
+        is_less(caps.tokens, gone.tokens) && is_less(caps.nano_usd, gone.nano_usd)
+    };
+    fits(caps.percent(percent), background) && fits(caps.percent(LEFT_BY_BACKGROUND), day)
+}
+
+/// Judges a call of which a shorter answer is of no use.
+fn whole(caps: Caps, day: Day, wanted: &Wanted) -> Ruling {
+    let mut both = day.spent;
+    both += day.reserved;
+    if room(caps, both, wanted) >= wanted.output {
+        let most = most(wanted, wanted.output);
+        return Ruling::Grant { output: wanted.output, search: wanted.search, most };
+    }
+    if room(caps, day.spent, wanted) >= wanted.output { Ruling::Wait } else { Ruling::Over }
 }
 
 /// How long an answer may be, so that with it all that is gone stays within the caps.
@@ -189,7 +236,62 @@ mod tests {
         assert_eq!(takes, [true, true, true, false]);
     }
 
+    #[test]
+    fn background_has_a_share_and_leaves_the_last_tenth_to_people() {
+        let wanted = Wanted { output: 400, ..wanted(600) };
+        let none = day(0, 0);
+        let cases = [
+            (tokens(10_000), none, none, Ok(400)),
+            (tokens(9_999), none, none, Err(Ruling::Over)),
+            // Of its share.
+            (tokens(10_000), none, day(1, 0), Err(Ruling::Over)),
+            (tokens(10_000), none, day(0, 1), Err(Ruling::Wait)),
+            (tokens(20_000), day(1_000, 0), day(1_000, 0), Ok(400)),
+            // Of all.
+            (tokens(10_000), day(8_000, 0), none, Ok(400)),
+            (tokens(10_000), day(8_001, 0), none, Err(Ruling::Over)),
+            (tokens(10_000), day(7_000, 1_001), none, Err(Ruling::Wait)),
+            // An answer is not shortened to the room there is.
+            (tokens(9_000), none, none, Err(Ruling::Over)),
+            (Caps { tokens: None, nano_usd: Some(22_000) }, none, none, Ok(400)),
+            (Caps { tokens: None, nano_usd: Some(21_990) }, none, none, Err(Ruling::Over)),
+            (Caps::default(), day(9_000_000, 0), day(9_000_000, 0), Ok(400)),
+        ];
+        for (caps, day, background, expected) in cases {
+            let ruling = judge_background(caps, 10, day, background, wanted);
+            let granted = granted(ruling).map(|(output, _)| output).ok_or(ruling);
+            assert_eq!(granted, expected, "{caps:?} {day:?} {background:?}");
+        }
+        assert_eq!(judge_background(tokens(1_000_000), 0, none, none, wanted), Ruling::Over, "no share");
+        assert!(has_spare(tokens(1_000), 10, day(899, 0), day(99, 0)));
+        assert!(!has_spare(tokens(1_000), 10, day(899, 0), day(90, 10)));
+        assert!(!has_spare(tokens(1_000), 10, day(800, 100), none));
+    }
+
     proptest! {
+        #[test]
+        fn what_the_background_is_granted_never_breaks_its_share(
+            caps in (proptest::option::of(0..50_000_u64), proptest::option::of(0..50_000_u64)),
+            percent in 0..=100_u64,
+            gone in (0..4_000_u64, 0..4_000_u64, 0..40_000_u64),
+            wanted in (0..3_000_u64, 1..1_000_u64),
+        ) {
+            let caps = Caps { tokens: caps.0, nano_usd: caps.1 };
+            let background = day(gone.0, gone.1);
+            let all = day(gone.0 + gone.2, gone.1);
+            let wanted = Wanted { output: wanted.1, ..self::wanted(wanted.0) };
+            if let Ruling::Grant { output, most, .. } = judge_background(caps, percent, all, background, wanted) {
+                let fits = |caps: Caps, day: Day| {
+                    let mut sum = day.spent;
+                    sum += day.reserved;
+                    sum += most;
+                    caps.tokens.is_none_or(|cap| sum.tokens <= cap) && caps.nano_usd.is_none_or(|cap| sum.nano_usd <= cap)
+                };
+                prop_assert!(fits(caps.percent(percent), background) && fits(caps.percent(90), all));
+                prop_assert_eq!(output, wanted.output);
+            }
+        }
+
         #[test]
         fn what_is_granted_never_breaks_a_cap(
             caps in (proptest::option::of(0..50_000_u64), proptest::option::of(0..50_000_u64)),

@@ -138,7 +138,7 @@ impl Namer {
             settings,
             ..Request::new(unnamed.model.model.clone(), instructions, vec![Item::user(transcript(said))])
         };
-        let mut call = self.ledger.call(&unnamed.model, request, unnamed.payer.clone()).await?;
+        let mut call = self.ledger.background(&unnamed.model, request, unnamed.payer.clone()).await?;
         let mut pass = Pass::default();
         while let Some(event) = call.next().await {
             pass.absorb(event.map_err(LedgerError::from)?);

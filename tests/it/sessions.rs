@@ -336,17 +336,19 @@ async fn a_name_costs_no_turn_its_time_and_counts_to_the_caps() {
     let settings = [("SESSION_NAMES", "on"), ("DAILY_TOKENS", "40000")];
     let bot = start(&world, &settings).await;
     let gate = Gate::new();
-    world.script.name_next(Reply::text("Slow name").usage(30_000, 50).behind(&gate));
+    world.script.name_next(Reply::text("Slow name").usage(300, 50).behind(&gate));
     asks(&world, BOB, "quick question").await;
     names_asked(&world, 1).await;
     asks(&world, BOB, "the next one is answered meanwhile").await;
     gate.open();
     named(&world, BOB, "Slow name").await;
     // Less than a tenth of the day is left for what nobody waits for.
-    world.script.push(Reply::text("Thrifty.").usage(6_500, 50));
+    world.script.push(Reply::text("Thrifty.").usage(36_500, 50));
     world.told(BOB, BOB, "/new").await;
     world.say(BOB, BOB, "a last question");
     says(&world, BOB, "Thrifty.").await;
+    let usage = world.told(BOB, BOB, "/usage").await;
+    assert!(text(&usage).contains("in the background (names, summaries, memory): 350 · "), "{usage}");
     assert!(bot.stop().success());
     let asked = world.model.naming_requests();
     assert!(!asked.iter().any(|request| request.user_text().contains("a last question")), "{asked:?}");

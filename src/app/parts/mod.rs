@@ -242,6 +242,7 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
         store: base.store.clone(),
         prices: Prices::new(settings.prices.clone()),
         caps: Caps::from(settings),
+        background_percent: settings.background_percent,
         zone: base.settings.timezone,
         clock: base.clock.clone(),
         // What turns that are being stopped have cost is booked still.

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
 use crate::domain::conversation::Conversation;
-use crate::domain::usage::Spending;
+use crate::domain::usage::{Purpose, Spending};
 use crate::ids::{
     BotId, ChatId, MessageId, NoteId, PersonaId, PinId, RunId, SessionId, TaskId, UpdateId, UserId,
 };
@@ -151,10 +151,14 @@ pub(super) fn day(day: NaiveDate) -> Vec<u8> {
     Key::default().number(i64::from(day.num_days_from_ce())).0
 }
 
-/// What a person spent on a day in a chat with a model.
+/// What a person spent on a day in a chat with a model, in turns or in the background.
 pub(super) fn spending(spending: &Spending) -> Vec<u8> {
-    let Spending { chat, user, model, .. } = spending;
-    Key(day(spending.day)).number(chat.0).id(user).id('\0').id(model).0
+    let Spending { chat, user, model, purpose, .. } = spending;
+    let key = Key(day(spending.day)).number(chat.0).id(user).id('\0').id(model);
+    match purpose {
+        Purpose::Turn => key.0,
+        Purpose::Background => key.id('\0').id("background").0,
+    }
 }
 
 /// A task of a chat, among the others of the chat.

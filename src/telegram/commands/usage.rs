@@ -13,7 +13,7 @@ use super::handles::Handles;
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::usage::{Spending, Spent, UNKNOWN_MONEY, dollars, tokens};
 use crate::ids::{ChatId, UserId};
-use crate::ledger::{Ledger, sum};
+use crate::ledger::{Ledger, in_background, sum};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{ConversationStore, StoreError};
 use crate::telegram::callback::{Family, Usage as View};
@@ -86,6 +86,7 @@ impl Usage {
         let (days, mut spent) = self.ledger.last_days(DAYS).await?;
         spent.retain(|spending| spending.chat == asker.place.chat);
         let mut lines = day_lines(texts, &days, &spent);
+        lines.extend(background_line(texts, &spent));
         lines.extend(self.last_answer(asker, texts).await?);
         explain_unknown(&mut lines, texts);
         Ok(Card::titled(&texts.usage_title_chat, lines.join("\n")))
@@ -109,6 +110,7 @@ impl Usage {
                 bars(rows)
             }
         };
+        lines.extend(background_line(texts, &spent));
         lines.extend(cap_lines(&self.ledger, texts));
         lines.extend(self.last_answer(asker, texts).await?);
         explain_unknown(&mut lines, texts);
@@ -161,6 +163,14 @@ pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
         line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
     });
     by_tokens.into_iter().chain(by_money).collect()
+}
+
+/// What of all this nobody waited for.
+fn background_line(texts: &Texts, spent: &[Spending]) -> Option<String> {
+    let spent = in_background(spent);
+    let (count, money) = (tokens(spent.tokens), spent.money());
+    let values = [("tokens", count.as_str()), ("money", &money)];
+    (spent.tokens > 0).then(|| fill(&texts.usage_background, &values))
 }
 
 /// What the button of a view says.

@@ -1,7 +1,7 @@
 //! What model calls have cost.
 
 use chrono::NaiveDate;
-use figaro::domain::usage::{Reservation, Spending, Spent};
+use figaro::domain::usage::{Purpose, Reservation, Spending, Spent};
 use figaro::ids::{ChatId, ReservationId, UserId};
 
 use super::{Backend, CHAT};
@@ -12,7 +12,8 @@ fn day(day: u32) -> NaiveDate {
 
 pub(super) fn spending(on: u32, chat: ChatId, user: i64, model: &str, tokens: u64) -> Spending {
     let spent = Spent { tokens, nano_usd: tokens * 400, unpriced: 1 };
-    Spending { day: day(on), chat, user: UserId::telegram(user), model: model.parse().unwrap(), spent }
+    let (user, purpose) = (UserId::telegram(user), Purpose::Turn);
+    Spending { day: day(on), chat, user, model: model.parse().unwrap(), purpose, spent }
 }
 
 pub(super) async fn what_is_booked_adds_up(backend: &dyn Backend) {
