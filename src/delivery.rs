@@ -103,6 +103,13 @@ pub trait Owners: Debug + Send + Sync {
     async fn tell(&self, words: ByLanguage<String>);
 }
 
+/// Asks people whether facts about them may be remembered. Telegram implements it; what takes facts from messages calls it.
+#[async_trait]
+pub trait Consents: Debug + Send + Sync {
+    /// Asks a person in their private chat; `false` if the question could not be sent, which is only logged.
+    async fn ask(&self, user: &UserId) -> bool;
+}
+
 /// Gives topics their titles. Telegram implements it; what names sessions calls it.
 #[async_trait]
 pub trait Titles: Debug + Send + Sync {

@@ -21,7 +21,7 @@ use crate::domain::persona::Persona;
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 9] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("message.md", include_str!("../../prompts/message.md")),
     ("task.md", include_str!("../../prompts/task.md")),
@@ -29,6 +29,8 @@ const TEMPLATES: [(&str, &str); 7] = [
     ("older.md", include_str!("../../prompts/older.md")),
     ("tail.md", include_str!("../../prompts/tail.md")),
     ("naming.md", include_str!("../../prompts/naming.md")),
+    ("extraction.md", include_str!("../../prompts/extraction.md")),
+    ("unread.md", include_str!("../../prompts/unread.md")),
 ];
 
 /// The folder of an owner's own prompts, in the folder that the bot is started in.
@@ -249,6 +251,30 @@ pub struct NamingView {
     pub language: Option<String>,
 }
 
+/// What `unread.md` is rendered from: what a person has said, for whoever takes facts from it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct UnreadView {
+    /// The name of the person.
+    pub about: String,
+    /// What is remembered of them.
+    pub known: Vec<LabelledText>,
+    /// The records of the chat, a line each.
+    pub records: Vec<String>,
+    /// What was said before, oldest first; the label says by whom.
+    pub before: Vec<LabelledText>,
+    /// What they have said, oldest first.
+    pub new: Vec<LabelledText>,
+}
+
+/// Words, and what they are called.
+#[derive(Debug, Clone, Serialize)]
+pub struct LabelledText {
+    /// What they are called.
+    pub label: String,
+    /// The words.
+    pub text: String,
+}
+
 impl Prompts {
     /// Compiles the templates and reads the agents and personas, those of the folder before the embedded ones.
     ///
@@ -345,6 +371,22 @@ impl Prompts {
     /// As [`Self::system`].
     pub fn naming(&self, view: &NamingView) -> Result<String, String> {
         self.render("naming.md", view)
+    }
+
+    /// Renders what a model is told that takes facts from what a person says.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn extraction(&self) -> Result<String, String> {
+        self.render("extraction.md", ())
+    }
+
+    /// Renders what a person has said and what is remembered of them.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn unread(&self, view: &UnreadView) -> Result<String, String> {
+        self.render("unread.md", view)
     }
 
     fn render(&self, name: &str, view: impl Serialize) -> Result<String, String> {

@@ -8,6 +8,7 @@ pub mod batch;
 pub mod callback;
 pub mod commands;
 pub mod cursor;
+pub mod consents;
 pub mod delivery;
 pub mod error;
 pub mod files;

@@ -6,6 +6,8 @@ mod tools;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use tokio::sync::Semaphore;
+
 use self::base::Base;
 use self::tools::{agents, registry};
 use super::additions::Additions;
@@ -35,9 +37,10 @@ use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{
-    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Personas, Renames, RestingTasks, TaskCards,
+    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Personas, Renames, RestingTasks, Rewordings, TaskCards,
     Zones,
 };
+use crate::telegram::consents::TelegramConsents;
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
 use crate::telegram::live::Live;
@@ -53,6 +56,7 @@ use crate::tools::Registry;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
+use crate::turn::extraction::{AT_ONCE, Extractor, MemoryRules, NoRecords};
 use crate::turn::naming::Namer;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
@@ -103,13 +107,17 @@ pub(super) async fn build(
         settings: base.store.clone(),
         languages: base.languages.clone(),
     });
-    let turns = Arc::new(turns(&base, ledger.clone(), delivery.clone(), owners.clone()));
+    let bus = Bus::new(vec![base.live.clone()]);
+    let extractor = extractor(&base, &ledger, &bus);
+    let parts = TurnParts { bus, extractor: extractor.clone() };
+    let turns = Arc::new(turns(&base, ledger.clone(), delivery.clone(), owners.clone(), parts));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
-    let handles = handles(&base, ledger.clone(), &mailboxes);
+    let handles = handles(&base, ledger.clone(), &mailboxes, extractor.clone());
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
     groups.front.spawn("task_cards", keeper(&base).run());
     groups.front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
     groups.front.spawn("memory", base.chats.clone().tend(groups.front.clone()));
+    groups.front.spawn("extractions", extractor.tend());
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
         me: base.me.clone(),
@@ -125,6 +133,7 @@ pub(super) async fn build(
         requests: AccessRequests::new(&handles),
         zones: Zones::new(&handles),
         renames: Renames::new(&handles),
+        rewordings: Rewordings::new(&handles),
         sessions: base.store.clone(),
         personas: Personas::new(&handles),
         resting: RestingTasks::new(&handles),
@@ -256,8 +265,9 @@ fn turns(
     ledger: Arc<Ledger>,
     delivery: Arc<dyn Delivery>,
     owners: Arc<dyn Owners>,
+    parts: TurnParts,
 ) -> Turns {
-    let bus = Bus::new(vec![base.live.clone()]);
+    let TurnParts { bus, extractor } = parts;
     let tools = Arc::new(registry(base, &ledger));
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
@@ -282,11 +292,42 @@ fn turns(
         executor: Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() },
         ender,
         namer,
+        extractor,
         conversations,
         tasks: base.store.clone(),
         languages: base.languages.clone(),
         bus,
         reporter,
+    }
+}
+
+/// What turns share with what runs beside them.
+struct TurnParts {
+    bus: Bus,
+    extractor: Extractor,
+}
+
+fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
+    let limits = &base.settings.limits;
+    Extractor {
+        facts: base.store.clone(),
+        profiles: base.store.clone(),
+        sessions: base.store.clone(),
+        settings: base.store.clone(),
+        records: Arc::new(NoRecords),
+        consents: Arc::new(TelegramConsents {
+            sender: base.sender.clone(),
+            languages: base.languages.clone(),
+            profiles: base.store.clone(),
+        }),
+        ledger: ledger.clone(),
+        prompts: base.prompts.clone(),
+        bus: bus.clone(),
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+        rules: MemoryRules { limit: limits.memory_limit, asks: limits.asks_consent },
+        busy: Arc::default(),
+        at_once: Arc::new(Semaphore::new(AT_ONCE)),
     }
 }
 
@@ -372,7 +413,12 @@ fn task_cards(base: &Base<'_>) -> TaskCards {
 }
 
 /// What commands are made of.
-fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes) -> Handles {
+fn handles(
+    base: &Base<'_>,
+    ledger: Arc<Ledger>,
+    mailboxes: &Mailboxes,
+    extractor: Extractor,
+) -> Handles {
     let cards = Cards {
         sender: late(base),
         languages: base.languages.clone(),
@@ -388,6 +434,7 @@ fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes) -> Handl
         me: base.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),
+        extractor,
         tasks_per_chat: base.settings.tasks.per_chat,
         default_zone: base.settings.timezone,
         mcp: base.mcp.clone(),

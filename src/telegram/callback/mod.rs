@@ -7,6 +7,7 @@
 
 mod access;
 mod chat;
+mod memory;
 mod persona;
 mod question;
 mod sessions;
@@ -21,6 +22,7 @@ use std::str::FromStr;
 
 pub use access::{Admit, Decision};
 pub use chat::{Help, Notes, Start, Status, Usage};
+pub use memory::Memory;
 pub use persona::Persona;
 pub use question::Choose;
 pub use sessions::Sessions;

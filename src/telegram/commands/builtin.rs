@@ -7,6 +7,7 @@ use super::command::Command;
 use super::config::Config;
 use super::handles::Handles;
 use super::help::Help;
+use super::memory::Memory;
 use super::model::Model;
 use super::new::NewSession;
 use super::notes::Notes;
@@ -31,6 +32,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Retry::new(handles)),
         Arc::new(Stop::new(handles)),
         Arc::new(Notes::new(handles)),
+        Arc::new(Memory::new(handles)),
         Arc::new(Tasks::new(handles)),
         Arc::new(Model::new(handles)),
         Arc::new(Persona::new(handles)),

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use self::fate::{Arrival, Fate};
 use super::commands::{
-    AccessRequests, Asker, Card, CommandTable, Outcome, Personas, Renames, RestingTasks, Zones,
+    AccessRequests, Asker, Card, CommandTable, Outcome, Personas, Renames, RestingTasks, Rewordings, Zones,
 };
 use super::inbound::{self, CommandLine, Me, Target};
 use super::newest::Newest;
@@ -72,6 +72,8 @@ pub struct Router {
     pub zones: Zones,
     /// What takes new names of sessions out of replies.
     pub renames: Renames,
+    /// What takes other words for memories out of replies.
+    pub rewordings: Rewordings,
     /// The sessions and the topics that they are in.
     pub sessions: Arc<dyn SessionStore>,
     /// What takes the words of personas that it asked for.
@@ -321,6 +323,10 @@ impl Router {
         }
         if let Some(session) = self.renames.meant(&part).await? {
             return Ok(self.rename(session, part, standing, arrival));
+        }
+        if let Some(memory) = self.rewordings.meant(&part).await? {
+            let card = self.rewordings.reword(memory, &part, standing).await;
+            return Ok(self.answer(&part, standing, card, None));
         }
         let config = match self.settings.chat_config(part.place.chat).await {
             // They will not be readable later either, and a question is not left unanswered for it.
