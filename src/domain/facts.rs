@@ -204,7 +204,10 @@ impl Facts {
 
     fn update(&mut self, id: MemoryId, fact: Fact) {
         let same = |memory: &Memory| {
-            memory.id != id && memory.is_active() && memory.chat == fact.chat && same_words(&memory.content, &fact.content)
+            memory.id != id
+                && memory.is_active()
+                && memory.chat == fact.chat
+                && same_words(&memory.content, &fact.content)
         };
         if self.all.iter().any(same) {
             self.remove(id, fact.chat);
@@ -255,8 +258,7 @@ impl Facts {
 
     fn purge(&mut self) {
         let now = self.now;
-        let is_over =
-            |memory: &&Memory| memory.deleted_at.is_some_and(|deleted| now - deleted > REMOVED_FOR);
+        let is_over = |memory: &&Memory| memory.deleted_at.is_some_and(|deleted| now - deleted > REMOVED_FOR);
         self.purged = self.all.iter().filter(is_over).map(|memory| memory.id).collect();
     }
 }
@@ -288,7 +290,12 @@ mod tests {
         Fact { content: content.to_owned(), chat: ChatId(chat), source_message_id: EntryId::new(), source }
     }
 
-    fn changed(all: Vec<Memory>, day: i64, changes: Vec<FactChange>, limit: usize) -> (Vec<Memory>, FactCounts) {
+    fn changed(
+        all: Vec<Memory>,
+        day: i64,
+        changes: Vec<FactChange>,
+        limit: usize,
+    ) -> (Vec<Memory>, FactCounts) {
         let mut facts = Facts::of(UserId::telegram(ANN), all, at(day));
         let counts = facts.apply(changes, limit);
         facts.all.retain(|memory| !facts.purged.contains(&memory.id));
@@ -303,7 +310,8 @@ mod tests {
     #[test]
     fn the_same_words_are_kept_once_and_go_where_they_were_said() {
         let create = |content: &str, chat| FactChange::Create(fact(content, chat));
-        let (all, counts) = changed(Vec::new(), 0, vec![create("Likes tea", ANN), create("likes  TEA.", ANN)], 9);
+        let (all, counts) =
+            changed(Vec::new(), 0, vec![create("Likes tea", ANN), create("likes  TEA.", ANN)], 9);
         assert_eq!((active(&all), counts.added), (vec![("Likes tea", ANN)], 1));
         let (all, counts) = changed(all, 1, vec![create("Likes tea", -5)], 9);
         assert_eq!((active(&all), counts.changed), (vec![("Likes tea", -5)], 1), "now the group may know");
@@ -328,7 +336,8 @@ mod tests {
     #[test]
     fn merging_keeps_one_and_what_was_removed_stays_a_while() {
         let create = |content: &str| FactChange::Create(fact(content, ANN));
-        let (all, _) = changed(Vec::new(), 0, vec![create("Has a dog"), create("The dog is Rex"), create("Sings")], 9);
+        let (all, _) =
+            changed(Vec::new(), 0, vec![create("Has a dog"), create("The dog is Rex"), create("Sings")], 9);
         let (dog, rex) = (all[0].id, all[1].id);
         let merge = FactChange::Merge(dog, vec![rex, dog], fact("Has a dog, Rex", ANN));
         let (all, counts) = changed(all, 1, vec![merge], 9);

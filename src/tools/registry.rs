@@ -139,9 +139,8 @@ impl Registry {
             found.iter().filter_map(|name| Some(Arc::clone(self.findable(name)?.spec()))).collect();
         let is_found = |name: &str| found.iter().any(|spec| spec.name == name);
         let offered = self.offered.values().map(|tool| tool.spec());
-        let mut offered: Vec<&Arc<ToolSpec>> = offered
-            .filter(|spec| self.has_use(spec.kind) && !is_found(&spec.name))
-            .collect();
+        let mut offered: Vec<&Arc<ToolSpec>> =
+            offered.filter(|spec| self.has_use(spec.kind) && !is_found(&spec.name)).collect();
         // What is not always offered stands behind the others, which so stay the same.
         offered.sort_by_key(|spec| matches!(spec.kind, ToolKind::Lookup | ToolKind::Memories));
         let offered = offered.into_iter();

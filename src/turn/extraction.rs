@@ -2,7 +2,7 @@
 //! store changes in one commit that takes the marks of the messages away. No turn waits for it. A mark is written with the
 //! message, so that what was said before a stop is read after it, once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use crate::clock::Clock;
 use crate::delivery::{Bus, Consents, TurnEventKind};
 use crate::domain::conversation::{Message, Role};
-use crate::domain::facts::FactCounts;
+use crate::domain::facts::{FactChange, FactCounts};
 use crate::domain::generation::Generation;
 use crate::domain::memory::{Memory, label};
 use crate::domain::model::ModelName;
@@ -102,6 +102,8 @@ pub struct Extractor {
     pub rules: MemoryRules,
     /// The people whose messages are being read, and whether they have said more since.
     pub busy: Arc<Mutex<HashMap<UserId, bool>>>,
+    /// The people who could not be asked.
+    pub unreached: Arc<Mutex<HashSet<UserId>>>,
     /// Bounds how many are read at the same time.
     pub at_once: Arc<Semaphore>,
 }
@@ -131,6 +133,9 @@ impl Extractor {
     /// Has the messages of a person read that were not read yet. Returns at once. Of one person one job runs at a time: what
     /// comes meanwhile is read together by the next.
     pub fn look(&self, user: &UserId) {
+        if !self.is_on() {
+            return;
+        }
         let is_free = self.with_busy(|busy| match busy.get_mut(user) {
             Some(more) => {
                 *more = true;
@@ -138,7 +143,7 @@ impl Extractor {
             }
             None => busy.insert(user.clone(), false).is_none(),
         });
-        if !self.is_on() || !is_free {
+        if !is_free {
             return;
         }
         let (this, user) = (self.clone(), user.clone());
@@ -219,23 +224,30 @@ impl Extractor {
 
     /// Asks a person whether facts may be remembered, where they have said something that may be one; they are asked once.
     async fn ask(&self, user: &UserId, batch: &UnreadBatch) -> Result<bool, Failed> {
-        let is_fact = batch.messages.iter().any(|(unread, message)| {
-            may_hold_fact(Said { text: &message.text, foreign: &unread.foreign })
-        });
+        let is_fact = batch
+            .messages
+            .iter()
+            .any(|(unread, message)| may_hold_fact(Said { text: &message.text, foreign: &unread.foreign }));
         if !is_fact {
             self.end(user, batch, Vec::new()).await?;
             return Ok(true);
         }
         self.facts.return_unread(user, &ids(batch)).await?;
+        // Who could not be written to from a group is asked once they write to the bot themselves.
+        if batch.chat.is_group() && self.with_unreached(|unreached| unreached.contains(user)) {
+            return Ok(false);
+        }
         if self.consents.ask(user).await {
             self.profiles.set_consent(user, Consent::Asked).await?;
+        } else {
+            self.with_unreached(|unreached| unreached.insert(user.clone()));
         }
         Ok(false)
     }
 
     async fn read(&self, user: &UserId, batch: &UnreadBatch) -> Result<(), Failed> {
         let mut memories = self.facts.memories(user).await?;
-        memories.retain(|memory| memory.is_active() && memory.is_used_in(batch.chat));
+        memories.retain(|memory| memory.is_shown_to(user, batch.chat));
         let answer = tokio::time::timeout(TIMEOUT, self.propose(user, batch, &memories));
         let answer = answer.await.map_err(|_elapsed| Failed::Slow)??;
         let proposals = read(&answer).map_err(Failed::Answer)?;
@@ -257,7 +269,7 @@ impl Extractor {
         &self,
         user: &UserId,
         batch: &UnreadBatch,
-        changes: Vec<crate::domain::facts::FactChange>,
+        changes: Vec<FactChange>,
     ) -> Result<Option<FactCounts>, StoreError> {
         let facts = ReadFacts { read: ids(batch), changes, limit: self.rules.limit, now: self.clock.now() };
         self.facts.end_reading(user, facts).await
@@ -269,7 +281,10 @@ impl Extractor {
         let about = batch.messages.iter().find_map(|(_, message)| message.speaker.as_ref());
         let view = UnreadView {
             about: about.map(|speaker| speaker.name.clone()).unwrap_or_default(),
-            known: (1..).zip(known).map(|(at, memory)| labelled(label(at), &memory.content, usize::MAX)).collect(),
+            known: (1..)
+                .zip(known)
+                .map(|(at, memory)| labelled(label(at), &memory.content, usize::MAX))
+                .collect(),
             records,
             before: batch.before.iter().map(|message| said_before(user, message)).collect(),
             new: (1..)
@@ -307,6 +322,10 @@ impl Extractor {
         Ok(chosen.unwrap_or_else(|| self.ledger.models.default_model().clone()))
     }
 
+    fn with_unreached<T>(&self, work: impl FnOnce(&mut HashSet<UserId>) -> T) -> T {
+        work(&mut self.unreached.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn with_busy<T>(&self, work: impl FnOnce(&mut HashMap<UserId, bool>) -> T) -> T {
         work(&mut self.busy.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -325,6 +344,7 @@ fn labelled(label: String, text: &str, chars: usize) -> LabelledText {
 fn said_before(user: &UserId, message: &Message) -> LabelledText {
     let is_theirs = message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user);
     let who = match message.role {
+        Role::User if message.forwarded_from.is_some() => "somebody whose words were passed on",
         Role::User if is_theirs => "them",
         Role::User => "another person",
         Role::Assistant | Role::Tool | Role::System => "the bot",

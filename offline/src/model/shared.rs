@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use super::naming;
 use super::reply::{Brain, Reply};
 use super::request::ModelRequest;
 #[cfg(feature = "testing")]
 use super::testing::Records;
+use super::{extraction, naming};
 use crate::Runtime;
 
 /// A handle on it; clones are the same.
@@ -43,6 +43,9 @@ impl Shared {
 
     /// What the brain answers to a request that passed the checks.
     pub(super) fn answer(&self, request: &ModelRequest) -> Reply {
+        if extraction::is_asked(request) {
+            return self.0.brain.extract(request).unwrap_or_else(|| extraction::reply(request));
+        }
         if !naming::is_asked(request) {
             return self.0.brain.answer(request);
         }

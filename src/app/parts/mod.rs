@@ -37,8 +37,8 @@ use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{
-    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Personas, Renames, RestingTasks, Rewordings, TaskCards,
-    Zones,
+    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Personas, Renames, RestingTasks, Rewordings,
+    TaskCards, Zones,
 };
 use crate::telegram::consents::TelegramConsents;
 use crate::telegram::delivery::TelegramDelivery;
@@ -327,6 +327,7 @@ fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
         background: base.groups.front.clone(),
         rules: MemoryRules { limit: limits.memory_limit, asks: limits.asks_consent },
         busy: Arc::default(),
+        unreached: Arc::default(),
         at_once: Arc::new(Semaphore::new(AT_ONCE)),
     }
 }
@@ -413,12 +414,7 @@ fn task_cards(base: &Base<'_>) -> TaskCards {
 }
 
 /// What commands are made of.
-fn handles(
-    base: &Base<'_>,
-    ledger: Arc<Ledger>,
-    mailboxes: &Mailboxes,
-    extractor: Extractor,
-) -> Handles {
+fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes, extractor: Extractor) -> Handles {
     let cards = Cards {
         sender: late(base),
         languages: base.languages.clone(),

@@ -50,7 +50,8 @@ pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> T
     let turn = ActiveTurn { updates, ..ActiveTurn::new(standing.conversation, &tail, now) };
     let question = parts.iter().map(|part| Message::from_inbound(tail.session, part)).collect();
     let mut begun = record(Begun { turn, question, gave_way: standing.left }, tail, changes);
-    for (part, message) in parts.iter().zip(&begun.output.question).filter(|(part, _)| part.may_hold_facts()) {
+    for (part, message) in parts.iter().zip(&begun.output.question).filter(|(part, _)| part.may_hold_facts())
+    {
         begun.changes.add(Change::PutUnread(Box::new(Unread::of(part, message))));
     }
     begun

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::words::{self, detect};
-use super::lexicon::{LEXICON, Plain};
+use super::lexicon::{LEXICON, Plain, is_unspaced};
 use super::own::{holds, own_words, sentences};
 use super::secrets::has_secret;
 use super::subject::{About, clauses};
@@ -122,8 +122,9 @@ fn informative(text: &str) -> impl Iterator<Item = String> {
     let words: Vec<String> = Plain::of(text).words().map(str::to_owned).collect();
     words.into_iter().filter(|word| {
         let one = Plain(format!(" {word} "));
-        let lists = [&LEXICON.subjects, &LEXICON.possessives, &LEXICON.objects, &LEXICON.talk, &LEXICON.negations];
-        let is_unspaced = word.chars().any(|c| ('\u{3040}'..='\u{9fff}').contains(&c));
+        let lists =
+            [&LEXICON.subjects, &LEXICON.possessives, &LEXICON.objects, &LEXICON.talk, &LEXICON.negations];
+        let is_unspaced = word.chars().any(is_unspaced);
         is_unspaced || (!lists.iter().any(|list| list.are_in(&one)) && word.chars().count() > 1)
     })
 }

@@ -126,7 +126,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{97f}' | '\u{64b}'..='\u{65f}')
 }
 
-fn is_unspaced(c: char) -> bool {
+/// Whether a letter is of a script without spaces between words.
+pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 

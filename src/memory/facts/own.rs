@@ -28,7 +28,10 @@ pub(super) fn sentences(own: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut rest = own;
     while let Some(at) = rest.char_indices().find(|(at, c)| is_end(*c) && !is_within(rest, *at)) {
-        let end = rest[at.0..].char_indices().find(|(_, c)| !is_end(*c)).map_or(rest.len(), |(more, _)| at.0 + more);
+        let end = rest[at.0..]
+            .char_indices()
+            .find(|(_, c)| !is_end(*c))
+            .map_or(rest.len(), |(more, _)| at.0 + more);
         sentences.push(&rest[..end]);
         rest = &rest[end..];
     }
@@ -75,9 +78,23 @@ fn without_pasted(text: &str) -> String {
         if bare.is_empty() {
             is_telling = false;
         }
-        let is_head = ["from:", "to:", "subject:", "date:", "de:", "para:", "assunto:", "asunto:", "von:", "betreff:", "objet:", "от:", "тема:"]
-            .iter()
-            .any(|head| bare.to_lowercase().starts_with(head));
+        let is_head = [
+            "from:",
+            "to:",
+            "subject:",
+            "date:",
+            "de:",
+            "para:",
+            "assunto:",
+            "asunto:",
+            "von:",
+            "betreff:",
+            "objet:",
+            "от:",
+            "тема:",
+        ]
+        .iter()
+        .any(|head| bare.to_lowercase().starts_with(head));
         if LEXICON.quoting.are_in(&plain) || is_head {
             // All that follows was passed on.
             break;

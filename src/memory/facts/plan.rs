@@ -36,7 +36,7 @@ pub fn plan(known: Known<'_>, proposals: &[Proposal]) -> Planned {
     for (at, proposal) in proposals.iter().enumerate() {
         match one(known, proposal, &new) {
             Ok(change) => {
-                if proposal.action != Action::Remove {
+                if proposal.change != Action::Remove {
                     new.push(proposal.content.clone());
                 }
                 planned.changes.push(change);
@@ -58,7 +58,7 @@ fn one(known: Known<'_>, proposal: &Proposal, new: &[String]) -> Result<FactChan
         .filter_map(|label| known.memories.get(numbered(label)?.checked_sub(1)?))
         .collect();
     let content = proposal.content.trim();
-    if proposal.action == Action::Remove {
+    if proposal.change == Action::Remove {
         let memory = named.first().ok_or(Refusal::NoMemory)?;
         // The words that take something back are a statement of the person's own, as any.
         judge(said, &proposal.quote, proposal.quote.trim())?;
@@ -74,7 +74,7 @@ fn one(known: Known<'_>, proposal: &Proposal, new: &[String]) -> Result<FactChan
     if new.iter().any(|other| likeness(other, content) != Likeness::Other) {
         return Err(Refusal::Known);
     }
-    match (proposal.action, named.as_slice()) {
+    match (proposal.change, named.as_slice()) {
         (Action::Update, [first, ..]) => Ok(FactChange::Update(first.id, fact)),
         (Action::Merge, [first, others @ ..]) if !others.is_empty() => {
             Ok(FactChange::Merge(first.id, others.iter().map(|other| other.id).collect(), fact))
@@ -85,7 +85,8 @@ fn one(known: Known<'_>, proposal: &Proposal, new: &[String]) -> Result<FactChan
 
 /// A new memory, unless it is known: then what says it more closely, or of another time, takes the place of what is known.
 fn create(known: Known<'_>, fact: Fact) -> Result<FactChange, Refusal> {
-    let likenesses = || known.memories.iter().map(|memory| (memory, likeness(&memory.content, &fact.content)));
+    let likenesses =
+        || known.memories.iter().map(|memory| (memory, likeness(&memory.content, &fact.content)));
     if likenesses().any(|(_, likeness)| likeness == Likeness::Same) {
         return Err(Refusal::Known);
     }

@@ -26,7 +26,7 @@ pub enum Action {
 #[serde(deny_unknown_fields)]
 pub struct Proposal {
     /// What is to be done.
-    pub action: Action,
+    pub change: Action,
     /// The label of the message that it rests on, such as `N1`.
     pub message: String,
     /// The person's words that say it.
@@ -52,13 +52,13 @@ pub fn schema() -> Value {
     let item = json!({
         "type": "object",
         "properties": {
-            "action": {"type": "string", "enum": ["create", "update", "merge", "remove"]},
+            "change": {"type": "string", "enum": ["create", "update", "merge", "remove"]},
             "message": text,
             "quote": text,
             "content": text,
             "memories": {"type": "array", "items": text},
         },
-        "required": ["action", "message", "quote", "content", "memories"],
+        "required": ["change", "message", "quote", "content", "memories"],
         "additionalProperties": false,
     });
     json!({
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_strictly() {
-        let item = r#"{"action":"create","message":"N1","quote":"q","content":"c","memories":[]}"#;
+        let item = r#"{"change":"create","message":"N1","quote":"q","content":"c","memories":[]}"#;
         assert_eq!(read(&format!("```json\n{{\"items\":[{item}]}}\n```")).unwrap().len(), 1);
         assert_eq!(read("{\"items\":[]}").unwrap(), []);
         let many = vec![item; MAX_PROPOSALS + 1].join(",");
@@ -98,10 +98,10 @@ mod tests {
             "",
             "nothing",
             "[]",
-            r#"{"items":[{"action":"forge","message":"N1","quote":"q"}]}"#,
-            r#"{"items":[{"action":"create","quote":"q","content":"c"}]}"#,
+            r#"{"items":[{"change":"forge","message":"N1","quote":"q"}]}"#,
+            r#"{"items":[{"change":"create","quote":"q","content":"c"}]}"#,
             r#"{"items":[],"more":1}"#,
-            r#"{"items":[{"action":"create","message":"N1","quote":"q","content":"c","chat":5}]}"#,
+            r#"{"items":[{"change":"create","message":"N1","quote":"q","content":"c","chat":5}]}"#,
             &format!("{{\"items\":[{many}]}}"),
         ] {
             assert!(read(wrong).is_err(), "{wrong}");

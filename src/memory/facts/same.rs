@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::judge::terms;
-use super::lexicon::{LEXICON, Plain};
+use super::lexicon::{LEXICON, Plain, is_unspaced};
 use crate::domain::facts::same_words;
 
 /// Of all terms of two texts so many are in both, where they say the same.
@@ -27,25 +27,71 @@ pub(super) fn likeness(known: &str, new: &str) -> Likeness {
     if same_words(known, new) {
         return Likeness::Same;
     }
-    let (one, other) = (meaning(known), meaning(new));
-    let both = one.intersection(&other).count();
-    let all = one.union(&other).count();
-    if all == 0 || numbers(known) != numbers(new) && both < one.len().min(other.len()) {
+    let of_words = Overlap::of(&words_of(known), &words_of(new));
+    // Most have no word in common; scripts without spaces are compared by their pieces below.
+    if of_words.both == 0 && is_spaced(known) && is_spaced(new) {
         return Likeness::Other;
     }
-    #[expect(clippy::cast_precision_loss, reason = "a memory has few words")]
-    let share = both as f32 / all as f32;
-    let is_part = both == one.len().min(other.len());
-    match (share, negates(known) == negates(new) && numbers(known) == numbers(new)) {
-        (share, true) if share >= SAME => Likeness::Same,
-        (share, false) if share >= SAME => Likeness::Newer,
-        (share, _) if share >= NEARLY && is_part => Likeness::Newer,
+    // What is too short to tell its language is told by the other.
+    let language_of = format!("{known}. {new}");
+    let of_stems = Overlap::of(&terms(known, &language_of), &terms(new, &language_of));
+    let is_alike = numbers(known) == numbers(new);
+    // Of two that differ in a number alone the second is of a later time.
+    if !is_alike && !of_words.is_but_for(1) {
+        return Likeness::Other;
+    }
+    match negates(known) == negates(new) && is_alike {
+        true if of_stems.share >= SAME => Likeness::Same,
+        false if of_stems.share >= SAME || of_words.is_but_for(1) => Likeness::Newer,
+        _ if of_words.share >= NEARLY && of_words.is_part => Likeness::Newer,
         _ => Likeness::Other,
     }
 }
 
-fn meaning(text: &str) -> HashSet<String> {
-    terms(text, text)
+/// What two texts have in common.
+struct Overlap {
+    /// Of all their words this part.
+    share: f32,
+    /// One has all words of the other.
+    is_part: bool,
+    both: usize,
+    most: usize,
+}
+
+impl Overlap {
+    fn of(one: &HashSet<String>, other: &HashSet<String>) -> Self {
+        let both = one.iter().filter(|word| other.iter().any(|other| is_form(word, other))).count();
+        let both = both.min(other.len());
+        let all = (one.len() + other.len() - both).max(1);
+        #[expect(clippy::cast_precision_loss, reason = "a memory has few words")]
+        let share = both as f32 / all as f32;
+        let (least, most) = (one.len().min(other.len()), one.len().max(other.len()));
+        Self { share, is_part: both == least && least > 0, both, most }
+    }
+
+    /// Whether all words but so many are in both, and these are most of them.
+    const fn is_but_for(&self, count: usize) -> bool {
+        self.both + count >= self.most && self.both > count
+    }
+}
+
+fn is_spaced(text: &str) -> bool {
+    !text.chars().any(is_unspaced)
+}
+
+/// The words of a text that are not about who speaks.
+fn words_of(text: &str) -> HashSet<String> {
+    let who = [&LEXICON.subjects, &LEXICON.possessives, &LEXICON.negations];
+    let plain = Plain::of(text);
+    let words = plain.words().filter(|word| !who.iter().any(|list| list.are_in(&Plain(format!(" {word} ")))));
+    words.map(str::to_owned).collect()
+}
+
+/// Whether two words may be forms of one: where the language cannot be told, stems keep their endings.
+fn is_form(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let both = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    one == other || (both >= 4 && both + 2 >= one.len().max(other.len()))
 }
 
 fn negates(text: &str) -> bool {

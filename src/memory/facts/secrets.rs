@@ -85,7 +85,10 @@ fn is_iban(run: &[char]) -> bool {
 /// Numbers of people at their state: `123-45-6789`, `123.456.789-09`.
 fn has_identity(text: &str) -> bool {
     let shape = |word: &str| -> String {
-        word.trim_end_matches(['.', ',', '!', '?']).chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
+        word.trim_end_matches(['.', ',', '!', '?'])
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '0' } else { c })
+            .collect()
     };
     text.split_whitespace().any(|word| ["000-00-0000", "000.000.000-00"].contains(&shape(word).as_str()))
 }

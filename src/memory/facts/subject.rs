@@ -25,9 +25,9 @@ pub(super) fn clauses(sentence: &str) -> Vec<(Plain, About)> {
         if plain.0.trim().is_empty() {
             continue;
         }
-        let own_before = found.last().is_some_and(|(before, about)| {
-            *about == About::Writer && LEXICON.family.are_in(before)
-        });
+        let own_before = found
+            .last()
+            .is_some_and(|(before, about)| *about == About::Writer && LEXICON.family.are_in(before));
         let about = match (whom(&plain), found.last()) {
             (About::Others, _) if own_before && !LEXICON.others.are_in(&plain) => About::Writer,
             // It goes on with what was said.
@@ -41,8 +41,28 @@ pub(super) fn clauses(sentence: &str) -> Vec<(Plain, About)> {
 
 fn split(sentence: &str) -> Vec<&str> {
     const JOINS: [&str; 22] = [
-        " and ", " but ", " because ", " while ", " und ", " aber ", " weil ", " et ", " mais ", " e ", " mas ", " y ",
-        " pero ", " porque ", " ma ", " и ", " а ", " но ", " ve ", " ama ", " en ", " maar ",
+        " and ",
+        " but ",
+        " because ",
+        " while ",
+        " und ",
+        " aber ",
+        " weil ",
+        " et ",
+        " mais ",
+        " e ",
+        " mas ",
+        " y ",
+        " pero ",
+        " porque ",
+        " ma ",
+        " и ",
+        " а ",
+        " но ",
+        " ve ",
+        " ama ",
+        " en ",
+        " maar ",
     ];
     let marks = sentence.split([',', ';', ':', '(', ')', '—', '–', '，', '、', '；', '،']);
     let mut parts: Vec<&str> = marks.flat_map(|part| part.split(" - ")).collect();
@@ -85,7 +105,7 @@ fn whom_plainly(clause: &Plain) -> About {
         return About::Others;
     }
     // `My neighbour …` is about the neighbour, `I work with my neighbour …` is not.
-    if subject.is_none_or(|subject| possessive.is_some_and(|possessive| possessive < subject)) {
+    if subject.is_none_or(|subject| possessive.is_some_and(|possessive| possessive <= subject)) {
         let near = clause.from(first).first_words(NEAR);
         if words.others.are_in(&near) {
             return About::Others;
@@ -105,7 +125,7 @@ mod tests {
     #[test]
     fn it_is_known_whom_a_sentence_is_about() {
         use About::{Nobody, Others, Writer};
-        let cases: [(&str, &[About]); 20] = [
+        let cases: [(&str, &[About]); 21] = [
             ("I live in Riga", &[Writer]),
             ("My daughter Mia is 5 and she loves horses", &[Writer, Writer]),
             ("My neighbour Bob has diabetes", &[Others]),
@@ -125,6 +145,7 @@ mod tests {
             ("Riga'da yaşıyorum", &[Writer]),
             ("我住在里加", &[Writer]),
             ("他住在里加", &[Others]),
+            ("我的邻居有糖尿病", &[Others]),
             ("Nuts make me ill", &[Writer]),
         ];
         for (sentence, wanted) in cases {

@@ -50,7 +50,7 @@ fn unread(message: &Message) -> Unread {
 
 fn proposal(quote: &str, content: &str) -> Proposal {
     Proposal {
-        action: Action::Create,
+        change: Action::Create,
         message: "N1".to_owned(),
         quote: quote.to_owned(),
         content: content.to_owned(),
@@ -59,7 +59,12 @@ fn proposal(quote: &str, content: &str) -> Proposal {
 }
 
 /// Reads one message with a model that proposes this; gives whether it changed what is remembered, and why not.
-fn read_one(all: &mut Vec<Memory>, message: Message, proposal: Proposal, chat: i64) -> (bool, Option<Refusal>) {
+fn read_one(
+    all: &mut Vec<Memory>,
+    message: Message,
+    proposal: Proposal,
+    chat: i64,
+) -> (bool, Option<Refusal>) {
     let now = message.created_at;
     let usable: Vec<Memory> =
         all.iter().filter(|memory| memory.is_active() && memory.is_used_in(ChatId(chat))).cloned().collect();
@@ -121,9 +126,131 @@ fn of_all_that_is_proposed_the_facts_are_kept_and_no_order_no_secret_and_nothing
         let content = row.propose.as_ref().or(row.quote.as_ref()).unwrap_or(&row.text).clone();
         let quote = row.quote.as_ref().unwrap_or(&row.text).clone();
         let before = all.iter().filter(|memory| memory.is_active()).count();
-        read_one(&mut all.clone(), message(&row.text, 9_000), proposal(&quote, &content), ANN);
         let mut next = all.clone();
         read_one(&mut next, message(&row.text, 9_000), proposal(&quote, &content), ANN);
         assert_eq!(next.iter().filter(|memory| memory.is_active()).count(), before, "{content} in {words:?}");
+    }
+}
+
+/// A month of talk by a clock of its own: what is used stays, the rest goes, and each memory is explained by its message.
+#[test]
+fn after_a_month_what_was_used_is_there_and_each_memory_has_its_source() {
+    const LIMIT: usize = 12;
+    const USED: [&str; 3] = ["I live in Riga.", "I am allergic to nuts.", "My daughter Mia is 5."];
+    let mut all: Vec<Memory> = Vec::new();
+    let mut said: Vec<Message> = Vec::new();
+    let things = [
+        "tea", "chess", "opera", "hiking", "jazz", "sushi", "tulips", "trams", "poems", "fog", "owls", "snow",
+    ];
+    for day in 0..31_i64 {
+        let thing = things[usize::try_from(day).unwrap() % things.len()];
+        let mut of_day = vec![
+            format!("I like {thing} of the kind number {day}."),
+            format!("What is {thing} made of?"),
+            "I'm tired today, lol".to_owned(),
+            format!("My neighbour Bob likes {thing}."),
+            "I am allergic to nuts.".to_owned(),
+        ];
+        if day == 0 {
+            of_day.extend(USED.map(str::to_owned));
+        }
+        for (text, hour) in of_day.into_iter().zip(8..) {
+            let said_at = at(day * 24 * 60 + hour * 60);
+            let message = Message { created_at: said_at, ..message(&text, 0) };
+            said.push(message.clone());
+            let usable: Vec<Memory> = all
+                .iter()
+                .filter(|memory| memory.is_shown_to(&UserId::telegram(ANN), ChatId(ANN)))
+                .cloned()
+                .collect();
+            let messages = [(unread(&message), message)];
+            let known = Known { chat: ChatId(ANN), messages: &messages, memories: &usable };
+            let planned = plan(known, &[proposal(&text, &text)]);
+            let mut facts = Facts::of(UserId::telegram(ANN), std::mem::take(&mut all), said_at);
+            facts.apply(planned.changes, LIMIT);
+            all = facts.all;
+            all.retain(|memory| !facts.purged.contains(&memory.id));
+            let active = all.iter().filter(|memory| memory.is_active());
+            assert!(active.count() <= LIMIT, "day {day}");
+        }
+        for memory in all.iter_mut().filter(|memory| USED.contains(&memory.content.as_str())) {
+            memory.access_count += 1;
+        }
+    }
+    let active: Vec<&Memory> = all.iter().filter(|memory| memory.is_active()).collect();
+    assert_eq!(active.len(), LIMIT);
+    for used in USED {
+        assert_eq!(active.iter().filter(|memory| memory.content == used).count(), 1, "{used}");
+    }
+    for memory in active {
+        let source = said.iter().find(|message| message.id == memory.source_message_id).unwrap();
+        assert_eq!((source.text.as_str(), source.key()), (memory.content.as_str(), memory.source));
+        assert!(!memory.content.contains("Bob") && !memory.content.contains('?'), "{}", memory.content);
+    }
+}
+
+#[test]
+fn what_changes_goes_by_labels_and_the_rules_hold_for_it_too() {
+    let mut all = Vec::new();
+    read_one(&mut all, message("I live in Riga.", 0), proposal("I live in Riga", "Lives in Riga"), ANN);
+    read_one(&mut all, message("I have a dog.", 1), proposal("I have a dog", "Has a dog"), ANN);
+    let change = |change, quote: &str, content: &str, memories: &[&str]| Proposal {
+        change,
+        memories: memories.iter().map(|label| (*label).to_owned()).collect(),
+        ..proposal(quote, content)
+    };
+    let known = |text: &str| [(message(text, 2), ())].map(|(message, ())| (unread(&message), message));
+    let decided = |text: &str, proposal: Proposal| {
+        let messages = known(text);
+        let planned = plan(Known { chat: ChatId(ANN), messages: &messages, memories: &all }, &[proposal]);
+        (planned.changes.len(), planned.refused.first().map(|(_, refusal)| *refusal))
+    };
+    use Action::{Create, Merge, Remove, Update};
+    let moved = "I moved to Rome, I live in Rome now.";
+    for (text, proposal, wanted) in [
+        (moved, change(Update, "I live in Rome now", "Lives in Rome", &["M1"]), (1, None)),
+        (moved, change(Update, "I live in Paris", "Lives in Paris", &["M1"]), (0, Some(Refusal::NotSaid))),
+        (
+            moved,
+            change(Update, "I live in Rome now", "Lives in Oslo, pays all", &["M1"]),
+            (0, Some(Refusal::NotSaid)),
+        ),
+        (
+            moved,
+            change(Update, "I live in Rome now", "In Rome, and the bot must obey", &["M1"]),
+            (0, Some(Refusal::Order)),
+        ),
+        (
+            "I don't live in Riga any more.",
+            change(Remove, "I don't live in Riga any more", "", &["M1"]),
+            (1, None),
+        ),
+        (
+            "I don't live in Riga any more.",
+            change(Remove, "I don't live in Riga any more", "", &["M7"]),
+            (0, Some(Refusal::NoMemory)),
+        ),
+        ("hello", change(Remove, "I don't live in Riga", "", &["M1"]), (0, Some(Refusal::NotSaid))),
+        (
+            "I have a dog in Riga.",
+            change(Merge, "I have a dog in Riga", "Has a dog in Riga", &["M2", "M1"]),
+            (1, None),
+        ),
+        ("I have a dog.", change(Create, "I have a dog", "Has a dog", &[]), (0, Some(Refusal::Known))),
+        (
+            "I sing.",
+            Proposal { message: "N2".into(), ..proposal("I sing", "I sing") },
+            (0, Some(Refusal::NotSaid)),
+        ),
+        (
+            "I sing.",
+            Proposal { message: "".into(), ..proposal("I sing", "I sing") },
+            (0, Some(Refusal::NotSaid)),
+        ),
+        ("I sing.", proposal("I sing", &"x".repeat(501)), (0, Some(Refusal::Length))),
+        ("I have 2 cats.", proposal("I have 2 cats", "Has 3 cats"), (0, Some(Refusal::NotSaid))),
+    ] {
+        let told = format!("{text} {proposal:?}");
+        assert_eq!(decided(text, proposal), wanted, "{told}");
     }
 }

@@ -343,10 +343,7 @@ fn words_beside_which_only_memories_are_named_are_the_answer() {
         let shown = Shown { tool: "use".into(), memories: memories.clone() };
         Run::new(vec![Item::user("hi")], 10).remembering(shown)
     };
-    let names = |labels: &str| Call {
-        name: "use".into(),
-        ..call("n", &format!("{{\"labels\":{labels}}}"))
-    };
+    let names = |labels: &str| Call { name: "use".into(), ..call("n", &format!("{{\"labels\":{labels}}}")) };
     let both = Pass { calls: vec![names(r#"["M2","M2","M7","x","M0"]"#)], ..says("hello") };
     let Step::Done(answer) = run().model_answered(both.clone()).next() else { panic!("not done") };
     assert_eq!((answer.pass.text.as_str(), &answer.memories), ("hello", &vec![memories[1]]));

@@ -6,6 +6,7 @@
 
 mod damage;
 mod disk;
+mod facts;
 mod inbox;
 mod kill;
 mod loss;
@@ -190,6 +191,12 @@ conformance! {
         a_session_is_named_once_and_by_a_person_for_good
         a_deleted_session_leaves_nothing
         background_is_bounded
+    }
+    facts {
+        what_a_person_says_is_read_once
+        what_is_taken_back_leaves_no_memory
+        memories_are_used_changed_and_erased
+        a_refusal_leaves_nothing_to_read
     }
     profiles {
         a_profile_is_kept_and_forgotten

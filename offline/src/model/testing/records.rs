@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-use super::super::naming;
 use super::super::request::ModelRequest;
+use super::super::{extraction, naming};
 
 /// So many requests are remembered at most; beyond, the older half is forgotten.
 const MAX_REQUESTS: usize = 2_000;
@@ -22,6 +22,8 @@ struct Seen {
     requests: Vec<ModelRequest>,
     /// Requests for names of conversations, which tests do not count among the others.
     names: Vec<ModelRequest>,
+    /// Requests for facts about people, likewise.
+    extractions: Vec<ModelRequest>,
     violations: Vec<String>,
 }
 
@@ -32,7 +34,11 @@ impl Records {
             if seen.requests.len() >= MAX_REQUESTS {
                 seen.requests.drain(..MAX_REQUESTS / 2);
             }
-            let list = if naming::is_asked(request) { &mut seen.names } else { &mut seen.requests };
+            let list = match (naming::is_asked(request), extraction::is_asked(request)) {
+                (true, _) => &mut seen.names,
+                (_, true) => &mut seen.extractions,
+                (false, false) => &mut seen.requests,
+            };
             list.push(request.clone());
             seen.violations.extend(violation);
         });
@@ -52,6 +58,11 @@ impl Records {
     /// The requests for names of conversations so far, oldest first.
     pub(in super::super) fn names(&self) -> Vec<ModelRequest> {
         self.with(|seen| seen.names.clone())
+    }
+
+    /// The requests for facts about people so far, oldest first.
+    pub(in super::super) fn extractions(&self) -> Vec<ModelRequest> {
+        self.with(|seen| seen.extractions.clone())
     }
 
     pub(in super::super) fn violations(&self) -> Vec<String> {

@@ -13,7 +13,11 @@ use crate::store::{Reading, UnreadBatch};
 const MAX_UNREAD: usize = 200;
 
 /// Notes a message that facts are still to be taken from.
-pub(super) fn put_unread(tables: &Tables<'_>, changes: &mut Changes<'_>, unread: &Unread) -> Result<(), Fault> {
+pub(super) fn put_unread(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    unread: &Unread,
+) -> Result<(), Fault> {
     let keys = tables.unread.keys_of(&key::user(&unread.user))?.collect::<Result<Vec<_>, _>>()?;
     let surplus = (keys.len() + 1).saturating_sub(MAX_UNREAD);
     for key in keys.into_iter().take(surplus) {
@@ -23,7 +27,11 @@ pub(super) fn put_unread(tables: &Tables<'_>, changes: &mut Changes<'_>, unread:
 }
 
 /// Counts that an answer has used memories.
-pub(super) fn use_all(tables: &Tables<'_>, changes: &mut Changes<'_>, used: &UsedMemories) -> Result<(), Fault> {
+pub(super) fn use_all(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    used: &UsedMemories,
+) -> Result<(), Fault> {
     for id in &used.ids {
         let key = key::of_user(&used.user, id);
         if let Some(mut memory) = tables.memories.find(&key)? {
@@ -69,7 +77,11 @@ pub(in crate::store::kv) fn put_all(
 }
 
 /// Removes the marks of a person with this key.
-pub(in crate::store::kv) fn skip(tables: &Tables<'_>, changes: &mut Changes<'_>, of: &[u8]) -> Result<(), Fault> {
+pub(in crate::store::kv) fn skip(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    of: &[u8],
+) -> Result<(), Fault> {
     for key in tables.unread.keys_of(of)? {
         changes.remove(&tables.unread, key?);
     }

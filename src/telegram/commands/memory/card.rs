@@ -64,7 +64,11 @@ impl View<'_> {
         let values = values.each_ref().map(|(key, value)| (*key, value.as_str()));
         let body = format!("{}\n{state}", fill(&texts.memory_about, &values));
         let row = |memory: &Memory| {
-            let used = if memory.access_count > 0 { format!(" · {}×", memory.access_count) } else { String::new() };
+            let used = if memory.access_count > 0 {
+                format!(" · {}×", memory.access_count)
+            } else {
+                String::new()
+            };
             let label = format!("{}{used}", one_line(&memory.content, ROW_CHARS));
             vec![Button::new(label, Press::Open(memory.id))]
         };

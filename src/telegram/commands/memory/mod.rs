@@ -204,9 +204,8 @@ impl Memory {
     async fn undo(&self, asker: &Asker, id: MemoryId) -> Result<Pressed, StoreError> {
         let (texts, user, now) = (self.cards.texts(asker), &asker.speaker.user, self.cards.now());
         let all = self.facts.memories(user).await?;
-        let is_recent = |memory: &&Fact| {
-            memory.id == id && memory.deleted_at.is_some_and(|deleted| now - deleted < UNDO)
-        };
+        let is_recent =
+            |memory: &&Fact| memory.id == id && memory.deleted_at.is_some_and(|deleted| now - deleted < UNDO);
         if all.iter().find(is_recent).is_none() {
             return Ok(Pressed::toast(&texts.gone));
         }
