@@ -5,8 +5,10 @@
 mod agents;
 pub mod fence;
 mod files;
+mod older;
 mod personas;
 pub mod texts;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +17,8 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+pub use self::older::{OlderDay, OlderMessage, OlderView};
+pub use self::unread::{LabelledText, UnreadView};
 use crate::domain::agent::Agent;
 use crate::domain::chat::{ChatConfig, PersonaChoice};
 use crate::domain::persona::Persona;
@@ -148,33 +152,6 @@ pub struct BackgroundView {
     pub attachments: Vec<AttachmentView>,
 }
 
-/// What `older.md` is rendered from: older messages that bear on the question.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct OlderView {
-    /// The days of which there are some, oldest first.
-    pub days: Vec<OlderDay>,
-}
-
-/// A day of older messages.
-#[derive(Debug, Clone, Serialize)]
-pub struct OlderDay {
-    /// The date in the chat's zone.
-    pub date: String,
-    /// What was said, oldest first.
-    pub said: Vec<OlderMessage>,
-}
-
-/// An older message, on one line.
-#[derive(Debug, Clone, Serialize)]
-pub struct OlderMessage {
-    /// The name of whoever wrote it.
-    pub from: String,
-    /// What of it is shown.
-    pub text: String,
-    /// The key to look the whole of it up by, where that is only a part.
-    pub key: Option<String>,
-}
-
 /// Whoever asks, as far as their message does not say it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct PersonView {
@@ -249,30 +226,6 @@ pub struct TailView {
 pub struct NamingView {
     /// The language of the name, in free words; `None` for that of the conversation.
     pub language: Option<String>,
-}
-
-/// What `unread.md` is rendered from: what a person has said, for whoever takes facts from it.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct UnreadView {
-    /// The name of the person.
-    pub about: String,
-    /// What is remembered of them.
-    pub known: Vec<LabelledText>,
-    /// The records of the chat, a line each.
-    pub records: Vec<String>,
-    /// What was said before, oldest first; the label says by whom.
-    pub before: Vec<LabelledText>,
-    /// What they have said, oldest first.
-    pub new: Vec<LabelledText>,
-}
-
-/// Words, and what they are called.
-#[derive(Debug, Clone, Serialize)]
-pub struct LabelledText {
-    /// What they are called.
-    pub label: String,
-    /// The words.
-    pub text: String,
 }
 
 impl Prompts {

@@ -1,14 +1,16 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
 mod base;
+mod handles;
+mod memories;
 mod tools;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::Semaphore;
-
 use self::base::Base;
+use self::handles::{handles, late, task_cards};
+use self::memories::extractor;
 use self::tools::{agents, registry};
 use super::additions::Additions;
 use super::commands;
@@ -37,10 +39,8 @@ use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{
-    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Personas, Renames, RestingTasks, Rewordings,
-    TaskCards, Zones,
+    AccessRequests, CardKeeper, CommandTable, Personas, Renames, RestingTasks, Rewordings, Zones,
 };
-use crate::telegram::consents::TelegramConsents;
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
 use crate::telegram::live::Live;
@@ -56,7 +56,7 @@ use crate::tools::Registry;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
-use crate::turn::extraction::{AT_ONCE, Extractor, MemoryRules, NoRecords};
+use crate::turn::extraction::Extractor;
 use crate::turn::naming::Namer;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
@@ -114,10 +114,7 @@ pub(super) async fn build(
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
     let handles = handles(&base, ledger.clone(), &mailboxes, extractor.clone());
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
-    groups.front.spawn("task_cards", keeper(&base).run());
-    groups.front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
-    groups.front.spawn("memory", base.chats.clone().tend(groups.front.clone()));
-    groups.front.spawn("extractions", extractor.tend());
+    spawn_keepers(&base, extractor);
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
         me: base.me.clone(),
@@ -156,6 +153,15 @@ pub(super) async fn build(
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
     Ok((parts, Runners { scheduler, retention, poller }))
+}
+
+/// What runs beside turns from the start on.
+fn spawn_keepers(base: &Base<'_>, extractor: Extractor) {
+    let front = &base.groups.front;
+    front.spawn("task_cards", keeper(base).run());
+    front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
+    front.spawn("memory", base.chats.clone().tend(front.clone()));
+    front.spawn("extractions", extractor.tend());
 }
 
 fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
@@ -307,31 +313,6 @@ struct TurnParts {
     extractor: Extractor,
 }
 
-fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
-    let limits = &base.settings.limits;
-    Extractor {
-        facts: base.store.clone(),
-        profiles: base.store.clone(),
-        sessions: base.store.clone(),
-        settings: base.store.clone(),
-        records: Arc::new(NoRecords),
-        consents: Arc::new(TelegramConsents {
-            sender: base.sender.clone(),
-            languages: base.languages.clone(),
-            profiles: base.store.clone(),
-        }),
-        ledger: ledger.clone(),
-        prompts: base.prompts.clone(),
-        bus: bus.clone(),
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
-        rules: MemoryRules { limit: limits.memory_limit, asks: limits.asks_consent },
-        busy: Arc::default(),
-        unreached: Arc::default(),
-        at_once: Arc::new(Semaphore::new(AT_ONCE)),
-    }
-}
-
 fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {
     Namer {
         sessions: base.store.clone(),
@@ -395,44 +376,5 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
         locales: base.languages.locales.clone(),
         max_passes: limits.max_passes,
         reporter,
-    }
-}
-
-/// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
-fn late(base: &Base<'_>) -> Sender {
-    Sender { background: base.groups.back.clone(), ..base.sender.clone() }
-}
-
-/// What draws cards of tasks.
-fn task_cards(base: &Base<'_>) -> TaskCards {
-    TaskCards {
-        languages: base.languages.clone(),
-        settings: base.store.clone(),
-        default_zone: base.settings.timezone,
-        clock: base.clock.clone(),
-    }
-}
-
-/// What commands are made of.
-fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes, extractor: Extractor) -> Handles {
-    let cards = Cards {
-        sender: late(base),
-        languages: base.languages.clone(),
-        admins: base.admins.clone(),
-        vitals: base.vitals.clone(),
-    };
-    Handles {
-        cards,
-        store: base.store.clone(),
-        prompts: base.prompts.clone(),
-        access: base.settings.access.clone(),
-        parked: base.parked.clone(),
-        me: base.me.clone(),
-        ledger,
-        mailboxes: mailboxes.clone(),
-        extractor,
-        tasks_per_chat: base.settings.tasks.per_chat,
-        default_zone: base.settings.timezone,
-        mcp: base.mcp.clone(),
     }
 }

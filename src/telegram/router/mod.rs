@@ -321,12 +321,8 @@ impl Router {
             self.mailboxes.post(conversation, Job::GoOn(run));
             return Ok(Fate::Settled);
         }
-        if let Some(session) = self.renames.meant(&part).await? {
-            return Ok(self.rename(session, part, standing, arrival));
-        }
-        if let Some(memory) = self.rewordings.meant(&part).await? {
-            let card = self.rewordings.reword(memory, &part, standing).await;
-            return Ok(self.answer(&part, standing, card, None));
+        if let Some(fate) = self.words_asked_for(&part, standing, arrival).await? {
+            return Ok(fate);
         }
         let config = match self.settings.chat_config(part.place.chat).await {
             // They will not be readable later either, and a question is not left unanswered for it.
