@@ -12,7 +12,7 @@ use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::language::ByLanguage;
 use crate::domain::tool::{StatusKey, ToolStatus};
-use crate::ids::{MessageId, RunId};
+use crate::ids::{MessageId, RunId, UserId};
 
 /// An event of a turn, published while the turn runs. Nothing of it is stored.
 #[derive(Debug, Clone)]
@@ -57,6 +57,17 @@ pub enum TurnEventKind {
         /// How long the call took, in milliseconds.
         duration_ms: u64,
     },
+    /// `memory:update`: what is remembered about a person has changed by what they said. It may come after the turn is over.
+    MemoryUpdated {
+        /// The person.
+        user: UserId,
+        /// So many memories were added.
+        added: usize,
+        /// So many have other words.
+        changed: usize,
+        /// So many are remembered no more.
+        removed: usize,
+    },
     /// `stream:complete`: the turn is over. Its answer follows by [`Delivery`].
     Ended,
 }
@@ -90,6 +101,13 @@ impl Bus {
 pub trait Owners: Debug + Send + Sync {
     /// Sends this text to each owner in private, in the language of that chat. A failure to do so is only logged.
     async fn tell(&self, words: ByLanguage<String>);
+}
+
+/// Asks people whether facts about them may be remembered. Telegram implements it; what takes facts from messages calls it.
+#[async_trait]
+pub trait Consents: Debug + Send + Sync {
+    /// Asks a person in their private chat; `false` if the question could not be sent, which is only logged.
+    async fn ask(&self, user: &UserId) -> bool;
 }
 
 /// Gives topics their titles. Telegram implements it; what names sessions calls it.

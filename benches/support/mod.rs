@@ -59,6 +59,7 @@ pub(crate) fn start_bot_with(
             // What is measured is turns, and each names its conversation no more than once.
             ("SESSION_NAMES", "off"),
             ("SUMMARY_EVERY", "0"),
+            ("MEMORY_LIMIT", "0"),
         ])
         // An older build that is measured knows no other store than its own.
         .envs(engine_name().map(|name| ("STORE_URL", format!("{name}:./data"))))

@@ -124,6 +124,10 @@ pub struct LimitSettings {
     pub summary_every: u32,
     /// The model names conversations after their first exchange.
     pub names_sessions: bool,
+    /// The most memories of a person; 0 keeps none.
+    pub memory_limit: usize,
+    /// People are asked before anything is remembered about them.
+    pub asks_consent: bool,
     /// What is sent keeps to Telegram's limits.
     pub paced: bool,
 }
@@ -255,6 +259,8 @@ impl LimitSettings {
             history_tokens: reader.number("HISTORY_TOKENS", 100..=1_000_000).try_into().unwrap_or_default(),
             summary_every: read_summary_every(reader),
             names_sessions: reader.choice("SESSION_NAMES", &[("on", true), ("off", false)]),
+            memory_limit: reader.number("MEMORY_LIMIT", 0..=1_000).try_into().unwrap_or_default(),
+            asks_consent: reader.choice("MEMORY_CONSENT", &[("given", false), ("ask", true)]),
             paced: reader.choice("TELEGRAM_RATES", &[("telegram", true), ("off", false)]),
         }
     }

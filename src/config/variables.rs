@@ -105,6 +105,16 @@ const LAST: &[Variable] = &[
         "Whether the model names a conversation after its first exchange, by one short call: on or off.",
     ),
     variable(
+        "MEMORY_LIMIT",
+        "50",
+        "The most facts that are remembered about a person, taken from what they say by one short call a message; above it the least used one goes (0 to 1000; 0 remembers none).",
+    ),
+    variable(
+        "MEMORY_CONSENT",
+        "given",
+        "Whether people are asked before facts about them are remembered: given (no; /memory switches it off) or ask.",
+    ),
+    variable(
         "DAILY_TOKENS",
         "",
         "The most tokens the whole bot may use in a day, such as 500000; then it says so until midnight. No bound without it.",

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
-use crate::ids::{ChatId, DeliveryId, EntryId, MessageId, RunId, SessionId, TaskId};
+use crate::ids::{ChatId, DeliveryId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId};
 
 /// A reply that Telegram has not confirmed in full yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,6 +124,8 @@ pub enum Author {
     Model,
     /// Figaro, who asks for a new name of this session: a reply gives it.
     Rename(SessionId),
+    /// Figaro, who asks for other words for this memory: a reply gives them.
+    Reword(MemoryId),
 }
 
 /// How a delivery ended.

@@ -11,6 +11,19 @@ pub const MAX_CONTENT_CHARS: usize = 500;
 /// So much each day of its age takes from what makes a memory worth keeping.
 const WORTH_A_DAY: f64 = 0.1;
 
+/// How the model names one of the memories that it is shown: the first is `M1`.
+#[must_use]
+pub fn label(number: usize) -> String {
+    format!("M{number}")
+}
+
+/// The number in a label; `None` for what is no label.
+#[must_use]
+pub fn numbered(label: &str) -> Option<usize> {
+    let number = label.trim().strip_prefix(['M', 'm'])?;
+    number.parse().ok().filter(|number| *number > 0)
+}
+
 /// A fact about a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
@@ -55,10 +68,72 @@ impl Memory {
         self.chat == chat || (self.chat.is_group() && Some(chat.0) == self.user.telegram_id())
     }
 
+    /// Whether it may stand in a prompt for what this person asks in this chat.
+    #[must_use]
+    pub fn is_shown_to(&self, user: &UserId, chat: ChatId) -> bool {
+        self.is_active() && self.user == *user && self.is_used_in(chat)
+    }
+
     /// What it is worth at a time: `access_count − 0.1 × age_days`. Above the limit the one that is worth least expires.
     #[must_use]
     pub fn worth(&self, now: DateTime<Utc>) -> f64 {
         let days = (now - self.created_at).as_seconds_f64() / 86_400.0;
         f64::from(self.access_count) - WORTH_A_DAY * days.max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ids::SessionId;
+
+    fn memory(user: i64, chat: i64, is_removed: bool) -> Memory {
+        Memory {
+            id: MemoryId::new(),
+            user: UserId::telegram(user),
+            chat: ChatId(chat),
+            content: String::new(),
+            source_message_id: EntryId::new(),
+            source: EntryKey { session: SessionId::new(), index: 0 },
+            access_count: 0,
+            last_accessed_at: None,
+            created_at: DateTime::UNIX_EPOCH,
+            updated_at: DateTime::UNIX_EPOCH,
+            deleted_at: is_removed.then_some(DateTime::UNIX_EPOCH),
+        }
+    }
+
+    #[test]
+    fn labels_are_read_as_they_are_written() {
+        for number in [1, 7, 50] {
+            assert_eq!(numbered(&label(number)), Some(number));
+        }
+        for other in ["", "M", "M0", "N1", "M-1", "M1.5", "one"] {
+            assert_eq!(numbered(other), None, "{other}");
+        }
+    }
+
+    proptest! {
+        /// People 1 to 4, each with a private chat of their number, in groups that all of them are in.
+        #[test]
+        fn nobody_sees_what_another_said_and_what_was_said_in_private_is_shown_there_alone(
+            said in prop::collection::vec((1_i64..5, -4_i64..1, any::<bool>()), 1..40),
+            asker in 1_i64..5,
+            place in -4_i64..1,
+        ) {
+            let chat = |user: i64, place: i64| if place == 0 { user } else { place };
+            let (user, here) = (UserId::telegram(asker), ChatId(chat(asker, place)));
+            for (writer, place, is_removed) in said {
+                let there = chat(writer, place);
+                let memory = memory(writer, there, is_removed);
+                let is_shown = memory.is_shown_to(&user, here);
+                prop_assert!(!is_shown || (writer == asker && !is_removed));
+                // In private all of one's own; in a group what was said in it.
+                let wanted = writer == asker && !is_removed && (there == here.0 || here.0 == asker);
+                prop_assert_eq!(is_shown, wanted);
+            }
+        }
     }
 }

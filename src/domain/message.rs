@@ -66,6 +66,21 @@ pub struct Inbound {
     /// It has the words of somebody else gone on with: no right of its writer counts for it.
     #[serde(default)]
     pub borrowed: bool,
+    /// Its writer typed it, so lasting facts about them may be taken from it.
+    #[serde(default)]
+    pub learns: bool,
+    /// The parts of its text that are marked as a quotation or as code: these are not its writer's own words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<Span>,
+}
+
+/// A part of a text, in UTF-16 units, as Telegram counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// Where it begins.
+    pub offset: usize,
+    /// How long it is.
+    pub length: usize,
 }
 
 impl Inbound {
@@ -91,7 +106,16 @@ impl Inbound {
             from_person: false,
             task: None,
             borrowed: false,
+            learns: false,
+            foreign: Vec::new(),
         }
+    }
+
+    /// Whether facts about its writer may be taken from it: they typed it, as themselves, and in their own name.
+    #[must_use]
+    pub fn may_hold_facts(&self) -> bool {
+        let is_own = self.forwarded_from.is_none() && self.task.is_none() && !self.borrowed;
+        self.learns && is_own && self.speaker.is_person() && !self.text.trim().is_empty()
     }
 
     /// The words in it that people wrote: theirs, and what they replied to. The prompt of a task is the model's wording.

@@ -7,6 +7,7 @@ pub mod config_change;
 pub mod conversation;
 pub mod delivery;
 pub mod erasure;
+pub mod facts;
 pub mod generation;
 pub mod importance;
 pub mod language;

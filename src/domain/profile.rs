@@ -33,6 +33,9 @@ pub struct UserProfile {
     /// What they asked for, by the chat they said it in; the newest last.
     #[serde(default)]
     pub wishes: Vec<(ChatId, Wishes)>,
+    /// Whether facts about them may be remembered.
+    #[serde(default)]
+    pub consent: Consent,
     /// When they asked something for the first time, UTC.
     pub first_seen: DateTime<Utc>,
     /// When they asked something last, UTC; it may be an hour behind.
@@ -57,6 +60,33 @@ pub enum Role {
     /// May talk to it.
     #[default]
     Member,
+}
+
+/// What a person has said to facts about them being remembered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consent {
+    /// Nothing, and they were not asked.
+    #[default]
+    Unasked,
+    /// Nothing yet: they were asked.
+    Asked,
+    /// They agree.
+    Given,
+    /// They do not.
+    Refused,
+}
+
+impl Consent {
+    /// Whether facts may be remembered, where people are asked before (`asks`) or not.
+    #[must_use]
+    pub const fn allows(self, asks: bool) -> bool {
+        match self {
+            Self::Given => true,
+            Self::Refused => false,
+            Self::Unasked | Self::Asked => !asks,
+        }
+    }
 }
 
 /// What a person asked for themselves.
@@ -105,6 +135,7 @@ impl UserProfile {
             language: seen.language.clone(),
             role: seen.role,
             wishes: Vec::new(),
+            consent: Consent::default(),
             first_seen: seen.at,
             last_seen: seen.at,
         }

@@ -30,6 +30,9 @@ pub enum ToolKind {
     Finder,
     /// It gives the whole of what a prompt shows in part. It is offered where something was left out of the prompt.
     Lookup,
+    /// It says which memories an answer rests on. It is offered where the prompt shows memories, to agents too that name no
+    /// tools: it does nothing. A call of it beside the words of an answer ends the turn.
+    Memories,
 }
 
 /// The key, in `prompts/locales`, of the text that a chat shows while a tool is at work. `{hint}` in the text stands for

@@ -4,6 +4,7 @@
 mod bearing;
 mod chats;
 mod excerpt;
+pub mod facts;
 pub mod index;
 mod recall;
 mod remember;

@@ -5,8 +5,10 @@
 mod agents;
 pub mod fence;
 mod files;
+mod older;
 mod personas;
 pub mod texts;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,13 +17,15 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+pub use self::older::{OlderDay, OlderMessage, OlderView};
+pub use self::unread::{LabelledText, UnreadView};
 use crate::domain::agent::Agent;
 use crate::domain::chat::{ChatConfig, PersonaChoice};
 use crate::domain::persona::Persona;
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("message.md", include_str!("../../prompts/message.md")),
     ("task.md", include_str!("../../prompts/task.md")),
@@ -30,6 +34,8 @@ const TEMPLATES: [(&str, &str); 8] = [
     ("tail.md", include_str!("../../prompts/tail.md")),
     ("naming.md", include_str!("../../prompts/naming.md")),
     ("summary.md", include_str!("../../prompts/summary.md")),
+    ("extraction.md", include_str!("../../prompts/extraction.md")),
+    ("unread.md", include_str!("../../prompts/unread.md")),
 ];
 
 /// The folder of an owner's own prompts, in the folder that the bot is started in.
@@ -145,33 +151,6 @@ pub struct BackgroundView {
     pub text: String,
     /// Its pictures, files and all else that is not text.
     pub attachments: Vec<AttachmentView>,
-}
-
-/// What `older.md` is rendered from: older messages that bear on the question.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct OlderView {
-    /// The days of which there are some, oldest first.
-    pub days: Vec<OlderDay>,
-}
-
-/// A day of older messages.
-#[derive(Debug, Clone, Serialize)]
-pub struct OlderDay {
-    /// The date in the chat's zone.
-    pub date: String,
-    /// What was said, oldest first.
-    pub said: Vec<OlderMessage>,
-}
-
-/// An older message, on one line.
-#[derive(Debug, Clone, Serialize)]
-pub struct OlderMessage {
-    /// The name of whoever wrote it.
-    pub from: String,
-    /// What of it is shown.
-    pub text: String,
-    /// The key to look the whole of it up by, where that is only a part.
-    pub key: Option<String>,
 }
 
 /// Whoever asks, as far as their message does not say it.
@@ -361,6 +340,22 @@ impl Prompts {
     /// As [`Self::system`].
     pub fn summary(&self, view: &SummaryView) -> Result<String, String> {
         self.render("summary.md", view)
+    }
+
+    /// Renders what a model is told that takes facts from what a person says.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn extraction(&self) -> Result<String, String> {
+        self.render("extraction.md", ())
+    }
+
+    /// Renders what a person has said and what is remembered of them.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn unread(&self, view: &UnreadView) -> Result<String, String> {
+        self.render("unread.md", view)
     }
 
     fn render(&self, name: &str, view: impl Serialize) -> Result<String, String> {

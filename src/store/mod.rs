@@ -45,7 +45,7 @@ use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, Se
 pub use crate::domain::turn::TurnEnd;
 pub use erasure::{ErasureStore, SaidSearch};
 pub use error::StoreError;
-pub use facts::FactStore;
+pub use facts::{FactStore, MemoryCounts, ReadFacts, Reading, UnreadBatch};
 pub use health::StoreHealth;
 pub use memory::{Imported, MemoryStore, SessionEnd};
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::views::{ChatView, EntityView, ExternalReplyView, FileView, MessageView, OriginView, UserView};
 use crate::domain::chat::{ChatKind, Place};
-use crate::domain::message::{Attachment, AttachmentKind, Inbound, Join, Quoted, Speaker};
+use crate::domain::message::{Attachment, AttachmentKind, Inbound, Join, Quoted, Span, Speaker};
 use crate::ids::{BotId, ChatId, MessageId, TopicId, UpdateId, UserId};
 use crate::text::utf16_len;
 
@@ -61,6 +61,9 @@ pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
     Some(Inbound {
         task: None,
         borrowed: false,
+        // What an inline bot wrote is sent in the name of whoever chose it.
+        learns: view.via_bot.is_none(),
+        foreign: entities.iter().filter(|entity| is_foreign(entity)).map(span).collect(),
         update,
         message: MessageId(view.message_id),
         place: place(view),
@@ -77,6 +80,15 @@ pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
         forwarded_from: view.forward_origin.as_ref().map(origin_name),
         from_person: view.forward_origin.as_ref().is_some_and(is_person),
     })
+}
+
+/// Whether a part of a text is marked as the words of others.
+fn is_foreign(entity: &EntityView) -> bool {
+    matches!(entity.kind.as_str(), "blockquote" | "expandable_blockquote" | "pre" | "code")
+}
+
+const fn span(entity: &EntityView) -> Span {
+    Span { offset: entity.offset, length: entity.length }
 }
 
 /// The command a message begins with, whichever bot it is meant for.

@@ -7,6 +7,7 @@ pub mod api;
 pub mod batch;
 pub mod callback;
 pub mod commands;
+pub mod consents;
 pub mod cursor;
 pub mod delivery;
 pub mod error;

@@ -7,6 +7,7 @@ pub mod config;
 mod find;
 pub mod grounded;
 pub mod lookup;
+pub mod memories;
 pub mod notes;
 pub mod profile;
 pub mod recall;

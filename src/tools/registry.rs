@@ -19,6 +19,8 @@ pub struct Registry {
     offered: BTreeMap<String, Arc<dyn Tool>>,
     /// What was left out of the prompt can be looked up.
     looks_up: bool,
+    /// The prompt shows memories.
+    remembers: bool,
     sources: Sources,
 }
 
@@ -44,7 +46,7 @@ impl Registry {
                 }
             }
         }
-        Self { offered, looks_up: false, sources }
+        Self { offered, looks_up: false, remembers: false, sources }
     }
 
     /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
@@ -58,7 +60,7 @@ impl Registry {
             }
             tool
         });
-        let some = Self::new(tools, self.sources.clone());
+        let some = Self::new(tools.chain(self.of_kind(ToolKind::Memories).cloned()), self.sources.clone());
         if some.finds() { some } else { Self { sources: Sources::default(), ..some } }
     }
 
@@ -71,7 +73,7 @@ impl Registry {
         let offered = self.offered.iter().filter(|(name, _)| has(name));
         let offered: BTreeMap<_, _> = offered.map(|(name, tool)| (name.clone(), tool.clone())).collect();
         let sources = if others.finds() { self.sources.clone() } else { Sources::default() };
-        Self { offered, looks_up: self.looks_up, sources }
+        Self { offered, sources, ..self.clone() }
     }
 
     /// The same tools for a turn in whose prompt keys stand for what was left out.
@@ -80,10 +82,31 @@ impl Registry {
         Self { looks_up: true, ..self.clone() }
     }
 
+    /// The same tools for a turn in whose prompt memories stand.
+    #[must_use]
+    pub fn remembering(&self) -> Self {
+        Self { remembers: true, ..self.clone() }
+    }
+
+    /// Whether there is a use for a tool of this kind in the turn.
+    const fn has_use(&self, kind: ToolKind) -> bool {
+        match kind {
+            ToolKind::Lookup => self.looks_up,
+            ToolKind::Memories => self.remembers,
+            ToolKind::Plain | ToolKind::WebSearch | ToolKind::Finder => true,
+        }
+    }
+
     /// The tool that searches the web. Where there is one the web may be searched, by it or by the provider in its place.
     #[must_use]
     pub fn web_search(&self) -> Option<&Arc<dyn Tool>> {
         self.of_kind(ToolKind::WebSearch)
+    }
+
+    /// The name of the tool of a kind, if there is one.
+    #[must_use]
+    pub fn name_of(&self, kind: ToolKind) -> Option<String> {
+        self.of_kind(kind).map(|tool| tool.spec().name.clone())
     }
 
     fn finds(&self) -> bool {
@@ -99,7 +122,7 @@ impl Registry {
     pub fn get(&self, name: &str, found: &[String]) -> Option<Arc<dyn Tool>> {
         let is_found = found.iter().any(|found| found == name);
         let of_source = is_found.then(|| self.findable(name)).flatten();
-        let has_use = |tool: &&Arc<dyn Tool>| self.looks_up || tool.spec().kind != ToolKind::Lookup;
+        let has_use = |tool: &&Arc<dyn Tool>| self.has_use(tool.spec().kind);
         of_source.or_else(|| self.offered.get(name).filter(has_use).cloned())
     }
 
@@ -108,17 +131,19 @@ impl Registry {
         is_name(name).then(|| self.sources.get(name)).flatten()
     }
 
-    /// Every tool as a model sees it, always in the same order so that provider caches hit: those always offered, the one
-    /// that looks up, and what was found, in the order found, which stands for what else has its name.
+    /// Every tool as a model sees it, always in the same order so that provider caches hit: those always offered, the ones
+    /// that look up and that name memories, and what was found, in the order found, which stands for what else has its name.
     #[must_use]
     pub fn specs(&self, found: &[String]) -> Vec<Arc<ToolSpec>> {
         let found: Vec<Arc<ToolSpec>> =
             found.iter().filter_map(|name| Some(Arc::clone(self.findable(name)?.spec()))).collect();
         let is_found = |name: &str| found.iter().any(|spec| spec.name == name);
-        let (lookup, always): (Vec<_>, Vec<_>) =
-            self.offered.values().map(|tool| tool.spec()).partition(|spec| spec.kind == ToolKind::Lookup);
-        let lookup = lookup.into_iter().filter(|_| self.looks_up);
-        let offered = always.into_iter().chain(lookup).filter(|spec| !is_found(&spec.name));
+        let offered = self.offered.values().map(|tool| tool.spec());
+        let mut offered: Vec<&Arc<ToolSpec>> =
+            offered.filter(|spec| self.has_use(spec.kind) && !is_found(&spec.name)).collect();
+        // What is not always offered stands behind the others, which so stay the same.
+        offered.sort_by_key(|spec| matches!(spec.kind, ToolKind::Lookup | ToolKind::Memories));
+        let offered = offered.into_iter();
         let mut specs: Vec<Arc<ToolSpec>> = offered.cloned().collect();
         specs.extend(found);
         specs.truncate(MAX_TOOLS);

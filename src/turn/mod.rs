@@ -7,6 +7,7 @@ pub mod control;
 pub mod end;
 pub mod error;
 pub mod execute;
+pub mod extraction;
 pub mod finish;
 pub mod naming;
 pub mod outcome;

@@ -10,6 +10,7 @@ use super::control::{CancelReason, Control};
 use super::end::Ender;
 use super::error::TurnError;
 use super::execute::Executor;
+use super::extraction::Extractor;
 use super::naming::Namer;
 use super::outcome::Outcome;
 use super::parked::Parked;
@@ -43,6 +44,8 @@ pub struct Turns {
     pub namer: Namer,
     /// Summarises sessions, beside all turns.
     pub summariser: Summariser,
+    /// Takes facts from what people say once it is stored.
+    pub extractor: Extractor,
     /// Turns that wait for a person.
     pub parked: Parked,
     /// The store of turns and messages.
@@ -86,12 +89,25 @@ impl Turns {
             Ok(question) => question,
             Err(error) => return self.not_begun(&error, &question).await,
         };
+        let question = self.learning(question);
         match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
             // The very turn was begun before: it goes on where it was.
             Ok(turn) if turn.checkpoint.is_some() => self.resume(turn, question, control).await,
-            Ok(turn) => self.work(turn, question, TakenUp::default(), control).await,
+            Ok(turn) => {
+                if let Some(part) = question.parts.iter().find(|part| part.may_hold_facts()) {
+                    self.extractor.look(&part.speaker.user);
+                }
+                self.work(turn, question, TakenUp::default(), control).await
+            }
             Err(error) => self.not_begun(&error, &question).await,
         }
+    }
+
+    /// The question, of which nothing is read for facts where nothing is remembered.
+    fn learning(&self, mut question: Question) -> Question {
+        let is_on = self.extractor.is_on();
+        question.parts.iter_mut().for_each(|part| part.learns &= is_on);
+        question
     }
 
     /// The question stays in the inbox: the next start answers it.

@@ -113,7 +113,11 @@ impl Question {
 pub(super) fn replace(question: &mut Question, edited: &Inbound) -> bool {
     let changed =
         question.parts.iter_mut().find(|part| part.message == edited.message && part.text != edited.text);
-    changed.map(|part| part.text.clone_from(&edited.text)).is_some()
+    let replaced = |part: &mut Inbound| {
+        part.text.clone_from(&edited.text);
+        part.foreign.clone_from(&edited.foreign);
+    };
+    changed.map(replaced).is_some()
 }
 
 /// Whether a message is a further part of a question: of the same album, or by the same writer right after a part that

@@ -3,12 +3,14 @@
 //! with a `Script`; checks every request as strictly as the service it stands in for.
 //!
 //! From the lowest to the highest: `request` and `reply`, the common form of what comes and goes; `naming`, the requests
-//! that ask for the name of a conversation, which no script answers unless it means to, and `summaries`, those for a summary; `shared`, what all routes hold; `dialect`, the seam, and `respond`, which answers over it; the dialects; `server`, their routes.
+//! that ask for the name of a conversation, `summaries` those for a summary, and `extraction` those for facts about a person: no
+//! script answers these unless it means to; `shared`, what all routes hold; `dialect`, the seam, and `respond`, which answers over it; the dialects; `server`, their routes.
 
 mod chat;
 mod checks;
 mod demo_model;
 mod dialect;
+mod extraction;
 #[cfg(feature = "testing")]
 mod fault;
 mod gemini;
@@ -109,6 +111,12 @@ impl OfflineModel {
     #[must_use]
     pub fn summary_requests(&self) -> Vec<ModelRequest> {
         self.shared.records().summaries()
+    }
+
+    /// The requests for facts about people so far; they are not among [`Self::requests`].
+    #[must_use]
+    pub fn extraction_requests(&self) -> Vec<ModelRequest> {
+        self.shared.records().extractions()
     }
 
     /// What was wrong with requests; a test asserts that there is nothing.

@@ -16,6 +16,11 @@ pub trait Brain: Send + Sync {
     /// The answer to a request that passed the checks.
     fn answer(&self, request: &ModelRequest) -> Reply;
 
+    /// The answer to a request for facts about a person; `None` has the offline model make one by rule.
+    fn extract(&self, _request: &ModelRequest) -> Option<Reply> {
+        None
+    }
+
     /// The answer to a request for the name of a conversation; `None` has the offline model make one by rule.
     fn name(&self, _request: &ModelRequest) -> Option<Reply> {
         None

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use super::naming;
 use super::reply::{Brain, Reply};
 use super::request::ModelRequest;
-use super::summaries;
+
 #[cfg(feature = "testing")]
 use super::testing::Records;
+use super::{extraction, naming, summaries};
 use crate::Runtime;
 
 /// A handle on it; clones are the same.
@@ -45,6 +45,9 @@ impl Shared {
     /// What the brain answers to a request that passed the checks.
     pub(super) fn answer(&self, request: &ModelRequest) -> Reply {
         let brain = &self.0.brain;
+        if extraction::is_asked(request) {
+            return brain.extract(request).unwrap_or_else(|| extraction::reply(request));
+        }
         if naming::is_asked(request) {
             return brain.name(request).unwrap_or_else(|| naming::reply(request));
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::failure::Refusal;
 use super::super::terminal::say;
 use super::opened::Opened;
-use crate::store::{MemoryStore, Store, StoreError, SummaryStore};
+use crate::store::{FactStore, MemoryStore, Store, StoreError, SummaryStore};
 use crate::text::estimate_tokens;
 
 /// So many messages are read at once.
@@ -36,12 +36,14 @@ pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), Refusal>
         index_ms += begun.elapsed().as_secs_f64() * 1000.0;
         opened.chats.forget(*chat);
     }
+    let memories = opened.store.count_memories().await.map_err(failed)?;
     let bytes = opened.store.health().await.map_err(failed)?.bytes;
     if as_json {
         let stats = json!({
             "conversations": chats.len(), "messages": messages, "tokens": tokens, "summaries": summaries,
             "bytes_on_disk": bytes,
-            "index_bytes": index_bytes, "index_ms": index_ms,
+            "index_bytes": index_bytes, "index_ms": index_ms, "memories": memories.active,
+            "removed_memories": memories.removed, "unread": memories.unread,
         });
         say(&stats.to_string());
         return Ok(());
@@ -49,6 +51,10 @@ pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), Refusal>
     say(&format!(
         "{} conversations, {messages} messages of {tokens} tokens, {summaries} summaries",
         chats.len()
+    ));
+    say(&format!(
+        "{} memories of people, {} removed, {} messages to take facts from",
+        memories.active, memories.removed, memories.unread
     ));
     say(&format!(
         "{bytes} bytes on disk; the indexes take {index_bytes} bytes of memory when all are read, which took {index_ms:.0} ms"

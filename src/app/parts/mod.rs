@@ -2,6 +2,8 @@
 
 mod background;
 mod base;
+mod handles;
+mod memories;
 mod tools;
 
 use std::path::Path;
@@ -9,6 +11,8 @@ use std::sync::{Arc, Mutex};
 
 use self::background::{namer, summariser};
 use self::base::Base;
+use self::handles::{handles, late, task_cards};
+use self::memories::extractor;
 use self::tools::{agents, registry};
 use super::additions::Additions;
 use super::commands;
@@ -37,8 +41,7 @@ use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{
-    AccessRequests, CardKeeper, Cards, CommandTable, Handles, Personas, Renames, RestingTasks, TaskCards,
-    Zones,
+    AccessRequests, CardKeeper, CommandTable, Personas, Renames, RestingTasks, Rewordings, Zones,
 };
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
@@ -54,6 +57,7 @@ use crate::tools::Registry;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
+use crate::turn::extraction::Extractor;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
 use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Preparer};
@@ -104,13 +108,14 @@ pub(super) async fn build(
         settings: base.store.clone(),
         languages: base.languages.clone(),
     });
-    let turns = Arc::new(turns(&base, ledger.clone(), delivery.clone(), owners.clone()));
+    let bus = Bus::new(vec![base.live.clone()]);
+    let extractor = extractor(&base, &ledger, &bus);
+    let parts = TurnParts { bus, extractor: extractor.clone() };
+    let turns = Arc::new(turns(&base, ledger.clone(), delivery.clone(), owners.clone(), parts));
     let mailboxes = Mailboxes::new(turns, groups.front.clone());
-    let handles = handles(&base, ledger.clone(), &mailboxes);
+    let handles = handles(&base, ledger.clone(), &mailboxes, extractor.clone());
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
-    groups.front.spawn("task_cards", keeper(&base).run());
-    groups.front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
-    groups.front.spawn("memory", base.chats.clone().tend(groups.front.clone()));
+    spawn_keepers(&base, extractor);
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
         me: base.me.clone(),
@@ -126,6 +131,7 @@ pub(super) async fn build(
         requests: AccessRequests::new(&handles),
         zones: Zones::new(&handles),
         renames: Renames::new(&handles),
+        rewordings: Rewordings::new(&handles),
         sessions: base.store.clone(),
         personas: Personas::new(&handles),
         resting: RestingTasks::new(&handles),
@@ -148,6 +154,15 @@ pub(super) async fn build(
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
     Ok((parts, Runners { scheduler, retention, rewriter, poller }))
+}
+
+/// What runs beside turns from the start on.
+fn spawn_keepers(base: &Base<'_>, extractor: Extractor) {
+    let front = &base.groups.front;
+    front.spawn("task_cards", keeper(base).run());
+    front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
+    front.spawn("memory", base.chats.clone().tend(front.clone()));
+    front.spawn("extractions", extractor.tend());
 }
 
 fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
@@ -266,8 +281,9 @@ fn turns(
     ledger: Arc<Ledger>,
     delivery: Arc<dyn Delivery>,
     owners: Arc<dyn Owners>,
+    parts: TurnParts,
 ) -> Turns {
-    let bus = Bus::new(vec![base.live.clone()]);
+    let TurnParts { bus, extractor } = parts;
     let tools = Arc::new(registry(base, &ledger));
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
@@ -293,12 +309,19 @@ fn turns(
         ender,
         namer,
         summariser,
+        extractor,
         conversations,
         tasks: base.store.clone(),
         languages: base.languages.clone(),
         bus,
         reporter,
     }
+}
+
+/// What turns share with what runs beside them.
+struct TurnParts {
+    bus: Bus,
+    extractor: Extractor,
 }
 
 fn rights(base: &Base<'_>) -> Rights {
@@ -351,44 +374,5 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
         locales: base.languages.locales.clone(),
         max_passes: limits.max_passes,
         reporter,
-    }
-}
-
-/// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
-fn late(base: &Base<'_>) -> Sender {
-    Sender { background: base.groups.back.clone(), ..base.sender.clone() }
-}
-
-/// What draws cards of tasks.
-fn task_cards(base: &Base<'_>) -> TaskCards {
-    TaskCards {
-        languages: base.languages.clone(),
-        settings: base.store.clone(),
-        default_zone: base.settings.timezone,
-        clock: base.clock.clone(),
-    }
-}
-
-/// What commands are made of.
-fn handles(base: &Base<'_>, ledger: Arc<Ledger>, mailboxes: &Mailboxes) -> Handles {
-    let cards = Cards {
-        sender: late(base),
-        languages: base.languages.clone(),
-        admins: base.admins.clone(),
-        vitals: base.vitals.clone(),
-    };
-    Handles {
-        cards,
-        store: base.store.clone(),
-        prompts: base.prompts.clone(),
-        access: base.settings.access.clone(),
-        parked: base.parked.clone(),
-        chats: base.chats.clone(),
-        me: base.me.clone(),
-        ledger,
-        mailboxes: mailboxes.clone(),
-        tasks_per_chat: base.settings.tasks.per_chat,
-        default_zone: base.settings.timezone,
-        mcp: base.mcp.clone(),
     }
 }

@@ -7,6 +7,7 @@ use super::changes::{Change, ChangeSet, Transition};
 use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 use crate::domain::conversation::{EntryKey, Message, Role, Session};
+use crate::domain::facts::Unread;
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::task::{Cost, Ended, Lease, Reason, State, Task, TaskChange};
@@ -48,7 +49,12 @@ pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> T
     let Transition { output: tail, changes } = current(&standing, now);
     let turn = ActiveTurn { updates, ..ActiveTurn::new(standing.conversation, &tail, now) };
     let question = parts.iter().map(|part| Message::from_inbound(tail.session, part)).collect();
-    record(Begun { turn, question, gave_way: standing.left }, tail, changes)
+    let mut begun = record(Begun { turn, question, gave_way: standing.left }, tail, changes);
+    for (part, message) in parts.iter().zip(&begun.output.question).filter(|(part, _)| part.may_hold_facts())
+    {
+        begun.changes.add(Change::PutUnread(Box::new(Unread::of(part, message))));
+    }
+    begun
 }
 
 /// Begins a turn that tries the last question again: the question and what followed it count as replaced, and the

@@ -2,6 +2,7 @@
 
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::delivery::PendingDelivery;
+use crate::domain::facts::{Unread, UsedMemories};
 use crate::domain::task::TaskStep;
 use crate::domain::tool::ToolCall;
 use crate::ids::{DeliveryId, RunId, UpdateId};
@@ -39,6 +40,10 @@ pub enum Change {
     RemoveParked(RunId),
     /// Marks updates as dealt with; unknown ones are ignored.
     Settle(Vec<UpdateId>),
+    /// Notes a message that facts are still to be taken from.
+    PutUnread(Box<Unread>),
+    /// Counts that an answer has used memories.
+    UseMemories(UsedMemories),
     /// Writes a task as it is after a change, and the entry of its history.
     ChangeTask(Box<TaskStep>),
 }

@@ -8,6 +8,7 @@ use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::delivery::PendingDelivery;
+use crate::domain::facts::UsedMemories;
 use crate::domain::task::{Ended, Task, TaskChange};
 use crate::ids::EntryId;
 
@@ -22,6 +23,8 @@ pub struct TurnEnd {
     pub cards: Vec<PendingDelivery>,
     /// The change of the task whose prompt the turn ran, and its time.
     pub task: Option<(TaskChange, DateTime<Utc>)>,
+    /// The memories that the answer has used.
+    pub used: Option<UsedMemories>,
     /// It does not end but waits for a person: its only message holds the question.
     pub parked: Option<Box<ParkedTurn>>,
 }
@@ -91,6 +94,9 @@ pub fn end(turn: &ActiveTurn, stored: StoredTurn, with: EndsWith, mut end: TurnE
     }
     if let Some((change, at)) = task_change {
         changes.add_step(with.task.and_then(|task| task.step(change, at)));
+    }
+    if let Some(used) = end.used.filter(|_| !end.messages.is_empty()) {
+        changes.add(Change::UseMemories(used));
     }
     changes.add(Change::RemoveTurn(turn.conversation));
     changes.add(Change::Settle(turn.updates.clone()));

@@ -8,12 +8,13 @@ use super::*;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Role, Session};
 use crate::domain::delivery::{Card, DeliveryEnd, PendingDelivery};
+use crate::domain::facts::UsedMemories;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{
     Cost, Due, Ended, Lease, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
 };
-use crate::ids::{ChatId, EntryId, MessageId, RunId, SessionId, TaskId, UpdateId, UserId};
+use crate::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId, UpdateId, UserId};
 
 const HERE: Conversation = Conversation { chat: ChatId(1), topic: None };
 const THERE: Conversation = Conversation { chat: ChatId(2), topic: None };
@@ -81,6 +82,8 @@ fn short(change: Change) -> String {
         Change::RemoveParked(_) => "not parked".to_owned(),
         Change::PutCalls(_, calls) => format!("{} calls", calls.len()),
         Change::Settle(updates) => format!("settle {:?}", updates.iter().map(|id| id.0).collect::<Vec<_>>()),
+        Change::PutUnread(unread) => format!("unread {}", unread.place.index),
+        Change::UseMemories(used) => format!("uses {}", used.ids.len()),
         Change::ChangeTask(step) => match step.entry {
             Some(entry) => format!("task {:?} {:?}", entry.status, entry.error),
             None => "task".to_owned(),
@@ -134,6 +137,27 @@ fn the_first_turn_of_a_conversation_begins_its_session() {
     assert!(begun.output.question.iter().all(|message| message.session == begun.output.turn.session));
     let silent = begin(standing, &[], at(0));
     assert_eq!(shorts(silent.changes), ["begin session", "turn at 0"]);
+}
+
+#[test]
+fn what_a_person_typed_themselves_is_marked_to_be_read_for_facts() {
+    let typed = || Inbound { learns: true, ..asked(1, "I live in Riga") };
+    let begin_with = |part: Inbound| {
+        let standing = Standing { conversation: HERE, left: None, current: Some(tail()) };
+        shorts(begin(standing, &[part], at(0)).changes).last().cloned().unwrap()
+    };
+    assert_eq!(begin_with(typed()), "unread 5");
+    let channel = Speaker { user: UserId::telegram(-100), ..typed().speaker };
+    for part in [
+        Inbound { learns: false, ..typed() },
+        Inbound { forwarded_from: Some("Bob".into()), ..typed() },
+        Inbound { task: Some(TaskId::new()), ..typed() },
+        Inbound { borrowed: true, ..typed() },
+        Inbound { speaker: channel, ..typed() },
+        Inbound { text: "  ".into(), ..typed() },
+    ] {
+        assert_eq!(begin_with(part.clone()), "turn at 5", "{part:?}");
+    }
 }
 
 #[test]
@@ -295,6 +319,7 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
         delivery: Some(words(entry)),
         cards: vec![card.clone()],
         task: None,
+        used: Some(UsedMemories { user: UserId::telegram(4), ids: vec![MemoryId::new()], at: at(3) }),
     };
     let end_of_task = |change| TurnEnd { task: change, ..TurnEnd::default() };
     let ended = ["no turn", "settle [1, 2]"];
@@ -303,17 +328,17 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
         (
             &plain,
             with_words(Some(answer.id)),
-            vec!["5 hm", "6 because", "session 2", "deliver words 6", "deliver  nowhere"],
+            vec!["5 hm", "6 because", "session 2", "deliver words 6", "deliver  nowhere", "uses 1"],
         ),
         (
             &plain,
             with_words(Some(EntryId::new())),
-            vec!["5 hm", "6 because", "session 2", "deliver words 4", "deliver  nowhere"],
+            vec!["5 hm", "6 because", "session 2", "deliver words 4", "deliver  nowhere", "uses 1"],
         ),
         (
             &plain,
             with_words(None),
-            vec!["5 hm", "6 because", "session 2", "deliver words nowhere", "deliver  nowhere"],
+            vec!["5 hm", "6 because", "session 2", "deliver words nowhere", "deliver  nowhere", "uses 1"],
         ),
         // Only the turn of a task changes it.
         (&plain, end_of_task(failed(false)), vec![]),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
 /// The text in lower case, composed as it was typed; what stemmers take. The Turkish dotted capital loses its dot.
-pub(super) fn lower(text: &str) -> String {
+pub(in crate::memory) fn lower(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).filter(|c| *c != '\u{307}').collect()
 }
 
@@ -41,7 +41,7 @@ const fn same(c: char) -> char {
 }
 
 /// A word in lower case as it is compared.
-pub(super) fn fold(word: &str) -> Cow<'_, str> {
+pub(in crate::memory) fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);
     }

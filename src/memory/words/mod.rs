@@ -16,7 +16,7 @@ use chrono::NaiveDate;
 use rust_stemmers::Stemmer;
 
 pub use self::detect::detect;
-use self::fold::{fold, lower};
+pub(super) use self::fold::{fold, lower};
 use self::language::BEGINNING_WEIGHT;
 pub use self::language::Language;
 use self::term::Kind;
@@ -65,6 +65,18 @@ pub fn of_words(text: &str, language: Option<Language>) -> Vec<Term> {
     let mut terms = Vec::new();
     Words::of(text).each(|word| written(&mut terms, word, language));
     terms.into_iter().map(|one| one.term).collect()
+}
+
+/// The stems of the words of a text in this language, and the pieces of what is written without spaces; little words are left
+/// out.
+#[must_use]
+pub fn stems(text: &str, language: Option<Language>) -> Vec<String> {
+    let mut stems = Vec::new();
+    Words::of(text).each(|piece| match piece {
+        Piece::Run(run) => grams::cut(&fold(run), |gram, _| stems.push(gram.to_owned())),
+        Piece::Word(word) => stems.extend(stem(word, language).map(|stem| stem.stem)),
+    });
+    stems
 }
 
 /// The terms that a question asks for, each once: its words as each of these languages has them.

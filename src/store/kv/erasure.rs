@@ -50,6 +50,8 @@ impl ErasureStore for KvStore {
         self.0.messages.clear();
         self.tell_of_tasks();
         self.0.erasure_news.notify_one();
+        // What a summary loses is summarised anew.
+        self.0.summary_news.notify_one();
         Ok(forgotten)
     }
 

@@ -176,6 +176,11 @@ pub(super) fn user_task(of: &UserId, task: TaskId) -> Vec<u8> {
     Key(user(of)).id(task).0
 }
 
+/// A memory of a person, or a message of theirs, among their others.
+pub(super) fn of_user(of: &UserId, one: impl Display) -> Vec<u8> {
+    Key(user(of)).id(one).0
+}
+
 /// A task, among all others by time.
 pub(super) fn wake(at: DateTime<Utc>, task: TaskId) -> Vec<u8> {
     Key(time(at)).id(task).0

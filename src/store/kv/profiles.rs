@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 
+use super::records::facts;
 use super::{KvStore, key};
-use crate::domain::profile::{Seen, UserProfile, WishesPatch};
+use crate::domain::profile::{Consent, Seen, UserProfile, WishesPatch};
 use crate::ids::{ChatId, UserId};
 use crate::store::{ProfileStore, Result};
 
@@ -38,6 +39,20 @@ impl ProfileStore for KvStore {
         self.change_durably("store a person's wish", move |tables, changes| {
             let Some(mut profile) = tables.profiles.get(&key)? else { return Ok(None) };
             profile.wish(chat, change);
+            changes.put(&tables.profiles, &key, &profile)?;
+            Ok(Some(profile))
+        })
+        .await
+    }
+
+    async fn set_consent(&self, user: &UserId, consent: Consent) -> Result<Option<UserProfile>> {
+        let key = key::user(user);
+        self.change_durably("store a person's consent", move |tables, changes| {
+            if consent == Consent::Refused {
+                facts::skip(tables, changes, &key)?;
+            }
+            let Some(mut profile) = tables.profiles.get(&key)? else { return Ok(None) };
+            profile.consent = consent;
             changes.put(&tables.profiles, &key, &profile)?;
             Ok(Some(profile))
         })

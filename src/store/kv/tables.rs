@@ -11,6 +11,7 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::config_change::ConfigChange;
 use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
+use crate::domain::facts::Unread;
 use crate::domain::memory::Memory;
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
@@ -112,6 +113,8 @@ pub(super) struct Tables<'a> {
     pub(super) summary_jobs: Table<'a, SummaryJob>,
     /// Memories by person and id.
     pub(super) memories: Table<'a, Memory>,
+    /// Messages that facts are still to be taken from, by person and id.
+    pub(super) unread: Table<'a, Unread>,
 }
 
 /// An update in the inbox.
@@ -153,7 +156,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 43] = [
+pub(super) const NAMES: [&str; 44] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -196,6 +199,7 @@ pub(super) const NAMES: [&str; 43] = [
     "summaries",
     "summary_jobs",
     "memories",
+    "unread",
     QUARANTINE,
 ];
 
@@ -246,6 +250,7 @@ impl<'a> Tables<'a> {
             summaries: Table::new("summaries", snapshot),
             summary_jobs: Table::new("summary_jobs", snapshot),
             memories: Table::new("memories", snapshot),
+            unread: Table::new("unread", snapshot),
         }
     }
 }

@@ -8,6 +8,7 @@
 mod access;
 mod chat;
 mod forget;
+mod memory;
 mod persona;
 mod question;
 mod sessions;
@@ -23,6 +24,7 @@ use std::str::FromStr;
 pub use access::{Admit, Decision};
 pub use chat::{Help, Notes, Start, Status, Usage};
 pub use forget::{Export, Forget, SaidKey, Search};
+pub use memory::Memory;
 pub use persona::Persona;
 pub use question::Choose;
 pub use sessions::Sessions;

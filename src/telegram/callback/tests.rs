@@ -9,7 +9,7 @@ use super::*;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::SaidAt;
 use crate::domain::task::IfMissed;
-use crate::ids::{MessageId, NoteId, PersonaId, RunId, SessionId, TaskId};
+use crate::ids::{MemoryId, MessageId, NoteId, PersonaId, RunId, SessionId, TaskId};
 
 fn returns<F: Family + Clone + PartialEq + Debug>(value: &F) -> Result<(), TestCaseError> {
     let data = Data::from(value.clone());
@@ -56,6 +56,17 @@ fn verb() -> impl Strategy<Value = TaskVerb> {
 }
 
 proptest! {
+    #[test]
+    fn memories_return(page in any::<Page>(), kind in 0_usize..10) {
+        let memory = MemoryId::new();
+        use Memory as M;
+        let all = [
+            M::List(page), M::Open(memory), M::Source(memory), M::Edit(memory), M::Remove(memory), M::Undo(memory), M::On,
+            M::Off, M::Ask, M::Erase,
+        ];
+        returns(&all[kind])?;
+    }
+
     #[test]
     fn notes_return(page in any::<Page>(), kind in 0..5) {
         let note = NoteId::new();

@@ -9,6 +9,7 @@ use super::export::Export;
 use super::forget::Forget;
 use super::handles::Handles;
 use super::help::Help;
+use super::memory::Memory;
 use super::model::Model;
 use super::new::NewSession;
 use super::notes::Notes;
@@ -37,6 +38,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Forget::new(handles)),
         Arc::new(Export::new(handles)),
         Arc::new(Privacy::new(handles)),
+        Arc::new(Memory::new(handles)),
         Arc::new(Tasks::new(handles)),
         Arc::new(Model::new(handles)),
         Arc::new(Persona::new(handles)),

@@ -12,6 +12,7 @@ use crate::memory::Chats;
 use crate::prompts::Prompts;
 use crate::store::Store;
 use crate::telegram::inbound::Me;
+use crate::turn::extraction::Extractor;
 use crate::turn::parked::Parked;
 use crate::turn::queue::Mailboxes;
 
@@ -36,6 +37,8 @@ pub struct Handles {
     pub ledger: Arc<Ledger>,
     /// The queues of conversations.
     pub mailboxes: Mailboxes,
+    /// Takes facts from what people say.
+    pub extractor: Extractor,
     /// The most tasks of a chat.
     pub tasks_per_chat: usize,
     /// The zone of chats that set none.

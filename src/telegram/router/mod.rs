@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use self::fate::{Arrival, Fate};
 use super::commands::{
-    AccessRequests, Asker, Card, CommandTable, Outcome, Personas, Renames, RestingTasks, Zones,
+    AccessRequests, Asker, Card, CommandTable, Outcome, Personas, Renames, RestingTasks, Rewordings, Zones,
 };
 use super::inbound::{self, CommandLine, Me, Target};
 use super::newest::Newest;
@@ -71,6 +71,8 @@ pub struct Router {
     pub zones: Zones,
     /// What takes new names of sessions out of replies.
     pub renames: Renames,
+    /// What takes other words for memories out of replies.
+    pub rewordings: Rewordings,
     /// The sessions and the topics that they are in.
     pub sessions: Arc<dyn SessionStore>,
     /// What takes the words of personas that it asked for.
@@ -319,8 +321,8 @@ impl Router {
             self.mailboxes.post(conversation, Job::GoOn(run));
             return Ok(Fate::Settled);
         }
-        if let Some(session) = self.renames.meant(&part).await? {
-            return Ok(self.rename(session, part, standing, arrival));
+        if let Some(fate) = self.words_asked_for(&part, standing, arrival).await? {
+            return Ok(fate);
         }
         let config = match self.settings.chat_config(part.place.chat).await {
             // They will not be readable later either, and a question is not left unanswered for it.

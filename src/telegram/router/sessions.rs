@@ -12,8 +12,23 @@ use crate::telegram::inbound;
 use crate::telegram::views::MessageView;
 
 impl Router {
+    /// A reply with the words that a card has asked for: the new name of a session, or other words for a memory.
+    pub(super) async fn words_asked_for(
+        self: &Arc<Self>,
+        part: &Inbound,
+        standing: Standing,
+        arrival: Arrival,
+    ) -> Result<Option<Fate>, StoreError> {
+        if let Some(session) = self.renames.meant(part).await? {
+            return Ok(Some(self.rename(session, part.clone(), standing, arrival)));
+        }
+        let Some(memory) = self.rewordings.meant(part).await? else { return Ok(None) };
+        let card = self.rewordings.reword(memory, part, standing).await;
+        Ok(Some(self.answer(part, standing, card, None)))
+    }
+
     /// A reply that gives a session a new name. It takes a place, as a command does.
-    pub(super) fn rename(
+    fn rename(
         self: &Arc<Self>,
         session: SessionId,
         part: Inbound,

@@ -8,7 +8,7 @@ use super::source::{Rare, Sources};
 use super::tasks::TaskTools;
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
-use super::{Registry, Tool, ToolSource, action, find, lookup, notes, profile, recall, web};
+use super::{Registry, Tool, ToolSource, action, find, lookup, memories, notes, profile, recall, web};
 use crate::store::{ConversationStore, NoteStore, ProfileStore};
 
 /// Tools and sources, until a registry is made of them.
@@ -78,6 +78,7 @@ impl BuiltIn {
         table.add(web::tool(web));
         table.add(lookup::tool(conversations));
         table.add(recall::tool(memory));
+        table.add(memories::tool());
         table.add(action::tool());
         table.add(tasks.clone().schedule_tool());
         table.add(tasks.clone().list_tool());

@@ -12,6 +12,7 @@ use super::reply::Reply;
 use super::run::Answer;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Action, Card, PendingDelivery};
+use crate::domain::facts::UsedMemories;
 use crate::domain::task::{Cost, Ended, Task, TaskChange};
 use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, TurnEnd};
 use crate::ids::MessageId;
@@ -52,12 +53,14 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
         _ => delivery,
     };
     let change = task_change(facts, outcome, answer, delivery.is_some());
+    let used = message.is_some().then(|| used(facts, answer)).flatten();
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
     let end = TurnEnd {
         messages: message.into_iter().collect(),
         delivery,
         cards: deliveries(facts, cards),
         task: change.map(|change| (change, facts.now)),
+        used,
         parked: None,
     };
     Finish { end, is_declined }
@@ -102,8 +105,15 @@ fn stored(facts: &Facts<'_>, answer: &Answer) -> Option<Message> {
         token_usage: Some(answer.usage),
         nano_usd: answer.nano_usd,
         private: answer.pass.private.clone(),
+        referenced_memories: answer.memories.clone(),
         ..Message::new(facts.turn.session, Role::Assistant, text.to_owned(), facts.now)
     })
+}
+
+/// The memories that the answer has used: those of whoever asked, who alone were shown.
+fn used(facts: &Facts<'_>, answer: &Answer) -> Option<UsedMemories> {
+    let user = facts.question.asker().filter(|_| !answer.memories.is_empty())?.user.clone();
+    Some(UsedMemories { user, ids: answer.memories.clone(), at: facts.now })
 }
 
 /// The message that an answer may quote: the question, in a private chat its last part.

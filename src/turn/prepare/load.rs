@@ -197,7 +197,7 @@ impl Loader {
         };
         kept.summaries.retain(Summary::is_shown);
         kept.pins.retain(|pin| pin.is_shown_in(turn.session));
-        kept.memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));
+        kept.memories.retain(|memory| asker.is_some_and(|asker| memory.is_shown_to(&asker.user, chat)));
         kept
     }
 

@@ -22,7 +22,7 @@ use super::outcome::Outcome;
 use super::question::Question;
 use super::reply::Reply;
 use super::report::Reporter;
-use super::run::{Answer, Run};
+use super::run::{Answer, Run, Shown};
 use super::taken_up::TakenUp;
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
@@ -31,7 +31,7 @@ use crate::domain::generation::Generation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::model::ModelName;
 use crate::domain::task::MAX_RUN_MESSAGES;
-use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::domain::tool::{ToolCall, ToolKind, ToolStatus};
 use crate::domain::turn::ActiveTurn;
 use crate::ids::ChatId;
 use crate::policy::address::Addresses;
@@ -102,6 +102,12 @@ fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
     Generation::nearest(of_chat.into_iter().chain([of_agent]))
 }
 
+/// The tools of a turn in whose prompt keys or memories stand.
+fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
+    let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
+    if remembers { Arc::new(tools.remembering()) } else { tools }
+}
+
 impl Preparer {
     /// What is to be executed for a question; where nothing is, how the turn ends.
     pub(super) async fn prepare(
@@ -136,7 +142,8 @@ impl Preparer {
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
-        let run = self.run(loaded, question, &taken_up);
+        let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
+        let run = self.run(loaded, question, &taken_up, &tools);
         let setup = Setup {
             turn: turn.clone(),
             taken_up,
@@ -153,10 +160,7 @@ impl Preparer {
                 sends: self.allowance(turn, question).await.map_err(failed)?,
             },
             model,
-            tools: match has_keys {
-                true => Arc::new(part.tools.looking_up()),
-                false => part.tools,
-            },
+            tools,
             settings: settings([config.settings, persona.settings], part.agent),
             instructions,
             control: control.clone(),
@@ -165,7 +169,8 @@ impl Preparer {
     }
 
     /// The machine of a turn, as far as it had come before a restart.
-    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp) -> Run {
+    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tools: &Registry) -> Run {
+        let tool = tools.name_of(ToolKind::Memories).unwrap_or_default();
         let has_keys = loaded.window.has_keys;
         // What nothing looks up has no key.
         let Earlier { keys, kept } = loaded.window.earlier;
@@ -175,6 +180,7 @@ impl Preparer {
             .after(Earlier { keys, kept })
             .with_side_effects(loaded.side_effects)
             .knowing(loaded.written)
+            .remembering(Shown { tool, memories: loaded.window.labels })
             // A task is where a promise is kept.
             .keeping_promises(question.task.is_none());
         match taken_up.state.clone() {

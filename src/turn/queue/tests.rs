@@ -70,6 +70,8 @@ fn part(message: i64, text: &str, joins: Option<Join>) -> Inbound {
         from_person: false,
         task: None,
         borrowed: false,
+        learns: false,
+        foreign: Vec::new(),
     }
 }
 

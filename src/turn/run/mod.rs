@@ -2,15 +2,16 @@
 //! two steps. One function per transition. What is stored is its [`State`] alone: the items are built anew from the stored
 //! messages, so that a turn's record stays small.
 
+mod shown;
 mod state;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-pub use self::state::{Answer, CallResult, Planned, State};
+pub use self::shown::Shown;
+pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
-use crate::domain::conversation::PrivatePart;
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
@@ -44,6 +45,8 @@ pub struct Run {
     addresses: Addresses,
     /// Whether an answer may promise only what a task was stored for.
     keeps_promises: bool,
+    /// The memories that it is shown.
+    shown: Shown,
     state: State,
 }
 
@@ -68,17 +71,6 @@ pub enum Step {
     Done(Box<Answer>),
 }
 
-/// What was stored of the pass whose calls were being made.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct InHand {
-    /// The text that the model wrote.
-    pub text: String,
-    /// Opaque parts of the provider, such as encrypted reasoning.
-    pub private: Vec<PrivatePart>,
-    /// The results of its calls, as far as they were there.
-    pub results: Vec<CallResult>,
-}
-
 impl Run {
     /// A turn that begins with these items, the question last.
     #[must_use]
@@ -91,6 +83,7 @@ impl Run {
             side_effects: SideEffects::default(),
             addresses: Addresses::default(),
             keeps_promises: false,
+            shown: Shown::default(),
             state: State::default(),
         }
     }
@@ -147,6 +140,12 @@ impl Run {
     #[must_use]
     pub fn keeping_promises(self, keeps_promises: bool) -> Self {
         Self { keeps_promises, ..self }
+    }
+
+    /// The same turn, which is shown these memories.
+    #[must_use]
+    pub fn remembering(self, shown: Shown) -> Self {
+        Self { shown, ..self }
     }
 
     /// The same turn, which knows the addresses that people wrote.
@@ -215,7 +214,8 @@ impl Run {
         let addresses = self.addresses.clone();
         let SideEffects { spoke, sources, tasks, .. } = self.side_effects.clone();
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
-        Answer { pass, spoke, sources, addresses, tasks, unkept, usage, nano_usd }
+        let memories = self.state.memories.clone();
+        Answer { pass, spoke, sources, addresses, tasks, memories, unkept, usage, nano_usd }
     }
 
     /// What the turn has come to where its last pass broke off.
@@ -258,6 +258,7 @@ impl Run {
         self.count(&pass);
         find(&mut self.addresses, &pass.sources);
         add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
+        let pass = self.note_memories(pass);
         if pass.calls.is_empty() || !may_call {
             return self.conclude(pass);
         }
@@ -265,6 +266,16 @@ impl Run {
         self.items.push(Item::Assistant { text: pass.text, calls: pass.calls, private: pass.private });
         self.state.phase = Phase::Calling { planned, results: Vec::new() };
         self
+    }
+
+    /// Notes the memories that a pass names. Words beside which it only names some are the answer.
+    fn note_memories(&mut self, pass: Pass) -> Pass {
+        for id in self.shown.named(&pass) {
+            if !self.state.memories.contains(&id) {
+                self.state.memories.push(id);
+            }
+        }
+        self.shown.as_answer(pass)
     }
 
     /// Ends the turn with this pass, or has it written anew.

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::conversation::PrivatePart;
 use crate::domain::source::Source;
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Usage;
-use crate::ids::TaskId;
+use crate::ids::{MemoryId, TaskId};
 use crate::policy::address::Addresses;
 use crate::provider::fold::Pass;
 
@@ -26,6 +27,9 @@ pub struct State {
     pub(super) nano_usd: Option<u64>,
     /// What the machine does next.
     pub(super) phase: Phase,
+    /// The memories that the turn has named so far.
+    #[serde(default)]
+    pub(super) memories: Vec<MemoryId>,
     /// The answer that promised what nothing was stored for, once it is to be written anew.
     pub(super) taken_back: Option<TakenBack>,
 }
@@ -55,6 +59,7 @@ impl Default for State {
             usage: Usage::default(),
             nano_usd: Some(0),
             phase: Phase::Asking,
+            memories: Vec::new(),
             taken_back: None,
         }
     }
@@ -129,10 +134,23 @@ pub struct Answer {
     pub addresses: Addresses,
     /// Tasks that the turn made or changed.
     pub tasks: Vec<TaskId>,
+    /// The memories that it rests on, as the model says.
+    pub memories: Vec<MemoryId>,
     /// The words promise something for later, and nothing was stored for it.
     pub unkept: bool,
     /// The tokens of all passes.
     pub usage: Usage,
     /// What they cost in nano-dollars, where the price is known.
     pub nano_usd: Option<u64>,
+}
+
+/// What was stored of the pass whose calls were being made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct InHand {
+    /// The text that the model wrote.
+    pub text: String,
+    /// Opaque parts of the provider, such as encrypted reasoning.
+    pub private: Vec<PrivatePart>,
+    /// The results of its calls, as far as they were there.
+    pub results: Vec<CallResult>,
 }

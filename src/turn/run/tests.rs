@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::usage::Usage;
-use crate::ids::TaskId;
+use crate::ids::{MemoryId, TaskId};
 use crate::provider::Event;
 
 fn call(id: &str, arguments: &str) -> Call {
@@ -334,4 +334,34 @@ proptest! {
         prop_assert_eq!(results, calls);
         prop_assert!(run.state.passes <= 5, "every pass counts");
     }
+}
+
+#[test]
+fn words_beside_which_only_memories_are_named_are_the_answer() {
+    let memories = vec![MemoryId::new(), MemoryId::new()];
+    let run = || {
+        let shown = Shown { tool: "use".into(), memories: memories.clone() };
+        Run::new(vec![Item::user("hi")], 10).remembering(shown)
+    };
+    let names = |labels: &str| Call { name: "use".into(), ..call("n", &format!("{{\"labels\":{labels}}}")) };
+    let both = Pass { calls: vec![names(r#"["M2","M2","M7","x","M0"]"#)], ..says("hello") };
+    let Step::Done(answer) = run().model_answered(both.clone()).next() else { panic!("not done") };
+    assert_eq!((answer.pass.text.as_str(), &answer.memories), ("hello", &vec![memories[1]]));
+    assert!(answer.pass.calls.is_empty());
+    // Without words, or beside another call, the turn goes on, and what was named is known at its end.
+    for calls in [vec![names(r#"["M1"]"#)], vec![names(r#"["M1"]"#), call("a", "{}")]] {
+        let text = if calls.len() > 1 { "wait" } else { "" };
+        let run = run().model_answered(Pass { calls: calls.clone(), ..says(text) });
+        let Step::CallTools(planned) = run.next() else { panic!("no calls") };
+        assert_eq!(planned.len(), calls.len());
+        let stored = serde_json::to_string(run.state()).unwrap();
+        let state: State = serde_json::from_str(&stored).unwrap();
+        let restored = Run::new(Vec::new(), 10).restored(state, InHand::default());
+        let run = restored.tools_answered(calls.iter().map(done).collect());
+        let Step::Done(answer) = run.model_answered(says("bye")).next() else { panic!("not done") };
+        assert_eq!(answer.memories, [memories[0]]);
+    }
+    // Where no memories are shown there is no such tool.
+    let plain = Run::new(Vec::new(), 10).model_answered(both);
+    assert!(matches!(plain.next(), Step::CallTools(_)));
 }

@@ -109,6 +109,8 @@ impl Fields<'_> {
             from_person: true,
             task: None,
             borrowed: false,
+            learns: false,
+            foreign: Vec::new(),
         }
     }
 

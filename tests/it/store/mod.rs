@@ -7,6 +7,7 @@
 mod damage;
 mod disk;
 mod erasure;
+mod facts;
 mod inbox;
 mod kill;
 mod loss;
@@ -76,6 +77,8 @@ fn inbound(id: i64, text: &str) -> Inbound {
     Inbound {
         task: None,
         borrowed: false,
+        learns: true,
+        foreign: Vec::new(),
         update: UpdateId(id),
         message: MessageId(id + 1000),
         place: Place { chat: CHAT, kind: ChatKind::Group, title: Some("Home".into()), topic: None },
@@ -190,6 +193,12 @@ conformance! {
         a_session_is_named_once_and_by_a_person_for_good
         a_deleted_session_leaves_nothing
         background_is_bounded
+    }
+    facts {
+        what_a_person_says_is_read_once
+        what_is_taken_back_leaves_no_memory
+        memories_are_used_changed_and_erased
+        a_refusal_leaves_nothing_to_read
     }
     profiles {
         a_profile_is_kept_and_forgotten

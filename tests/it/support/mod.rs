@@ -105,6 +105,8 @@ impl World {
             .set("SESSION_NAMES", "off")
             // So is a summary.
             .set("SUMMARY_EVERY", "0")
+            // So is a look for facts to remember, one for each message.
+            .set("MEMORY_LIMIT", "0")
             .set("OWNER_IDS", &ANN.to_string())
     }
 

@@ -4,9 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-use super::super::naming;
 use super::super::request::ModelRequest;
-use super::super::summaries;
+use super::super::{extraction, naming, summaries};
 
 /// So many requests are remembered at most; beyond, the older half is forgotten.
 const MAX_REQUESTS: usize = 2_000;
@@ -25,6 +24,8 @@ struct Seen {
     names: Vec<ModelRequest>,
     /// Requests for summaries, likewise.
     summaries: Vec<ModelRequest>,
+    /// Requests for facts about people, likewise.
+    extractions: Vec<ModelRequest>,
     violations: Vec<String>,
 }
 
@@ -38,6 +39,7 @@ impl Records {
             let list = match request {
                 request if naming::is_asked(request) => &mut seen.names,
                 request if summaries::is_asked(request) => &mut seen.summaries,
+                request if extraction::is_asked(request) => &mut seen.extractions,
                 _ => &mut seen.requests,
             };
             list.push(request.clone());
@@ -64,6 +66,11 @@ impl Records {
     /// The requests for summaries so far, oldest first.
     pub(in super::super) fn summaries(&self) -> Vec<ModelRequest> {
         self.with(|seen| seen.summaries.clone())
+    }
+
+    /// The requests for facts about people so far, oldest first.
+    pub(in super::super) fn extractions(&self) -> Vec<ModelRequest> {
+        self.with(|seen| seen.extractions.clone())
     }
 
     pub(in super::super) fn violations(&self) -> Vec<String> {

@@ -17,6 +17,7 @@ struct Lines {
     fallback: Option<Reply>,
     names: VecDeque<Reply>,
     summaries: VecDeque<Reply>,
+    facts: Vec<(String, Reply)>,
 }
 
 impl Script {
@@ -58,6 +59,11 @@ impl Script {
         self.with(|lines| lines.summaries.push_back(reply));
     }
 
+    /// Gives this reply once, to a request for facts about a person that contains the words. Without one they are found by rule.
+    pub fn extract_when(&self, words: &str, reply: Reply) {
+        self.with(|lines| lines.facts.push((words.to_owned(), reply)));
+    }
+
     /// Adds a reply to the end of the queue.
     pub fn push(&self, reply: Reply) {
         self.with(|lines| lines.queue.push_back(reply));
@@ -75,6 +81,14 @@ impl Script {
 }
 
 impl Brain for Script {
+    fn extract(&self, request: &ModelRequest) -> Option<Reply> {
+        let text = request.user_text();
+        self.with(|lines| {
+            let at = lines.facts.iter().position(|(words, _)| text.contains(words.as_str()))?;
+            Some(lines.facts.remove(at).1)
+        })
+    }
+
     fn name(&self, _request: &ModelRequest) -> Option<Reply> {
         self.with(|lines| lines.names.pop_front())
     }

@@ -7,6 +7,7 @@ pub(super) mod background;
 pub(super) mod calls;
 pub(super) mod edits;
 pub(super) mod erasure;
+pub(super) mod facts;
 pub(super) mod index;
 pub(super) mod migration;
 pub(super) mod parked;

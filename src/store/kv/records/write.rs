@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::{Outgoing, Tables};
-use super::{calls, sessions, tasks, updates};
+use super::{calls, facts, sessions, tasks, updates};
 use crate::domain::conversation::EntryKey;
 use crate::domain::turn::{Change, ChangeSet, Transition};
 use crate::ids::{BotId, RunId};
@@ -64,6 +64,8 @@ fn write_one(
             Ok(())
         }
         Change::Settle(updates) => updates::settle(tables, changes, bot, &updates),
+        Change::PutUnread(unread) => facts::put_unread(tables, changes, &unread),
+        Change::UseMemories(used) => facts::use_all(tables, changes, &used),
         Change::ChangeTask(step) => tasks::step(tables, changes, *step),
     }
 }
@@ -73,6 +75,9 @@ fn remove_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, first: EntryK
         let key = key?;
         if key::index_of(&key).is_none_or(|index| index < first.index) {
             break;
+        }
+        if let Some(message) = tables.messages.find(&key)? {
+            facts::lose_source(tables, changes, &message)?;
         }
         changes.remove(&tables.messages, key);
     }

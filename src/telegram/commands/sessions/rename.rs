@@ -67,7 +67,7 @@ impl Renames {
         let Some(message) = replied else { return Ok(None) };
         match self.outbox.author(part.place.chat, message).await? {
             Some(Author::Rename(session)) => Ok(Some(session)),
-            Some(Author::Figaro | Author::Model) | None => Ok(None),
+            Some(Author::Figaro | Author::Model | Author::Reword(_)) | None => Ok(None),
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use crate::domain::memory::Memory;
+use crate::domain::memory::{Memory, label};
 use crate::domain::pin::Pin;
 use crate::domain::summary::Summary;
 use crate::ids::{MemoryId, PinId, SessionId, SummaryId};
@@ -199,7 +199,7 @@ impl Kept {
             if from == until { from } else { format!("{from} to {until}") }
         };
         let labelled = |(number, memory): (usize, &Memory)| LabelledMemory {
-            label: format!("M{}", first + number + 1),
+            label: label(first + number + 1),
             text: memory.content.clone(),
         };
         KeptView {

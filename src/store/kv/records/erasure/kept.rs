@@ -63,6 +63,13 @@ pub(super) fn made_of(
             changes.remove(&tables.summary_jobs, key::id(session));
         }
     }
+    // Facts are taken from no message that is gone, also where a model is reading it just now.
+    for item in tables.unread.scan(&[])? {
+        let (key, unread) = item?;
+        if is_source(Some(unread.id), Some(unread.place)) {
+            changes.remove(&tables.unread, key);
+        }
+    }
     for item in tables.memories.scan(&[])? {
         let (key, memory) = item?;
         let is_made = is_source(Some(memory.source_message_id), Some(memory.source));

@@ -51,7 +51,11 @@ pub(in crate::store::kv) fn erase(
 }
 
 /// Notes that the files of the store are to be rewritten.
-fn mark(tables: &Tables<'_>, changes: &mut Changes<'_>, now: DateTime<Utc>) -> Result<(), Fault> {
+pub(in crate::store::kv) fn mark(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    now: DateTime<Utc>,
+) -> Result<(), Fault> {
     let before = due(tables)?.unwrap_or(RewriteDue { since: now, erasures: 0 });
     let after = RewriteDue { erasures: before.erasures.saturating_add(1), ..before };
     changes.put(&tables.erasures, DUE, &after)

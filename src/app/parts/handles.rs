@@ -1,0 +1,55 @@
+//! What commands and cards are made of.
+
+use std::sync::Arc;
+
+use super::base::Base;
+use crate::ledger::Ledger;
+use crate::telegram::commands::{Cards, Handles, TaskCards};
+use crate::telegram::send::Sender;
+use crate::turn::extraction::Extractor;
+use crate::turn::queue::Mailboxes;
+
+/// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
+pub(super) fn late(base: &Base<'_>) -> Sender {
+    Sender { background: base.groups.back.clone(), ..base.sender.clone() }
+}
+
+/// What draws cards of tasks.
+pub(super) fn task_cards(base: &Base<'_>) -> TaskCards {
+    TaskCards {
+        languages: base.languages.clone(),
+        settings: base.store.clone(),
+        default_zone: base.settings.timezone,
+        clock: base.clock.clone(),
+    }
+}
+
+/// What commands are made of.
+pub(super) fn handles(
+    base: &Base<'_>,
+    ledger: Arc<Ledger>,
+    mailboxes: &Mailboxes,
+    extractor: Extractor,
+) -> Handles {
+    let cards = Cards {
+        sender: late(base),
+        languages: base.languages.clone(),
+        admins: base.admins.clone(),
+        vitals: base.vitals.clone(),
+    };
+    Handles {
+        cards,
+        store: base.store.clone(),
+        prompts: base.prompts.clone(),
+        access: base.settings.access.clone(),
+        parked: base.parked.clone(),
+        chats: base.chats.clone(),
+        me: base.me.clone(),
+        ledger,
+        mailboxes: mailboxes.clone(),
+        extractor,
+        tasks_per_chat: base.settings.tasks.per_chat,
+        default_zone: base.settings.timezone,
+        mcp: base.mcp.clone(),
+    }
+}

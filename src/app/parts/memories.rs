@@ -1,0 +1,37 @@
+//! What takes facts from what people say.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use super::base::Base;
+use crate::delivery::Bus;
+use crate::ledger::Ledger;
+use crate::telegram::consents::TelegramConsents;
+use crate::turn::extraction::{AT_ONCE, Extractor, MemoryRules, NoRecords};
+
+/// The one that works for all chats.
+pub(super) fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
+    let limits = &base.settings.limits;
+    Extractor {
+        facts: base.store.clone(),
+        profiles: base.store.clone(),
+        sessions: base.store.clone(),
+        settings: base.store.clone(),
+        records: Arc::new(NoRecords),
+        consents: Arc::new(TelegramConsents {
+            sender: base.sender.clone(),
+            languages: base.languages.clone(),
+            profiles: base.store.clone(),
+        }),
+        ledger: ledger.clone(),
+        prompts: base.prompts.clone(),
+        bus: bus.clone(),
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+        rules: MemoryRules { limit: limits.memory_limit, asks: limits.asks_consent },
+        busy: Arc::default(),
+        unreached: Arc::default(),
+        at_once: Arc::new(Semaphore::new(AT_ONCE)),
+    }
+}

@@ -1,0 +1,18 @@
+//! What may be remembered about a person. A model proposes; what holds here is decided by rules over the person's own words,
+//! whatever the model says. Pure: [`judge()`] knows a message, [`plan`] the memories too.
+
+mod judge;
+mod lexicon;
+mod own;
+mod plan;
+mod proposal;
+mod same;
+mod secrets;
+mod subject;
+#[cfg(test)]
+mod tests;
+
+pub use judge::{Refusal, Said, judge, may_hold_fact};
+pub use plan::{Known, Planned, plan};
+pub use proposal::{Action, MAX_PROPOSALS, Proposal, read, schema};
+pub use secrets::has_secret;

@@ -1,0 +1,161 @@
+//! Memories and the messages that facts are still to be taken from: each is read once, whatever happens in between.
+
+use std::sync::Arc;
+
+use figaro::domain::conversation::{Message, Role};
+use figaro::domain::facts::{Fact, FactChange, OwnChange, UsedMemories};
+use figaro::domain::memory::Memory;
+use figaro::domain::profile::{Consent, Role as ProfileRole, Seen};
+use figaro::ids::{EntryId, UserId};
+use figaro::store::{MemoryCounts, ReadFacts, Reading, Store, TurnEnd, UnreadBatch};
+
+use super::{Backend, CHAT, HERE, at, inbound};
+
+const READING: Reading = Reading { messages: 2, before: 3, tries: 3 };
+
+fn ann() -> UserId {
+    UserId::telegram(4)
+}
+
+async fn taken(store: &Arc<dyn Store>) -> Option<UnreadBatch> {
+    store.take_unread(&ann(), READING).await.unwrap()
+}
+
+fn ids(batch: &UnreadBatch) -> Vec<EntryId> {
+    batch.messages.iter().map(|(unread, _)| unread.id).collect()
+}
+
+fn texts(batch: &UnreadBatch) -> Vec<&str> {
+    batch.messages.iter().map(|(_, message)| message.text.as_str()).collect()
+}
+
+/// The end of reading this, with a memory of each message.
+fn read(batch: &UnreadBatch) -> ReadFacts {
+    let create = |(unread, message): &(_, Message)| {
+        let unread: &figaro::domain::facts::Unread = unread;
+        FactChange::Create(Fact {
+            content: message.text.clone(),
+            chat: batch.chat,
+            source_message_id: unread.id,
+            source: unread.place,
+        })
+    };
+    ReadFacts {
+        read: ids(batch),
+        changes: batch.messages.iter().map(create).collect(),
+        limit: 9,
+        now: at(60),
+    }
+}
+
+async fn active(store: &Arc<dyn Store>) -> Vec<Memory> {
+    let mut all = store.memories(&ann()).await.unwrap();
+    all.retain(Memory::is_active);
+    all
+}
+
+pub(super) async fn what_a_person_says_is_read_once(backend: &dyn Backend) {
+    let store = backend.open().await;
+    for (id, text) in [(1, "one"), (2, "two"), (3, "three")] {
+        let turn = store.begin_turn(HERE, &[inbound(id, text)], at(id)).await.unwrap();
+        store.end_turn(&turn, TurnEnd::default()).await.unwrap();
+    }
+    let forwarded =
+        figaro::domain::message::Inbound { forwarded_from: Some("Bob".into()), ..inbound(4, "four") };
+    store.begin_turn(HERE, &[forwarded], at(4)).await.unwrap();
+    assert_eq!(store.people_with_unread().await.unwrap(), [ann()]);
+    let first = taken(&store).await.unwrap();
+    assert_eq!((texts(&first), first.chat, first.before.len()), (vec!["one", "two"], CHAT, 0));
+
+    // A stop before the end: the same are taken again, and read once.
+    let store = backend.reopen(store).await;
+    let again = taken(&store).await.unwrap();
+    assert_eq!(ids(&again), ids(&first));
+    assert_eq!(store.end_reading(&ann(), read(&again)).await.unwrap().unwrap().added, 2);
+    assert_eq!(store.end_reading(&ann(), read(&first)).await.unwrap(), None, "they were read");
+    let store = backend.reopen(store).await;
+    assert_eq!(active(&store).await.len(), 2);
+    let last = taken(&store).await.unwrap();
+    assert_eq!((texts(&last), last.before.len()), (vec!["three"], 2));
+
+    // What comes to nothing costs no try; three that do are all.
+    store.return_unread(&ann(), &ids(&last)).await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(taken(&store).await.map(|batch| ids(&batch)), Some(ids(&last)));
+    }
+    assert_eq!(taken(&store).await, None);
+    assert_eq!(store.people_with_unread().await.unwrap(), []);
+    let counts = MemoryCounts { active: 2, removed: 0, unread: 0 };
+    assert_eq!(store.count_memories().await.unwrap(), counts);
+}
+
+pub(super) async fn what_is_taken_back_leaves_no_memory(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let turn = store.begin_turn(HERE, &[inbound(1, "I live in Rige")], at(1)).await.unwrap();
+    let batch = taken(&store).await.unwrap();
+    store.end_reading(&ann(), read(&batch)).await.unwrap();
+    assert_eq!(active(&store).await.len(), 1);
+    store.retract_turn(&turn).await.unwrap();
+    assert_eq!(store.memories(&ann()).await.unwrap(), []);
+    let turn = store.begin_turn(HERE, &[inbound(1, "I live in Riga")], at(2)).await.unwrap();
+    let batch = taken(&store).await.unwrap();
+    store.retract_turn(&turn).await.unwrap();
+    assert_eq!(store.end_reading(&ann(), read(&batch)).await.unwrap(), None, "its message is gone");
+    assert_eq!(store.people_with_unread().await.unwrap(), []);
+    // A further try of a question is no further word of the person.
+    let turn = store.begin_turn(HERE, &[inbound(2, "I live in Riga")], at(3)).await.unwrap();
+    store.end_turn(&turn, TurnEnd::default()).await.unwrap();
+    store.begin_again(HERE, figaro::ids::UpdateId(3), None, at(4)).await.unwrap().unwrap();
+    assert_eq!(taken(&store).await.unwrap().messages.len(), 1);
+}
+
+pub(super) async fn memories_are_used_changed_and_erased(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let turn = store.begin_turn(HERE, &[inbound(1, "one"), inbound(2, "two")], at(1)).await.unwrap();
+    let batch = taken(&store).await.unwrap();
+    store.end_reading(&ann(), read(&batch)).await.unwrap();
+    let [one, two] = active(&store).await.try_into().unwrap();
+    // An answer counts what it used in the write that stores it, once.
+    let answer = Message::new(turn.session, Role::Assistant, "so".into(), at(70));
+    let answer = Message { referenced_memories: vec![one.id], ..answer };
+    let used = UsedMemories { user: ann(), ids: vec![one.id, figaro::ids::MemoryId::new()], at: at(70) };
+    let end = TurnEnd { messages: vec![answer], used: Some(used), ..TurnEnd::default() };
+    for _ in 0..2 {
+        store.end_turn(&turn, end.clone()).await.unwrap();
+    }
+    let store = backend.reopen(store).await;
+    let kept = active(&store).await;
+    assert_eq!((kept[0].access_count, kept[0].last_accessed_at), (1, Some(at(70))));
+    assert_eq!((kept[1].access_count, kept[1].last_accessed_at), (0, None));
+
+    let (other, now) = (UserId::telegram(5), at(80));
+    assert_eq!(store.change_memory(&other, two.id, OwnChange::Remove, now).await.unwrap(), None);
+    let reworded = store.change_memory(&ann(), two.id, OwnChange::Reword("2".into()), now).await.unwrap();
+    assert_eq!(reworded.unwrap().content, "2");
+    store.change_memory(&ann(), two.id, OwnChange::Remove, now).await.unwrap().unwrap();
+    let store = backend.reopen(store).await;
+    assert_eq!(active(&store).await.len(), 1);
+    store.change_memory(&ann(), two.id, OwnChange::Restore, now).await.unwrap().unwrap();
+    store.begin_turn(HERE, &[inbound(3, "three")], at(81)).await.unwrap();
+    assert_eq!(store.erase_memories(&other).await.unwrap(), 0);
+    assert_eq!(store.erase_memories(&ann()).await.unwrap(), 2);
+    let store = backend.reopen(store).await;
+    assert_eq!(store.count_memories().await.unwrap(), MemoryCounts::default());
+}
+
+pub(super) async fn a_refusal_leaves_nothing_to_read(backend: &dyn Backend) {
+    let store = backend.open().await;
+    assert_eq!(store.set_consent(&ann(), Consent::Given).await.unwrap(), None, "nobody knows them");
+    let seen = Seen { speaker: inbound(1, "").speaker, language: None, role: ProfileRole::Member, at: at(0) };
+    store.see(&seen).await.unwrap();
+    store.begin_turn(HERE, &[inbound(1, "one")], at(1)).await.unwrap();
+    let given = store.set_consent(&ann(), Consent::Given).await.unwrap().unwrap();
+    assert!(given.consent.allows(true) && taken(&store).await.is_some());
+    let refused = store.set_consent(&ann(), Consent::Refused).await.unwrap().unwrap();
+    assert!(!refused.consent.allows(false));
+    let store = backend.reopen(store).await;
+    assert_eq!(taken(&store).await, None);
+    // Being seen again changes nothing of it.
+    store.see(&Seen { at: at(9_000), ..seen }).await.unwrap();
+    assert_eq!(store.profile(&ann()).await.unwrap().unwrap().consent, Consent::Refused);
+}
