@@ -40,8 +40,6 @@ use crate::turn::question::Question;
 use crate::turn::queue::{Job, Mailboxes, Posted};
 use crate::turn::rights::Rights;
 
-/// So many unaddressed messages of a group are kept as background.
-
 /// Decides where an update goes and takes it there.
 #[derive(Debug)]
 pub struct Router {

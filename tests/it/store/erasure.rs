@@ -12,11 +12,8 @@ use figaro::domain::session::{SessionChange, SessionName};
 use figaro::domain::summary::Summary;
 use figaro::domain::tool::{SideEffects, ToolStatus};
 use figaro::domain::turn::ActiveTurn;
-use figaro::ids::{ChatId, EntryId, MemoryId, MessageId, PinId, SessionId, SummaryId, UserId};
-use figaro::store::{
-    ConversationStore, ErasureStore, FactStore, PinStore, SaidSearch, SessionStore, Store, SummaryStore,
-    TurnEnd,
-};
+use figaro::ids::{ChatId, MemoryId, MessageId, PinId, SessionId, SummaryId, UserId};
+use figaro::store::{SaidSearch, Store, TurnEnd};
 use serde::Serialize;
 
 use super::disk::{Disk, files, for_every_engine};
@@ -50,11 +47,12 @@ fn holding(folder: &Disk) -> Vec<String> {
         let text = String::from_utf8_lossy(value).into_owned();
         forms().iter().any(|form| text.contains(&*String::from_utf8_lossy(form))).then_some(text)
     };
-    let of_table = |(table, entries): (String, Vec<(Vec<u8>, Vec<u8>)>)| {
-        let found: Vec<String> = entries.iter().filter_map(|(_, value)| holds(value)).collect();
-        found.into_iter().map(move |text| format!("{table}: {text}"))
-    };
-    all.into_iter().flat_map(of_table).collect()
+    let mut found = Vec::new();
+    for (table, entries) in all {
+        let texts = entries.iter().filter_map(|(_, value)| holds(value));
+        found.extend(texts.map(|text| format!("{table}: {text}")));
+    }
+    found
 }
 
 fn said(id: i64, who: i64, text: &str) -> Inbound {

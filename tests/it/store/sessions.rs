@@ -9,7 +9,7 @@ use figaro::domain::session::{SessionChange, SessionName};
 use figaro::domain::tool::{SideEffects, ToolStatus};
 use figaro::domain::usage::Usage;
 use figaro::ids::{MemoryId, SessionId};
-use figaro::store::{ErasureStore, Outline, Store, TurnEnd};
+use figaro::store::{Outline, Store, TurnEnd};
 use serde_json::json;
 use tokio::task::JoinSet;
 
