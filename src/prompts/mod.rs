@@ -222,17 +222,10 @@ pub struct TailView {
     pub question: String,
 }
 
-/// What `naming.md` is rendered from.
+/// What `naming.md` and `summary.md` are rendered from.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct NamingView {
-    /// The language of the name, in free words; `None` for that of the conversation.
-    pub language: Option<String>,
-}
-
-/// What `summary.md` is rendered from.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct SummaryView {
-    /// The language of the summary, in free words; `None` for that of the conversation.
+    /// The language of what is to be written, in free words; `None` for that of the conversation.
     pub language: Option<String>,
 }
 
@@ -338,7 +331,7 @@ impl Prompts {
     ///
     /// # Errors
     /// As [`Self::system`].
-    pub fn summary(&self, view: &SummaryView) -> Result<String, String> {
+    pub fn summary(&self, view: &NamingView) -> Result<String, String> {
         self.render("summary.md", view)
     }
 

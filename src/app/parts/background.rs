@@ -7,7 +7,7 @@ use crate::domain::summary::Rules;
 use crate::ledger::Ledger;
 use crate::telegram::titles::TelegramTitles;
 use crate::turn::naming::Namer;
-use crate::turn::summaries::Summariser;
+use crate::turn::summaries::{Asking, Summariser};
 use crate::turn::window::Room;
 
 /// What names sessions after their first exchange.
@@ -30,9 +30,11 @@ pub(super) fn summariser(base: &Base<'_>, ledger: &Arc<Ledger>) -> Summariser {
     let recent_tokens = Room::of(limits.history_tokens).before();
     let summariser = Summariser {
         store: base.store.clone(),
-        settings: base.store.clone(),
-        ledger: ledger.clone(),
-        prompts: base.prompts.clone(),
+        asking: Asking {
+            settings: base.store.clone(),
+            ledger: ledger.clone(),
+            prompts: base.prompts.clone(),
+        },
         rules: Rules { every: limits.summary_every, recent_tokens },
         clock: base.clock.clone(),
         background: base.groups.front.clone(),

@@ -5,14 +5,15 @@ use std::sync::{Arc, LazyLock};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Failed, Summariser};
 use crate::domain::conversation::{Message, Role, Session};
 use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
 use crate::domain::usage::Payer;
 use crate::ids::UserId;
-use crate::prompts::{SummaryView, fence};
+use crate::ledger::{Ledger, LedgerError};
+use crate::prompts::{NamingView, Prompts, fence};
 use crate::provider::{AnswerSchema, Item, Request};
+use crate::store::{SettingsStore, StoreError};
 use crate::text::{estimate_tokens, keep_ends, one_line};
 
 /// The bound on the answer; models that reason do so before it.
@@ -50,12 +51,48 @@ pub(super) struct Made {
     pub(super) importance: f32,
 }
 
-impl Summariser {
+/// Asks a model for summaries. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Asking {
+    /// The language that a chat has set.
+    pub settings: Arc<dyn SettingsStore>,
+    /// The way to the models.
+    pub ledger: Arc<Ledger>,
+    /// What the model is told.
+    pub prompts: Arc<Prompts>,
+}
+
+/// Why a run was not summarised.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failed {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Model(#[from] LedgerError),
+    #[error("the answer of the model is no summary: {0}")]
+    NoSummary(&'static str),
+    #[error("it took too long")]
+    TooLong,
+    #[error("{0}")]
+    Prompt(String),
+}
+
+impl Failed {
+    /// How many tries it counts as: an answer that was paid for and is of no use counts twice.
+    pub(super) const fn tries(&self) -> u8 {
+        match self {
+            Self::NoSummary(_) => 2,
+            Self::Store(_) | Self::Model(_) | Self::TooLong | Self::Prompt(_) => 1,
+        }
+    }
+}
+
+impl Asking {
     /// Asks a model to summarise these messages.
     pub(super) async fn ask(&self, session: &Session, covered: &[Arc<Message>]) -> Result<Made, Failed> {
         let chat = session.conversation.chat;
         let config = self.settings.chat_config(chat).await.unwrap_or_default();
-        let view = SummaryView { language: config.language };
+        let view = NamingView { language: config.language };
         let instructions = self.prompts.summary(&view).map_err(Failed::Prompt)?;
         let model = self.model(covered);
         let speaker = covered.iter().rev().find_map(|message| message.speaker.as_ref());

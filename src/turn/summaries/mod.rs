@@ -11,16 +11,16 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
 
-use self::ask::Made;
+pub use self::ask::Asking;
+use self::ask::{Failed, Made};
 use crate::clock::Clock;
 use crate::domain::conversation::Message;
 use crate::domain::summary::{Rules, Run, Summary, SummaryJob, extract, is_said, next_run};
 use crate::domain::turn::ActiveTurn;
 use crate::ids::SessionId;
-use crate::ledger::{Ledger, LedgerError};
-use crate::prompts::Prompts;
+use crate::ledger::LedgerError;
 use crate::shutdown::TaskTracker;
-use crate::store::{SettingsStore, StoreError, SummaryStore, Unsummarised};
+use crate::store::{StoreError, SummaryStore, Unsummarised};
 
 /// So many messages that no summary covers are read at a time, at least.
 const READ: usize = 300;
@@ -44,12 +44,8 @@ const LOOK_AGAIN: TimeDelta = TimeDelta::minutes(10);
 pub struct Summariser {
     /// The summaries, and what is to be done.
     pub store: Arc<dyn SummaryStore>,
-    /// The language that a chat has set.
-    pub settings: Arc<dyn SettingsStore>,
-    /// The way to the models.
-    pub ledger: Arc<Ledger>,
-    /// What the model is told.
-    pub prompts: Arc<Prompts>,
+    /// Asks the model.
+    pub asking: Asking,
     /// When a session is summarised.
     pub rules: Rules,
     /// Gives the current time.
@@ -58,31 +54,6 @@ pub struct Summariser {
     pub background: TaskTracker,
     /// The sessions in which a turn has ended since the last look.
     pub ended: Arc<Mutex<HashSet<SessionId>>>,
-}
-
-/// Why a run was not summarised.
-#[derive(Debug, thiserror::Error)]
-enum Failed {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Model(#[from] LedgerError),
-    #[error("the answer of the model is no summary: {0}")]
-    NoSummary(&'static str),
-    #[error("it took too long")]
-    TooLong,
-    #[error("{0}")]
-    Prompt(String),
-}
-
-impl Failed {
-    /// How many tries it counts as: an answer that was paid for and is of no use counts twice.
-    const fn tries(&self) -> u8 {
-        match self {
-            Self::NoSummary(_) => 2,
-            Self::Store(_) | Self::Model(_) | Self::TooLong | Self::Prompt(_) => 1,
-        }
-    }
 }
 
 impl Summariser {
@@ -174,7 +145,7 @@ impl Summariser {
             Ok(()) => return None,
             Err(Failed::Model(LedgerError::OverBudget)) => {
                 tracing::debug!("today's share of background work is used up; summaries are made tomorrow");
-                return Some(self.ledger.resets_at().0.to_utc());
+                return Some(self.asking.ledger.resets_at().0.to_utc());
             }
             Err(error) => error,
         };
@@ -206,7 +177,7 @@ impl Summariser {
                 let (summary, importance) = extract(&covered);
                 Made { summary, importance }
             }
-            false => self.ask(&open.session, &covered).await?,
+            false => self.asking.ask(&open.session, &covered).await?,
         };
         let summary = self.summary(&open, run, &covered, made);
         let is_stored = self.store.put_summary(&summary).await?;
