@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use figaro::domain::conversation::Message;
+use figaro::domain::erasure::Erasure;
 use figaro::domain::summary::{Rules, Summary, SummaryJob, next_run};
 use figaro::ids::{EntryId, SessionId, SummaryId};
 use figaro::store::{Store, TurnEnd};
@@ -132,7 +133,7 @@ pub(super) async fn what_is_to_be_done_is_known_until_it_is_done(backend: &dyn B
     let store = backend.reopen(store).await;
     assert_eq!(store.summary_jobs(9).await.unwrap(), [job], "a session that is gone has none");
     store.new_session(HERE, at(5)).await.unwrap();
-    store.delete_session(HERE, session).await.unwrap();
+    store.erase(&Erasure::Session(HERE, session), at(6)).await.unwrap();
     assert_eq!(store.summary_jobs(9).await.unwrap(), []);
     assert!(store.unsummarised(session, 9).await.unwrap().is_none());
 }
