@@ -47,7 +47,7 @@ pub use facts::FactStore;
 pub use health::StoreHealth;
 pub use memory::{Imported, MemoryStore, SessionEnd};
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
-pub use pins::PinStore;
+pub use pins::{PinAdded, PinStore};
 pub use profiles::ProfileStore;
 pub use sessions::{Deleted, Outline, SessionStore};
 pub use summaries::SummaryStore;

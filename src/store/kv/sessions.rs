@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::records::session_list;
+use super::records::{pins, session_list};
 use super::{KvStore, key};
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::session::SessionChange;
@@ -38,8 +38,13 @@ impl SessionStore for KvStore {
     async fn change_session(&self, session: SessionId, change: SessionChange) -> Result<Option<Session>> {
         self.change_durably("change a session", move |tables, changes| {
             let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
+            let name = session.name.clone();
             if session.change(change) {
                 changes.put(&tables.sessions, key::id(session.id), &session)?;
+                let current = tables.current.find(&key::conversation(session.conversation))?;
+                if session.name != name && current == Some(session.id) {
+                    pins::session_began(tables, changes, &session)?;
+                }
             }
             Ok(Some(session))
         })

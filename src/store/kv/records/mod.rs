@@ -8,6 +8,7 @@ pub(super) mod calls;
 pub(super) mod index;
 pub(super) mod migration;
 pub(super) mod parked;
+pub(super) mod pins;
 pub(super) mod session_list;
 pub(super) mod sessions;
 pub(super) mod spending;

@@ -6,8 +6,9 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{parked, sessions};
+use super::{parked, pins, sessions};
 use crate::domain::conversation::{Conversation, Message, Role, Session};
+use crate::domain::pin::{Pin, SystemPin};
 use crate::ids::{RunId, SessionId};
 use crate::store::{Deleted, Outline};
 
@@ -120,6 +121,7 @@ pub(in crate::store::kv) fn switch(
     let Some(session) = one(tables, conversation, session)? else { return Ok(false) };
     if tables.current.find(&key::conversation(conversation))? != Some(session.id) {
         parked::give_up_all(tables, changes, conversation)?;
+        pins::session_began(tables, changes, &session)?;
         sessions::put_current(tables, changes, &session)?;
     }
     Ok(true)
@@ -152,7 +154,10 @@ pub(in crate::store::kv) fn delete(
             changes.remove(&tables.calls, key?);
         }
     }
-    for pin in tables.pins.list(&key::chat(conversation.chat))?.into_iter().filter(|pin| pin.session == id) {
+    // The zone of the chat and what people agreed to hold in all of its sessions.
+    let is_of_chat = |pin: &Pin| matches!(pin.about, Some(SystemPin::Zone | SystemPin::Consent));
+    let is_gone = |pin: &Pin| pin.session == id && !is_of_chat(pin);
+    for pin in tables.pins.list(&key::chat(conversation.chat))?.into_iter().filter(is_gone) {
         changes.remove(&tables.pins, key::pin(pin.chat, pin.id));
     }
     for summary in tables.summaries.keys_of(&key::id(id))? {
