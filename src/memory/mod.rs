@@ -4,6 +4,7 @@
 mod chats;
 mod excerpt;
 pub mod index;
+mod meaning;
 mod recall;
 mod remember;
 #[cfg(test)]
@@ -11,4 +12,5 @@ mod tests;
 pub mod words;
 
 pub use self::chats::Chats;
+pub use self::meaning::Meaning;
 pub use self::recall::{Question, Recalled};

@@ -6,6 +6,7 @@ mod agents;
 pub mod fence;
 mod files;
 mod personas;
+mod pins;
 pub mod texts;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+pub use self::pins::PinView;
 use crate::domain::agent::Agent;
 use crate::domain::chat::{ChatConfig, PersonaChoice};
 use crate::domain::persona::Persona;
@@ -191,8 +193,8 @@ pub struct PersonView {
 /// What `kept.md` is rendered from: pins, memories and summaries.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct KeptView {
-    /// The words of the pins.
-    pub pins: Vec<String>,
+    /// The pins.
+    pub pins: Vec<PinView>,
     /// The name of the person whom the memories are about.
     pub about: String,
     /// The memories.
@@ -371,6 +373,7 @@ fn compile(folder: Option<&Path>) -> (Environment<'static>, Vec<String>) {
     // Of any value, so that an owner's older template still renders what has become more than a text.
     environment.add_filter("attr", |value: minijinja::Value| fence::attribute(&value.to_string()));
     environment.add_filter("line", |value: minijinja::Value| fence::line(&value.to_string()));
+    environment.add_filter("block", |value: minijinja::Value| fence::block(&value.to_string()));
     environment.add_filter("body", |value: minijinja::Value| fence::text(&value.to_string()));
     let mut faults = Vec::new();
     for (name, embedded) in TEMPLATES {

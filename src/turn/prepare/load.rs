@@ -196,7 +196,7 @@ impl Loader {
         };
         kept.pins.retain(|pin| pin.is_shown_in(turn.session));
         kept.memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));
-        kept
+        kept.without_repeats()
     }
 
     /// The newest messages of the session; few or none where they cannot be read.
