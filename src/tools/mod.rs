@@ -8,6 +8,7 @@ mod find;
 pub mod grounded;
 pub mod lookup;
 pub mod notes;
+pub mod pins;
 pub mod profile;
 pub mod recall;
 mod registry;

@@ -8,6 +8,7 @@
 mod access;
 mod chat;
 mod persona;
+mod pins;
 mod question;
 mod sessions;
 mod settings;
@@ -22,6 +23,7 @@ use std::str::FromStr;
 pub use access::{Admit, Decision};
 pub use chat::{Help, Notes, Start, Status, Usage};
 pub use persona::Persona;
+pub use pins::{KeepAnswer, Pins};
 pub use question::Choose;
 pub use sessions::Sessions;
 pub use settings::{Choice, Config, Field, Model, Undo, Zone};

@@ -11,6 +11,7 @@ use super::model::Model;
 use super::new::NewSession;
 use super::notes::Notes;
 use super::persona::Persona;
+use super::pins::{PinWords, Pins};
 use super::retry::Retry;
 use super::sessions::Sessions;
 use super::start::Start;
@@ -31,6 +32,8 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Retry::new(handles)),
         Arc::new(Stop::new(handles)),
         Arc::new(Notes::new(handles)),
+        Arc::new(PinWords::new(handles)),
+        Arc::new(Pins::new(handles)),
         Arc::new(Tasks::new(handles)),
         Arc::new(Model::new(handles)),
         Arc::new(Persona::new(handles)),

@@ -16,6 +16,7 @@ mod new;
 mod notes;
 pub mod notices;
 mod persona;
+mod pins;
 mod retry;
 mod sessions;
 mod start;
