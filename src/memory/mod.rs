@@ -4,13 +4,14 @@
 mod chats;
 mod excerpt;
 pub mod index;
-mod meaning;
+
 mod recall;
 mod remember;
+mod repeats;
 #[cfg(test)]
 mod tests;
 pub mod words;
 
 pub use self::chats::Chats;
-pub use self::meaning::Meaning;
 pub use self::recall::{Question, Recalled};
+pub use self::repeats::Said;

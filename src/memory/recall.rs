@@ -9,8 +9,8 @@ use chrono_tz::Tz;
 use super::chats::{ChatIndex, Chats};
 use super::excerpt::excerpt;
 use super::index::{Asked, Entry, Index};
-use super::meaning::Meaning;
 use super::remember::{MAX_TOKENS, check, words_of};
+use super::repeats::Said;
 use super::words::{self, Language, Term};
 use crate::domain::conversation::{EntryKey, Message};
 use crate::ids::{ChatId, SessionId};
@@ -137,12 +137,12 @@ impl Chats {
 fn without_repeats(recalled: Vec<Recalled>) -> Vec<Recalled> {
     let meaning = |one: &Recalled| {
         let author = one.message.speaker.as_ref().map(|speaker| &speaker.user);
-        (one.message.importance >= f32::from(VITAL)).then(|| Meaning::of(&one.text, author))
+        (one.message.importance >= f32::from(VITAL)).then(|| Said::of(&one.text, author))
     };
-    let meanings: Vec<Option<Meaning>> = recalled.iter().map(meaning).collect();
+    let meanings: Vec<Option<Said>> = recalled.iter().map(meaning).collect();
     let said: Vec<_> =
         meanings.iter().zip(&recalled).map(|(said, one)| (said, one.message.created_at)).collect();
-    let is_repeated = |one: &Recalled, meaning: &Option<Meaning>| {
+    let is_repeated = |one: &Recalled, meaning: &Option<Said>| {
         let is_later = |at| at > one.message.created_at;
         one.score <= 0.0
             && meaning.is_some()

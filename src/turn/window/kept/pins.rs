@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::domain::pin::{Pin, PinType, VITAL};
-use crate::memory::Meaning;
+use crate::memory::Said;
 use crate::prompts::{PinView, fence};
 use crate::provider::fit::gap;
 use crate::text::{estimate_tokens, keep_ends};
@@ -65,7 +65,7 @@ pub(super) fn drop_repeats(pins: &mut Vec<Pin>) {
     let mut stays: Vec<bool> = pins
         .iter()
         .rev()
-        .map(|pin| pin.importance < VITAL || known.insert(Meaning::of(&pin.content, pin.author.as_ref())))
+        .map(|pin| pin.importance < VITAL || known.insert(Said::of(&pin.content, pin.author.as_ref())))
         .collect();
     pins.retain(|_| stays.pop().unwrap_or(true));
 }

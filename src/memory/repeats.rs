@@ -9,7 +9,7 @@ use crate::ids::UserId;
 /// What a text says and who says it: equal where the same person uses the same words, whatever their forms, order and little
 /// words, of the same people.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Meaning {
+pub struct Said {
     author: Option<UserId>,
     terms: BTreeSet<Term>,
     others: Vec<&'static str>,
@@ -17,7 +17,7 @@ pub struct Meaning {
     text: Option<String>,
 }
 
-impl Meaning {
+impl Said {
     /// What this says.
     #[must_use]
     pub fn of(text: &str, author: Option<&UserId>) -> Self {
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn forms_of_the_same_words_say_the_same_and_other_people_do_not() {
         let ann = UserId::telegram(7);
-        let of = |text: &str| Meaning::of(text, Some(&ann));
+        let of = |text: &str| Said::of(text, Some(&ann));
         let same = [
             ("I am allergic to nuts", "I'm allergic to nuts!"),
             ("I am allergic to nuts", "To nuts I am allergic"),
@@ -54,6 +54,6 @@ mod tests {
         for (one, other) in different {
             assert_ne!(of(one), of(other), "{one} / {other}");
         }
-        assert_ne!(of("I am allergic to nuts"), Meaning::of("I am allergic to nuts", None));
+        assert_ne!(of("I am allergic to nuts"), Said::of("I am allergic to nuts", None));
     }
 }
