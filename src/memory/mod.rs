@@ -1,10 +1,10 @@
 //! What a chat has said, found again: an index of each chat's messages, and the older messages that bear on a question. Called
 //! when a turn is prepared, by the tool `recall`, and by `figaro memory`.
 
+mod bearing;
 mod chats;
 mod excerpt;
 pub mod index;
-
 mod recall;
 mod remember;
 mod repeats;
@@ -12,6 +12,7 @@ mod repeats;
 mod tests;
 pub mod words;
 
+pub use self::bearing::bearing;
 pub use self::chats::Chats;
 pub use self::recall::{Question, Recalled};
 pub use self::repeats::Said;

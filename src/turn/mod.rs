@@ -20,4 +20,5 @@ pub mod report;
 pub mod rights;
 pub mod run;
 pub mod taken_up;
+mod waiting;
 pub mod window;

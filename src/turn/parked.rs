@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout_at};
 
 use super::queue::{Job, Mailboxes};
+use super::waiting::{Closing, Waiting};
 use crate::clock::Clock;
 use crate::domain::chat::Place;
-use crate::domain::conversation::{Conversation, EntryKey, Message};
+use crate::domain::conversation::{Conversation, Message};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
@@ -55,44 +55,15 @@ struct Inner {
     /// A question is shown.
     has_shown: Notify,
     /// Questions with buttons that do not wait any more, on their way to [`Parked::next_closed`].
-    closed: UnboundedSender<Waiting>,
-    closing: tokio::sync::Mutex<UnboundedReceiver<Waiting>>,
-}
-
-/// A turn that waits, in the copy of what is stored.
-#[derive(Debug, Clone)]
-struct Waiting {
-    parked: ParkedTurn,
-    /// The messages that show its question.
-    shown: Vec<MessageId>,
-    /// Where the stored message stands that says which these are; none where it was put away since the start.
-    stored: Option<EntryKey>,
-}
-
-impl Waiting {
-    const fn run(&self) -> RunId {
-        self.parked.turn.id
-    }
+    closing: Closing,
 }
 
 impl Parked {
     /// What this store holds, once [`Self::reload`] has read it.
     #[must_use]
     pub fn new(store: Arc<dyn ParkedStore>, conversations: Arc<dyn ConversationStore>, clock: Clock) -> Self {
-        let (waiting, reading, changed, has_shown) = Default::default();
-        let (closed, closing) = unbounded_channel();
-        let closing = tokio::sync::Mutex::new(closing);
-        Self(Arc::new(Inner {
-            store,
-            conversations,
-            clock,
-            waiting,
-            reading,
-            changed,
-            has_shown,
-            closed,
-            closing,
-        }))
+        let (waiting, reading, changed, has_shown, closing) = Default::default();
+        Self(Arc::new(Inner { store, conversations, clock, waiting, reading, changed, has_shown, closing }))
     }
 
     /// Reads anew what waits; gives the turns that were answered and have not gone on yet.
@@ -115,8 +86,8 @@ impl Parked {
             .collect();
         let waits = |run| waiting.iter().any(|one| one.run() == run);
         let gone: Vec<Waiting> = known.into_iter().filter(|one| !waits(one.run())).collect();
+        gone.into_iter().for_each(|one| self.0.closing.close(one));
         drop(waiting);
-        gone.into_iter().for_each(|one| self.close(one));
         self.0.changed.notify_one();
         Ok(answered)
     }
@@ -133,9 +104,12 @@ impl Parked {
 
     /// Learns which message shows a part of the question of a turn; nothing happens where that does not wait.
     pub fn shown(&self, run: RunId, message: MessageId) {
-        if let Some(one) = self.waiting().iter_mut().find(|one| one.run() == run) {
-            one.shown.push(message);
+        let mut waiting = self.waiting();
+        match waiting.iter_mut().find(|one| one.run() == run) {
+            Some(one) => one.shown.push(message),
+            None => self.0.closing.shown(run, message),
         }
+        drop(waiting);
         self.0.has_shown.notify_waiters();
     }
 
@@ -186,7 +160,7 @@ impl Parked {
         loop {
             let next = self.0.has_shown.notified();
             let open = find();
-            let is_shown = open.iter().all(|one| one.stored.is_some() || !one.shown.is_empty());
+            let is_shown = open.iter().all(Waiting::is_shown);
             if is_shown || timeout_at(deadline, next).await.is_err() {
                 return open;
             }
@@ -225,7 +199,7 @@ impl Parked {
     /// When the store fails.
     pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
         let conversation = self.0.store.answer_parked(run, part).await?;
-        self.forget(run).into_iter().for_each(|one| self.close(one));
+        self.forget(run, true);
         Ok(conversation)
     }
 
@@ -235,7 +209,7 @@ impl Parked {
     /// When the store fails.
     pub async fn choose(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
         let conversation = self.0.store.answer_parked(run, part).await?;
-        drop(self.forget(run));
+        self.forget(run, false);
         Ok(conversation)
     }
 
@@ -273,7 +247,7 @@ impl Parked {
         words: Option<PendingDelivery>,
     ) -> Result<bool, StoreError> {
         let given_up = self.0.store.give_up_parked(run, words).await?;
-        self.forget(run).into_iter().for_each(|one| self.close(one));
+        self.forget(run, true);
         Ok(given_up)
     }
 
@@ -335,9 +309,8 @@ impl Parked {
     /// The next message whose buttons stand under a question that does not wait any more: it was answered in words, given
     /// up or asked again. What is closed while nobody listens is kept for the next call, not over a restart.
     pub async fn next_closed(&self) -> Option<ClosedQuestion> {
-        let mut closing = self.0.closing.lock().await;
         loop {
-            let one = closing.recv().await?;
+            let one = self.0.closing.next().await?;
             // The buttons stand under its last part.
             if let Some(message) = self.shown_in(&one).await.pop() {
                 return Some(ClosedQuestion { place: one.parked.place, message });
@@ -345,20 +318,15 @@ impl Parked {
         }
     }
 
-    fn close(&self, one: Waiting) {
-        if !one.parked.question.options.is_empty() {
-            // The receiver lives as long as this.
-            drop(self.0.closed.send(one));
-        }
-    }
-
-    fn forget(&self, run: RunId) -> Option<Waiting> {
+    /// Forgets what waits no more, and has its buttons taken off unless whoever answers does that.
+    fn forget(&self, run: RunId, takes_buttons_off: bool) {
         let mut waiting = self.waiting();
         let at = waiting.iter().position(|one| one.run() == run);
-        let forgotten = at.map(|at| waiting.remove(at));
+        let forgotten = at.map(|at| waiting.remove(at)).filter(|_| takes_buttons_off);
+        // Under the lock, so that no message is learnt of in between.
+        forgotten.into_iter().for_each(|one| self.0.closing.close(one));
         drop(waiting);
         self.0.changed.notify_one();
-        forgotten
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {

@@ -315,7 +315,6 @@ async fn stop_ends_a_running_answer_at_once_and_keeps_what_was_written() {
     world
         .see("some words", |view| view.drafts(ANN).iter().any(|d| d.text.contains("word3")).then_some(()))
         .await;
-    let pressed = Instant::now();
     world.say(ANN, ANN, "/STOP");
     let partial = world
         .see("the stopped answer", |view| {
@@ -323,7 +322,7 @@ async fn stop_ends_a_running_answer_at_once_and_keeps_what_was_written() {
             found.cloned()
         })
         .await;
-    assert!(pressed.elapsed() < Duration::from_secs(1), "{:?}", pressed.elapsed());
+    assert!(!text(&partial).contains("word300"), "it was not ended: {partial}");
     assert!(text(&partial).starts_with("word1 word2 word3"), "{partial}");
     assert_eq!(text(&world.ask("next").await), "Here I am.");
     let texts = world.bot_texts(ANN);

@@ -15,8 +15,7 @@ async fn stop_and_new_give_the_question_up() {
         let world = World::new().await;
         let bot = world.start_open().await;
         let card = world.asked_back((BOB, BOB), "paint it", buttons_only()).await;
-        // The bot knows which message it is once Telegram has answered.
-        world.caught_up().await;
+        // Also where the command comes before the bot knows which message that is.
         let told = world.told(BOB, BOB, command).await;
         assert_ne!(text(&told), "Nothing is running.", "{command}");
         world.without_buttons(&card).await;

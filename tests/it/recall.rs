@@ -10,7 +10,7 @@ use figaro_offline::model::{Gate, ModelRequest, Reply};
 use serde_json::{Value, json};
 
 use super::history::key_in;
-use super::task_tools::{call, now, says, start};
+use super::task_tools::{call, calls, now, says, start};
 use crate::support::{ANN, BOB, World};
 
 /// So small that a few exchanges fill it.
@@ -240,4 +240,26 @@ async fn a_store_without_an_index_is_indexed_at_the_first_question() {
     assert!(shown.contains(&begin.format("%Y-%m-%d").to_string()), "{shown}");
     assert!(bot.stop().success());
     assert!(!world.records().all("index_blocks").is_empty(), "the index is kept");
+}
+
+#[tokio::test]
+async fn of_a_long_list_of_notes_those_that_bear_on_the_question_are_told() {
+    let world = World::new().await;
+    let _bot = start(&world, &[]).await;
+    let films = (0..24).map(|number| format!("the film number {number}"));
+    let all = films.chain(["gardens of Kyoto, with Mia".to_owned(), "a documentary on whales".to_owned()]);
+    let add = |content: String| ("add_note", json!({"key": "films", "content": content}));
+    calls(&world, (ANN, ANN), "note them all", all.map(add).collect()).await;
+
+    let notes = |request: &ModelRequest| {
+        let text = request.user_text();
+        text.split_once("<notes>").unwrap().1.split_once("</notes>").unwrap().0.to_owned()
+    };
+    let asked = says_and_gets(&world, (ANN, ANN), "Which film about a garden was that?", "Kyoto.").await;
+    let told = notes(&asked);
+    assert!(told.contains("(26 items") && told.contains("gardens of Kyoto, with Mia"), "{told}");
+    assert!(!told.contains("whales") && !told.contains("number 3"), "{told}");
+    let asked = says_and_gets(&world, (ANN, ANN), "Good evening", "Hello.").await;
+    assert!(!notes(&asked).contains("among them"), "{}", notes(&asked));
+    world.all_well();
 }

@@ -64,7 +64,7 @@ async fn a_telegram_that_stays_away_is_told_after_three_tries() {
         )
     );
     let waited = start.elapsed();
-    assert!(waited >= Duration::from_millis(1500) && waited < Duration::from_secs(5), "{waited:?}");
+    assert!(waited >= Duration::from_millis(1500) && waited < Duration::from_secs(20), "{waited:?}");
     bench.stop().await;
 }
 
@@ -147,7 +147,8 @@ async fn a_long_flood_is_the_callers_to_wait_out() {
     let error =
         json!({"error_code": 429, "description": "Too Many Requests: retry after 30", "retry_after": 30});
     assert_eq!(outcome, (true, json!({"ok": false, "error": error})));
-    assert!(start.elapsed() < Duration::from_secs(2));
+    // Waited out, it would take the 30 seconds.
+    assert!(start.elapsed() < Duration::from_secs(20));
     assert_eq!(bench.methods(), ["sendMessage"]);
     bench.stop().await;
 }
@@ -208,10 +209,11 @@ async fn a_supervised_server_leaves_pacing_to_its_parent() {
     let (failed, outcome) = bench.call(&session, "sendMessage", text("flood")).await;
     assert_eq!((failed, &outcome["error"]["retry_after"]), (true, &json!(1)));
     let start = Instant::now();
-    for word in ["one", "two", "three"] {
-        assert!(!bench.call(&session, "sendMessage", text(word)).await.0);
+    for _ in 0..11 {
+        assert!(!bench.call(&session, "sendMessage", text("more")).await.0);
     }
-    assert!(start.elapsed() < Duration::from_secs(1));
+    // One a second would take ten.
+    assert!(start.elapsed() < Duration::from_secs(8));
     bench.stop().await;
 }
 

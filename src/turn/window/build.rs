@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 
 use super::history::{History, items_of};
@@ -15,12 +15,15 @@ use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
 use crate::domain::persona::PersonaWords;
 use crate::ids::{MemoryId, MessageId};
+use crate::memory::bearing;
 use crate::prompts::{BackgroundView, MessageView, PersonView, Prompts, QuoteView, SystemView, TailView};
 use crate::provider::{Earlier, Image, Item};
 use crate::text::one_line;
 
 /// A list with more items than this stands in the prompt as its key and count.
 const MAX_LISTED: usize = 20;
+/// Of such a list at most so many items that bear on the question are told.
+const MAX_BEARING: usize = 5;
 /// All notes together take at most so many characters of the prompt.
 const MAX_NOTE_CHARS: usize = 3000;
 /// A line of background is at most so long.
@@ -150,13 +153,15 @@ fn tail(prompts: &Prompts, material: &Material<'_>, found: Found, zone: Tz) -> R
     let parts =
         material.question.iter().map(|part| prompts.message(&inbound_view(part, material.pictures, zone)));
     let now = material.now.with_timezone(&zone);
+    let asked: Vec<&str> = material.question.iter().map(|part| part.text.as_str()).collect();
+    let asked = asked.join("\n");
     prompts.tail(&TailView {
         kept: found.kept,
         older: found.older,
         task: material.question.iter().any(|part| part.task.is_some()),
         background: material.background.iter().map(background_view).collect(),
         person: material.person.cloned(),
-        notes: note_lines(material.notes),
+        notes: note_lines(material.notes, &asked, now.date_naive()),
         now: format!("{} ({zone})", now.format("%A, %-d %B %Y, %H:%M")),
         question: parts.collect::<Result<Vec<_>, _>>()?.join("\n"),
     })
@@ -274,13 +279,20 @@ fn background_view(message: &Inbound) -> BackgroundView {
     }
 }
 
-/// A line a list: its items, or only its size when it is long or the room is used up.
-fn note_lines(notes: &[Note]) -> Vec<String> {
+/// A line a list: its items, or, when it is long or the room is used up, its size and the items that bear on the question.
+fn note_lines(notes: &[Note], question: &str, today: NaiveDate) -> Vec<String> {
     let mut room = MAX_NOTE_CHARS;
     let line = |(key, notes): (&str, Vec<&Note>)| {
         let items = notes.iter().map(|note| one_line(&note.content, 200)).collect::<Vec<_>>().join("; ");
         if notes.len() > MAX_LISTED || items.len() > room {
-            return format!("{key} ({} items; the tool that lists notes shows them)", notes.len());
+            let all: Vec<&str> = notes.iter().map(|note| note.content.as_str()).collect();
+            let found = bearing(question, &all, today, MAX_BEARING);
+            let found: Vec<String> = found.into_iter().map(|item| one_line(item, 200)).collect();
+            let count = format!("{} items; the tool that lists notes shows them", notes.len());
+            return match found.is_empty() {
+                true => format!("{key} ({count})"),
+                false => format!("{key} ({count}), among them: {}", found.join("; ")),
+            };
         }
         room -= items.len();
         format!("{key}: {items}")
