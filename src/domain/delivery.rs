@@ -163,6 +163,8 @@ pub enum Action {
     Retry,
     /// Shows the models to choose from, and asks the question again with the one chosen.
     OtherModel,
+    /// Asks whether the answer is to be pinned.
+    Pin,
     /// Runs the task now; its schedule stays as it is.
     RunTask(TaskId),
     /// Skips the missed run of the task that the notice asks about.

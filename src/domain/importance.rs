@@ -11,11 +11,17 @@ pub const BASE: f32 = 5.0;
 pub const VITAL: f32 = 10.0;
 /// A message shorter than this says little.
 const SHORT_CHARS: usize = 20;
+/// Of a vital message up to so many characters all statements belong together: the number of a contact may stand in the next one.
+const WHOLE_CHARS: usize = 400;
+/// A word of so few letters before a full stop may be short for another.
+const MAX_ABBREVIATION: usize = 3;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Terms {
     critical: Vec<String>,
+    unless: Vec<String>,
+    others: Vec<String>,
     domain: Vec<String>,
 }
 
@@ -37,8 +43,8 @@ pub enum By {
 pub fn of(by: By, text: &str) -> f32 {
     let is_person = by == By::Person;
     let plain = plain(text);
-    let is_question = text.trim_end().ends_with(['?', '？', '؟', ';']) || text.contains(['¿', '？']);
-    if is_person && !is_question && has(&plain, &TERMS.critical) {
+    let is_question = is_question(text);
+    if is_person && vital(text).is_some() {
         return VITAL;
     }
     let mut importance = BASE;
@@ -49,6 +55,74 @@ pub fn of(by: By, text: &str) -> f32 {
     let is_short = text.chars().nth(SHORT_CHARS - 1).is_none();
     importance -= if is_short { 1.0 } else { 0.0 };
     importance.clamp(0.0, VITAL)
+}
+
+/// Whether a text asks something.
+#[must_use]
+pub fn is_question(text: &str) -> bool {
+    text.trim_end().ends_with(['?', '？', '؟', ';']) || text.contains(['¿', '？'])
+}
+
+/// What a person's words say that may be vital: the statements of a short text, without its questions; of a longer one those with
+/// a critical term and the one behind each. `None` where nothing is.
+#[must_use]
+pub fn vital(text: &str) -> Option<String> {
+    // Most texts have no such term at all.
+    if !has(&plain(text), &TERMS.critical) {
+        return None;
+    }
+    let statements: Vec<&str> =
+        sentences(text).into_iter().filter(|sentence| !is_question(sentence)).collect();
+    let is_vital = |sentence: &&str| {
+        let plain = plain(sentence);
+        has(&plain, &TERMS.critical) && !has(&plain, &TERMS.unless)
+    };
+    let vital: Vec<bool> = statements.iter().map(is_vital).collect();
+    if !vital.contains(&true) {
+        return None;
+    }
+    let is_short = text.chars().count() <= WHOLE_CHARS;
+    let is_kept = |at: usize| is_short || vital[at] || (at > 0 && vital[at - 1]);
+    let kept: Vec<&str> = (0..statements.len()).filter(|at| is_kept(*at)).map(|at| statements[at]).collect();
+    Some(kept.join(" "))
+}
+
+/// The words of a text that say of whom it is: of two texts that are otherwise alike, those about others are not the same.
+#[must_use]
+pub fn others_in(text: &str) -> Vec<&'static str> {
+    let plain = plain(text);
+    let words: Vec<&str> = plain.split(|c: char| !c.is_alphanumeric()).collect();
+    TERMS.others.iter().map(String::as_str).filter(|other| words.contains(other)).collect()
+}
+
+/// A text in sentences, each with its end.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map_or(' ', |(_, next)| *next);
+        let ends = match c {
+            '\n' | '。' | '！' | '？' => true,
+            '!' | '?' | '؟' | '।' => next.is_whitespace(),
+            '.' => next.is_whitespace() && !is_abbreviation(&text[start..at]),
+            _ => false,
+        };
+        if ends {
+            let end = at + c.len_utf8();
+            sentences.push(text[start..end].trim());
+            start = end;
+        }
+    }
+    sentences.push(text[start..].trim());
+    sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    sentences
+}
+
+/// Whether the last word before a full stop may be short for another, such as `Dr`.
+fn is_abbreviation(before: &str) -> bool {
+    let word = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    (1..=MAX_ABBREVIATION).contains(&word.chars().count()) && word.starts_with(char::is_uppercase)
 }
 
 /// In lower case without the accents of Latin letters, words parted by single spaces, one before the first.
@@ -111,10 +185,51 @@ mod tests {
             (By::Model, "You are allergic to nuts, so leave it", 7.0),
             (By::Person, "The metallergy course was fun, really", 6.0),
             (By::Person, "", 5.0),
+            (By::Person, "I am allergic to nuts. What can I cook?", 10.0),
+            (By::Person, "Emergency contact: Dr. Smith, 555-0100", 10.0),
+            (By::Person, "Remember: I am not allergic to nuts any more", 10.0),
+            (By::Person, "Meu filho é alérgico a leite", 10.0),
+            (By::Person, "My allergies are back: penicillin gives me a rash", 10.0),
+            // Talk about such things is not vital.
+            (By::Person, "allergy season is bad this year", 8.0),
+            (By::Person, "A época de alergia está terrível", 8.0),
+            (By::Person, "I am allergic to Mondays", 8.0),
+            (By::Person, "A recipe for people with allergies, please", 8.0),
+            (By::Person, "If you are allergic to nuts, leave them out", 8.0),
+            (By::Person, "Сезон аллергии в этом году тяжёлый", 8.0),
+            (By::Person, "What blood type is the rarest? Tell me.", 8.0),
         ];
         for (by, text, wanted) in cases {
             assert_eq!(of(by, text), wanted, "{by:?} {text}");
         }
+        assert!(TERMS.unless.len() > 20 && TERMS.others.len() > 20, "a list was not read");
         assert!(TERMS.critical.len() > 20 && TERMS.domain.len() > 40, "the list was not read");
+    }
+
+    #[test]
+    fn what_is_vital_is_told_from_what_stands_around_it() {
+        let long = format!(
+            "{} I am allergic to nuts. A pen is in my bag. {}",
+            "We went out. ".repeat(20),
+            "It rained. ".repeat(20)
+        );
+        let cases = [
+            ("I am allergic to nuts", Some("I am allergic to nuts")),
+            ("Hi!\nI am allergic to nuts. What can I cook?", Some("Hi! I am allergic to nuts.")),
+            (
+                "My emergency contact is my sister. Her number is 555-0100. Ok?",
+                Some("My emergency contact is my sister. Her number is 555-0100."),
+            ),
+            ("Emergency contact: Dr. Ann Lee, St. James", Some("Emergency contact: Dr. Ann Lee, St. James")),
+            (&long, Some("I am allergic to nuts. A pen is in my bag.")),
+            ("Who is allergic here?", None),
+            ("The allergy season begins", None),
+            ("", None),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(vital(text).as_deref(), wanted, "{text}");
+        }
+        assert_eq!(others_in("She is allergic to nuts"), ["she"]);
+        assert!(others_in("I am allergic to shellfish").is_empty());
     }
 }

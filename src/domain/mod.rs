@@ -17,6 +17,7 @@ pub mod model;
 pub mod note;
 pub mod persona;
 pub mod pin;
+pub mod pinning;
 pub mod profile;
 pub mod schedule;
 pub mod session;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::conversation::EntryKey;
-use crate::ids::{ChatId, EntryId, MessageId, PinId, SessionId, UserId};
+use crate::ids::{ChatId, EntryId, MessageId, PinId, SessionId, TopicId, UserId};
 
 /// The importance of a pin that nobody said anything of.
 pub const DEFAULT_IMPORTANCE: f32 = 5.0;
@@ -12,6 +12,8 @@ pub const DEFAULT_IMPORTANCE: f32 = 5.0;
 pub const VITAL: f32 = 10.0;
 /// The most pins a chat may hold.
 pub const MAX_PINS: usize = 100;
+/// The most of them that were pinned by a rule of the data.
+pub const MAX_AUTO: usize = 20;
 /// The most characters of a pin.
 pub const MAX_CONTENT_CHARS: usize = 2000;
 
@@ -30,6 +32,18 @@ pub enum PinType {
     Concept,
     /// Figaro itself keeps it: the zone, a consent, the start of a session.
     System,
+}
+
+/// What Figaro itself keeps. People can look at it; it is not told to the model, which knows as much from elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SystemPin {
+    /// The time zone of the chat.
+    Zone,
+    /// That a person has agreed to what is remembered of them.
+    Consent,
+    /// The start of the session that goes on in this topic, or outside of topics.
+    Session(Option<TopicId>),
 }
 
 /// Something pinned.
@@ -59,14 +73,76 @@ pub struct Pin {
     /// The person who pinned it, or whose words it holds; `None` for Figaro itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<UserId>,
+    /// The name of that person: in a group it tells whose words they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// It holds only the part of its source that somebody marked, which stays as it is when the source is edited.
+    #[serde(default)]
+    pub is_part: bool,
+    /// What it is that Figaro itself keeps; `None` unless the type is [`PinType::System`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<SystemPin>,
     /// When it was pinned, UTC.
     pub created_at: DateTime<Utc>,
 }
 
 impl Pin {
+    /// A manual pin of these words, of the usual importance, without a source.
+    #[must_use]
+    pub fn new(chat: ChatId, session: SessionId, content: String, created_at: DateTime<Utc>) -> Self {
+        Self {
+            id: PinId::new(),
+            chat,
+            session,
+            content,
+            source_message_id: None,
+            source: None,
+            telegram: None,
+            importance: DEFAULT_IMPORTANCE,
+            pin_type: PinType::Manual,
+            author: None,
+            name: None,
+            is_part: false,
+            about: None,
+            created_at,
+        }
+    }
+
+    /// What Figaro itself keeps of a chat. Of each kind, and of consents of each person, a chat has one.
+    #[must_use]
+    pub fn system(
+        about: SystemPin,
+        chat: ChatId,
+        session: SessionId,
+        content: String,
+        created_at: DateTime<Utc>,
+    ) -> Self {
+        let plain = Self::new(chat, session, content, created_at);
+        Self { pin_type: PinType::System, importance: VITAL, about: Some(about), ..plain }
+    }
+
+    /// That a person has agreed, in a chat at a time, to what is remembered of them: for whoever asks them.
+    #[must_use]
+    pub fn consent(
+        user: UserId,
+        chat: ChatId,
+        session: SessionId,
+        words: String,
+        created_at: DateTime<Utc>,
+    ) -> Self {
+        let plain = Self::system(SystemPin::Consent, chat, session, words, created_at);
+        Self { author: Some(user), ..plain }
+    }
+
     /// Whether it is shown with the questions of a session.
     #[must_use]
     pub fn is_shown_in(&self, session: SessionId) -> bool {
-        self.session == session || self.importance >= VITAL
+        self.about.is_none() && (self.session == session || self.importance >= VITAL)
+    }
+
+    /// Whether it takes the place of another: what Figaro keeps is kept once.
+    #[must_use]
+    pub fn replaces(&self, other: &Self) -> bool {
+        self.about.is_some() && self.about == other.about && self.author == other.author
     }
 }

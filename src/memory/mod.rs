@@ -8,6 +8,7 @@ pub mod facts;
 pub mod index;
 mod recall;
 mod remember;
+mod repeats;
 #[cfg(test)]
 mod tests;
 pub mod words;
@@ -15,3 +16,4 @@ pub mod words;
 pub use self::bearing::bearing;
 pub use self::chats::Chats;
 pub use self::recall::{Question, Recalled};
+pub use self::repeats::Said;

@@ -10,6 +10,7 @@ use super::chats::{ChatIndex, Chats};
 use super::excerpt::excerpt;
 use super::index::{Asked, Entry, Index};
 use super::remember::{MAX_TOKENS, check, words_of};
+use super::repeats::Said;
 use super::words::{self, Language, Term};
 use crate::domain::conversation::{EntryKey, Message};
 use crate::ids::{ChatId, SessionId};
@@ -128,8 +129,28 @@ impl Chats {
             let text = if is_part { excerpt(&whole, &terms, place.entry.language, most) } else { whole };
             Some(Recalled { message, text, is_part, score: place.score })
         });
-        Ok(recalled.collect())
+        Ok(without_repeats(recalled.collect()))
     }
+}
+
+/// Of vital messages that say the same, and that the question is not about, the latest stays.
+fn without_repeats(recalled: Vec<Recalled>) -> Vec<Recalled> {
+    let meaning = |one: &Recalled| {
+        let author = one.message.speaker.as_ref().map(|speaker| &speaker.user);
+        (one.message.importance >= f32::from(VITAL)).then(|| Said::of(&one.text, author))
+    };
+    let meanings: Vec<Option<Said>> = recalled.iter().map(meaning).collect();
+    let said: Vec<_> =
+        meanings.iter().zip(&recalled).map(|(said, one)| (said, one.message.created_at)).collect();
+    let is_repeated = |one: &Recalled, meaning: &Option<Said>| {
+        let is_later = |at| at > one.message.created_at;
+        one.score <= 0.0
+            && meaning.is_some()
+            && said.iter().any(|(said, at)| *said == meaning && is_later(*at))
+    };
+    let stays: Vec<bool> =
+        recalled.iter().zip(&meanings).map(|(one, meaning)| !is_repeated(one, meaning)).collect();
+    recalled.into_iter().zip(stays).filter_map(|(one, stays)| stays.then_some(one)).collect()
 }
 
 /// A chosen message, to be read.

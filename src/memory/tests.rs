@@ -185,6 +185,28 @@ proptest! {
 }
 
 #[tokio::test]
+async fn of_vital_messages_that_say_the_same_the_latest_comes() {
+    let vital = |words: &[usize]| Said {
+        chat: 0,
+        session: 0,
+        words: words.to_vec(),
+        by_person: true,
+        importance: 10.0,
+    };
+    // "the doctor with the keys" and "the keys and the doctors"; then "blue cake".
+    let all = [vital(&[17, 13, 19, 17, 15]), vital(&[17, 15, 18, 17, 14]), vital(&[16, 11])];
+    let scene = Scene::with(&all).await;
+    let asked = Asked { chat: 0, within: None, shown: Some((1, 0)), words: vec![5], tokens: 700 };
+    let mut indexes: Vec<u32> =
+        found(&scene.chats(), &asked).await.iter().map(|one| one.message.index).collect();
+    indexes.sort_unstable();
+    assert_eq!(indexes, [1, 2]);
+    // A question about them gets what bears on it.
+    let about = Asked { words: vec![15], ..asked };
+    assert_eq!(found(&scene.chats(), &about).await.len(), 3);
+}
+
+#[tokio::test]
 async fn importance_selects_where_no_word_does_as_long_as_there_is_room() {
     let words = |number: usize| vec![number % 3, 3 + number % 5, 8 + number % 7];
     let mut all: Vec<Said> = (0..5_001)

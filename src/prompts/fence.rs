@@ -54,6 +54,12 @@ pub fn line(written: &str) -> String {
     text(&flat(written))
 }
 
+/// Words of any number of lines in a list: each line but the first is indented, so that none begins like what Figaro writes.
+#[must_use]
+pub fn block(written: &str) -> String {
+    text(written).replace('\n', "\n  ")
+}
+
 /// Words between quotation marks inside a tag.
 #[must_use]
 pub fn attribute(written: &str) -> String {

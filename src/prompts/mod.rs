@@ -7,6 +7,7 @@ pub mod fence;
 mod files;
 mod older;
 mod personas;
+mod pins;
 pub mod texts;
 mod unread;
 
@@ -18,6 +19,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 pub use self::older::{OlderDay, OlderMessage, OlderView};
+pub use self::pins::PinView;
 pub use self::unread::{LabelledText, UnreadView};
 use crate::domain::agent::Agent;
 use crate::domain::chat::{ChatConfig, PersonaChoice};
@@ -171,8 +173,8 @@ pub struct PersonView {
 /// What `kept.md` is rendered from: pins, memories and summaries.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct KeptView {
-    /// The words of the pins.
-    pub pins: Vec<String>,
+    /// The pins.
+    pub pins: Vec<PinView>,
     /// The name of the person whom the memories are about.
     pub about: String,
     /// The memories.
@@ -375,6 +377,7 @@ fn compile(folder: Option<&Path>) -> (Environment<'static>, Vec<String>) {
     // Of any value, so that an owner's older template still renders what has become more than a text.
     environment.add_filter("attr", |value: minijinja::Value| fence::attribute(&value.to_string()));
     environment.add_filter("line", |value: minijinja::Value| fence::line(&value.to_string()));
+    environment.add_filter("block", |value: minijinja::Value| fence::block(&value.to_string()));
     environment.add_filter("body", |value: minijinja::Value| fence::text(&value.to_string()));
     let mut faults = Vec::new();
     for (name, embedded) in TEMPLATES {

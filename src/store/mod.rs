@@ -49,7 +49,7 @@ pub use facts::{FactStore, MemoryCounts, ReadFacts, Reading, UnreadBatch};
 pub use health::StoreHealth;
 pub use memory::{Imported, MemoryStore, SessionEnd};
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
-pub use pins::PinStore;
+pub use pins::{PinAdded, PinStore};
 pub use profiles::ProfileStore;
 pub use sessions::{Outline, SessionStore};
 pub use summaries::{SummaryStore, Unsummarised};

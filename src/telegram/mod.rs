@@ -5,6 +5,7 @@ pub mod admins;
 pub mod amend;
 pub mod api;
 pub mod batch;
+mod button;
 pub mod callback;
 pub mod commands;
 pub mod consents;

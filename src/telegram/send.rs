@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::api::{
     Api, DeleteMessage, EditMessageReplyMarkup, EditMessageText, SendMessage, SetMessageReaction,
 };
-use super::callback::Data;
+pub(super) use super::button::keyboard;
+pub use super::button::{Button, Press};
 use super::error::ApiError;
 use super::markup::{File, Formatted};
 use super::tries::Tries;
@@ -65,23 +66,6 @@ pub struct Outgoing {
     pub urgency: Urgency,
     /// Whether the words are the model's or Figaro's own; recorded with the message.
     pub author: Author,
-}
-
-/// A button of an inline keyboard.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Button {
-    /// The text on the button.
-    pub text: String,
-    /// The callback data that Telegram sends back when it is pressed.
-    pub data: Data,
-}
-
-impl Button {
-    /// A button with this text and this callback data.
-    #[must_use]
-    pub fn new(text: impl Into<String>, data: impl Into<Data>) -> Self {
-        Self { text: text.into(), data: data.into() }
-    }
 }
 
 /// Why a message was not sent.
@@ -377,15 +361,6 @@ pub(super) fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'st
         return None;
     };
     body.remove(part).map(|_| part)
-}
-
-/// The `reply_markup` value of an inline keyboard with these rows.
-pub(super) fn keyboard(buttons: &[Vec<Button>]) -> Value {
-    let rows: Vec<Vec<Value>> = buttons
-        .iter()
-        .map(|row| row.iter().map(|b| json!({"text": b.text, "callback_data": b.data.as_str()})).collect())
-        .collect();
-    json!({"inline_keyboard": rows})
 }
 
 /// Whether these words of Telegram say that a message already is what an edit would make of it.

@@ -267,6 +267,8 @@ pub struct KeyView {
     pub text: String,
     #[serde(default, deserialize_with = "lenient")]
     pub callback_data: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub url: Option<String>,
 }
 
 /// A callback query: a button of an inline keyboard was pressed.

@@ -9,6 +9,7 @@ pub mod grounded;
 pub mod lookup;
 pub mod memories;
 pub mod notes;
+pub mod pins;
 pub mod profile;
 pub mod recall;
 mod registry;

@@ -45,6 +45,7 @@ mod parking_ends;
 mod parts;
 mod personas;
 mod pictures;
+mod pins;
 mod policy;
 mod ports;
 mod private;

@@ -123,6 +123,7 @@ pub(super) async fn build(
         inbox: base.store.clone(),
         conversations: base.store.clone(),
         settings: base.store.clone(),
+        pins: base.store.clone(),
         tasks: base.store.clone(),
         mailboxes,
         parked: base.parked.clone(),

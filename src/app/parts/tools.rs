@@ -33,6 +33,7 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
     let built_in = BuiltIn {
         notes: base.store.clone(),
+        pins: base.store.clone(),
         profiles: base.store.clone(),
         conversations: base.store.clone(),
         memory: MemoryTools {

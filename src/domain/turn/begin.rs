@@ -10,6 +10,7 @@ use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::facts::Unread;
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
+use crate::domain::pinning;
 use crate::domain::task::{Cost, Ended, Lease, Reason, State, Task, TaskChange};
 use crate::ids::{EntryId, RunId, UpdateId};
 
@@ -146,6 +147,11 @@ fn record(mut begun: Begun, tail: SessionTail, mut changes: ChangeSet) -> Transi
         message.turn = Some(turn.id);
     }
     changes.append(tail.append(question));
+    let chat = turn.conversation.chat;
+    let pins: Vec<_> = question.iter().filter_map(|message| pinning::vital(chat, message)).collect();
+    if !pins.is_empty() {
+        changes.add(Change::PinVital(pins));
+    }
     changes.add(Change::PutTurn(Box::new(turn.clone())));
     Transition { output: begun, changes }
 }

@@ -3,6 +3,7 @@
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::facts::{Unread, UsedMemories};
+use crate::domain::pin::Pin;
 use crate::domain::task::TaskStep;
 use crate::domain::tool::ToolCall;
 use crate::ids::{DeliveryId, RunId, UpdateId};
@@ -22,6 +23,9 @@ pub enum Change {
     PutMessage(Box<Message>),
     /// Removes the stored messages of a session from this one on.
     RemoveMessages(EntryKey),
+    /// Pins what is vital in messages that are written: of the same words there is one pin, and a full chat keeps what matters
+    /// most.
+    PinVital(Vec<Pin>),
     /// Writes the record of the turn in its conversation, in place of the one that is there.
     PutTurn(Box<ActiveTurn>),
     /// Removes the record of the turn in a conversation.

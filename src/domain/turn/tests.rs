@@ -81,6 +81,9 @@ fn short(change: Change) -> String {
         Change::PutParked(parked) => format!("parked at {}", parked.asked_at),
         Change::RemoveParked(_) => "not parked".to_owned(),
         Change::PutCalls(_, calls) => format!("{} calls", calls.len()),
+        Change::PinVital(pins) => {
+            format!("pin {:?}", pins.iter().map(|pin| &pin.content).collect::<Vec<_>>())
+        }
         Change::Settle(updates) => format!("settle {:?}", updates.iter().map(|id| id.0).collect::<Vec<_>>()),
         Change::PutUnread(unread) => format!("unread {}", unread.place.index),
         Change::UseMemories(used) => format!("uses {}", used.ids.len()),
@@ -93,6 +96,25 @@ fn short(change: Change) -> String {
 
 fn shorts(changes: ChangeSet) -> Vec<String> {
     changes.into_iter().map(short).collect()
+}
+
+#[test]
+fn what_is_vital_in_a_question_is_pinned_with_it() {
+    let tail = tail();
+    let part = |text: &str| Inbound::addressed(place(), speaker(), text.to_owned(), at(1));
+    let parts = [part("I am allergic to nuts"), part("What can I cook?")];
+    let standing = Standing { conversation: HERE, left: None, current: Some(tail) };
+    let begun = begin(standing, &parts, at(1));
+    let pins: Vec<_> =
+        begun.changes.into_iter().filter(|change| matches!(change, Change::PinVital(_))).collect();
+    let [Change::PinVital(pins)] = pins.as_slice() else { panic!("{pins:?}") };
+    let [pin] = pins.as_slice() else { panic!("{pins:?}") };
+    let [asked, _] = begun.output.question.as_slice() else { panic!() };
+    assert_eq!(
+        (pin.content.as_str(), pin.source, pin.chat),
+        ("I am allergic to nuts", Some(asked.key()), HERE.chat)
+    );
+    assert_eq!((pin.source_message_id, pin.session), (Some(asked.id), asked.session));
 }
 
 #[test]

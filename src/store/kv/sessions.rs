@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::records::session_list;
+use super::records::{pins, session_list};
 use super::{KvStore, key};
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::session::SessionChange;
@@ -43,8 +43,13 @@ impl SessionStore for KvStore {
                 }
             }
             let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
+            let name = session.name.clone();
             if session.change(change) {
                 changes.put(&tables.sessions, key::id(session.id), &session)?;
+                let current = tables.current.find(&key::conversation(session.conversation))?;
+                if session.name != name && current == Some(session.id) {
+                    pins::session_began(tables, changes, &session)?;
+                }
             }
             Ok(Some(session))
         })

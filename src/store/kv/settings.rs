@@ -5,9 +5,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
-use super::records::{access, migration};
+use super::records::{access, migration, pins};
 use super::tables::Tables;
 use super::{KvStore, key};
+use crate::clock::Clock;
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting, UNDO};
@@ -113,8 +114,12 @@ fn configure(
     change: ConfigPatch,
 ) -> Result<ChatConfig, Fault> {
     let mut config = before(tables, chat, &change)?;
+    let zone = config.timezone;
     change.apply(&mut config);
     changes.put(&tables.chats, key::chat(chat), &config)?;
+    if config.timezone != zone {
+        pins::zone_changed(tables, changes, chat, config.timezone, Clock::system().now())?;
+    }
     Ok(config)
 }
 
@@ -168,6 +173,9 @@ fn undo(
     if !restored.is_empty() {
         changes.put(&tables.chats, chat, &config)?;
         changes.put(&tables.config_changes, key::id(run), &change)?;
+        if restored.contains(&Setting::Zone) {
+            pins::zone_changed(tables, changes, change.chat, config.timezone, now)?;
+        }
     }
     Ok(Some((change, restored)))
 }

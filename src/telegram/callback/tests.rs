@@ -9,7 +9,7 @@ use super::*;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::SaidAt;
 use crate::domain::task::IfMissed;
-use crate::ids::{MemoryId, MessageId, NoteId, PersonaId, RunId, SessionId, TaskId};
+use crate::ids::{MemoryId, MessageId, NoteId, PersonaId, PinId, RunId, SessionId, TaskId};
 
 fn returns<F: Family + Clone + PartialEq + Debug>(value: &F) -> Result<(), TestCaseError> {
     let data = Data::from(value.clone());
@@ -99,6 +99,18 @@ proptest! {
     }
 
     #[test]
+    fn pins_return(page in any::<Page>(), message in any::<i64>()) {
+        let pin = PinId::new();
+        let shown = [Pins::List(page), Pins::Open(pin, page), Pins::More(pin, page), Pins::Less(pin, page)];
+        for press in shown.into_iter().chain([Pins::Remove(pin, page), Pins::Undo(pin, page), Pins::Source(pin)]) {
+            returns(&press)?;
+        }
+        for press in [KeepAnswer::Ask, KeepAnswer::Yes(MessageId(message)), KeepAnswer::No, KeepAnswer::Undo(pin)] {
+            returns(&press)?;
+        }
+    }
+
+    #[test]
     fn settings_return(field in field(), value in "\\PC{1,60}") {
         for press in [Config::Show, Config::Ask(field), Config::Clear(field)] {
             returns(&press)?;
@@ -170,13 +182,15 @@ proptest! {
     }
 
     #[test]
-    fn what_no_button_says_is_gone(data in "(start|help|admit|notes|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
+    fn what_no_button_says_is_gone(data in "(start|help|admit|notes|pins|pin|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
         // It is read without a panic; what is read is what is written.
         for written in [
             data.parse::<Start>().map(|press| press.to_string()),
             data.parse::<Admit>().map(|press| press.to_string()),
             data.parse::<Help>().map(|press| press.to_string()),
             data.parse::<Notes>().map(|press| press.to_string()),
+            data.parse::<Pins>().map(|press| press.to_string()),
+            data.parse::<KeepAnswer>().map(|press| press.to_string()),
             data.parse::<Persona>().map(|press| press.to_string()),
             data.parse::<Config>().map(|press| press.to_string()),
             data.parse::<Zone>().map(|press| press.to_string()),
@@ -231,6 +245,18 @@ fn buttons_of_older_versions_are_read() {
         (&format!("notes:done:{ID}"), Notes::Done(note)),
         (&format!("notes:drop:{ID}"), Notes::Remove(note)),
         (&format!("notes:undo:{ID}"), Notes::Undo(note)),
+    ]);
+    let pin: PinId = ID.parse().unwrap();
+    read(&[
+        ("pins:list:2", Pins::List(2)),
+        (&format!("pins:open:{ID}"), Pins::Open(pin, 0)),
+        (&format!("pins:more:{ID}:1"), Pins::More(pin, 1)),
+        (&format!("pins:source:{ID}"), Pins::Source(pin)),
+    ]);
+    read(&[
+        ("pin:ask", KeepAnswer::Ask),
+        ("pin:yes:7", KeepAnswer::Yes(MessageId(7))),
+        ("pin:no", KeepAnswer::No),
     ]);
     read(&[
         ("config:show", Config::Show),

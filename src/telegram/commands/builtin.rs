@@ -14,6 +14,7 @@ use super::model::Model;
 use super::new::NewSession;
 use super::notes::Notes;
 use super::persona::Persona;
+use super::pins::{PinWords, Pins};
 use super::privacy::Privacy;
 use super::retry::Retry;
 use super::sessions::Sessions;
@@ -35,10 +36,12 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Retry::new(handles)),
         Arc::new(Stop::new(handles)),
         Arc::new(Notes::new(handles)),
+        Arc::new(PinWords::new(handles)),
+        Arc::new(Pins::new(handles)),
+        Arc::new(Memory::new(handles)),
         Arc::new(Forget::new(handles)),
         Arc::new(Export::new(handles)),
         Arc::new(Privacy::new(handles)),
-        Arc::new(Memory::new(handles)),
         Arc::new(Tasks::new(handles)),
         Arc::new(Model::new(handles)),
         Arc::new(Persona::new(handles)),

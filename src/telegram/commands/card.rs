@@ -4,7 +4,7 @@ use crate::domain::usage::{PARTLY_UNKNOWN, UNKNOWN_MONEY};
 use crate::prompts::texts::Texts;
 use crate::telegram::callback::{Family, Page};
 use crate::telegram::markup::{Entity, Formatted, Kind};
-use crate::telegram::send::{Button, Outgoing};
+use crate::telegram::send::{Button, Outgoing, Press};
 use crate::telegram::views::{KeyView, MessageView};
 use crate::text::{utf16_len, utf16_prefix};
 
@@ -63,7 +63,11 @@ impl Card {
     /// Whether a message shows the words and the buttons of this card already. Telegram takes space off the ends of a text.
     pub(super) fn is_shown_by(&self, message: &MessageView) -> bool {
         let is_same = |(key, button): (&KeyView, &Button)| {
-            key.text == button.text && key.callback_data.as_deref() == Some(button.data.as_str())
+            let does = match &button.press {
+                Press::Data(data) => key.callback_data.as_deref() == Some(data.as_str()),
+                Press::Url(url) => key.url.as_deref() == Some(url),
+            };
+            key.text == button.text && does
         };
         let rows = &message.reply_markup.inline_keyboard;
         let same_row = |(keys, buttons): (&Vec<KeyView>, &Vec<Button>)| {

@@ -20,6 +20,7 @@ mod new;
 mod notes;
 pub mod notices;
 mod persona;
+mod pins;
 mod privacy;
 mod retry;
 mod sessions;

@@ -17,7 +17,7 @@ use crate::domain::model::ModelName;
 use crate::ids::{ChatId, MessageId, RunId, TaskId};
 use crate::prompts::texts::Texts;
 use crate::store::{ConversationStore, StoreError};
-use crate::telegram::callback::{Family, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag};
+use crate::telegram::callback::{Family, KeepAnswer, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag};
 use crate::telegram::send;
 use crate::turn::question::{Again, Question};
 use crate::turn::queue::Job;
@@ -37,6 +37,7 @@ pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<
         Action::GoOn => send::Button::new(&texts.button_go_on, Button::GoOn(turn.clone())),
         Action::Retry => send::Button::new(&texts.button_retry, Button::Again(turn.clone())),
         Action::OtherModel => send::Button::new(&texts.button_other_model, Button::Choose(turn.clone())),
+        Action::Pin => send::Button::new(&texts.button_pin, KeepAnswer::Ask),
         Action::RunTask(task) => of_task(&texts.button_run_now, TaskVerb::Run, task),
         Action::SkipTask(task) => of_task(&texts.button_skip, TaskVerb::Skip, task),
         Action::ResumeTask(task) => of_task(&texts.button_resume, TaskVerb::Resume, task),

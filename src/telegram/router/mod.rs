@@ -3,6 +3,7 @@
 
 mod admit;
 mod answer;
+mod edited;
 mod fate;
 mod membership;
 mod odd;
@@ -32,7 +33,7 @@ use crate::policy::access::{Standing, Verdict, judge};
 use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
 use crate::store::{
-    ConversationStore, InboxStore, RawUpdate, SessionStore, SettingsStore, StoreError, TaskStore,
+    ConversationStore, InboxStore, PinStore, RawUpdate, SessionStore, SettingsStore, StoreError, TaskStore,
     UnreadableUpdate,
 };
 use crate::turn::parked::Parked;
@@ -53,6 +54,8 @@ pub struct Router {
     pub conversations: Arc<dyn ConversationStore>,
     /// Access and chats' settings.
     pub settings: Arc<dyn SettingsStore>,
+    /// The pins of chats, which follow edits.
+    pub pins: Arc<dyn PinStore>,
     /// The stored tasks, which messages may be about.
     pub tasks: Arc<dyn TaskStore>,
     /// The queues of all conversations.
@@ -198,10 +201,7 @@ impl Router {
             return self.message(id, &message, arrival).await;
         }
         if let Some(edited) = view.edited_message {
-            if let Some(edited) = inbound::read(id, &edited, &self.me) {
-                self.mailboxes.edit(&edited);
-                self.conversations.edit_message(&edited).await?;
-            }
+            self.edited(id, &edited).await?;
             return Ok(Fate::Settled);
         }
         if let Some(stopped) = view.stopped_message_generation {

@@ -8,8 +8,11 @@ use super::source::{Rare, Sources};
 use super::tasks::TaskTools;
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
-use super::{Registry, Tool, ToolSource, action, find, lookup, memories, notes, profile, recall, web};
-use crate::store::{ConversationStore, NoteStore, ProfileStore};
+use super::{
+    Registry, Tool, ToolSource, action, find, lookup, memories, notes, pins as pin_tools, profile, recall,
+    web,
+};
+use crate::store::{ConversationStore, NoteStore, PinStore, ProfileStore};
 
 /// Tools and sources, until a registry is made of them.
 #[derive(Debug, Default)]
@@ -49,6 +52,8 @@ impl ToolTable {
 pub struct BuiltIn {
     /// The notes of chats.
     pub notes: Arc<dyn NoteStore>,
+    /// The pins of chats.
+    pub pins: Arc<dyn PinStore>,
     /// The profiles of people.
     pub profiles: Arc<dyn ProfileStore>,
     /// The messages of sessions.
@@ -66,11 +71,13 @@ pub struct BuiltIn {
 impl BuiltIn {
     /// Adds every built-in tool. A new one is a file in `tools/` and a line here.
     pub fn register(self, table: &mut ToolTable) {
-        let Self { notes, profiles, conversations, memory, config, tasks, web } = self;
+        let Self { notes, pins, profiles, conversations, memory, config, tasks, web } = self;
         table.add(notes::add(notes.clone()));
         table.add(notes::list(notes.clone()));
         table.add(notes::remove(notes.clone()));
         table.add(notes::clear(notes));
+        table.add(pin_tools::add(pins.clone(), conversations.clone()));
+        table.add(pin_tools::remove(pins));
         table.add(profile::tool(profiles));
         table.add(config.clone().get());
         table.add(config.clone().set());

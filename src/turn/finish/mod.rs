@@ -13,6 +13,7 @@ use super::run::Answer;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Action, Card, PendingDelivery};
 use crate::domain::facts::UsedMemories;
+use crate::domain::pinning;
 use crate::domain::task::{Cost, Ended, Task, TaskChange};
 use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, TurnEnd};
 use crate::ids::MessageId;
@@ -50,6 +51,7 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
             let actions = reminder_actions(task);
             delivery.map(|delivery| PendingDelivery { actions, ..delivery })
         }
+        None if is_answered => delivery.map(|delivery| offering_pin(facts, delivery, answer)),
         _ => delivery,
     };
     let change = task_change(facts, outcome, answer, delivery.is_some());
@@ -144,6 +146,16 @@ fn delivery(
         task,
         ..PendingDelivery::new(facts.turn.id, first.place.clone(), reply.markdown, facts.now)
     })
+}
+
+/// An answer, with a button to pin it if it is worth keeping and nothing else is to be done with it.
+fn offering_pin(facts: &Facts<'_>, delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+    let asked = facts.question.parts.iter().map(|part| part.text.as_str());
+    let is_plain = delivery.actions.is_empty() && delivery.attached.is_empty() && !answer.unkept;
+    if !is_plain || !pinning::is_offered(asked, answer.pass.text.trim()) {
+        return delivery;
+    }
+    PendingDelivery { actions: vec![Action::Pin], ..delivery }
 }
 
 /// What can be done with a reminder that has come: such is the answer of a single run.

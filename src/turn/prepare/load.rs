@@ -198,7 +198,7 @@ impl Loader {
         kept.summaries.retain(Summary::is_shown);
         kept.pins.retain(|pin| pin.is_shown_in(turn.session));
         kept.memories.retain(|memory| asker.is_some_and(|asker| memory.is_shown_to(&asker.user, chat)));
-        kept
+        kept.without_repeats()
     }
 
     /// The newest messages of the session; few or none where they cannot be read.

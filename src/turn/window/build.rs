@@ -108,7 +108,7 @@ pub struct Context {
 pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Result<Window, String> {
     let zone = material.config.timezone.unwrap_or(material.default_zone);
     let Context { kept, recent: History { mut items, mut keys, has_keys, .. }, older, has_more } = context;
-    let has_keys = has_keys || has_more || older.has_keys;
+    let has_keys = has_keys || has_more || older.has_keys || kept.has_keys;
     let tail = tail(prompts, material, Found { kept: kept.beside, older: older.text }, zone)?;
     let is_kept = !kept.front.is_empty();
     if is_kept {

@@ -14,6 +14,7 @@ mod loss;
 mod migration;
 mod outbox;
 mod personas;
+mod pins;
 mod profiles;
 mod redb;
 mod sessions;
@@ -229,6 +230,12 @@ conformance! {
         a_chat_has_personas_of_its_own
         a_question_is_about_the_persona_that_its_answer_made
         personas_move_with_their_group
+    }
+    pins {
+        pins_are_added_once_changed_removed_and_put_back
+        what_is_vital_is_pinned_with_its_question_and_taken_back_with_it
+        figaro_keeps_one_pin_of_each_kind
+        pins_move_with_their_group
     }
     settings {
         notes_come_back_oldest_first

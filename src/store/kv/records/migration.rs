@@ -103,10 +103,16 @@ fn move_personas(
 }
 
 fn move_pins(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: ChatId) -> Result<(), Fault> {
+    let kept = tables.pins.list(&key::chat(to))?;
     for item in tables.pins.scan(&key::chat(from))? {
         let (old, mut pin) = item?;
         pin.chat = to;
-        changes.put(&tables.pins, key::pin(to, pin.id), &pin)?;
+        // The messages of the old group have other numbers than those of the new one.
+        pin.telegram = None;
+        // What Figaro itself keeps it keeps once.
+        if !kept.iter().any(|kept| pin.replaces(kept)) {
+            changes.put(&tables.pins, key::pin(to, pin.id), &pin)?;
+        }
         changes.remove(&tables.pins, old);
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{parked, sessions};
+use super::{parked, pins, sessions};
 use crate::domain::conversation::{Conversation, Message, Role, Session};
 use crate::ids::SessionId;
 use crate::store::Outline;
@@ -118,6 +118,7 @@ pub(in crate::store::kv) fn switch(
     let Some(session) = one(tables, conversation, session)? else { return Ok(false) };
     if tables.current.find(&key::conversation(conversation))? != Some(session.id) {
         parked::give_up_all(tables, changes, conversation)?;
+        pins::session_began(tables, changes, &session)?;
         sessions::put_current(tables, changes, &session)?;
     }
     Ok(true)

@@ -9,6 +9,7 @@ use super::super::decoded::Decoded;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
+use super::pins;
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::turn::SessionTail;
 use crate::ids::{ChatId, SessionId};
@@ -39,6 +40,7 @@ pub(in crate::store::kv) fn begin(
     now: DateTime<Utc>,
 ) -> Result<Session, Fault> {
     let session = Session::new(conversation, now);
+    pins::session_began(tables, changes, &session)?;
     put_current(tables, changes, &session)?;
     Ok(session)
 }

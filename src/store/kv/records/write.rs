@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::{Outgoing, Tables};
-use super::{calls, facts, sessions, tasks, updates};
+use super::{calls, facts, pins, sessions, tasks, updates};
 use crate::domain::conversation::EntryKey;
 use crate::domain::turn::{Change, ChangeSet, Transition};
 use crate::ids::{BotId, RunId};
@@ -37,12 +37,19 @@ fn write_one(
     change: Change,
 ) -> Result<(), Fault> {
     match change {
-        Change::BeginSession(session) => sessions::put_current(tables, changes, &session),
+        Change::BeginSession(session) => {
+            pins::session_began(tables, changes, &session)?;
+            sessions::put_current(tables, changes, &session)
+        }
         Change::PutSession(session) => changes.put(&tables.sessions, key::id(session.id), &session),
         Change::PutMessage(message) => {
             changes.put(&tables.messages, key::message(message.session, message.index), &message)
         }
-        Change::RemoveMessages(first) => remove_messages(tables, changes, first),
+        Change::RemoveMessages(first) => {
+            pins::take_back(tables, changes, first)?;
+            remove_messages(tables, changes, first)
+        }
+        Change::PinVital(pins) => pins::add_vital(tables, changes, &pins),
         Change::PutTurn(turn) => changes.put(&tables.turns, key::conversation(turn.conversation), &*turn),
         Change::RemoveTurn(conversation) => {
             changes.remove(&tables.turns, key::conversation(conversation));

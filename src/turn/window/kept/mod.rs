@@ -2,16 +2,21 @@
 //! requests, in the same order, until old exchanges leave it: so the provider's cache goes on to hit. What came since stands
 //! beside the question.
 
+mod pins;
+
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use self::pins::AROUND;
 use crate::domain::memory::{Memory, label};
 use crate::domain::pin::Pin;
 use crate::domain::summary::Summary;
 use crate::ids::{MemoryId, PinId, SessionId, SummaryId};
 use crate::prompts::{DatedSummary, KeptView, LabelledMemory, Prompts, fence};
+use crate::provider::fit::key_in;
 use crate::text::estimate_tokens;
 
 #[cfg(test)]
@@ -19,8 +24,6 @@ pub(super) mod tests;
 
 /// Each kind has at most one part of so many of the room of a conversation.
 const PARTS_OF_KIND: usize = 6;
-/// What stands around the words of one: its dash, its label or its dates.
-const AROUND: usize = 12;
 /// What stands around all of them, at both places.
 const FRAME: usize = 120;
 
@@ -78,6 +81,8 @@ pub struct KeptParts {
     pub labels: Vec<MemoryId>,
     /// The tokens of both parts.
     pub tokens: usize,
+    /// A key stands in them where something was left out.
+    pub has_keys: bool,
 }
 
 impl Kept {
@@ -94,7 +99,7 @@ impl Kept {
             return 0;
         }
         let room = room_of_kind(tokens);
-        let pins: usize = self.pins.iter().map(|pin| cost(&pin.content)).sum();
+        let pins: usize = self.fitted(room).pins.iter().map(|pin| pins::cost(pin, self.is_group)).sum();
         let memories: usize = self.memories.iter().map(|memory| cost(&memory.content)).sum();
         let summaries: usize = self.summaries.iter().map(|one| cost(&one.summary)).sum();
         let most = FRAME + [pins, memories, summaries].map(|all| all.min(room)).iter().sum::<usize>();
@@ -118,16 +123,17 @@ impl Kept {
     /// As [`Self::choose`]; what was chosen before stays, before all others, as long as it is there.
     fn best(&self, now: DateTime<Utc>, tokens: usize, before: &Choice) -> Choice {
         let room = room_of_kind(tokens);
+        let fitted = self.fitted(room);
         let pins = within(
-            &self.pins,
+            &fitted.pins,
             room,
-            |pin| &pin.content,
+            |pin| pins::cost(pin, self.is_group),
             |pin| (before.pins.contains(&pin.id), f64::from(pin.importance)),
         );
         let memories = within(
             &self.memories,
             room,
-            |memory| &memory.content,
+            |memory| cost(&memory.content),
             |memory| (before.memories.contains(&memory.id), memory.worth(now)),
         );
         // The important ones whatever their age, then the latest.
@@ -137,7 +143,7 @@ impl Kept {
         let summaries = within(
             &self.summaries,
             room,
-            |summary| &summary.summary,
+            |summary| cost(&summary.summary),
             |summary| (before.summaries.contains(&summary.id), worth(summary)),
         );
         Choice {
@@ -161,8 +167,9 @@ impl Kept {
             memories: &shown.memories & &of_front,
             summaries: &shown.summaries & &chosen.summaries,
         };
-        let front = self.only(&in_front);
-        let beside = self.only(&Choice {
+        let fitted = self.fitted(room_of_kind(tokens));
+        let front = fitted.only(&in_front);
+        let beside = fitted.only(&Choice {
             pins: &shown.pins - &in_front.pins,
             memories: &shown.memories - &in_front.memories,
             summaries: &shown.summaries - &in_front.summaries,
@@ -172,7 +179,25 @@ impl Kept {
         let first = front.memories.len();
         let (front, beside) = (prompts.kept(&front.view(zone, 0))?, prompts.kept(&beside.view(zone, first))?);
         let tokens = estimate_tokens(&front) + estimate_tokens(&beside);
-        Ok(KeptParts { front, beside, labels, tokens })
+        let has_keys = key_in(&front).or_else(|| key_in(&beside)).is_some();
+        Ok(KeptParts { front, beside, labels, tokens, has_keys })
+    }
+
+    /// The same with pins in part that would take too much of the room of their kind.
+    fn fitted(&self, room: usize) -> Cow<'_, Self> {
+        if self.pins.iter().all(|pin| pins::fits(pin, self.is_group, room)) {
+            return Cow::Borrowed(self);
+        }
+        let mut fitted = self.clone();
+        fitted.pins.iter_mut().for_each(|pin| pins::shorten(pin, self.is_group, room));
+        Cow::Owned(fitted)
+    }
+
+    /// The same without vital pins that say the same as a later one.
+    #[must_use]
+    pub fn without_repeats(mut self) -> Self {
+        pins::drop_repeats(&mut self.pins);
+        self
     }
 
     fn only(&self, choice: &Choice) -> Self {
@@ -203,7 +228,7 @@ impl Kept {
             text: memory.content.clone(),
         };
         KeptView {
-            pins: self.pins.iter().map(|pin| pin.content.clone()).collect(),
+            pins: self.pins.iter().map(|pin| pins::view(pin, self.is_group)).collect(),
             about: self.about.clone(),
             memories: self.memories.iter().enumerate().map(labelled).collect(),
             summaries: self
@@ -227,7 +252,7 @@ fn cost(words: &str) -> usize {
 fn within<T, R: PartialOrd>(
     all: &[T],
     room: usize,
-    words: impl Fn(&T) -> &String,
+    cost: impl Fn(&T) -> usize,
     rank: impl Fn(&T) -> R,
 ) -> Vec<&T> {
     let mut order: Vec<usize> = (0..all.len()).rev().collect();
@@ -238,7 +263,7 @@ fn within<T, R: PartialOrd>(
     let mut left = room;
     let mut kept: Vec<usize> = Vec::new();
     for at in order {
-        let cost = cost(words(&all[at]));
+        let cost = cost(&all[at]);
         if cost <= left {
             left -= cost;
             kept.push(at);

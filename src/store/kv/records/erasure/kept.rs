@@ -9,7 +9,7 @@ use super::doomed::Doomed;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::memory::Memory;
-use crate::domain::pin::Pin;
+use crate::domain::pin::{Pin, SystemPin};
 use crate::domain::summary::Summary;
 use crate::ids::EntryId;
 
@@ -33,7 +33,9 @@ pub(super) fn made_of(
             let words = serde_json::to_string(&pin.content).unwrap_or_default();
             texts.iter().any(|text| words.contains(text.as_str()))
         };
-        doomed.has_session(pin.session)
+        // The zone of the chat and what people agreed to hold in all of its sessions.
+        let is_of_chat = matches!(pin.about, Some(SystemPin::Zone | SystemPin::Consent));
+        (doomed.has_session(pin.session) && !is_of_chat)
             || is_source(pin.source_message_id, pin.source)
             || is_shown
             || holds_words()

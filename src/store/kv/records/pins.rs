@@ -1,0 +1,165 @@
+//! Pins: added by people and by rules, changed with their source, and those that Figaro itself keeps.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use crate::domain::conversation::{Conversation, EntryKey, Session};
+use crate::domain::pin::{Pin, PinType, SystemPin};
+use crate::domain::pinning::{self, Adding, Followed};
+use crate::ids::{ChatId, MessageId, PinId, SessionId};
+use crate::store::PinAdded;
+
+/// Writes a pin.
+pub(in crate::store::kv) fn put(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    pin: &Pin,
+) -> Result<(), Fault> {
+    changes.put(&tables.pins, key::pin(pin.chat, pin.id), pin)
+}
+
+/// A pin of a chat; none that Figaro itself keeps.
+pub(in crate::store::kv) fn of_people(
+    tables: &Tables<'_>,
+    chat: ChatId,
+    pin: PinId,
+) -> Result<Option<Pin>, Fault> {
+    Ok(tables.pins.get(&key::pin(chat, pin))?.filter(|pin| pin.about.is_none()))
+}
+
+/// Adds a pin, if there is room for it.
+pub(in crate::store::kv) fn add(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    pin: &Pin,
+) -> Result<PinAdded, Fault> {
+    let mut kept = tables.pins.list(&key::chat(pin.chat))?;
+    add_to(&mut kept, tables, changes, pin)
+}
+
+/// Adds what is vital in the messages of a question. Of the same words the source is the latest.
+pub(super) fn add_vital(tables: &Tables<'_>, changes: &mut Changes<'_>, pins: &[Pin]) -> Result<(), Fault> {
+    let Some(first) = pins.first() else { return Ok(()) };
+    let mut kept = tables.pins.list(&key::chat(first.chat))?;
+    for pin in pins {
+        let PinAdded::Already(id) = add_to(&mut kept, tables, changes, pin)? else { continue };
+        let known = kept.iter_mut().find(|kept| kept.id == id && kept.pin_type == PinType::Auto);
+        if let Some(known) = known {
+            let importance = known.importance;
+            *known = Pin { id, importance, ..pin.clone() };
+            put(tables, changes, known)?;
+        }
+    }
+    Ok(())
+}
+
+fn add_to(
+    kept: &mut Vec<Pin>,
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    pin: &Pin,
+) -> Result<PinAdded, Fault> {
+    let leaves = match pinning::adding(kept, pin) {
+        Adding::Already(id) => return Ok(PinAdded::Already(id)),
+        Adding::Full => return Ok(PinAdded::Full),
+        Adding::New(leaves) => leaves,
+    };
+    if let Some(leaves) = leaves {
+        kept.retain(|kept| kept.id != leaves);
+        changes.remove(&tables.pins, key::pin(pin.chat, leaves));
+    }
+    put(tables, changes, pin)?;
+    kept.push(pin.clone());
+    Ok(PinAdded::New)
+}
+
+/// Has the pins of an edited message say what it says now.
+pub(in crate::store::kv) fn follow(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+    message: MessageId,
+    words: &str,
+) -> Result<(), Fault> {
+    let pins = tables.pins.list(&key::chat(chat))?;
+    for pin in pins.iter().filter(|pin| pin.telegram == Some(message)) {
+        match pinning::followed(pin, words) {
+            Followed::Same => {}
+            Followed::Changed(pin) => put(tables, changes, &pin)?,
+            Followed::Gone => changes.remove(&tables.pins, key::pin(chat, pin.id)),
+        }
+    }
+    Ok(())
+}
+
+/// Removes what was pinned by itself from messages of a session that are taken back, this one and all behind it.
+pub(super) fn take_back(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    first: EntryKey,
+) -> Result<(), Fault> {
+    let Some(session) = tables.sessions.find(&key::id(first.session))? else { return Ok(()) };
+    let chat = session.conversation.chat;
+    let is_from = |source: EntryKey| source.session == first.session && source.index >= first.index;
+    for pin in tables.pins.list(&key::chat(chat))? {
+        if pin.pin_type == PinType::Auto && pin.source.is_some_and(is_from) {
+            changes.remove(&tables.pins, key::pin(chat, pin.id));
+        }
+    }
+    Ok(())
+}
+
+/// Keeps a pin of Figaro's own in place of the one that it replaces.
+pub(in crate::store::kv) fn keep(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    mut pin: Pin,
+) -> Result<(), Fault> {
+    let kept = tables.pins.list(&key::chat(pin.chat))?;
+    if let Some(known) = kept.iter().find(|kept| pin.replaces(kept)) {
+        pin.id = known.id;
+    }
+    put(tables, changes, &pin)
+}
+
+/// Keeps the zone that a chat is in now, or that it is in none.
+pub(in crate::store::kv) fn zone_changed(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+    zone: Option<Tz>,
+    now: DateTime<Utc>,
+) -> Result<(), Fault> {
+    let current = tables.current.find(&key::conversation(Conversation { chat, topic: None }))?;
+    // It holds in all sessions, also where there is none yet.
+    let session = current.unwrap_or(SessionId::from_bytes([0; 16]));
+    let words = zone.map_or_else(String::new, |zone| zone.name().to_owned());
+    let pin = Pin::system(SystemPin::Zone, chat, session, words, now);
+    if zone.is_some() {
+        return keep(tables, changes, pin);
+    }
+    let kept = tables.pins.list(&key::chat(chat))?;
+    let gone = kept.iter().filter(|kept| pin.replaces(kept));
+    gone.for_each(|gone| changes.remove(&tables.pins, key::pin(chat, gone.id)));
+    Ok(())
+}
+
+/// Keeps when the session that goes on in a conversation began, and what it is called.
+pub(in crate::store::kv) fn session_began(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    session: &Session,
+) -> Result<(), Fault> {
+    let Conversation { chat, topic } = session.conversation;
+    let began = session.created_at.format("%Y-%m-%d %H:%M UTC");
+    let words = match &session.name {
+        Some(name) => format!("{} ({began})", name.text),
+        None => began.to_string(),
+    };
+    let about = SystemPin::Session(topic);
+    keep(tables, changes, Pin::system(about, chat, session.id, words, session.created_at))
+}

@@ -1,0 +1,50 @@
+//! Buttons under messages.
+
+use serde_json::{Value, json};
+
+use super::callback::Data;
+
+/// A button of an inline keyboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Button {
+    /// The text on the button.
+    pub text: String,
+    /// What a press does.
+    pub press: Press,
+}
+
+/// What a press of a button does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Press {
+    /// Telegram sends this back to the bot.
+    Data(Data),
+    /// The client opens this address.
+    Url(String),
+}
+
+impl Button {
+    /// A button with this text and this callback data.
+    #[must_use]
+    pub fn new(text: impl Into<String>, data: impl Into<Data>) -> Self {
+        Self { text: text.into(), press: Press::Data(data.into()) }
+    }
+
+    /// A button with this text that opens an address.
+    #[must_use]
+    pub fn link(text: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { text: text.into(), press: Press::Url(url.into()) }
+    }
+
+    fn as_json(&self) -> Value {
+        match &self.press {
+            Press::Data(data) => json!({"text": self.text, "callback_data": data.as_str()}),
+            Press::Url(url) => json!({"text": self.text, "url": url}),
+        }
+    }
+}
+
+/// The `reply_markup` value of an inline keyboard with these rows.
+pub(super) fn keyboard(buttons: &[Vec<Button>]) -> Value {
+    let rows: Vec<Vec<Value>> = buttons.iter().map(|row| row.iter().map(Button::as_json).collect()).collect();
+    json!({"inline_keyboard": rows})
+}
