@@ -151,7 +151,7 @@ fn read_provider(reader: &mut Reader<'_>, spec: &ProviderSpec, wanted: bool) -> 
 }
 
 /// The same without a model.
-fn read_service(reader: &mut Reader<'_>, spec: &ProviderSpec) -> ProviderSettings {
+pub(super) fn read_service(reader: &mut Reader<'_>, spec: &ProviderSpec) -> ProviderSettings {
     let times = read_times(reader, spec);
     let base_url = spec.variable(Role::BaseUrl).map(|url| read_address(reader, url)).unwrap_or_default();
     let at_default = is_default(spec, &base_url);

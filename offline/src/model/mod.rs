@@ -9,6 +9,7 @@ mod chat;
 mod checks;
 mod demo_model;
 mod dialect;
+mod embeddings;
 #[cfg(feature = "testing")]
 mod fault;
 mod gemini;
@@ -24,6 +25,7 @@ mod shared;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,6 +40,9 @@ pub use self::request::{ModelRequest, Picture};
 use self::shared::Shared;
 #[cfg(feature = "testing")]
 pub use self::testing::Script;
+#[cfg(feature = "testing")]
+pub use self::vectors::VectorFault;
+pub use self::vectors::VectorRequest;
 use crate::Runtime;
 #[cfg(feature = "testing")]
 pub use crate::gate::Gate;
@@ -95,6 +100,17 @@ impl OfflineModel {
     #[must_use]
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.records().look(<[_]>::to_vec)
+    }
+
+    /// The requests for vectors so far that kept the rules.
+    #[must_use]
+    pub fn vector_requests(&self) -> Vec<VectorRequest> {
+        self.shared.records().vector_requests()
+    }
+
+    /// Lets the next requests for vectors fail like this, in order, each once.
+    pub fn fail_vectors(&self, faults: impl IntoIterator<Item = VectorFault>) {
+        self.shared.records().plan(faults);
     }
 
     /// What was wrong with requests; a test asserts that there is nothing.

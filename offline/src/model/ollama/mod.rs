@@ -1,5 +1,6 @@
 //! Ollama's native API: `POST /api/chat`, with `/api/tags` and `/api/show` to find out what there is.
 
+mod embed;
 mod installed;
 mod rules;
 mod stream;
@@ -13,12 +14,14 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
+use self::embed::Embed;
 use self::installed::Installed;
 use super::checks::{OpenCalls, picture_type, unknown_field};
 use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
 use super::request::{Asked, ModelRequest};
 use super::respond;
 use super::shared::Shared;
+use super::vectors;
 
 #[derive(Debug)]
 struct Ollama;
@@ -26,6 +29,7 @@ struct Ollama;
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/api/chat", respond::route(&Ollama))
+        .route("/api/embed", vectors::route(&Embed))
         .route("/api/tags", get(tags))
         .route("/api/show", post(show))
 }

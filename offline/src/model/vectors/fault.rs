@@ -1,0 +1,67 @@
+//! What a test wants to go wrong with vectors.
+
+use std::future;
+
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+
+use super::{VectorDialect, VectorRequest};
+
+/// A fault that a test wants. Each comes once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VectorFault {
+    /// An error answer in the dialect's own shape.
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// What it says.
+        message: String,
+        /// The seconds after which to come again.
+        retry_after: Option<u64>,
+    },
+    /// The last text gets no vector.
+    OneMissing,
+    /// The last vector has a number less than the others.
+    OneShorter,
+    /// The last vector is all zeros.
+    OneWithoutDirection,
+    /// Success, and a web page.
+    Page,
+    /// The connection is taken, and nothing comes.
+    Silence,
+}
+
+impl VectorFault {
+    /// An error answer that says no time to come again.
+    #[must_use]
+    pub fn status(status: u16, message: &str) -> Self {
+        Self::Status { status, message: message.to_owned(), retry_after: None }
+    }
+}
+
+/// The answer that goes wrong.
+pub(super) async fn response(
+    dialect: &dyn VectorDialect,
+    fault: &VectorFault,
+    asked: &VectorRequest,
+    mut vectors: Vec<Vec<f32>>,
+) -> Response {
+    match fault {
+        VectorFault::Status { status, message, retry_after } => {
+            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            let body = dialect.service().error(status, message, *retry_after);
+            let mut response = (status, Json(body)).into_response();
+            if let Some(seconds) = retry_after {
+                response.headers_mut().insert(header::RETRY_AFTER, (*seconds).into());
+            }
+            return response;
+        }
+        VectorFault::Page => return Html("<html>Welcome</html>").into_response(),
+        VectorFault::Silence => future::pending::<()>().await,
+        VectorFault::OneMissing => drop(vectors.pop()),
+        VectorFault::OneShorter => vectors.last_mut().into_iter().for_each(|last| last.truncate(last.len() - 1)),
+        VectorFault::OneWithoutDirection => vectors.last_mut().into_iter().for_each(|last| last.fill(0.0)),
+    }
+    Json(dialect.write(asked, &vectors)).into_response()
+}
