@@ -60,7 +60,9 @@ pub(super) async fn response(
         VectorFault::Page => return Html("<html>Welcome</html>").into_response(),
         VectorFault::Silence => future::pending::<()>().await,
         VectorFault::OneMissing => drop(vectors.pop()),
-        VectorFault::OneShorter => vectors.last_mut().into_iter().for_each(|last| last.truncate(last.len() - 1)),
+        VectorFault::OneShorter => {
+            vectors.last_mut().into_iter().for_each(|last| last.truncate(last.len() - 1))
+        }
         VectorFault::OneWithoutDirection => vectors.last_mut().into_iter().for_each(|last| last.fill(0.0)),
     }
     Json(dialect.write(asked, &vectors)).into_response()

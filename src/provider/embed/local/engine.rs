@@ -2,7 +2,7 @@
 //! worked on, away from the threads that serve everybody; a question waits for one text and not for a whole batch.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -62,10 +62,8 @@ impl LocalEmbedder {
             return Err(EmbedError::Stopped);
         }
         if slot.model.is_none() {
-            self.background.spawn(
-                "embedder",
-                drop_when_idle(self.slot.clone(), self.clock.clone(), self.background.clone()),
-            );
+            let (slot, clock) = (Arc::downgrade(&self.slot), self.clock.clone());
+            self.background.spawn("embedder", drop_when_idle(slot, clock, self.background.clone()));
         }
         let (folder, clock) = (self.folder.clone(), self.clock.clone());
         let work = spawn_blocking(move || {
@@ -99,14 +97,16 @@ fn vector(
     slot.model.insert(model).vector(text)
 }
 
-/// Drops the model once nobody has asked for a while, or the process ends.
-async fn drop_when_idle(slot: Arc<Mutex<Slot>>, clock: Clock, background: TaskTracker) {
+/// Drops the model once nobody has asked for a while.
+async fn drop_when_idle(slot: Weak<Mutex<Slot>>, clock: Clock, background: TaskTracker) {
     let mut pause = IDLE;
     loop {
         tokio::select! {
             () = sleep(pause) => {}
             () = background.stopping() => return,
         }
+        // With the embedder its model has gone.
+        let Some(slot) = slot.upgrade() else { return };
         let mut slot = slot.lock().await;
         let idle = clock.steady().saturating_sub(slot.asked_at);
         pause = IDLE.saturating_sub(idle);
