@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use rten::{
-    Model, ModelOptions, NodeId, OpRegistry, RunOptions, ThreadPool, Value, ValueOrView, op_registry,
+    Model, ModelOptions, NodeId, OpRegistry, RegisterOp, RunOptions, ThreadPool, Value, ValueOrView,
+    op_types as ops,
 };
 
 use super::folder::{Folder, Pooling};
@@ -12,6 +13,76 @@ use super::words::Words;
 
 /// The most threads that work on a text; more gain little.
 const MAX_THREADS: usize = 4;
+
+/// What sentence models of the BERT family are made of, plain or quantised; with all that there are the program would be
+/// a megabyte larger.
+const OPERATORS: &[&dyn RegisterOp] = &[
+    &ops::Add,
+    &ops::And,
+    &ops::Cast,
+    &ops::CastLike,
+    &ops::Clip,
+    &ops::Concat,
+    &ops::ConstantOfShape,
+    &ops::CumSum,
+    &ops::DequantizeLinear,
+    &ops::Div,
+    &ops::DynamicQuantizeLinear,
+    &ops::Equal,
+    &ops::Erf,
+    &ops::Exp,
+    &ops::Expand,
+    &ops::Flatten,
+    &ops::Floor,
+    &ops::Gather,
+    &ops::GatherElements,
+    &ops::GatherND,
+    &ops::Gelu,
+    &ops::Gemm,
+    &ops::Greater,
+    &ops::GreaterOrEqual,
+    &ops::Identity,
+    &ops::IsNaN,
+    &ops::LayerNormalization,
+    &ops::Less,
+    &ops::LessOrEqual,
+    &ops::Log,
+    &ops::MatMul,
+    &ops::MatMulInteger,
+    &ops::Max,
+    &ops::Min,
+    &ops::Mod,
+    &ops::Mul,
+    &ops::Neg,
+    &ops::Not,
+    &ops::Or,
+    &ops::Pow,
+    &ops::QuantizeLinear,
+    &ops::Range,
+    &ops::Reciprocal,
+    &ops::ReduceL2,
+    &ops::ReduceMax,
+    &ops::ReduceMean,
+    &ops::ReduceSum,
+    &ops::Relu,
+    &ops::Reshape,
+    &ops::Shape,
+    &ops::Sigmoid,
+    &ops::Sin,
+    &ops::Cos,
+    &ops::Slice,
+    &ops::Softmax,
+    &ops::Split,
+    &ops::Sqrt,
+    &ops::Squeeze,
+    &ops::Sub,
+    &ops::Tanh,
+    &ops::Tile,
+    &ops::Transpose,
+    &ops::Trilu,
+    &ops::Unsqueeze,
+    &ops::Where,
+];
 
 /// A model that is loaded.
 #[derive(Debug)]
@@ -45,7 +116,7 @@ impl Loaded {
         let words = Words::read(&folder.read_vocabulary()?, is_json, folder.is_lowercase)
             .map_err(|why| format!("the vocabulary {} {why}", folder.vocabulary.display()))?;
         let of_model = |why: String| format!("the model {} cannot be used: {why}", folder.model.display());
-        let model = ModelOptions::with_ops(operators()).load_file(&folder.model);
+        let model = ModelOptions::with_ops(OpRegistry::with_ops(OPERATORS)).load_file(&folder.model);
         let model = model.map_err(|error| of_model(error.to_string()))?;
         let (inputs, output) = ends(&model).map_err(of_model)?;
         let threads = available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
@@ -120,76 +191,4 @@ fn ends(model: &Model) -> Result<(Vec<(NodeId, Input)>, NodeId), String> {
     let output =
         ["sentence_embedding", "last_hidden_state", "token_embeddings"].into_iter().find_map(of_name);
     output.or(outputs.first()).map(|node| (inputs, *node)).ok_or_else(|| "it has no output".to_owned())
-}
-
-/// What sentence models of the BERT family are made of, plain or quantised; with all that there are the program would be
-/// larger by megabytes.
-fn operators() -> OpRegistry {
-    op_registry!(
-        Add,
-        And,
-        Cast,
-        CastLike,
-        Clip,
-        Concat,
-        ConstantOfShape,
-        CumSum,
-        DequantizeLinear,
-        Div,
-        DynamicQuantizeLinear,
-        Equal,
-        Erf,
-        Exp,
-        Expand,
-        Flatten,
-        Floor,
-        Gather,
-        GatherElements,
-        GatherND,
-        Gelu,
-        Gemm,
-        Greater,
-        GreaterOrEqual,
-        Identity,
-        IsNaN,
-        LayerNormalization,
-        Less,
-        LessOrEqual,
-        Log,
-        MatMul,
-        MatMulInteger,
-        Max,
-        Min,
-        Mod,
-        Mul,
-        Neg,
-        Not,
-        Or,
-        Pow,
-        QuantizeLinear,
-        Range,
-        Reciprocal,
-        ReduceL2,
-        ReduceMax,
-        ReduceMean,
-        ReduceSum,
-        Relu,
-        Reshape,
-        Shape,
-        Sigmoid,
-        Sin,
-        Cos,
-        Slice,
-        Softmax,
-        Split,
-        Sqrt,
-        Squeeze,
-        Sub,
-        Tanh,
-        Tile,
-        Transpose,
-        Trilu,
-        Unsqueeze,
-        Where
-    )
 }
