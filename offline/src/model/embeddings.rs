@@ -4,10 +4,11 @@ use axum::Router;
 use serde_json::{Value, json};
 
 use super::checks::{non_empty_str, unknown_field};
-use super::dialect::{Call, Refusal, Service};
+use super::dialect::{Call, Refusal, Service, VectorDialect};
 use super::openai::OpenAi;
+use super::request::VectorRequest;
 use super::shared::Shared;
-use super::vectors::{self, VectorDialect, VectorRequest, not_served, texts};
+use super::vectors::{self, not_served, texts};
 
 /// The most texts of a request.
 const MAX_TEXTS: usize = 2048;

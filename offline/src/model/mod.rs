@@ -35,14 +35,13 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 pub use self::demo_model::DemoModel;
+#[cfg(feature = "testing")]
+pub use self::fault::VectorFault;
 pub use self::reply::{Brain, Part, Reply};
-pub use self::request::{ModelRequest, Picture};
+pub use self::request::{ModelRequest, Picture, VectorRequest};
 use self::shared::Shared;
 #[cfg(feature = "testing")]
 pub use self::testing::Script;
-#[cfg(feature = "testing")]
-pub use self::vectors::VectorFault;
-pub use self::vectors::VectorRequest;
 use crate::Runtime;
 #[cfg(feature = "testing")]
 pub use crate::gate::Gate;

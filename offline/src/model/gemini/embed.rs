@@ -1,11 +1,12 @@
 //! Vectors in Gemini's dialect, `POST /v1beta/models/{model}:batchEmbedContents`.
 
+use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::known::EMBEDDING;
-use super::{Gemini, contents, proto, target};
-use crate::model::dialect::{Call, Refusal, Service};
-use crate::model::vectors::{VectorDialect, VectorRequest};
+use super::{contents, proto};
+use crate::model::dialect::Refusal;
+use crate::model::request::VectorRequest;
 
 /// The most texts of a request.
 const MAX_TEXTS: usize = 100;
@@ -21,40 +22,31 @@ const TASKS: [&str; 8] = [
     "CODE_RETRIEVAL_QUERY",
 ];
 
-#[derive(Debug)]
-pub(super) struct BatchEmbed;
-
-impl VectorDialect for BatchEmbed {
-    fn service(&self) -> &dyn Service {
-        &Gemini
+/// What a request for vectors of this model says, if it keeps the rules.
+pub(super) fn read(body: &Value, model: &str) -> Result<VectorRequest, Refusal> {
+    let body = proto::read(body, &proto::BATCH_EMBED, "")?;
+    let requests = body["requests"].as_array().filter(|list| (1..=MAX_TEXTS).contains(&list.len()));
+    let requests = requests.ok_or_else(|| format!("requests must be a list of 1 to {MAX_TEXTS}"))?;
+    if model != EMBEDDING {
+        let message = format!(
+            "models/{model} is not found for API version v1beta, or is not supported for embedContent. Call ListModels to \
+             see the list of available models and their supported methods."
+        );
+        return Err(Refusal { status: StatusCode::NOT_FOUND, message });
     }
-
-    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal> {
-        let (model, _) = target(call.uri);
-        let body = proto::read(call.body, &proto::BATCH_EMBED, "")?;
-        let requests = body["requests"].as_array().filter(|list| (1..=MAX_TEXTS).contains(&list.len()));
-        let requests = requests.ok_or_else(|| format!("requests must be a list of 1 to {MAX_TEXTS}"))?;
-        if model != EMBEDDING {
-            let message = format!(
-                "models/{model} is not found for API version v1beta, or is not supported for embedContent. Call \
-                 ListModels to see the list of available models and their supported methods."
-            );
-            return Err(Refusal { status: axum::http::StatusCode::NOT_FOUND, message });
-        }
-        let mut read = VectorRequest { model: model.to_owned(), ..VectorRequest::default() };
-        for request in requests {
-            let (text, task) = one(request, model)?;
-            read.texts.push(text);
-            read.purpose = task;
-        }
-        Ok(read)
+    let mut read = VectorRequest { model: model.to_owned(), ..VectorRequest::default() };
+    for request in requests {
+        let (text, task) = one(request, model)?;
+        read.texts.push(text);
+        read.purpose = task;
     }
+    Ok(read)
+}
 
-    /// What the texts take is not told.
-    fn write(&self, _: &VectorRequest, vectors: &[Vec<f32>]) -> Value {
-        let values = vectors.iter().map(|vector| json!({"values": vector}));
-        json!({"embeddings": values.collect::<Vec<_>>()})
-    }
+/// The answer with these vectors; what the texts take is not told.
+pub(super) fn write(vectors: &[Vec<f32>]) -> Value {
+    let values = vectors.iter().map(|vector| json!({"values": vector}));
+    json!({"embeddings": values.collect::<Vec<_>>()})
 }
 
 /// The text of one request of a batch, and its task.

@@ -18,11 +18,10 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use self::embed::BatchEmbed;
 use self::known::{EMBEDDING, Known, MODELS};
 use super::checks::OpenCalls;
-use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
-use super::request::{Asked, ModelRequest};
+use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn, VectorDialect};
+use super::request::{Asked, ModelRequest, VectorRequest};
 use super::respond;
 use super::shared::Shared;
 use super::vectors;
@@ -39,7 +38,7 @@ pub(super) fn routes() -> Router<Shared> {
 
 async fn call(State(shared): State<Shared>, request: Request) -> Response {
     match target(request.uri()).1 {
-        "batchEmbedContents" => vectors::answer(shared, &BatchEmbed, request).await,
+        "batchEmbedContents" => vectors::answer(shared, &Gemini, request).await,
         _ => respond::respond(shared, &Gemini, request).await,
     }
 }
@@ -171,6 +170,20 @@ impl Dialect for Gemini {
     #[cfg(feature = "testing")]
     fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::line(&self.error(StatusCode::SERVICE_UNAVAILABLE, message, None))
+    }
+}
+
+impl VectorDialect for Gemini {
+    fn service(&self) -> &dyn Service {
+        self
+    }
+
+    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal> {
+        embed::read(call.body, target(call.uri).0)
+    }
+
+    fn write(&self, _: &VectorRequest, vectors: &[Vec<f32>]) -> Value {
+        embed::write(vectors)
     }
 }
 

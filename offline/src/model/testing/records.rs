@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-use super::super::request::ModelRequest;
-use super::super::vectors::{VectorFault, VectorRequest};
+use super::super::fault::VectorFault;
+use super::super::request::{ModelRequest, VectorRequest};
 
 /// So many requests are remembered at most; beyond, the older half is forgotten.
 const MAX_REQUESTS: usize = 2_000;

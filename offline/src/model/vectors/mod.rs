@@ -3,6 +3,8 @@
 
 #[cfg(feature = "testing")]
 mod fault;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use axum::Json;
@@ -14,43 +16,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use serde_json::Value;
 
-use super::dialect::{Call, Refusal, Service};
+use super::dialect::{Call, Refusal, Service, VectorDialect};
 use super::respond::{MAX_BODY_BYTES, refusal};
 use super::shared::Shared;
-
-#[cfg(feature = "testing")]
-pub use self::fault::VectorFault;
-
-/// A request for vectors, in the common form.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct VectorRequest {
-    /// The name of the model.
-    pub model: String,
-    /// The texts, in order.
-    pub texts: Vec<String>,
-    /// What they are for, in the words of the dialect; empty where it does not tell.
-    pub purpose: String,
-}
-
-impl VectorRequest {
-    /// The tokens that are counted.
-    pub(super) fn tokens(&self) -> u64 {
-        let words = self.texts.iter().map(|text| text.split_whitespace().count() + 1).sum::<usize>();
-        u64::try_from(words).unwrap_or(u64::MAX)
-    }
-}
-
-/// One way to ask for vectors.
-pub(super) trait VectorDialect: std::fmt::Debug + Send + Sync {
-    /// The service that speaks it.
-    fn service(&self) -> &dyn Service;
-
-    /// What a request says, if it keeps the rules; [`not_served`] for one of a model that there is not.
-    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal>;
-
-    /// The answer with these vectors.
-    fn write(&self, request: &VectorRequest, vectors: &[Vec<f32>]) -> Value;
-}
 
 /// The route that serves requests in a dialect.
 pub(super) fn route(dialect: &'static dyn VectorDialect) -> MethodRouter<Shared> {
