@@ -1,6 +1,7 @@
 //! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
 //! first. Read by `main`, handed in pieces to those who need them.
 
+mod embedder;
 mod env_file;
 mod faults;
 mod models;
@@ -22,6 +23,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::ids::UserId;
 use crate::secret::{Redactor, SecretString};
+pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
@@ -42,6 +44,8 @@ pub struct Settings {
     pub telegram: TelegramSettings,
     /// Which models there are and which one answers.
     pub model: ModelSettings,
+    /// Which model makes vectors of texts.
+    pub embedder: EmbedderSettings,
     /// The service that searches the web.
     pub tavily: TavilySettings,
     /// The Telegram MCP server, a child process.
@@ -164,6 +168,7 @@ impl Settings {
         let settings = Self {
             telegram: TelegramSettings::read(&mut reader),
             model: ModelSettings::read(&mut reader),
+            embedder: EmbedderSettings::read(&mut reader),
             tavily: TavilySettings::read(&mut reader),
             mcp: McpSettings::read(&mut reader),
             store: StoreSettings::read(&mut reader),
@@ -183,6 +188,7 @@ impl Settings {
         let optional = self.mcp.api_key.iter().chain(&self.tavily.key);
         let proxies: Vec<SecretString> =
             self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
+        let optional = optional.chain(self.embedder.service().map(|service| &service.key));
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies))
     }

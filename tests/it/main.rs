@@ -18,6 +18,7 @@ mod demo;
 mod demo_examples;
 mod discovery;
 mod dm;
+mod embedder;
 mod export;
 mod faults;
 mod formats;
