@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
 use crate::clock::Clock;
-use crate::config::{EmbedderSettings, Settings};
+use crate::config::EmbedderSettings;
 use crate::provider::Providers;
 use crate::provider::embed::Embedder;
 use crate::provider::embed::local::LocalEmbedder;
@@ -15,6 +16,10 @@ use crate::shutdown::TaskTracker;
 
 /// What an embedder works with.
 pub(super) struct EmbedderParts<'a> {
+    /// Which one is wanted.
+    pub(super) settings: &'a EmbedderSettings,
+    /// A service that says nothing for so long has failed.
+    pub(super) idle_timeout: Duration,
     pub(super) providers: &'a Providers,
     /// The client for the services of models.
     pub(super) http: &'a reqwest::Client,
@@ -28,11 +33,8 @@ pub(super) struct EmbedderParts<'a> {
 ///
 /// # Errors
 /// When a folder has no model that can be used, or a provider gives no vectors.
-pub(super) async fn embedder(
-    settings: &Settings,
-    parts: EmbedderParts<'_>,
-) -> Result<Option<Arc<dyn Embedder>>, Refusal> {
-    match &settings.embedder {
+pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn Embedder>>, Refusal> {
+    match parts.settings {
         EmbedderSettings::Off => Ok(None),
         EmbedderSettings::Local(folder) => {
             local(folder.clone(), parts.clock, parts.background).await.map(Some)
@@ -45,7 +47,7 @@ pub(super) async fn embedder(
                     service.name
                 )));
             };
-            Ok(Some(make(service, model, parts.http.clone(), settings.model.idle_timeout)))
+            Ok(Some(make(service, model, parts.http.clone(), parts.idle_timeout)))
         }
     }
 }

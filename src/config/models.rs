@@ -173,7 +173,7 @@ fn is_default(spec: &ProviderSpec, base_url: &str) -> bool {
     spec.variable(Role::BaseUrl).is_none_or(|url| base_url == url.default)
 }
 
-fn read_idle_timeout(reader: &mut Reader<'_>) -> Duration {
+pub(super) fn read_idle_timeout(reader: &mut Reader<'_>) -> Duration {
     Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600))
 }
 

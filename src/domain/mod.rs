@@ -21,4 +21,5 @@ pub mod task;
 pub mod tool;
 pub mod turn;
 pub mod usage;
+pub mod vector;
 pub mod zone;

@@ -4,6 +4,8 @@
 mod chats;
 mod excerpt;
 pub mod index;
+mod making;
+mod meaning;
 mod recall;
 mod remember;
 #[cfg(test)]
@@ -11,4 +13,6 @@ mod tests;
 pub mod words;
 
 pub use self::chats::Chats;
+pub use self::making::{NotMade, VectorMaker};
+pub use self::meaning::Meaning;
 pub use self::recall::{Question, Recalled};

@@ -14,7 +14,7 @@ use super::{Chats, Question, Recalled};
 use crate::clock::Clock;
 use crate::config::{EngineKind, StoreUrl};
 use crate::domain::conversation::{EntryKey, Message, Role};
-use crate::ids::{BotId, ChatId, EntryId, RunId, SessionId};
+use crate::ids::{BotId, ChatId, EntryId, RunId, SessionId, UserId};
 use crate::store::kv::KvStore;
 use crate::store::{Imported, MemoryStore};
 use crate::text::estimate_tokens;
@@ -122,6 +122,7 @@ async fn found(chats: &Chats, asked: &Asked) -> Vec<Recalled> {
         zone: chrono_tz::UTC,
         shown,
         tokens: asked.tokens,
+        user: UserId::telegram(1),
     };
     chats.recall(&question).await.unwrap()
 }

@@ -41,7 +41,7 @@ use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, Se
 pub use crate::domain::turn::TurnEnd;
 pub use error::StoreError;
 pub use health::StoreHealth;
-pub use memory::{Imported, MemoryStore, SessionEnd};
+pub use memory::{Imported, KeptVector, MemoryStore, MessageVector, SessionEnd};
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use profiles::ProfileStore;
 pub use sessions::{Deleted, Outline, SessionStore};

@@ -274,7 +274,7 @@ async fn a_folder_that_lacks_something_or_has_something_else_is_refused_by_name(
 
 /// The folder of a real model.
 #[expect(clippy::disallowed_methods, reason = "tests/embedder/run says where the model is")]
-fn real() -> PathBuf {
+pub fn real() -> PathBuf {
     PathBuf::from(
         std::env::var("FIGARO_EMBEDDER").expect("FIGARO_EMBEDDER names the folder of all-MiniLM-L6-v2"),
     )

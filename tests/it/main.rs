@@ -33,6 +33,7 @@ mod live;
 mod load;
 mod long_answers;
 mod manners;
+mod meaning;
 mod memory;
 mod methods;
 mod models;

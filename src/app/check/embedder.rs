@@ -23,9 +23,15 @@ pub(super) async fn probe(
     http: reqwest::Client,
 ) -> Option<Finding> {
     let background = TaskTracker::new();
-    let parts =
-        EmbedderParts { providers, http: &http, clock: Clock::system(), background: background.clone() };
-    let result = match embedder(settings, parts).await {
+    let parts = EmbedderParts {
+        settings: &settings.embedder,
+        idle_timeout: settings.model.idle_timeout,
+        providers,
+        http: &http,
+        clock: Clock::system(),
+        background: background.clone(),
+    };
+    let result = match embedder(parts).await {
         Ok(None) => return None,
         Ok(Some(embedder)) => {
             tried(&*embedder).await.map_err(|error| told(settings, providers, &*embedder, &error))

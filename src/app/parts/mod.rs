@@ -10,6 +10,7 @@ use self::base::Base;
 use self::tools::{agents, registry};
 use super::additions::Additions;
 use super::commands;
+use super::embedder::{EmbedderParts, embedder};
 use super::environment::{http_client, open_store, start_mcp};
 use super::failure::Refusal;
 use super::groups::Groups;
@@ -21,12 +22,13 @@ use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
 use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
-use crate::memory::Chats;
+use crate::memory::{Chats, Meaning, VectorMaker};
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
 use crate::prompts::texts::Locales;
 use crate::prompts::{OWN_FOLDER, Prompts};
+use crate::provider::Providers;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::retention::Retention;
@@ -91,10 +93,12 @@ pub(super) async fn build(
     additions: &Additions,
 ) -> Result<(Parts, Runners), Refusal> {
     let providers = providers::table(additions)?;
-    let base = base(settings, groups, clock).await?;
+    let mut base = base(settings, groups, clock).await?;
     let models = models(&settings.model, &providers, &base.http)?;
     let models = models.with_outside_search(settings.tavily.key.is_some());
     let ledger = ledger(&base, models).await?;
+    let meaning = meaning(&base, &providers, &ledger).await?;
+    base.chats = base.chats.with_meaning(meaning);
     let newest = Newest::default();
     let delivery: Arc<dyn Delivery> = Arc::new(delivery(&base, newest.clone()));
     let owners: Arc<dyn Owners> = Arc::new(TelegramOwners {
@@ -250,6 +254,24 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
 }
 
+/// What makes vectors of questions and messages, if the settings name an embedder.
+async fn meaning(
+    base: &Base<'_>,
+    providers: &Providers,
+    ledger: &Arc<Ledger>,
+) -> Result<Option<Meaning>, Refusal> {
+    let wanted = EmbedderParts {
+        settings: &base.settings.embedder,
+        idle_timeout: base.settings.model.idle_timeout,
+        providers,
+        http: &base.http,
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    };
+    let embedder = embedder(wanted).await?;
+    Ok(embedder.map(|embedder| Meaning::new(embedder, ledger.clone(), base.clock.clone())))
+}
+
 fn turns(
     base: &Base<'_>,
     ledger: Arc<Ledger>,
@@ -274,6 +296,8 @@ fn turns(
         reporter: reporter.clone(),
     };
     let namer = namer(base, &ledger);
+    let (zone, background) = (base.settings.timezone, base.groups.front.clone());
+    let vectors = VectorMaker::new(base.chats.clone(), base.store.clone(), zone, background);
     Turns {
         rights: rights(base),
         parked: base.parked.clone(),
@@ -281,6 +305,7 @@ fn turns(
         executor: Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() },
         ender,
         namer,
+        vectors,
         conversations,
         tasks: base.store.clone(),
         languages: base.languages.clone(),

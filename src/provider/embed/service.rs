@@ -12,7 +12,7 @@ use tracing::info;
 use super::{EmbedError, Embedded, Embedder, MAX_TEXTS, Purpose, texts_of_a_call, unit};
 use crate::provider::ProviderError;
 use crate::provider::retry::RetryPolicy;
-use crate::text::estimate_tokens;
+use crate::text::{estimate_tokens, first_tokens};
 
 /// Texts that a service finds too long are cut shorter, but not to fewer tokens.
 const MIN_TOKENS: usize = 128;
@@ -145,7 +145,8 @@ struct Batch<'a> {
 impl<'a> Batch<'a> {
     /// The first of these texts, each cut to its bound: as many as a call takes.
     fn first(texts: &[&'a str], max_tokens: usize) -> Self {
-        let cut = |text: &&'a str| if text.trim().is_empty() { BLANK } else { cut(text, max_tokens) };
+        let cut =
+            |text: &&'a str| if text.trim().is_empty() { BLANK } else { first_tokens(text, max_tokens) };
         let mut texts: Vec<&str> = texts.iter().take(MAX_TEXTS).map(cut).collect();
         texts.truncate(texts_of_a_call(&texts));
         let tokens = texts.iter().map(|text| estimate_tokens(text).max(1));
@@ -156,21 +157,5 @@ impl<'a> Batch<'a> {
 
     fn tokens(&self) -> u64 {
         u64::try_from(self.sum).unwrap_or(u64::MAX)
-    }
-}
-
-/// The beginning of a text that takes at most so many tokens, by estimate.
-fn cut(text: &str, max_tokens: usize) -> &str {
-    // Nearly never less than a token for this many bytes, and a long paste is not counted whole.
-    const MAX_BYTES_PER_TOKEN: usize = 8;
-    let mut kept = &text[..text.floor_char_boundary(max_tokens.saturating_mul(MAX_BYTES_PER_TOKEN))];
-    loop {
-        let tokens = estimate_tokens(kept);
-        if tokens <= max_tokens {
-            return kept;
-        }
-        // In proportion, and a little less, so that a few rounds do.
-        let bytes = kept.len() * max_tokens / tokens;
-        kept = &kept[..kept.floor_char_boundary(bytes - bytes / 32)];
     }
 }

@@ -9,7 +9,7 @@ use super::super::report::Reporter;
 use super::super::window::{Context, Older, Pictures, Room, Stored, recent};
 use crate::domain::chat::Place;
 use crate::domain::conversation::{EntryKey, Message, Role};
-use crate::ids::SessionId;
+use crate::ids::{SessionId, UserId};
 use crate::memory::{Chats, Question};
 use crate::prompts::Prompts;
 
@@ -37,6 +37,8 @@ pub struct Asking<'a> {
     pub history: &'a [Arc<Message>],
     /// Pictures of messages.
     pub pictures: &'a Pictures,
+    /// Who asks it.
+    pub user: &'a UserId,
     /// The words of the question.
     pub text: &'a str,
     /// When it is asked, UTC.
@@ -66,6 +68,7 @@ impl Contexts {
             zone,
             shown,
             tokens,
+            user: asking.user.clone(),
         };
         let recalled = self.reporter.or_without(self.chats.recall(&question).await, "older messages");
         let older = Older::within(&self.prompts, recalled, zone, tokens)?;

@@ -122,6 +122,7 @@ impl Loader {
             session: turn.session,
             history: &history,
             pictures: &pictures,
+            user: question.asker().map_or(&first.speaker.user, |asker| &asker.user),
             text: &words.join("\n"),
             asked_at: now,
             room: Room::of(self.history_tokens),

@@ -6,7 +6,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{parked, sessions};
+use super::{parked, sessions, vectors};
 use crate::domain::conversation::{Conversation, Message, Role, Session};
 use crate::ids::{RunId, SessionId};
 use crate::store::{Deleted, Outline};
@@ -141,7 +141,7 @@ pub(in crate::store::kv) fn delete(
     for item in tables.messages.scan(&key::id(id))? {
         let (key, message) = item?;
         turns.extend(message.turn);
-        changes.remove(&tables.messages, key);
+        vectors::remove_message(tables, changes, key);
     }
     for parked in tables.parked.list(&[])?.into_iter().filter(|parked| parked.turn.session == id) {
         turns.insert(parked.turn.id);

@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::{Outgoing, Tables};
-use super::{calls, sessions, tasks, updates};
+use super::{calls, sessions, tasks, updates, vectors};
 use crate::domain::conversation::EntryKey;
 use crate::domain::turn::{Change, ChangeSet, Transition};
 use crate::ids::{BotId, RunId};
@@ -74,7 +74,7 @@ fn remove_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, first: EntryK
         if key::index_of(&key).is_none_or(|index| index < first.index) {
             break;
         }
-        changes.remove(&tables.messages, key);
+        vectors::remove_message(tables, changes, key);
     }
     Ok(())
 }
