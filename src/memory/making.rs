@@ -19,7 +19,7 @@ use crate::store::{MessageVector, SessionEnd, SettingsStore, StoreError};
 /// So many messages get their vectors after a turn.
 const MAX_AT_ONCE: usize = 512;
 /// So many are asked for and stored at once.
-const BATCH: usize = 32;
+const BATCH: usize = 64;
 
 /// Why no more vectors were made.
 #[derive(Debug, thiserror::Error)]

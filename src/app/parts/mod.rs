@@ -1,6 +1,7 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
 mod base;
+mod meaning;
 mod tools;
 
 use std::path::Path;
@@ -10,7 +11,6 @@ use self::base::Base;
 use self::tools::{agents, registry};
 use super::additions::Additions;
 use super::commands;
-use super::embedder::{EmbedderParts, embedder};
 use super::environment::{http_client, open_store, start_mcp};
 use super::failure::Refusal;
 use super::groups::Groups;
@@ -22,7 +22,7 @@ use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
 use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
-use crate::memory::{Chats, Meaning, VectorMaker};
+use crate::memory::Chats;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
@@ -93,12 +93,11 @@ pub(super) async fn build(
     additions: &Additions,
 ) -> Result<(Parts, Runners), Refusal> {
     let providers = providers::table(additions)?;
-    let mut base = base(settings, groups, clock).await?;
+    let mut base = base(settings, &providers, groups, clock).await?;
     let models = models(&settings.model, &providers, &base.http)?;
     let models = models.with_outside_search(settings.tavily.key.is_some());
     let ledger = ledger(&base, models).await?;
-    let meaning = meaning(&base, &providers, &ledger).await?;
-    base.chats = base.chats.with_meaning(meaning);
+    base.chats = meaning::chats(&base, &ledger);
     let newest = Newest::default();
     let delivery: Arc<dyn Delivery> = Arc::new(delivery(&base, newest.clone()));
     let owners: Arc<dyn Owners> = Arc::new(TelegramOwners {
@@ -201,13 +200,19 @@ fn retention(base: &Base<'_>) -> Retention {
     }
 }
 
-async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> Result<Base<'a>, Refusal> {
+async fn base<'a>(
+    settings: &'a Settings,
+    providers: &Providers,
+    groups: &'a Groups,
+    clock: &Clock,
+) -> Result<Base<'a>, Refusal> {
     let refuse = |words: String| Refusal(words);
     let prompts = Arc::new(Prompts::load(Some(Path::new(OWN_FOLDER))).map_err(refuse)?);
     let locales = Arc::new(Locales::load().map_err(refuse)?);
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(refuse)?;
     let http = http_client(&settings.model.proxies)?;
+    let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
     let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
@@ -236,6 +241,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
         admins,
         parked,
         chats,
+        embedder,
     })
 }
 
@@ -252,24 +258,6 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
         background: base.groups.back.clone(),
     };
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
-}
-
-/// What makes vectors of questions and messages, if the settings name an embedder.
-async fn meaning(
-    base: &Base<'_>,
-    providers: &Providers,
-    ledger: &Arc<Ledger>,
-) -> Result<Option<Meaning>, Refusal> {
-    let wanted = EmbedderParts {
-        settings: &base.settings.embedder,
-        idle_timeout: base.settings.model.idle_timeout,
-        providers,
-        http: &base.http,
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
-    };
-    let embedder = embedder(wanted).await?;
-    Ok(embedder.map(|embedder| Meaning::new(embedder, ledger.clone(), base.clock.clone())))
 }
 
 fn turns(
@@ -296,8 +284,6 @@ fn turns(
         reporter: reporter.clone(),
     };
     let namer = namer(base, &ledger);
-    let (zone, background) = (base.settings.timezone, base.groups.front.clone());
-    let vectors = VectorMaker::new(base.chats.clone(), base.store.clone(), zone, background);
     Turns {
         rights: rights(base),
         parked: base.parked.clone(),
@@ -305,7 +291,7 @@ fn turns(
         executor: Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() },
         ender,
         namer,
-        vectors,
+        vectors: meaning::vectors(base),
         conversations,
         tasks: base.store.clone(),
         languages: base.languages.clone(),
