@@ -5,6 +5,7 @@ mod additions;
 mod check;
 mod commands;
 mod demo;
+mod embedder;
 mod environment;
 mod failure;
 mod groups;

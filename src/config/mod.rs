@@ -1,6 +1,7 @@
 //! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
 //! first. Read by `main`, handed in pieces to those who need them.
 
+mod embedder;
 mod env_file;
 mod faults;
 mod models;
@@ -15,15 +16,19 @@ mod variables;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
+use figaro_mcp::proxy::Proxies;
 use tracing_subscriber::EnvFilter;
 
 use crate::ids::UserId;
 use crate::secret::{Redactor, SecretString};
+pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
+use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use providers::{ProviderSpec, ProviderVariable, Role};
 use reader::Reader;
@@ -42,6 +47,8 @@ pub struct Settings {
     pub telegram: TelegramSettings,
     /// Which models there are and which one answers.
     pub model: ModelSettings,
+    /// Which model makes vectors of texts.
+    pub embedder: EmbedderSettings,
     /// The service that searches the web.
     pub tavily: TavilySettings,
     /// The Telegram MCP server, a child process.
@@ -60,6 +67,39 @@ pub struct Settings {
     pub timezone: Tz,
     /// The level and the format of the log.
     pub log: LogSettings,
+}
+
+/// What `figaro memory` needs: no bot, and no model that answers.
+#[derive(Debug, Clone)]
+pub struct MemorySettings {
+    /// Which model makes vectors of texts.
+    pub embedder: EmbedderSettings,
+    /// The proxies on the way to it.
+    pub proxies: Proxies,
+    /// A service that says nothing for so long has failed.
+    pub idle_timeout: Duration,
+    /// Bounds of a day.
+    pub spending: SpendingSettings,
+    /// Where the day ends at midnight.
+    pub timezone: Tz,
+}
+
+impl MemorySettings {
+    /// Reads these settings alone from the values of variables, by name.
+    ///
+    /// # Errors
+    /// All mistakes at once, each with what to do.
+    pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        let mut reader = Reader::new(values, variables);
+        let settings = Self {
+            embedder: EmbedderSettings::read(&mut reader),
+            proxies: reader.proxies("LLM_PROXY"),
+            idle_timeout: read_idle_timeout(&mut reader),
+            spending: SpendingSettings::read(&mut reader),
+            timezone: read_timezone(&mut reader),
+        };
+        reader.finish(settings)
+    }
 }
 
 /// Tavily, which searches the web for models that do not search themselves.
@@ -172,6 +212,7 @@ impl Settings {
         let settings = Self {
             telegram: TelegramSettings::read(&mut reader),
             model: ModelSettings::read(&mut reader),
+            embedder: EmbedderSettings::read(&mut reader),
             tavily: TavilySettings::read(&mut reader),
             mcp: McpSettings::read(&mut reader),
             store: StoreSettings::read(&mut reader),
@@ -191,6 +232,7 @@ impl Settings {
         let optional = self.mcp.api_key.iter().chain(&self.tavily.key);
         let proxies: Vec<SecretString> =
             self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
+        let optional = optional.chain(self.embedder.service().map(|service| &service.key));
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies))
     }

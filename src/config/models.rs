@@ -140,7 +140,7 @@ fn read_first(reader: &mut Reader<'_>) -> &'static str {
 /// One service; what it lacks is a mistake only if it is wanted. What is wrong with a time is one always.
 fn read_provider(reader: &mut Reader<'_>, spec: &ProviderSpec, wanted: bool) -> Option<ProviderSettings> {
     let is_set_up = spec.set_up_by().is_some_and(|variable| reader.get(variable.name).is_some());
-    if !wanted && !is_set_up {
+    if !wanted && (!is_set_up || is_for_vectors_alone(reader, spec)) {
         drop(read_times(reader, spec));
         return None;
     }
@@ -150,8 +150,17 @@ fn read_provider(reader: &mut Reader<'_>, spec: &ProviderSpec, wanted: bool) -> 
     Some(ProviderSettings { model: model.unwrap_or_default(), ..service })
 }
 
+/// Whether a service is set up for [`super::EmbedderSettings`], and no model of it to talk with is named.
+fn is_for_vectors_alone(reader: &Reader<'_>, spec: &ProviderSpec) -> bool {
+    let embedder = reader.text("EMBEDDER");
+    let embeds =
+        embedder.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case(spec.name));
+    let model = spec.variable(Role::Model);
+    embeds && model.is_some_and(|model| model.default.is_empty() && reader.get(model.name).is_none())
+}
+
 /// The same without a model.
-fn read_service(reader: &mut Reader<'_>, spec: &ProviderSpec) -> ProviderSettings {
+pub(super) fn read_service(reader: &mut Reader<'_>, spec: &ProviderSpec) -> ProviderSettings {
     let times = read_times(reader, spec);
     let base_url = spec.variable(Role::BaseUrl).map(|url| read_address(reader, url)).unwrap_or_default();
     let at_default = is_default(spec, &base_url);
@@ -164,7 +173,7 @@ fn is_default(spec: &ProviderSpec, base_url: &str) -> bool {
     spec.variable(Role::BaseUrl).is_none_or(|url| base_url == url.default)
 }
 
-fn read_idle_timeout(reader: &mut Reader<'_>) -> Duration {
+pub(super) fn read_idle_timeout(reader: &mut Reader<'_>) -> Duration {
     Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600))
 }
 
@@ -253,6 +262,10 @@ mod tests {
             (vec![openai], "openai:gpt-4.1-mini [openai https://api.openai.com/v1 sk]"),
             (ollama.to_vec(), "ollama:qwen3:8b [ollama http://127.0.0.1:11434 ]"),
             (compatible.to_vec(), "compatible:m [compatible http://x/v1 ]"),
+            (
+                vec![openai, ("EMBEDDER", "compatible:bge-m3"), compatible[1]],
+                "openai:gpt-4.1-mini [openai https://api.openai.com/v1 sk]",
+            ),
             (
                 vec![("LLM_PROVIDER", "gemini"), ("GEMINI_API_KEY", "g")],
                 "gemini:gemini-3.5-flash [gemini https://generativelanguage.googleapis.com/v1beta g]",

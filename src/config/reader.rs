@@ -48,7 +48,11 @@ impl<'a> Reader<'a> {
             Some(value) => format!("{name} ({}) {problem}", self.shown(name, &value)),
             None => format!("{name} {problem}"),
         };
-        // Two settings may look at the same variable of the environment.
+        self.add(fault);
+    }
+
+    /// Records a fault once: two settings may look at the same variable.
+    fn add(&mut self, fault: String) {
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
@@ -67,7 +71,7 @@ impl<'a> Reader<'a> {
     pub(super) fn required(&mut self, name: &str, remedy: &'static str) -> Option<String> {
         let value = self.get(name);
         if value.is_none() {
-            self.faults.push(format!("{name}{MISSING}{remedy}"));
+            self.add(format!("{name}{MISSING}{remedy}"));
         }
         value
     }

@@ -115,6 +115,11 @@ const LAST: &[Variable] = &[
         "Whether people are asked before facts about them are remembered: given (no; /memory switches it off) or ask.",
     ),
     variable(
+        "EMBEDDER",
+        "off",
+        "Also finds earlier messages that mean the same in other words, by a model that turns texts into numbers: off, openai:MODEL, compatible:MODEL, ollama:MODEL or gemini:MODEL such as openai:text-embedding-3-small (every message goes there once), or local:FOLDER with an ONNX sentence model such as all-MiniLM-L6-v2 and its vocabulary, which runs in the bot itself.",
+    ),
+    variable(
         "DAILY_TOKENS",
         "",
         "The most tokens the whole bot may use in a day, such as 500000; then it says so until midnight. No bound without it.",

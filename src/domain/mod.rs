@@ -27,4 +27,5 @@ pub mod task;
 pub mod tool;
 pub mod turn;
 pub mod usage;
+pub mod vector;
 pub mod zone;

@@ -104,7 +104,7 @@ impl MeteredStream {
     /// The next piece of the answer; `None` at its end. An answer that goes on beyond its bound ends there, as one does
     /// that the provider ends at the bound on its tokens.
     pub async fn next(&mut self) -> Option<Result<Event, ProviderError>> {
-        self.bill.asked = true;
+        self.bill.ask();
         let mut event = self.stream.next().await;
         if let Some(Ok(more)) = &event
             && !self.room.take(more)
@@ -143,10 +143,7 @@ impl MeteredStream {
                 }
                 return Some(Ok(Event::Completed { finish: finish.clone(), usage: Some(usage) }));
             }
-            // What broke off or fell silent had been taken up; all else was refused.
-            Some(Err(error)) => {
-                self.bill.asked = matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_));
-            }
+            Some(Err(error)) => self.bill.fail(error),
             Some(Ok(Event::Source(_) | Event::Private(_))) | None => {}
         }
         event
@@ -187,6 +184,16 @@ impl Bill {
             searches: 0,
             reserved: None,
         }
+    }
+
+    /// Notes that the request is sent: from now on it may cost something though nothing comes back.
+    pub(super) const fn ask(&mut self) {
+        self.asked = true;
+    }
+
+    /// Notes how the call failed. What broke off or fell silent had been taken up; all else was refused.
+    pub(super) const fn fail(&mut self, error: &ProviderError) {
+        self.asked = matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_));
     }
 
     /// The most tokens of the answer.
@@ -241,7 +248,7 @@ impl Bill {
     }
 
     /// Books it, once; also when nobody waits for the end of that.
-    fn settle(&mut self, usage: Option<Usage>) -> Option<oneshot::Receiver<()>> {
+    pub(super) fn settle(&mut self, usage: Option<Usage>) -> Option<oneshot::Receiver<()>> {
         let (spending, reservation) = self.close(usage)?;
         let (done, booked) = oneshot::channel();
         let ledger = Arc::clone(&self.ledger);

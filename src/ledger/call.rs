@@ -16,6 +16,14 @@ use crate::provider::fold::Pass;
 /// So often a call that waits looks whether there is room, should nothing tell it.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
+/// What a call may take.
+pub(super) struct Granted {
+    /// The most tokens of its answer.
+    output: u64,
+    /// Whether its provider may search.
+    search: bool,
+}
+
 impl Ledger {
     /// Calls a model, or those that stand in for it. Waits while calls under way may still leave room for this one.
     ///
@@ -105,16 +113,22 @@ impl Ledger {
             search: self.models.may_search(order, request),
             price: self.highest_price(order),
         };
+        let granted = self.set_aside(wanted, &mut bill).await?;
+        request.settings.max_tokens = Some(u32::try_from(granted.output).unwrap_or(u32::MAX));
+        request.web_search = granted.search;
+        self.keep(bill).await
+    }
+
+    /// Waits until there is room for a call, and notes on its bill what is set aside; that is still to be kept.
+    pub(super) async fn set_aside(&self, wanted: Wanted, bill: &mut Bill) -> Result<Granted, LedgerError> {
         loop {
             // Before the look, so that no settlement in between is missed.
             let booked = self.booked.notified();
             let (date, ruling) = self.grant(wanted, bill.purpose());
             match ruling {
                 Ruling::Grant { output, search, most } => {
-                    request.settings.max_tokens = Some(u32::try_from(output).unwrap_or(u32::MAX));
-                    request.web_search = search;
                     bill.reserve(date, most, output);
-                    return self.keep(bill).await;
+                    return Ok(Granted { output, search });
                 }
                 // The day may end meanwhile, which nobody tells.
                 Ruling::Wait => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
@@ -125,7 +139,7 @@ impl Ledger {
 
     /// Stores what is set aside for a call. A task does it, so that a caller who gives up in the middle leaves it either
     /// whole or taken back: a bill that nobody receives is settled.
-    async fn keep(self: &Arc<Self>, bill: Bill) -> Result<Bill, LedgerError> {
+    pub(super) async fn keep(self: &Arc<Self>, bill: Bill) -> Result<Bill, LedgerError> {
         let (done, kept) = oneshot::channel();
         let store = Arc::clone(&self.store);
         self.background.spawn("reserve", async move {

@@ -3,6 +3,7 @@
 
 mod bill;
 mod call;
+mod embedder;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ use crate::shutdown::TaskTracker;
 use crate::store::{StoreError, UsageStore};
 
 pub use bill::MeteredStream;
+pub use embedder::MeteredEmbedder;
 
 /// Keeps account of all model calls.
 #[derive(Debug)]
@@ -192,7 +194,15 @@ impl Ledger {
 
     /// The models to ask, in order, without those that nobody can tell the price of where money is the only bound.
     fn affordable(&self, model: &ModelName) -> Result<Vec<ModelName>, LedgerError> {
-        let mut order = self.models.order(model);
+        self.affordable_of(model, self.models.order(model))
+    }
+
+    /// Those of these models that may be asked; `model` is the one that was wanted.
+    fn affordable_of(
+        &self,
+        model: &ModelName,
+        mut order: Vec<ModelName>,
+    ) -> Result<Vec<ModelName>, LedgerError> {
         if !self.caps.takes_unpriced() {
             order.retain(|model| self.prices.of(model).is_some());
             if order.is_empty() {

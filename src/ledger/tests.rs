@@ -17,9 +17,10 @@ use super::*;
 use crate::config::PriceSetting;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
-use crate::domain::usage::Payer;
+use crate::domain::usage::{self, Payer};
 use crate::ids::{ChatId, ReservationId, UserId};
 use crate::policy::budget::MAX_ASKED_OUTPUT;
+use crate::provider::embed::{EmbedError, Embedded, Embedder, Purpose};
 use crate::provider::{Capabilities, Event, EventStream, Finish, Item, Provider, Request};
 use crate::text::estimate_tokens;
 
@@ -322,7 +323,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     for (asked, bytes) in [(None, 131_072), (Some(100), 1_600), (Some(u32::MAX), 524_288)] {
         let text = "é".repeat(300_000);
         let events = [Event::TextDelta(text.clone()), Event::TextDelta(text)].map(Ok);
-        let bill = Bill::new(Arc::clone(&world.ledger), payer(), Purpose::Turn, name("fake:known"), 1);
+        let bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
         let endless = stream::iter(events).chain(stream::pending()).boxed();
         let mut call = MeteredStream::new(endless, bill, false, Room::new(asked));
         let Some(Ok(Event::TextDelta(taken))) = call.next().await else { panic!("no text") };
@@ -334,7 +335,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     // What nobody sees has its own bound, and costs what was set aside.
     let part = PrivatePart { provider: "fake".into(), data: "x".repeat(100_000).into() };
     let hidden = stream::iter(std::iter::repeat_n(Ok(Event::Private(part)), 1000)).boxed();
-    let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), Purpose::Turn, name("fake:known"), 1);
+    let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
     bill.reserve(world.ledger.date(), Spent::default(), 5_000);
     let mut call = MeteredStream::new(hidden, bill, false, Room::new(None));
     let mut parts = 0;
@@ -488,4 +489,90 @@ fn where_clocks_skip_midnight_the_day_begins_with_what_they_show_first() {
         next_day(noon.with_timezone(&chrono_tz::Europe::Riga)).format("%d %H:%M").to_string(),
         "27 00:00"
     );
+}
+
+/// Counts a token a text, and fails where one says so.
+#[derive(Debug)]
+struct Vectors {
+    is_local: bool,
+    asked: Mutex<Vec<usize>>,
+}
+
+#[async_trait]
+impl Embedder for Vectors {
+    fn name(&self) -> &str {
+        "fake:known"
+    }
+
+    fn is_local(&self) -> bool {
+        self.is_local
+    }
+
+    async fn embed(&self, _purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+        self.asked.lock().unwrap().push(texts.len());
+        match texts.last().copied().unwrap_or_default() {
+            "refused" => Err(ProviderError::Refused("no".into()).into()),
+            "stalled" => Err(ProviderError::Stalled(Duration::ZERO).into()),
+            "unusable" => Err(EmbedError::Unusable("none".into())),
+            "never" => futures::future::pending().await,
+            _ => Ok(Embedded {
+                vectors: vec![vec![1.0]; texts.len()],
+                tokens: u64::try_from(texts.len()).unwrap(),
+            }),
+        }
+    }
+}
+
+fn vectors(world: &World, is_local: bool) -> (Arc<Vectors>, MeteredEmbedder) {
+    let inner = Arc::new(Vectors { is_local, asked: Mutex::default() });
+    (inner.clone(), MeteredEmbedder::new(inner, world.ledger.clone(), payer()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn vectors_are_booked_a_request_at_a_time_and_what_may_have_cost_something_too() {
+    let texts = vec!["word word"; 150];
+    let estimate = |text: &str| u64::try_from(estimate_tokens(text).max(1)).unwrap();
+    let cases = [
+        (texts.clone(), Ok(150), 150),
+        (vec!["a", "refused"], Err("refused"), 0),
+        (vec!["a", "stalled"], Err("stalled"), estimate("a") + estimate("stalled")),
+        (vec!["a", "unusable"], Err("unusable"), estimate("a") + estimate("unusable")),
+        // What came before a failure stays booked.
+        ([&texts[..64], &["refused"]].concat(), Err("refused"), 64),
+    ];
+    for (texts, wanted, tokens) in cases {
+        for caps in [Caps::default(), Caps { tokens: Some(10_000), nano_usd: Some(10_000) }] {
+            let world = World::new(caps).await;
+            let (inner, embedder) = vectors(&world, false);
+            let embedded = embedder.embed(Purpose::Passage, &texts).await;
+            let count = embedded.map(|embedded| embedded.vectors.len()).map_err(|error| error.label());
+            assert_eq!(count, wanted);
+            assert!(inner.asked.lock().unwrap().iter().all(|count| *count <= 64));
+            let spent = world.settled().await;
+            assert_eq!((spent.tokens, spent.nano_usd), (tokens, tokens), "{wanted:?} {caps:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn vectors_given_up_are_booked_by_estimate() {
+    let world = World::new(tokens(10_000)).await;
+    let (_, embedder) = vectors(&world, false);
+    let call = embedder.embed(Purpose::Passage, &["never"]);
+    assert!(tokio::time::timeout(Duration::from_secs(1), call).await.is_err());
+    assert_eq!(world.settled().await.tokens, u64::try_from(estimate_tokens("never")).unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_caps_of_the_day_hold_for_vectors_of_a_service_and_for_no_local_ones() {
+    // A tenth of it is for what nobody waits for.
+    let world = World::new(tokens(1_000)).await;
+    let (inner, embedder) = vectors(&world, false);
+    let texts = vec!["word"; 60];
+    assert!(embedder.embed(Purpose::Passage, &texts).await.is_ok());
+    assert_eq!(embedder.embed(Purpose::Passage, &texts).await, Err(EmbedError::OverBudget));
+    assert_eq!(inner.asked.lock().unwrap().len(), 1, "what is not paid is not asked");
+    let (_, local) = vectors(&world, true);
+    assert_eq!(local.embed(Purpose::Passage, &texts).await.map(|embedded| embedded.vectors.len()), Ok(60));
+    assert_eq!(world.settled().await.tokens, 60);
 }

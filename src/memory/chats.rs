@@ -8,7 +8,8 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::index::{Index, Remembered, decode, encode};
+use super::index::{Index, Remembered, Vectors, decode, encode};
+use super::meaning::Meaning;
 use super::remember::remembered;
 use crate::clock::Clock;
 use crate::ids::ChatId;
@@ -34,6 +35,15 @@ const MAX_AT_ONCE: usize = 4_000;
 pub(super) struct ChatIndex {
     pub(super) index: Index,
     unsaved: Vec<Remembered>,
+    /// What its messages mean; `None` before the vectors are read, and always without an embedder.
+    pub(super) vectors: Option<Vectors>,
+}
+
+impl ChatIndex {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.index.bytes() + self.vectors.as_ref().map_or(0, Vectors::bytes)
+    }
 }
 
 /// An index that is loaded by whoever first holds it.
@@ -51,6 +61,7 @@ struct Kept {
 pub struct Chats {
     store: Arc<dyn MemoryStore>,
     clock: Clock,
+    meaning: Option<Meaning>,
     kept: Arc<Mutex<HashMap<ChatId, Kept>>>,
 }
 
@@ -58,7 +69,13 @@ impl Chats {
     /// None yet, of the messages in this store.
     #[must_use]
     pub fn new(store: Arc<dyn MemoryStore>, clock: Clock) -> Self {
-        Self { store, clock, kept: Arc::default() }
+        Self { store, clock, meaning: None, kept: Arc::default() }
+    }
+
+    /// The same, which also go by what messages mean.
+    #[must_use]
+    pub fn with_meaning(self, meaning: Option<Meaning>) -> Self {
+        Self { meaning, ..self }
     }
 
     /// Lets go of the indexes of quiet chats, until `background` stops.
@@ -91,7 +108,7 @@ impl Chats {
         };
         let ends = self.store.session_ends(chat).await?;
         while !self.catch_up(chat, &mut index, &ends, zone).await? {}
-        let bytes = index.index.bytes();
+        let bytes = index.bytes();
         self.measured(chat, bytes);
         *held = Some(index);
         Ok(bytes)
@@ -121,6 +138,11 @@ impl Chats {
     /// The messages of the store.
     pub(super) fn store(&self) -> &dyn MemoryStore {
         &*self.store
+    }
+
+    /// Makes the vectors; `None` where words alone count.
+    pub(super) const fn meaning(&self) -> Option<&Meaning> {
+        self.meaning.as_ref()
     }
 
     /// The place of a chat's index.
@@ -161,7 +183,7 @@ impl Chats {
         // A long chat takes some 100 ms.
         let read = tokio::task::spawn_blocking(read).await.ok().flatten();
         if let Some(index) = read {
-            return Ok(ChatIndex { index, unsaved: Vec::new() });
+            return Ok(ChatIndex { index, ..ChatIndex::default() });
         }
         tracing::warn!(%chat, "the index of a chat's memory is of another version or damaged; it is made anew");
         self.store.drop_index(chat).await?;
@@ -198,6 +220,32 @@ impl Chats {
             }
         }
         Ok(true)
+    }
+
+    /// Reads the vectors of a chat whose messages are all in the index, unless they were read or words alone count.
+    pub(super) async fn load_vectors(
+        &self,
+        held: &mut ChatIndex,
+        ends: &[SessionEnd],
+    ) -> Result<(), StoreError> {
+        let Some(meaning) = self.meaning.as_ref().filter(|_| held.vectors.is_none()) else { return Ok(()) };
+        let mut vectors = Vectors::default();
+        let places = held.index.places();
+        for SessionEnd { session, next_index } in ends.iter().rev() {
+            let mut before = *next_index;
+            loop {
+                let found = self.store.vectors_before(*session, before, READ).await?;
+                let Some(last) = found.last() else { break };
+                before = last.index;
+                for kept in found.iter().filter(|kept| kept.model == meaning.name()) {
+                    if let Some(at) = places.get(&(*session, kept.index)) {
+                        vectors.set(*at, &kept.vector);
+                    }
+                }
+            }
+        }
+        held.vectors = Some(vectors);
+        Ok(())
     }
 
     async fn save(&self, chat: ChatId, held: &mut ChatIndex) -> Result<(), StoreError> {

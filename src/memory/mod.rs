@@ -6,6 +6,8 @@ mod chats;
 mod excerpt;
 pub mod facts;
 pub mod index;
+mod making;
+mod meaning;
 mod recall;
 mod remember;
 mod repeats;
@@ -15,5 +17,7 @@ pub mod words;
 
 pub use self::bearing::bearing;
 pub use self::chats::Chats;
+pub use self::making::{NotMade, VectorMaker};
+pub use self::meaning::Meaning;
 pub use self::recall::{Question, Recalled};
 pub use self::repeats::Said;

@@ -8,12 +8,13 @@ use chrono_tz::Tz;
 
 use super::chats::{ChatIndex, Chats};
 use super::excerpt::excerpt;
-use super::index::{Asked, Entry, Index};
+use super::index::{Asked, Entry, Index, Ranked};
 use super::remember::{MAX_TOKENS, check, words_of};
 use super::repeats::Said;
 use super::words::{self, Language, Term};
 use crate::domain::conversation::{EntryKey, Message};
-use crate::ids::{ChatId, SessionId};
+use crate::domain::usage::Payer;
+use crate::ids::{ChatId, SessionId, UserId};
 use crate::store::{SessionEnd, StoreError};
 use crate::text::estimate_tokens;
 
@@ -31,6 +32,8 @@ const VITAL_ANYWHERE: u8 = 10;
 const SHARE_OF_VITAL: usize = 12;
 /// Messages of at least this importance take what room is left.
 const IMPORTANT: u8 = 8;
+/// One part of so many of the room is for messages that are near in meaning, whatever their words.
+const SHARE_OF_MEANING: usize = 4;
 /// A question of fewer terms than this goes on with what was said before it.
 const FEW_TERMS: usize = 2;
 /// How much the terms of what was said before count.
@@ -56,6 +59,8 @@ pub struct Question<'a> {
     pub shown: Option<EntryKey>,
     /// How many tokens what is found may take.
     pub tokens: usize,
+    /// Whose bill the vector of the question is on: whoever asks.
+    pub user: UserId,
 }
 
 /// An older message that bears on a question.
@@ -96,16 +101,35 @@ impl Chats {
             None => self.load(question.chat).await?,
         };
         // What fails here leaves no half of an index behind: it is loaded again.
-        if !self.catch_up(question.chat, &mut chat, &ends, question.zone).await? {
+        let is_whole = self.catch_up(question.chat, &mut chat, &ends, question.zone).await?;
+        let mut asked = asked(&chat.index, question);
+        if is_whole {
+            self.load_vectors(&mut chat, &ends).await?;
+            asked.alike = self.alike(&chat, question, &asked).await;
+        } else {
             tracing::debug!(chat = %question.chat, "the index of a chat is being made; not all of it was looked through");
         }
-        let asked = asked(&chat.index, question);
         let chosen = choose(&chat, question, &asked, &ends);
-        self.measured(question.chat, chat.index.bytes());
+        self.measured(question.chat, chat.bytes());
         let places: Vec<Place> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
         *held = Some(chat);
         drop(held);
         self.read(&places, &asked, most_of_one(question)).await
+    }
+
+    /// How near each message is to a question in meaning; nothing where that is not known.
+    async fn alike(&self, chat: &ChatIndex, question: &Question<'_>, asked: &Asked) -> Vec<f32> {
+        let (Some(meaning), Some(vectors)) = (self.meaning(), &chat.vectors) else { return Vec::new() };
+        if vectors.is_empty() {
+            return Vec::new();
+        }
+        let payer = Payer { chat: question.chat, user: question.user.clone() };
+        let text = match question.before {
+            Some(before) if asked.is_short => format!("{before}\n{}", question.text),
+            _ => question.text.to_owned(),
+        };
+        let Some(vector) = meaning.of_question(&text, payer).await else { return Vec::new() };
+        vectors.cosines(&vector, chat.index.len())
     }
 
     /// Whether a chat has other sessions than this in which something was said.
@@ -181,15 +205,14 @@ fn asked(index: &Index, question: &Question<'_>) -> Asked {
     }
     let today = question.asked_at.with_timezone(&question.zone).date_naive();
     let mut terms = words::of_question(question.text, &languages, today);
-    if terms.len() < FEW_TERMS
-        && let Some(before) = question.before
-    {
+    let is_short = terms.len() < FEW_TERMS;
+    if is_short && let Some(before) = question.before {
         let more = words::of_question(before, &languages, today).into_iter();
         let known: HashSet<Term> = terms.iter().map(|one| one.term).collect();
         let more = more.filter(|one| !known.contains(&one.term));
         terms.extend(more.map(|one| words::Weighted { weight: one.weight * BEFORE_WEIGHT, ..one }));
     }
-    Asked { terms, speakers: words::possible_speakers(question.text) }
+    Asked { terms, speakers: words::possible_speakers(question.text), is_short, alike: Vec::new() }
 }
 
 /// What fits: first what is vital, within its share, then what bears on the question, then what is important.
@@ -214,14 +237,9 @@ fn choose(chat: &ChatIndex, question: &Question<'_>, asked: &Asked, ends: &[Sess
         }
     }
     let limit = question.tokens / MIN_TOKENS + choosing.chosen.len();
-    let ranked = index.rank(asked, question.session, limit.saturating_mul(2));
-    for ranked in &ranked {
-        let all = question.tokens;
-        choosing.take(Chosen { at: ranked.at, score: ranked.score }, all);
-        if choosing.left < MIN_TOKENS {
-            break;
-        }
-    }
+    let limit = limit.saturating_mul(2);
+    let ranked = index.rank(asked, question.session, limit);
+    choosing.take_ranked(&ranked, &index.nearest(asked, question.session, limit));
     for at in important.into_iter().filter(is_within) {
         choosing.take(Chosen { at, score: 0.0 }, question.tokens);
     }
@@ -245,6 +263,30 @@ struct Choosing<'a> {
 }
 
 impl Choosing<'_> {
+    /// Takes what fits of those that bear on the question, best first. Among them, as one part of [`SHARE_OF_MEANING`], stand
+    /// those that are near in meaning and were not taken: their words may have nothing in common with the question.
+    fn take_ranked(&mut self, ranked: &[Ranked], nearest: &[Ranked]) {
+        let (mut ranked, mut nearest) = (ranked.iter(), nearest.iter());
+        let (begun, mut by_meaning, mut score) = (self.left, 0, 0.0);
+        while self.left >= MIN_TOKENS {
+            let left = self.left;
+            let is_due = by_meaning * SHARE_OF_MEANING < begun - left;
+            if let Some(next) = is_due.then(|| nearest.find(|near| !self.has(near.at))).flatten() {
+                self.take(Chosen { at: next.at, score }, self.question.tokens);
+                by_meaning += left - self.left;
+            } else if let Some(next) = ranked.next() {
+                score = next.score;
+                self.take(Chosen { at: next.at, score }, self.question.tokens);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn has(&self, at: usize) -> bool {
+        self.chosen.iter().any(|chosen| chosen.at == at)
+    }
+
     /// Takes a message if it fits, is not shown anyway, and no more than so many tokens are taken then. One that was taken before
     /// gets the better score.
     fn take(&mut self, one: Chosen, most: usize) {

@@ -6,12 +6,14 @@ use super::index::{Counted, Entry, Remembered};
 use super::words::{self, Language};
 use crate::domain::conversation::{Message, Role};
 use crate::ids::EntryId;
-use crate::text::estimate_tokens;
+use crate::text::{estimate_tokens, first_tokens};
 
 /// No message takes more tokens of a context: of a longer one those sentences are shown that matter.
 pub(super) const MAX_TOKENS: usize = 200;
 /// A line takes about so many tokens beside its text: the name, and the line's end.
 const LINE_TOKENS: usize = 4;
+/// A vector is made of so much of a text: all-MiniLM-L6-v2 and models like it read no more, and a service is paid for more.
+const PASSAGE_TOKENS: usize = 256;
 
 /// What the index remembers of a message in a chat of this zone, where a message whose language cannot be told is in `usual`;
 /// `None` for one that nobody would look for: results of tools, what Figaro said of a turn, prompts of tasks, and what a
@@ -52,6 +54,15 @@ pub(super) fn words_of(message: &Message) -> Option<String> {
     let parts: Vec<String> =
         Some(text.to_owned()).filter(|text| !text.is_empty()).into_iter().chain(labels).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// What a vector is made of: who says it, and the beginning of what is said, as much as the usual models read; `None` for one that nobody
+/// would look for.
+pub(super) fn passage(message: &Message) -> Option<String> {
+    let text = words_of(message)?;
+    let speaker = message.speaker.as_ref().map(|speaker| speaker.name.as_str());
+    let said = speaker.map_or_else(|| text.clone(), |speaker| format!("{speaker}: {text}"));
+    Some(first_tokens(&said, PASSAGE_TOKENS).to_owned())
 }
 
 /// The part of a message's id that the index keeps.

@@ -1,20 +1,30 @@
 //! What holds of any chats: what is found is of the chat that is asked in, once, not shown anyway, within its room, and the same
-//! after the index was read again.
+//! after the index was read again; with an embedder and without.
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{Chats, Question, Recalled};
+use super::{Chats, Meaning, Question, Recalled};
 use crate::clock::Clock;
 use crate::config::{EngineKind, StoreUrl};
 use crate::domain::conversation::{EntryKey, Message, Role};
-use crate::ids::{BotId, ChatId, EntryId, RunId, SessionId};
+use crate::domain::model::ModelName;
+use crate::domain::usage::Payer;
+use crate::ids::{BotId, ChatId, EntryId, RunId, SessionId, UserId};
+use crate::ledger::{Ledger, LedgerParts};
+use crate::policy::budget::Caps;
+use crate::provider::embed::{EmbedError, Embedded, Embedder, Purpose};
+use crate::provider::models::Models;
+use crate::provider::price::Prices;
+use crate::shutdown::TaskTracker;
 use crate::store::kv::KvStore;
 use crate::store::{Imported, MemoryStore};
 use crate::text::estimate_tokens;
@@ -79,6 +89,40 @@ fn session(of_chat: usize, number: usize) -> SessionId {
     SessionId::from_bytes([u8::try_from(of_chat * SESSIONS + number + 1).unwrap(); 16])
 }
 
+/// Texts with the same words are near each other; those of one half of the words a little too.
+#[derive(Debug)]
+struct Halves {
+    name: &'static str,
+    made: AtomicUsize,
+}
+
+#[async_trait]
+impl Embedder for Halves {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    async fn embed(&self, _purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+        let vector = |text: &&str| {
+            let mut vector = vec![0.0_f32; WORDS.len() + 2];
+            vector[0] = 0.1;
+            for word in text.split_whitespace() {
+                let Some(at) = WORDS.iter().position(|known| *known == word) else { continue };
+                vector[1 + at] += 1.0;
+                vector[if at < WORDS.len() / 2 { 0 } else { WORDS.len() + 1 }] += 0.5;
+            }
+            let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+            vector.iter().map(|x| x / length).collect()
+        };
+        self.made.fetch_add(texts.len(), Ordering::SeqCst);
+        Ok(Embedded { vectors: texts.iter().map(vector).collect(), tokens: 1 })
+    }
+}
+
 struct Scene {
     _folder: TempDir,
     store: Arc<KvStore>,
@@ -110,6 +154,30 @@ impl Scene {
     }
 }
 
+impl Scene {
+    /// Chats that go by meaning too.
+    async fn chats_by(&self, embedder: &Arc<Halves>) -> Chats {
+        let none = ModelName { provider: String::new(), model: String::new() };
+        let parts = LedgerParts {
+            models: Arc::new(Models::new(Vec::new(), none, Vec::new())),
+            store: self.store.clone(),
+            prices: Prices::default(),
+            caps: Caps::default(),
+            background_percent: 10,
+            zone: chrono_tz::UTC,
+            clock: Clock::system(),
+            background: TaskTracker::new(),
+        };
+        let ledger = Ledger::open(parts).await.unwrap();
+        let meaning = Meaning::new(embedder.clone(), ledger, Clock::system());
+        self.chats().with_meaning(Some(meaning))
+    }
+}
+
+fn payer(number: usize) -> Payer {
+    Payer { chat: chat(number), user: UserId::telegram(1) }
+}
+
 async fn found(chats: &Chats, asked: &Asked) -> Vec<Recalled> {
     let words = text(&asked.words);
     let shown = asked.shown.map(|(number, index)| EntryKey { session: session(asked.chat, number), index });
@@ -122,6 +190,7 @@ async fn found(chats: &Chats, asked: &Asked) -> Vec<Recalled> {
         zone: chrono_tz::UTC,
         shown,
         tokens: asked.tokens,
+        user: UserId::telegram(1),
     };
     chats.recall(&question).await.unwrap()
 }
@@ -179,6 +248,46 @@ proptest! {
                 let made_anew = found(&scene.chats(), asked).await;
                 prop_assert_eq!(compared(&first), compared(&made_anew), "made anew");
             }
+            Ok(())
+        })?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_holds_by_meaning_and_each_message_gets_one_vector(
+        all in vec(said(), 1..500),
+        questions in vec(asked(), 1..6),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let scene = Scene::with(&all).await;
+            let embedder = Arc::new(Halves { name: "local:halves", made: AtomicUsize::new(0) });
+            let chats = scene.chats_by(&embedder).await;
+            let mut vectors = 0;
+            for number in 0..CHATS {
+                vectors += chats.embed_all(&payer(number), chrono_tz::UTC).await.unwrap();
+            }
+            let said = all.iter().filter(|said| !said.words.is_empty()).count();
+            prop_assert_eq!((vectors, embedder.made.load(Ordering::SeqCst)), (said, said));
+            for asked in &questions {
+                let first = found(&chats, asked).await;
+                check(&first, asked)?;
+                prop_assert!(first.is_sorted_by(|one, other| one.score >= other.score));
+                chats.forget(chat(asked.chat));
+                let again = found(&chats, asked).await;
+                prop_assert_eq!(compared(&first), compared(&again), "read again");
+                let restarted = scene.chats_by(&embedder).await;
+                let again = found(&restarted, asked).await;
+                prop_assert_eq!(compared(&first), compared(&again), "after a restart");
+                prop_assert_eq!(restarted.embed_all(&payer(asked.chat), chrono_tz::UTC).await.unwrap(), 0);
+            }
+            let other = Arc::new(Halves { name: "local:other", made: AtomicUsize::new(0) });
+            let anew = scene.chats_by(&other).await.embed_all(&payer(0), chrono_tz::UTC).await.unwrap();
+            let of_chat = all.iter().filter(|said| said.chat == 0 && !said.words.is_empty()).count();
+            prop_assert_eq!(anew, of_chat, "by a model of another name");
             Ok(())
         })?;
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Provider;
+use super::embed::Embedder;
 use crate::config::{ProviderSettings, ProviderSpec, ProviderVariable, Role, Variables};
 
 /// The longest name: buttons carry it, and have little room.
@@ -19,7 +20,18 @@ pub struct Descriptor {
     /// connect, and no call as a whole; what says nothing for `idle_limit` amid an answer has stalled.
     pub build:
         fn(settings: &ProviderSettings, http: reqwest::Client, idle_limit: Duration) -> Arc<dyn Provider>,
+    /// Makes a model of it that gives vectors; `None` where it has none. Whatever says nothing for `idle_limit` has
+    /// failed.
+    pub embedder: Option<MakeEmbedder>,
 }
+
+/// Makes the model of this name, whose [`Embedder::name`] begins with that of the spec.
+pub type MakeEmbedder = fn(
+    settings: &ProviderSettings,
+    model: &str,
+    http: reqwest::Client,
+    idle_limit: Duration,
+) -> Arc<dyn Embedder>;
 
 /// All providers that there are, set up or not.
 #[derive(Debug, Clone, Default)]

@@ -13,6 +13,7 @@ use async_openai::types::stream::StreamResponse;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, future, stream};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tracing::debug;
 
@@ -76,7 +77,7 @@ impl OpenAiClient {
         async move {
             client.endpoint.check()?;
             let request = client.http.get(client.endpoint.url("/models")).headers(client.endpoint.headers());
-            let listed = json(request, client.watch.idle_limit).await;
+            let listed = json::<Value>(request, client.watch.idle_limit).await;
             let listed = listed.map_err(|error| error::presentable(error, &client.watch.redactor))?;
             // Some have the bare list.
             let models =
@@ -84,6 +85,18 @@ impl OpenAiClient {
             Ok(models.iter().filter_map(|model| model["id"].as_str().map(ToOwned::to_owned)).collect())
         }
         .boxed()
+    }
+
+    /// Posts a request whose answer comes in one piece.
+    pub(super) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+    ) -> Result<T, ProviderError> {
+        self.endpoint.check()?;
+        let request = self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers()).json(body);
+        let answer = json(request, self.watch.idle_limit).await;
+        answer.map_err(|error| error::presentable(error, &self.watch.redactor))
     }
 
     async fn open(self, path: Path, body: Value, pulse: Pulse) -> Result<Values, ProviderError> {

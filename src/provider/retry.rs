@@ -30,6 +30,44 @@ impl Default for RetryPolicy {
     }
 }
 
+impl RetryPolicy {
+    /// The pauses of one call.
+    pub(super) fn backoff(self) -> Backoff {
+        let delays = ExponentialBuilder::new()
+            .with_min_delay(self.base_delay)
+            .with_max_delay(self.max_delay)
+            .with_max_times(self.attempts.saturating_sub(1))
+            .with_jitter()
+            .build();
+        Backoff { delays, max_delay: self.max_delay }
+    }
+}
+
+/// The pauses of one call that fails and is sent again.
+#[derive(Debug)]
+pub(super) struct Backoff {
+    delays: ExponentialBackoff,
+    max_delay: Duration,
+}
+
+impl Backoff {
+    /// How long to wait before asking again; none if it is no use.
+    pub(super) fn pause(&mut self, error: &ProviderError) -> Option<Duration> {
+        if !error.is_passing() {
+            return None;
+        }
+        let asked_for = match error {
+            ProviderError::RateLimited { retry_after, .. } => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        if asked_for > self.max_delay {
+            return None;
+        }
+        let backoff = self.delays.next()?;
+        Some(backoff.min(self.max_delay).max(asked_for))
+    }
+}
+
 /// A provider that is asked again after passing errors, as long as nothing of the answer has been told.
 #[derive(Debug)]
 pub struct Retry {
@@ -67,20 +105,9 @@ impl Provider for Retry {
     }
 
     fn stream(&self, request: Request) -> EventStream {
-        let delays = ExponentialBuilder::new()
-            .with_min_delay(self.policy.base_delay)
-            .with_max_delay(self.policy.max_delay)
-            .with_max_times(self.policy.attempts.saturating_sub(1))
-            .with_jitter()
-            .build();
         let attempt = Attempt {
             current: self.inner.stream(request.clone()),
-            again: Some(Again {
-                inner: Arc::clone(&self.inner),
-                request,
-                delays,
-                max_delay: self.policy.max_delay,
-            }),
+            again: Some(Again { inner: Arc::clone(&self.inner), request, backoff: self.policy.backoff() }),
         };
         stream::unfold(attempt, Attempt::next).boxed()
     }
@@ -95,8 +122,7 @@ struct Attempt {
 struct Again {
     inner: Arc<dyn Provider>,
     request: Request,
-    delays: ExponentialBackoff,
-    max_delay: Duration,
+    backoff: Backoff,
 }
 
 impl Attempt {
@@ -105,7 +131,7 @@ impl Attempt {
             let event = self.current.next().await?;
             if let Err(error) = &event
                 && let Some(again) = &mut self.again
-                && let Some(pause) = again.pause(error)
+                && let Some(pause) = again.backoff.pause(error)
             {
                 info!(
                     provider = again.inner.name(),
@@ -122,24 +148,6 @@ impl Attempt {
             self.again = None;
             return Some((event, self));
         }
-    }
-}
-
-impl Again {
-    /// How long to wait before asking again; none if it is no use.
-    fn pause(&mut self, error: &ProviderError) -> Option<Duration> {
-        if !error.is_passing() {
-            return None;
-        }
-        let asked_for = match error {
-            ProviderError::RateLimited { retry_after, .. } => retry_after.unwrap_or_default(),
-            _ => Duration::ZERO,
-        };
-        if asked_for > self.max_delay {
-            return None;
-        }
-        let backoff = self.delays.next()?;
-        Some(backoff.min(self.max_delay).max(asked_for))
     }
 }
 

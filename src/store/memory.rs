@@ -7,6 +7,7 @@ use async_trait::async_trait;
 
 use super::error::StoreError;
 use crate::domain::conversation::{EntryKey, Message};
+use crate::domain::vector::ByteVector;
 use crate::ids::{ChatId, EntryId, SessionId};
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -18,6 +19,28 @@ pub struct SessionEnd {
     pub session: SessionId,
     /// The index behind its last message that is there to stay: what a turn in progress has stored may be taken back.
     pub next_index: u32,
+}
+
+/// A vector of a message, to be kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessageVector {
+    /// Where the message stands.
+    pub place: EntryKey,
+    /// The message: another may have come to its place.
+    pub message: EntryId,
+    /// What was made of it.
+    pub vector: ByteVector,
+}
+
+/// A vector of a message of a session, as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptVector {
+    /// The place of the message in the session.
+    pub index: u32,
+    /// The name of the model that made it: only vectors of one model can be compared.
+    pub model: String,
+    /// The vector; without numbers if it could not be read.
+    pub vector: ByteVector,
 }
 
 /// The messages of chats as their memory reads them, and what is kept of its indexes. An index can be made anew from the messages
@@ -38,6 +61,11 @@ pub trait MemoryStore: Debug + Send + Sync {
     async fn add_index_block(&self, chat: ChatId, block: &[u8]) -> Result<()>;
     /// Removes all blocks of a chat's index. It is durable a moment later.
     async fn drop_index(&self, chat: ChatId) -> Result<()>;
+    /// The vectors of a session's messages before an index, at most so many, newest first, whichever model made them.
+    async fn vectors_before(&self, session: SessionId, index: u32, limit: usize) -> Result<Vec<KeptVector>>;
+    /// Keeps vectors that the model of this name made, in place of those there are. One whose message is gone is left out. It
+    /// is durable a moment later.
+    async fn put_vectors(&self, model: &str, vectors: &[MessageVector]) -> Result<()>;
     /// Adds messages from elsewhere to a session of their own, durably, each with what it was called there; their indexes go
     /// on from the last. The session is begun if there is none with this id.
     async fn import(&self, chat: ChatId, session: SessionId, messages: Vec<Imported>) -> Result<()>;

@@ -47,7 +47,7 @@ pub use erasure::{ErasureStore, SaidSearch};
 pub use error::StoreError;
 pub use facts::{FactStore, MemoryCounts, ReadFacts, Reading, UnreadBatch};
 pub use health::StoreHealth;
-pub use memory::{Imported, MemoryStore, SessionEnd};
+pub use memory::{Imported, KeptVector, MemoryStore, MessageVector, SessionEnd};
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use pins::{PinAdded, PinStore};
 pub use profiles::ProfileStore;

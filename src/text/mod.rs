@@ -26,6 +26,23 @@ pub fn utf16_prefix(text: &str, limit: usize) -> &str {
     text
 }
 
+/// The beginning of a text that takes at most so many tokens, by estimate.
+#[must_use]
+pub fn first_tokens(text: &str, max_tokens: usize) -> &str {
+    // Nearly never less than a token for this many bytes, and a long paste is not counted whole.
+    const MAX_BYTES_PER_TOKEN: usize = 8;
+    let mut kept = &text[..text.floor_char_boundary(max_tokens.saturating_mul(MAX_BYTES_PER_TOKEN))];
+    loop {
+        let tokens = estimate_tokens(kept);
+        if tokens <= max_tokens {
+            return kept;
+        }
+        // In proportion, and a little less, so that a few rounds do.
+        let bytes = kept.len() * max_tokens / tokens;
+        kept = &kept[..kept.floor_char_boundary(bytes - bytes / 32)];
+    }
+}
+
 /// The word of those known that is the nearest to this one, if it is within the number of typing errors that `bound` allows
 /// for it. Of equally near ones the first in the alphabet.
 #[must_use]

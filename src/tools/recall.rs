@@ -65,6 +65,7 @@ pub fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
                 zone,
                 shown: None,
                 tokens: limit * TOKENS,
+                user: context.speaker.user.clone(),
             };
             let found = chats.recall(&question).await?;
             let bears = found.iter().filter(|one| one.score > 0.0).take(limit);

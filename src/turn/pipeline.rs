@@ -25,8 +25,10 @@ use super::taken_up::{TakenUp, take_up};
 use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::task::Task;
 use crate::domain::turn::{ActiveTurn, TurnEnd};
+use crate::domain::usage::Payer;
 use crate::ids::RunId;
 use crate::languages::Languages;
+use crate::memory::VectorMaker;
 use crate::store::{ConversationStore, StoreError, TaskStore};
 
 /// Runs the jobs of the queues: passes a turn from preparation to its end.
@@ -46,6 +48,8 @@ pub struct Turns {
     pub summariser: Summariser,
     /// Takes facts from what people say once it is stored.
     pub extractor: Extractor,
+    /// Makes the vectors of messages once a turn has ended.
+    pub vectors: VectorMaker,
     /// Turns that wait for a person.
     pub parked: Parked,
     /// The store of turns and messages.
@@ -256,6 +260,10 @@ impl Turns {
                 self.ender.end(&turn, &question, &outcome, &control).await;
                 self.namer.after(&turn, &question, &outcome);
                 self.summariser.after(&turn);
+                if let Some(asker) = question.asker() {
+                    let chat = turn.conversation.chat;
+                    self.vectors.after_turn(Payer { chat, user: asker.user.clone() });
+                }
                 None
             }
         }

@@ -28,21 +28,21 @@ const NOT_PROMISED: [&str; 1] = ["th"];
 
 /// A language's pairs, and what the other messages are put together from.
 #[derive(Deserialize)]
-struct Pairs {
-    pairs: Vec<Pair>,
+pub struct Pairs {
+    pub pairs: Vec<Pair>,
     filler: Filler,
 }
 
 #[derive(Deserialize)]
-struct Pair {
-    question: String,
-    message: String,
+pub struct Pair {
+    pub question: String,
+    pub message: String,
     /// Whether they have a word form in common.
-    shares: bool,
+    pub shares: bool,
 }
 
 #[derive(Deserialize)]
-struct Filler {
+pub struct Filler {
     openings: Vec<String>,
     bodies: Vec<String>,
     tails: Vec<String>,
@@ -90,7 +90,7 @@ impl Filler {
 }
 
 /// The languages by their names of two letters.
-fn languages() -> BTreeMap<String, Pairs> {
+pub fn languages() -> BTreeMap<String, Pairs> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/languages_of_memory");
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let read = |file: std::path::PathBuf| {
@@ -101,7 +101,7 @@ fn languages() -> BTreeMap<String, Pairs> {
 }
 
 /// A conversation of two with the pairs' messages hidden at random places, and the questions some days later, as lines of JSON.
-fn conversation(name: &str, language: &Pairs) -> (String, Vec<String>) {
+pub fn conversation(name: &str, language: &Pairs) -> (String, Vec<String>) {
     let mut chance = Chance::of(name);
     let mut messages: Vec<(String, String)> = Vec::new();
     for (at, text) in language.filler.messages(&mut chance, FILLER, &language.pairs).into_iter().enumerate() {

@@ -34,6 +34,7 @@ const SPEC: ProviderSpec = ProviderSpec {
 const PARROT: Descriptor = Descriptor {
     spec: SPEC,
     build: |settings, _http, idle_limit| Arc::new(Parrot { settings: settings.clone(), idle_limit }),
+    embedder: None,
 };
 
 /// Says its settings and the last line that it hears.

@@ -14,12 +14,12 @@ use super::task_tools::{call, calls, now, says, start};
 use crate::support::{ANN, BOB, World};
 
 /// So small that a few exchanges fill it.
-const SMALL: (&str, &str) = ("HISTORY_TOKENS", "600");
+pub const SMALL: (&str, &str) = ("HISTORY_TOKENS", "600");
 const BEES: &str = "My sister Ines keeps bees in Vilnius";
 const ASKED: &str = "Where does Ines keep her bees?";
 
 /// Someone writes, and the answer is waited for; gives the first request of it.
-async fn says_and_gets(world: &World, (who, chat): (i64, i64), said: &str, answer: &str) -> ModelRequest {
+pub async fn says_and_gets(world: &World, (who, chat): (i64, i64), said: &str, answer: &str) -> ModelRequest {
     let before = world.asked().len();
     world.when(said, Reply::text(answer));
     world.say(who, chat, &format!("@figaro_bot {said}"));
@@ -29,7 +29,7 @@ async fn says_and_gets(world: &World, (who, chat): (i64, i64), said: &str, answe
 }
 
 /// Exchanges about other things, which take all the room of the newest messages.
-async fn talks_of_other_things(world: &World, who: (i64, i64), about: &str) {
+pub async fn talks_of_other_things(world: &World, who: (i64, i64), about: &str) {
     for at in 0..5 {
         let said = format!("{about} {at}{}", ": the train was late and full again today".repeat(8));
         says_and_gets(world, who, &said, &format!("Trains {about} {at}{}", ". So it is".repeat(15))).await;
@@ -37,19 +37,20 @@ async fn talks_of_other_things(world: &World, who: (i64, i64), about: &str) {
 }
 
 /// What a question carries of older messages; empty for none.
-fn older(request: &ModelRequest) -> String {
+pub fn older(request: &ModelRequest) -> String {
     let text = request.user_text();
     let Some((_, rest)) = text.split_once("<older_messages>") else { return String::new() };
     rest.split_once("</older_messages>").expect("its end").0.to_owned()
 }
 
 /// The texts that `recall` gave.
-fn found(result: &Value) -> Vec<&str> {
+pub fn found(result: &Value) -> Vec<&str> {
     let messages = result["messages"].as_array().unwrap_or_else(|| panic!("{result}"));
     messages.iter().map(|message| message["text"].as_str().unwrap()).collect()
 }
 
-async fn recall(world: &World, who: (i64, i64), said: &str, query: &str) -> Value {
+/// What `recall` gives for a query.
+pub async fn recall(world: &World, who: (i64, i64), said: &str, query: &str) -> Value {
     call(world, who, said, "recall", json!({"query": query})).await
 }
 

@@ -10,7 +10,8 @@ use crate::{code_of, sources};
 const TABLE: &str = "src/provider/builtin.rs";
 
 /// Files whose texts show a provider's name as an example of `provider:model`, and why that may stand there.
-const NAMES_AS_EXAMPLES: [(&str, &str); 4] = [
+const NAMES_AS_EXAMPLES: [(&str, &str); 5] = [
+    ("src/config/embedder.rs", "a complaint shows the form of EMBEDDER"),
     ("src/config/models.rs", "a complaint shows the form of LLM_FALLBACK"),
     ("src/config/spending.rs", "a complaint shows the form of LLM_PRICES"),
     ("src/config/variables.rs", "what the variables mean is shown by examples"),

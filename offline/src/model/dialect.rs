@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::reply::{Part, Reply, Source, Usage};
-use super::request::{Asked, ModelRequest};
+use super::request::{Asked, ModelRequest, VectorRequest};
 
 /// The first complaint about something, in words a developer can act on.
 pub(super) type Checked = Result<(), String>;
@@ -48,6 +48,18 @@ pub(super) trait Dialect: fmt::Debug + Send + Sync {
     /// What the service writes when it fails after so many events.
     #[cfg(feature = "testing")]
     fn failure(&self, turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8>;
+}
+
+/// One way to ask for vectors.
+pub(super) trait VectorDialect: fmt::Debug + Send + Sync {
+    /// The service that speaks it.
+    fn service(&self) -> &dyn Service;
+
+    /// What a request says, if it keeps the rules; refused with 404 where there is no such model.
+    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal>;
+
+    /// The answer with these vectors.
+    fn write(&self, request: &VectorRequest, vectors: &[Vec<f32>]) -> Value;
 }
 
 /// A request as it came in. The body is null if it was no JSON.

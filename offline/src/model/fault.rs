@@ -38,3 +38,35 @@ pub(super) enum Odd {
     /// The connection is taken, and no headers of an answer come.
     NoHeaders,
 }
+
+/// How a request for vectors goes wrong, once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VectorFault {
+    /// An error answer in the dialect's own shape.
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// What it says.
+        message: String,
+        /// The seconds after which to come again.
+        retry_after: Option<u64>,
+    },
+    /// The last text gets no vector.
+    OneMissing,
+    /// The last vector has a number less than the others.
+    OneShorter,
+    /// The last vector is all zeros.
+    OneWithoutDirection,
+    /// Success, and a web page.
+    Page,
+    /// The connection is taken, and nothing comes.
+    Silence,
+}
+
+impl VectorFault {
+    /// An error answer that says no time to come again.
+    #[must_use]
+    pub fn status(status: u16, message: &str) -> Self {
+        Self::Status { status, message: message.to_owned(), retry_after: None }
+    }
+}

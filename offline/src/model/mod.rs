@@ -10,6 +10,7 @@ mod chat;
 mod checks;
 mod demo_model;
 mod dialect;
+mod embeddings;
 mod extraction;
 #[cfg(feature = "testing")]
 mod fault;
@@ -28,6 +29,7 @@ mod summaries;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,8 +39,10 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 pub use self::demo_model::DemoModel;
+#[cfg(feature = "testing")]
+pub use self::fault::VectorFault;
 pub use self::reply::{Brain, Part, Reply};
-pub use self::request::{ModelRequest, Picture};
+pub use self::request::{ModelRequest, Picture, VectorRequest};
 use self::shared::Shared;
 #[cfg(feature = "testing")]
 pub use self::testing::Script;
@@ -117,6 +121,17 @@ impl OfflineModel {
     #[must_use]
     pub fn extraction_requests(&self) -> Vec<ModelRequest> {
         self.shared.records().extractions()
+    }
+
+    /// The requests for vectors so far that kept the rules.
+    #[must_use]
+    pub fn vector_requests(&self) -> Vec<VectorRequest> {
+        self.shared.records().vector_requests()
+    }
+
+    /// Lets the next requests for vectors fail like this, in order, each once.
+    pub fn fail_vectors(&self, faults: impl IntoIterator<Item = VectorFault>) {
+        self.shared.records().plan(faults);
     }
 
     /// What was wrong with requests; a test asserts that there is nothing.

@@ -28,6 +28,25 @@ pub(super) struct Asked {
     pub(super) whole: bool,
 }
 
+/// A request for vectors, in the common form.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VectorRequest {
+    /// The name of the model.
+    pub model: String,
+    /// The texts, in order.
+    pub texts: Vec<String>,
+    /// What they are for, in the words of the dialect; empty where it does not tell.
+    pub purpose: String,
+}
+
+impl VectorRequest {
+    /// The tokens that are counted.
+    pub(super) fn tokens(&self) -> u64 {
+        let words = self.texts.iter().map(|text| text.split_whitespace().count() + 1).sum::<usize>();
+        u64::try_from(words).unwrap_or(u64::MAX)
+    }
+}
+
 /// A picture that a request holds as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Picture<'a> {

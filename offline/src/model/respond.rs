@@ -23,7 +23,7 @@ use super::reply::{Failure, Kind, Reply};
 use super::request::ModelRequest;
 use super::shared::Shared;
 
-const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// What was sent before a break must leave before it does.
 #[cfg(feature = "testing")]
@@ -42,7 +42,8 @@ pub(super) fn refusal(service: &dyn Service, refusal: &Refusal) -> Response {
     (refusal.status, Json(service.error(refusal.status, &refusal.message, None))).into_response()
 }
 
-async fn respond(shared: Shared, dialect: &'static dyn Dialect, request: Request) -> Response {
+/// Answers a request.
+pub(super) async fn respond(shared: Shared, dialect: &'static dyn Dialect, request: Request) -> Response {
     let service = dialect.service();
     let (parts, body) = request.into_parts();
     let bytes = match to_bytes(body, MAX_BODY_BYTES).await {

@@ -10,13 +10,14 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::shared::Shared;
-use super::{chat, gemini, ollama, openai, responses};
+use super::{chat, embeddings, gemini, ollama, openai, responses};
 use crate::at_once;
 
 /// Serves all dialects until the runtime stops.
 pub(super) async fn serve(shared: Shared, listener: TcpListener) {
     let app = Router::new()
         .merge(openai::routes())
+        .merge(embeddings::routes())
         .merge(responses::routes())
         .merge(chat::routes())
         .merge(ollama::routes())

@@ -1,6 +1,7 @@
 //! `figaro check`: says of each thing the bot needs whether it is there, without starting the bot and without a change of
 //! anything.
 
+mod embedder;
 mod finding;
 mod model;
 mod store;
@@ -47,6 +48,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
     let mut findings = stream::iter(probes).buffered(side_by_side);
     let mut all_well = true;
     while let Some(finding) = findings.next().await {
+        let Some(finding) = finding else { continue };
         finding.say();
         all_well &= finding.result.is_ok();
     }
@@ -57,16 +59,19 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
     }
 }
 
-/// What is looked at, in the order in which it is told.
-fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Finding>> {
-    let mut probes = vec![store::probe(settings).boxed(), telegram::probe(settings).boxed()];
-    probes.extend(prompts().into_iter().map(|finding| std::future::ready(finding).boxed()));
+/// What is looked at, in the order in which it is told; nothing is told of what is off.
+fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Option<Finding>>> {
+    let mut probes =
+        vec![store::probe(settings).map(Some).boxed(), telegram::probe(settings).map(Some).boxed()];
+    probes.extend(prompts().into_iter().map(|finding| std::future::ready(Some(finding)).boxed()));
     match http_client(&settings.model.proxies) {
-        Ok(http) => probes.extend(
-            choices(settings).map(|choice| model::probe(settings, providers, choice, http.clone()).boxed()),
-        ),
+        Ok(http) => {
+            let model = |choice| model::probe(settings, providers, choice, http.clone()).map(Some).boxed();
+            probes.extend(choices(settings).map(model));
+            probes.push(embedder::probe(settings, providers, http).boxed());
+        }
         Err(Refusal(words)) => {
-            probes.push(std::future::ready(Finding::new("model", Err(words))).boxed());
+            probes.push(std::future::ready(Some(Finding::new("model", Err(words)))).boxed());
         }
     }
     probes
@@ -99,11 +104,14 @@ fn prices(settings: &Settings) -> Vec<String> {
         return Vec::new();
     }
     let prices = Prices::new(settings.spending.prices.clone());
-    let unpriced = choices(settings).filter(|choice| prices.of(&name(choice)).is_none());
+    let embedder = settings.embedder.model();
+    let named = choices(settings).map(|choice| ("model", name(choice)));
+    let named = named.chain(embedder.map(|choice| ("embedder", name(&choice))));
+    let unpriced = named.filter(|(_, name)| prices.of(name).is_none());
     unpriced
-        .map(|choice| {
+        .map(|(what, choice)| {
             format!(
-                "model: {choice} will not be asked: DAILY_USD is the only bound, and what this model costs is not known. Set its \
+                "{what}: {choice} will not be asked: DAILY_USD is the only bound, and what this model costs is not known. Set its \
                  price (LLM_PRICES={choice}=sent/cached/written in US dollars for a million tokens) or DAILY_TOKENS"
             )
         })

@@ -59,7 +59,7 @@ async fn ask(models: &Models) -> Result<(), ProviderError> {
 }
 
 /// What an owner can do about a model of this provider that does not answer.
-fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> String {
+pub(super) fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> String {
     let with = |role, words: fn(&str) -> String| {
         let variable = spec.and_then(|spec| spec.variable(role));
         variable.map(|variable| words(variable.name)).unwrap_or_default()

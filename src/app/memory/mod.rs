@@ -55,7 +55,9 @@ pub async fn memory(task: MemoryTask, variables: &HashMap<String, String>) -> Re
     match task {
         MemoryTask::Import { store, from } => import::import(&open(&store, bot, true).await?, &from).await,
         MemoryTask::Recall { store, questions, options } => {
-            recall::recall(&open(&store, bot, false).await?, questions, options).await
+            let mut opened = open(&store, bot, false).await?;
+            opened.add_meaning(variables).await?;
+            recall::recall(&opened, questions, options).await
         }
         MemoryTask::Stats { store, json } => stats::stats(&open(&store, bot, false).await?, json).await,
     }

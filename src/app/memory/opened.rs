@@ -1,13 +1,24 @@
 //! What `figaro memory` works with: a store, and how it is asked.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::super::additions::Additions;
+use super::super::embedder::{EmbedderParts, embedder};
+use super::super::environment::http_client;
 use super::super::failure::Refusal;
+use super::super::providers::table;
 use crate::clock::Clock;
-use crate::config::StoreUrl;
-use crate::ids::BotId;
-use crate::memory::Chats;
+use crate::config::{MemorySettings, StoreUrl};
+use crate::domain::model::ModelName;
+use crate::ids::{BotId, UserId};
+use crate::ledger::{Ledger, LedgerParts};
+use crate::memory::{Chats, Meaning};
+use crate::policy::budget::Caps;
+use crate::provider::models::Models;
+use crate::provider::price::Prices;
+use crate::shutdown::TaskTracker;
 use crate::store::engine;
 use crate::store::kv::KvStore;
 
@@ -43,6 +54,50 @@ pub(super) struct Opened {
     pub(super) store: Arc<KvStore>,
     pub(super) chats: Chats,
     pub(super) clock: Clock,
+    /// Tracks what goes on beside the task.
+    pub(super) background: TaskTracker,
+}
+
+impl Opened {
+    /// Has what is asked also found by what it means, if the variables name an embedder. What a service is asked for counts
+    /// to the caps of the day.
+    pub(super) async fn add_meaning(&mut self, variables: &HashMap<String, String>) -> Result<(), Refusal> {
+        let providers = table(&Additions::default())?;
+        let read = MemorySettings::read(variables, &providers.variables());
+        let settings = read.map_err(|faults| Refusal(faults.to_string()))?;
+        let http = http_client(&settings.proxies)?;
+        let wanted = EmbedderParts {
+            settings: &settings.embedder,
+            idle_timeout: settings.idle_timeout,
+            providers: &providers,
+            http: &http,
+            clock: self.clock.clone(),
+            background: self.background.clone(),
+        };
+        let Some(embedder) = embedder(wanted).await? else { return Ok(()) };
+        // No model answers here.
+        let none = ModelName { provider: String::new(), model: String::new() };
+        let parts = LedgerParts {
+            models: Arc::new(Models::new(Vec::new(), none, Vec::new())),
+            store: self.store.clone(),
+            prices: Prices::new(settings.spending.prices.clone()),
+            caps: Caps::from(&settings.spending),
+            // Whoever makes them by hand waits for them.
+            background_percent: 100,
+            zone: settings.timezone,
+            clock: self.clock.clone(),
+            background: self.background.clone(),
+        };
+        let ledger = Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))?;
+        let meaning = Meaning::new(embedder, ledger, self.clock.clone());
+        self.chats = self.chats.clone().with_meaning(Some(meaning));
+        Ok(())
+    }
+}
+
+/// Nobody asks who is known: what a service is asked for is booked on a person of no number.
+pub(super) fn nobody() -> UserId {
+    UserId::telegram(0)
 }
 
 /// Opens a store; one that is not there is made only where that is wanted.
@@ -54,5 +109,5 @@ pub(super) async fn open(url: &StoreUrl, bot: BotId, may_make: bool) -> Result<O
     let store = KvStore::open(&url, bot).await.map_err(|error| Refusal(error.to_string()))?;
     let (store, clock) = (Arc::new(store), Clock::system());
     let chats = Chats::new(store.clone(), clock.clone());
-    Ok(Opened { store, chats, clock })
+    Ok(Opened { store, chats, clock, background: TaskTracker::new() })
 }

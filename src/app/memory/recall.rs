@@ -12,9 +12,10 @@ use super::super::failure::Refusal;
 use super::super::terminal::say;
 use super::conversation::{Asked, chat_of, read_time};
 use super::import::lines;
-use super::opened::{Opened, Questions, RecallOptions};
+use super::opened::{Opened, Questions, RecallOptions, nobody};
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::conversation::{Conversation, Message};
+use crate::domain::usage::Payer;
 use crate::ids::{EntryId, SessionId};
 use crate::prompts::Prompts;
 use crate::store::{ConversationStore, MemoryStore, SettingsStore, StoreError};
@@ -90,6 +91,10 @@ impl Asker<'_> {
         let chat = chat_of(&asked.conversation_id);
         if !self.histories.contains_key(&asked.conversation_id) {
             let history = self.history(&asked.conversation_id).await?;
+            // What a chat that is talked in gets bit by bit, so that all runs give the same.
+            let payer = Payer { chat, user: nobody() };
+            let made = self.opened.chats.embed_all(&payer, chrono_tz::UTC).await;
+            let _count = made.map_err(|error| Refusal(error.to_string()))?;
             self.histories.insert(asked.conversation_id.clone(), history);
         }
         let history = self.histories.get(&asked.conversation_id).map_or(&[][..], Vec::as_slice);
@@ -110,6 +115,7 @@ impl Asker<'_> {
             // No model has kept anything here.
             kept: &Kept::default(),
             pictures: &Pictures::default(),
+            user: &nobody(),
             text: &asked.question,
             asked_at: asked_at(asked, history)?,
             room,

@@ -10,6 +10,7 @@ use crate::mcp::supervisor::Mcp;
 use crate::memory::Chats;
 use crate::policy::access::Admins;
 use crate::prompts::Prompts;
+use crate::provider::embed::Embedder;
 use crate::store::kv::KvStore;
 use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
@@ -34,4 +35,5 @@ pub(super) struct Base<'a> {
     pub(super) admins: Arc<dyn Admins>,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
+    pub(super) embedder: Option<Arc<dyn Embedder>>,
 }

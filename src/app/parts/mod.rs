@@ -3,6 +3,7 @@
 mod background;
 mod base;
 mod handles;
+mod meaning;
 mod memories;
 mod tools;
 
@@ -33,6 +34,7 @@ use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
 use crate::prompts::texts::Locales;
 use crate::prompts::{OWN_FOLDER, Prompts};
+use crate::provider::Providers;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::retention::{Retention, Rewriter};
@@ -96,10 +98,11 @@ pub(super) async fn build(
     additions: &Additions,
 ) -> Result<(Parts, Runners), Refusal> {
     let providers = providers::table(additions)?;
-    let base = base(settings, groups, clock).await?;
+    let mut base = base(settings, &providers, groups, clock).await?;
     let models = models(&settings.model, &providers, &base.http)?;
     let models = models.with_outside_search(settings.tavily.key.is_some());
     let ledger = ledger(&base, models).await?;
+    base.chats = meaning::chats(&base, &ledger);
     let newest = Newest::default();
     let delivery: Arc<dyn Delivery> = Arc::new(delivery(&base, newest.clone()));
     let owners: Arc<dyn Owners> = Arc::new(TelegramOwners {
@@ -223,13 +226,19 @@ fn rewriter(base: &Base<'_>) -> Rewriter {
     }
 }
 
-async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> Result<Base<'a>, Refusal> {
+async fn base<'a>(
+    settings: &'a Settings,
+    providers: &Providers,
+    groups: &'a Groups,
+    clock: &Clock,
+) -> Result<Base<'a>, Refusal> {
     let refuse = |words: String| Refusal(words);
     let prompts = Arc::new(Prompts::load(Some(Path::new(OWN_FOLDER))).map_err(refuse)?);
     let locales = Arc::new(Locales::load().map_err(refuse)?);
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(refuse)?;
     let http = http_client(&settings.model.proxies)?;
+    let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
     let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
@@ -258,6 +267,7 @@ async fn base<'a>(settings: &'a Settings, groups: &'a Groups, clock: &Clock) -> 
         admins,
         parked,
         chats,
+        embedder,
     })
 }
 
@@ -311,6 +321,7 @@ fn turns(
         namer,
         summariser,
         extractor,
+        vectors: meaning::vectors(base),
         conversations,
         tasks: base.store.clone(),
         languages: base.languages.clone(),

@@ -2,11 +2,13 @@
 
 mod block;
 mod score;
+mod vectors;
 
 use std::collections::HashMap;
 
 pub use self::block::{BadBlock, decode, encode};
 pub use self::score::{Asked, Ranked};
+pub use self::vectors::Vectors;
 use super::words::{Language, Term, Weighted};
 use crate::ids::SessionId;
 
@@ -102,6 +104,13 @@ struct Placed {
     length: u16,
 }
 
+impl Placed {
+    /// Whether it is of the session with this number, where only that counts.
+    fn is_of(&self, only: Option<u32>) -> bool {
+        only.is_none_or(|only| only == self.session)
+    }
+}
+
 /// The last message of a session.
 #[derive(Debug, Clone, Copy)]
 struct Last {
@@ -146,6 +155,15 @@ impl Index {
     /// All messages with their places, in the order in which they came.
     pub fn entries(&self) -> impl Iterator<Item = (usize, &Entry)> {
         self.messages.iter().map(|placed| &placed.entry).enumerate()
+    }
+
+    /// Where each message is, by its session and its index there. Of two that came to one place it is the later.
+    #[must_use]
+    pub fn places(&self) -> HashMap<(SessionId, u32), usize> {
+        let place = |(at, placed): (usize, &Placed)| {
+            Some(((*self.sessions.get(placed.session as usize)?, placed.entry.index), at))
+        };
+        self.messages.iter().enumerate().filter_map(place).collect()
     }
 
     /// The index in its session behind the last message of it that is here: 0 for none.

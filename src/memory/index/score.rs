@@ -38,6 +38,9 @@ const LONG_TOKENS: f32 = 60.0;
 /// The power.
 const LONG_POWER: f32 = 0.5;
 
+/// How much meaning counts beside words: so much of the best score by words has what is nearest.
+const MEANING: f32 = 0.5;
+
 /// What a question asks for.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
@@ -45,6 +48,11 @@ pub struct Asked {
     pub terms: Vec<Weighted>,
     /// The terms of those it may name.
     pub speakers: Vec<Term>,
+    /// Whether it has so few that it goes on with what was said before.
+    pub is_short: bool,
+    /// How near each message is to it in meaning, as [`Vectors::cosines`](super::Vectors::cosines) has it; empty where words
+    /// alone count.
+    pub alike: Vec<f32>,
 }
 
 /// A message that bears on a question.
@@ -95,7 +103,38 @@ impl Index {
             let by_name = if named.as_ref().is_some_and(|named| named[at]) { 1.0 + SPEAKER } else { 1.0 };
             ranked.push(Ranked { at, score: score * by_name * room(placed.entry.cost) });
         }
+        if !asked.alike.is_empty() {
+            ranked = self.with_meaning(&ranked, &asked.alike, only);
+        }
         best(ranked, limit)
+    }
+
+    /// The messages that are nearest to a question in meaning, nearest first, of one session or of all, whatever their words.
+    /// Those that are no nearer than most are left out.
+    #[must_use]
+    pub fn nearest(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
+        let only = session.map(|session| self.numbers.get(&session).copied().unwrap_or(NONE));
+        let lifted = lifted(&asked.alike);
+        let near = self.messages.iter().zip(lifted).enumerate();
+        let near = near.filter(|(_, (placed, lifted))| *lifted > 0.0 && placed.is_of(only));
+        best(near.map(|(at, (_, score))| Ranked { at, score }).collect(), limit)
+    }
+
+    /// Scores by words and by meaning added up, each in parts of its best.
+    fn with_meaning(&self, by_words: &[Ranked], alike: &[f32], only: Option<u32>) -> Vec<Ranked> {
+        let lifted = lifted(alike);
+        let near = (0..self.messages.len()).map(|at| with_neighbours(&self.messages, &lifted, at));
+        let near = near.zip(&self.messages);
+        let mut scores: Vec<f32> =
+            near.map(|(near, placed)| if placed.is_of(only) { near } else { 0.0 }).collect();
+        let nearest = scores.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        for (score, placed) in scores.iter_mut().zip(&self.messages) {
+            *score *= MEANING / nearest * room(placed.entry.cost);
+        }
+        let most = by_words.iter().map(|ranked| ranked.score).fold(f32::MIN_POSITIVE, f32::max);
+        by_words.iter().for_each(|ranked| scores[ranked.at] += ranked.score / most);
+        let ranked = scores.into_iter().enumerate().map(|(at, score)| Ranked { at, score });
+        ranked.filter(|ranked| ranked.score > 0.0).collect()
     }
 
     fn scored(&self, asked: &Asked) -> Scores {
@@ -167,6 +206,14 @@ fn with_neighbours(messages: &[Placed], scores: &[f32], at: usize) -> f32 {
         sum += SECOND_NEIGHBOUR * second.map_or(0.0, |at| scores[at]);
     }
     sum
+}
+
+/// How much nearer each message is than the mean: models differ in how near to each other they put texts that have nothing in
+/// common. What has no vector counts as far.
+fn lifted(alike: &[f32]) -> Vec<f32> {
+    let known = alike.iter().filter(|cosine| **cosine != 0.0);
+    let mean = known.clone().sum::<f32>() / known.count().max(1) as f32;
+    alike.iter().map(|cosine| (cosine - mean).max(0.0)).collect()
 }
 
 /// How much less a message counts for the room it takes.

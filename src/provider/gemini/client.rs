@@ -14,6 +14,7 @@ use genai::chat::{ChatOptions, ChatRequest, ChatStream, RawFrameRef, ReasoningEf
 use genai::resolver::{AuthData, Endpoint};
 use genai::{ModelIden, ServiceTarget};
 use reqwest::header::HeaderValue;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tracing::debug;
 
@@ -68,7 +69,7 @@ impl GeminiClient {
     /// The models that answer questions, by the names they are asked for.
     pub(super) async fn models(&self, limit: Duration) -> Result<Vec<String>, ProviderError> {
         let url = format!("{}models?pageSize=1000", self.base_url);
-        let listed = json(self.http.get(url).header(KEY_HEADER, self.key_header()?), limit).await?;
+        let listed: Value = json(self.http.get(url).header(KEY_HEADER, self.key_header()?), limit).await?;
         let models = listed["models"].as_array().map(Vec::as_slice).unwrap_or_default();
         let answers = |model: &&Value| {
             let methods = model["supportedGenerationMethods"].as_array();
@@ -76,6 +77,20 @@ impl GeminiClient {
         };
         let names = models.iter().filter(answers).filter_map(|model| model["name"].as_str());
         Ok(names.map(|name| without_prefix(name).to_owned()).collect())
+    }
+
+    /// Calls a method of a model whose answer comes in one piece. What `body` makes gets the model's full name.
+    pub(super) async fn post<T: DeserializeOwned>(
+        &self,
+        model: &str,
+        method: &str,
+        body: impl FnOnce(&str) -> Value,
+        limit: Duration,
+    ) -> Result<T, ProviderError> {
+        let name = format!("models/{}", checked(model)?);
+        let url = format!("{}{name}:{method}", self.base_url);
+        let request = self.http.post(url).header(KEY_HEADER, self.key_header()?).json(&body(&name));
+        json(request, limit).await
     }
 
     fn key_header(&self) -> Result<HeaderValue, ProviderError> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Gemini;
+use super::embed::embedder;
 use super::name::NAME;
 use crate::config::{ProviderSpec, ProviderVariable};
 use crate::provider::descriptor::Descriptor;
@@ -25,4 +26,5 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
     build: |settings, http, idle_limit| {
         Arc::new(Gemini::new(http, &settings.base_url, settings.key.clone(), idle_limit))
     },
+    embedder: Some(embedder),
 };

@@ -4,6 +4,7 @@
 mod client;
 mod decoder;
 mod descriptor;
+mod embed;
 mod name;
 mod schema;
 mod signed;

@@ -11,28 +11,38 @@ use std::time::Duration;
 
 use futures::{Future, StreamExt, stream};
 use reqwest::RequestBuilder;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 
 use self::idle::{Pulse, with_idle_timeout};
 use super::{EventStream, ProviderError};
 use crate::secret::Redactor;
 
-/// The longest list of models that is read; the longest known has about 2 MB.
+/// The longest answer in one piece that is read. The longest list of models known has about 2 MB, 64 vectors of 4,096
+/// numbers have 6.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// The JSON that a request gets within a time.
-pub(super) async fn json(request: RequestBuilder, limit: Duration) -> Result<Value, ProviderError> {
+pub(super) async fn json<T: DeserializeOwned>(
+    request: RequestBuilder,
+    limit: Duration,
+) -> Result<T, ProviderError> {
     let asking = async {
         let response = request.send().await.map_err(|error| error::from_reqwest(&error))?;
         if !response.status().is_success() {
             return Err(error::refusal(response).await);
         }
         let body = whole(response).await?;
-        serde_json::from_slice(&body).map_err(|error| {
-            ProviderError::Foreign(format!("the answer is not JSON ({error}); is the base URL right?"))
-        })
+        read(&body)
     };
     tokio::time::timeout(limit, asking).await.unwrap_or(Err(ProviderError::Stalled(limit)))
+}
+
+/// What the bytes of an answer say.
+pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ProviderError> {
+    serde_json::from_slice(body).map_err(|error| {
+        let what = if error.is_data() { "is of another form than expected" } else { "is not JSON" };
+        ProviderError::Foreign(format!("the answer {what} ({error}); is the base URL right?"))
+    })
 }
 
 /// The bytes of an answer, up to [`MAX_BODY_BYTES`].

@@ -6,12 +6,13 @@ use std::time::Duration;
 use futures::Future;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Response};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
 use crate::provider::ProviderError;
-use crate::provider::http::error;
 use crate::provider::http::idle::Pulse;
+use crate::provider::http::{error, read};
 use crate::secret::{ExposeSecret, SecretString};
 
 /// A server at one address.
@@ -56,11 +57,14 @@ impl Client {
     }
 
     /// The JSON that a request gets.
-    pub(super) async fn json(&self, path: &str, body: Option<&Value>) -> Result<Value, ProviderError> {
+    pub(super) async fn json<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<T, ProviderError> {
         let response = self.send(path, body).await?;
         let body = response.bytes().await.map_err(|error| error::from_reqwest(&error))?;
-        let advice = || ProviderError::Foreign("the answer is not JSON; is the base URL right?".into());
-        serde_json::from_slice(&body).ok().ok_or_else(advice)
+        read(&body)
     }
 }
 

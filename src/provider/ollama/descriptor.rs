@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Ollama;
+use super::embed::embedder;
 use super::name::NAME;
 use crate::config::{ProviderSpec, ProviderVariable};
 use crate::provider::descriptor::Descriptor;
@@ -40,4 +41,8 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
         let load_limit = settings.time(LOAD_TIMEOUT);
         Arc::new(Ollama::new(http, &settings.base_url, settings.given_key(), idle_limit, load_limit))
     },
+    embedder: Some(|settings, model, http, idle_limit| {
+        let limit = settings.time(LOAD_TIMEOUT).max(idle_limit);
+        embedder(settings, model, http, limit)
+    }),
 };

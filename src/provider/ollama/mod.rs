@@ -4,6 +4,7 @@
 mod client;
 mod decoder;
 mod descriptor;
+mod embed;
 mod models;
 mod name;
 mod size;
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, future, stream};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 use tracing::{debug, info};
 
@@ -133,7 +134,8 @@ impl Ollama {
 
     /// The names of the models that answer; on the way all that is told of them is learned.
     async fn list(&self) -> Result<Vec<String>, ProviderError> {
-        let listed = self.client.json("/api/tags", None).await.map_err(|error| explained(error, ""))?;
+        let listed = self.client.json::<Value>("/api/tags", None).await;
+        let listed = listed.map_err(|error| explained(error, ""))?;
         let entries = listed["models"].as_array().map(Vec::as_slice).unwrap_or_default();
         let described = entries.iter().filter_map(|entry| {
             let name = entry["name"].as_str().or_else(|| entry["model"].as_str())?;

@@ -6,6 +6,7 @@ use super::OpenAiChat;
 use super::name::NAME;
 use crate::config::{ProviderSpec, ProviderVariable};
 use crate::provider::descriptor::Descriptor;
+use crate::provider::openai_embed;
 
 /// Any service of the dialect.
 pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
@@ -28,4 +29,5 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
     build: |settings, http, idle_limit| {
         Arc::new(OpenAiChat::new(http, &settings.base_url, settings.given_key(), idle_limit))
     },
+    embedder: Some(openai_embed::embedder),
 };

@@ -6,6 +6,7 @@ use super::OpenAiResponses;
 use super::name::NAME;
 use crate::config::{ProviderSpec, ProviderVariable};
 use crate::provider::descriptor::Descriptor;
+use crate::provider::openai_embed;
 
 /// OpenAI, by its Responses API.
 pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
@@ -27,4 +28,5 @@ pub(in crate::provider) const DESCRIPTOR: Descriptor = Descriptor {
     build: |settings, http, idle_limit| {
         Arc::new(OpenAiResponses::new(http, &settings.base_url, settings.key.clone(), idle_limit))
     },
+    embedder: Some(openai_embed::embedder),
 };

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-use super::records::{index, sessions};
+use super::records::{index, sessions, vectors};
 use super::{KvStore, key};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::ids::{ChatId, EntryId, SessionId};
 use crate::store::engine::Keys;
-use crate::store::{Imported, MemoryStore, Result, SessionEnd};
+use crate::store::{Imported, KeptVector, MemoryStore, MessageVector, Result, SessionEnd};
 
 #[async_trait]
 impl MemoryStore for KvStore {
@@ -93,6 +93,14 @@ impl MemoryStore for KvStore {
     async fn drop_index(&self, chat: ChatId) -> Result<()> {
         self.change("drop the index of a chat", move |tables, changes| index::drop_all(tables, changes, chat))
             .await
+    }
+
+    async fn vectors_before(&self, session: SessionId, index: u32, limit: usize) -> Result<Vec<KeptVector>> {
+        self.read("read vectors", move |tables| vectors::before(tables, session, index, limit)).await
+    }
+
+    async fn put_vectors(&self, model: &str, made: &[MessageVector]) -> Result<()> {
+        self.change("store vectors", |tables, changes| vectors::put(tables, changes, model, made)).await
     }
 
     async fn import(&self, chat: ChatId, session: SessionId, messages: Vec<Imported>) -> Result<()> {

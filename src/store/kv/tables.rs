@@ -103,6 +103,8 @@ pub(super) struct Tables<'a> {
     pub(super) task_runs: Table<'a, TaskRun>,
     /// Parts of the indexes of chats, as base64, by chat and order.
     pub(super) index_blocks: Table<'a, String>,
+    /// Vectors of messages, by the keys of the messages.
+    pub(super) vectors: Table<'a, StoredVector>,
     /// What messages were called where they were imported from, by id.
     pub(super) imported: Table<'a, String>,
     /// Pins by chat and id.
@@ -149,6 +151,11 @@ pub(super) struct Outgoing {
     pub(super) answer: Option<(SessionId, u32)>,
 }
 
+/// A vector: the name of the model that made it, what its numbers are multiplied by, and these as base64, a byte each. It is
+/// stored as a list, without names: there is one for every message.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredVector(pub(super) String, pub(super) f32, pub(super) String);
+
 /// The table of what is recorded of the store itself, in every format.
 pub(super) const META: &str = "meta";
 
@@ -156,7 +163,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 44] = [
+pub(super) const NAMES: [&str; 45] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -194,6 +201,7 @@ pub(super) const NAMES: [&str; 44] = [
     "stale_cards",
     "task_runs",
     "index_blocks",
+    "vectors",
     "imported",
     "pins",
     "summaries",
@@ -245,6 +253,7 @@ impl<'a> Tables<'a> {
             stale_cards: Table::new("stale_cards", snapshot),
             task_runs: Table::new("task_runs", snapshot),
             index_blocks: Table::new("index_blocks", snapshot),
+            vectors: Table::new("vectors", snapshot),
             imported: Table::new("imported", snapshot),
             pins: Table::new("pins", snapshot),
             summaries: Table::new("summaries", snapshot),

@@ -12,7 +12,7 @@ use super::super::window::{
 };
 use crate::domain::chat::Place;
 use crate::domain::conversation::{EntryKey, Message, Role};
-use crate::ids::SessionId;
+use crate::ids::{SessionId, UserId};
 use crate::memory::{Chats, Question};
 use crate::prompts::Prompts;
 
@@ -51,6 +51,8 @@ pub struct Asking<'a> {
     pub kept: &'a Kept,
     /// Pictures of messages.
     pub pictures: &'a Pictures,
+    /// Who asks it.
+    pub user: &'a UserId,
     /// The words of the question.
     pub text: &'a str,
     /// When it is asked, UTC.
@@ -84,6 +86,7 @@ impl Contexts {
             zone,
             shown,
             tokens,
+            user: asking.user.clone(),
         };
         let recalled = self.reporter.or_without(self.chats.recall(&question).await, "older messages");
         let older = Older::within(&self.prompts, recalled, zone, tokens)?;

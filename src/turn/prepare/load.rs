@@ -131,6 +131,7 @@ impl Loader {
             history: &history,
             kept: &kept,
             pictures: &pictures,
+            user: question.asker().map_or(&first.speaker.user, |asker| &asker.user),
             text: &words.join("\n"),
             asked_at: now,
             room: Room::of(self.history_tokens),

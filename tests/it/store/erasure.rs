@@ -7,12 +7,12 @@ use figaro::domain::conversation::{EntryKey, Message, Role, ToolMeta};
 use figaro::domain::erasure::{Erased, Erasure, Forgotten, SaidAt};
 use figaro::domain::memory::Memory;
 use figaro::domain::message::{Inbound, Quoted, Speaker};
-use figaro::domain::pin::{Pin, PinType};
+use figaro::domain::pin::Pin;
 use figaro::domain::session::{SessionChange, SessionName};
 use figaro::domain::summary::Summary;
 use figaro::domain::tool::{SideEffects, ToolStatus};
 use figaro::domain::turn::ActiveTurn;
-use figaro::ids::{ChatId, MemoryId, MessageId, PinId, SessionId, SummaryId, UserId};
+use figaro::ids::{ChatId, MemoryId, MessageId, SessionId, SummaryId, UserId};
 use figaro::store::{SaidSearch, Store, TurnEnd};
 use serde::Serialize;
 
@@ -101,17 +101,10 @@ fn put<T: Serialize>(folder: &Disk, table: &'static str, key: &[u8], record: &T)
 fn made_of(folder: &Disk, message: &Message, user: i64) {
     let (session, place, id) = (message.session, Some(message.key()), Some(message.id));
     let pin = Pin {
-        id: PinId::new(),
-        chat: CHAT,
-        session,
-        content: format!("pinned {SECRET}"),
         source_message_id: id,
         source: place,
-        telegram: None,
-        importance: 5.0,
-        pin_type: PinType::Manual,
         author: Some(UserId::telegram(user)),
-        created_at: at(3),
+        ..Pin::new(CHAT, session, format!("pinned {SECRET}"), at(3))
     };
     let chat = (CHAT.0 ^ i64::MIN).to_be_bytes();
     put(folder, "pins", &[&chat[..], pin.id.to_string().as_bytes()].concat(), &pin);

@@ -193,6 +193,7 @@ conformance! {
         sessions_are_listed_newest_first
         a_session_is_named_once_and_by_a_person_for_good
         a_deleted_session_leaves_nothing
+        vectors_are_kept_with_their_messages_and_go_with_them
         background_is_bounded
     }
     facts {

@@ -3,6 +3,7 @@
 use std::slice::from_ref;
 
 use figaro::domain::chat::ConfigPatch;
+use figaro::domain::erasure::Erasure;
 use figaro::domain::pin::{MAX_PINS, Pin, PinType, SystemPin};
 use figaro::domain::session::{SessionChange, SessionName};
 use figaro::ids::{ChatId, MessageId, PinId, SessionId, UserId};
@@ -114,7 +115,7 @@ pub(super) async fn figaro_keeps_one_pin_of_each_kind(backend: &dyn Backend) {
         store.keep_pin(&pin).await.unwrap();
     }
     assert_eq!(own(SystemPin::Consent).await, ["Ann", "Bob"]);
-    store.delete_session(HERE, session.id).await.unwrap();
+    store.erase(&Erasure::Session(HERE, session.id), at(4)).await.unwrap();
     assert_eq!(own(SystemPin::Consent).await, ["Ann", "Bob"], "it holds in all sessions");
     let pins = store.pins(CHAT).await.unwrap();
     for pin in &pins {

@@ -8,8 +8,9 @@ use figaro::domain::erasure::{Erased, Erasure, Forgotten};
 use figaro::domain::session::{SessionChange, SessionName};
 use figaro::domain::tool::{SideEffects, ToolStatus};
 use figaro::domain::usage::Usage;
+use figaro::domain::vector::ByteVector;
 use figaro::ids::{MemoryId, SessionId};
-use figaro::store::{Outline, Store, TurnEnd};
+use figaro::store::{KeptVector, MessageVector, Outline, Store, TurnEnd};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -202,4 +203,44 @@ pub(super) async fn a_deleted_session_leaves_nothing(backend: &dyn Backend) {
     assert_eq!(texts(&store, kept.id).await, ["kept"]);
     assert_eq!(store.sessions(HERE).await.unwrap().len(), 1);
     assert_ne!(store.session(HERE, at(9)).await.unwrap().id, kept.id, "the next question begins another one");
+}
+
+pub(super) async fn vectors_are_kept_with_their_messages_and_go_with_them(backend: &dyn Backend) {
+    const MODEL: &str = "local:0123456789ab";
+    let store = backend.open().await;
+    let session = store.session(HERE, at(0)).await.unwrap().id;
+    for said in ["one", "two", "three"] {
+        store.append(words(session, said)).await.unwrap();
+    }
+    let messages = store.messages_from(session, 0, 9).await.unwrap();
+    let vector = |number: i8| ByteVector { scale: 0.007_812_5, numbers: vec![number, -127, 127] };
+    let made = |number: i8, message: &Message| MessageVector {
+        place: message.key(),
+        message: message.id,
+        vector: vector(number),
+    };
+    let mut vectors: Vec<MessageVector> =
+        (1..).zip(&messages).map(|(number, message)| made(number, message)).collect();
+    // Another message was there when this one was made.
+    vectors[1].message = messages[0].id;
+    store.put_vectors(MODEL, &vectors).await.unwrap();
+    let store = backend.reopen(store).await;
+    let kept =
+        |index, model: &str, number| KeptVector { index, model: model.to_owned(), vector: vector(number) };
+    let all = store.vectors_before(session, 9, 9).await.unwrap();
+    assert_eq!(all, [kept(2, MODEL, 3), kept(0, MODEL, 1)], "newest first");
+    assert_eq!(store.vectors_before(session, 2, 9).await.unwrap(), [kept(0, MODEL, 1)]);
+    assert_eq!(store.vectors_before(session, 9, 1).await.unwrap(), [kept(2, MODEL, 3)]);
+    store.put_vectors("other", &[made(9, &messages[0])]).await.unwrap();
+    assert_eq!(store.vectors_before(session, 1, 9).await.unwrap(), [kept(0, "other", 9)]);
+
+    let other = store.new_session(HERE, at(1)).await.unwrap().id;
+    store.append(words(other, "elsewhere")).await.unwrap();
+    let elsewhere = store.messages_from(other, 0, 9).await.unwrap();
+    store.put_vectors(MODEL, &[made(5, &elsewhere[0])]).await.unwrap();
+    store.erase(&Erasure::Session(HERE, session), at(9)).await.unwrap();
+    assert_eq!(store.vectors_before(session, 9, 9).await.unwrap(), []);
+    assert_eq!(store.vectors_before(other, 9, 9).await.unwrap(), [kept(0, MODEL, 5)]);
+    store.put_vectors(MODEL, &vectors).await.unwrap();
+    assert_eq!(store.vectors_before(session, 9, 9).await.unwrap(), [], "there is no message any more");
 }

@@ -1,7 +1,8 @@
 //! Gemini's API: `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`, the same in one piece at
-//! `:generateContent`, and `GET /v1beta/models`.
+//! `:generateContent`, vectors at `:batchEmbedContents`, and `GET /v1beta/models`.
 
 mod contents;
+mod embed;
 mod known;
 mod proto;
 mod signature;
@@ -10,19 +11,20 @@ mod stream;
 mod tests;
 mod tools;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use self::known::{EMBEDDING, Known, MODELS};
 use super::checks::OpenCalls;
-use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
-use super::request::{Asked, ModelRequest};
+use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn, VectorDialect};
+use super::request::{Asked, ModelRequest, VectorRequest};
 use super::respond;
 use super::shared::Shared;
+use super::vectors;
 
 const NO_KEY: &str = "Method doesn't allow unregistered callers (callers without established identity). Please use API \
                       Key or other form of API consumer identity to call this API.";
@@ -31,7 +33,14 @@ const NO_KEY: &str = "Method doesn't allow unregistered callers (callers without
 struct Gemini;
 
 pub(super) fn routes() -> Router<Shared> {
-    Router::new().route("/v1beta/models/{call}", respond::route(&Gemini)).route("/v1beta/models", get(models))
+    Router::new().route("/v1beta/models/{call}", post(call)).route("/v1beta/models", get(models))
+}
+
+async fn call(State(shared): State<Shared>, request: Request) -> Response {
+    match target(request.uri()).1 {
+        "batchEmbedContents" => vectors::answer(shared, &Gemini, request).await,
+        _ => respond::respond(shared, &Gemini, request).await,
+    }
 }
 
 async fn models(State(shared): State<Shared>, uri: Uri, headers: HeaderMap) -> Response {
@@ -39,8 +48,10 @@ async fn models(State(shared): State<Shared>, uri: Uri, headers: HeaderMap) -> R
         return respond::refusal(&Gemini, &refusal);
     }
     let speaking = ["generateContent", "countTokens"].as_slice();
-    let all =
-        MODELS.into_iter().map(|name| (name, speaking)).chain([(EMBEDDING, ["embedContent"].as_slice())]);
+    let all = MODELS
+        .into_iter()
+        .map(|name| (name, speaking))
+        .chain([(EMBEDDING, ["embedContent", "batchEmbedContents"].as_slice())]);
     let listed = all.filter(|(name, _)| !shared.is_retired(name)).map(|(name, methods)| {
         json!({
             "name": format!("models/{name}"), "version": "001", "displayName": name, "inputTokenLimit": 1_048_576,
@@ -159,6 +170,20 @@ impl Dialect for Gemini {
     #[cfg(feature = "testing")]
     fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::line(&self.error(StatusCode::SERVICE_UNAVAILABLE, message, None))
+    }
+}
+
+impl VectorDialect for Gemini {
+    fn service(&self) -> &dyn Service {
+        self
+    }
+
+    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal> {
+        embed::read(call.body, target(call.uri).0)
+    }
+
+    fn write(&self, _: &VectorRequest, vectors: &[Vec<f32>]) -> Value {
+        embed::write(vectors)
     }
 }
 

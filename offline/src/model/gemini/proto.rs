@@ -37,6 +37,17 @@ pub(super) static REQUEST: [(&str, Shape); 6] = [
     ("safetySettings", Shape::Many(&SAFETY)),
 ];
 
+/// `POST /v1beta/models/{model}:batchEmbedContents`.
+pub(super) static BATCH_EMBED: [(&str, Shape); 1] = [("requests", Shape::Many(&EMBED))];
+
+static EMBED: [(&str, Shape); 5] = [
+    ("model", Shape::Text),
+    ("content", Shape::One(&CONTENT)),
+    ("taskType", Shape::Text),
+    ("title", Shape::Text),
+    ("outputDimensionality", Shape::Whole),
+];
+
 static CONTENT: [(&str, Shape); 2] = [("role", Shape::Text), ("parts", Shape::Many(&PART))];
 
 static PART: [(&str, Shape); 8] = [

@@ -1,5 +1,6 @@
 //! Ollama's native API: `POST /api/chat`, with `/api/tags` and `/api/show` to find out what there is.
 
+mod embed;
 mod installed;
 mod rules;
 mod stream;
@@ -15,10 +16,11 @@ use serde_json::{Map, Value, json};
 
 use self::installed::Installed;
 use super::checks::{OpenCalls, picture_type, unknown_field};
-use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
-use super::request::{Asked, ModelRequest};
+use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn, VectorDialect};
+use super::request::{Asked, ModelRequest, VectorRequest};
 use super::respond;
 use super::shared::Shared;
+use super::vectors;
 
 #[derive(Debug)]
 struct Ollama;
@@ -26,6 +28,7 @@ struct Ollama;
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/api/chat", respond::route(&Ollama))
+        .route("/api/embed", vectors::route(&Ollama))
         .route("/api/tags", get(tags))
         .route("/api/show", post(show))
 }
@@ -124,6 +127,21 @@ impl Dialect for Ollama {
     #[cfg(feature = "testing")]
     fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::failure(message)
+    }
+}
+
+impl VectorDialect for Ollama {
+    fn service(&self) -> &dyn Service {
+        self
+    }
+
+    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal> {
+        let asked = embed::read(call.body)?;
+        if self.serves(&asked.model) { Ok(asked) } else { Err(vectors::not_served(self, &asked.model)) }
+    }
+
+    fn write(&self, request: &VectorRequest, vectors: &[Vec<f32>]) -> Value {
+        embed::write(request, vectors)
     }
 }
 

@@ -1,10 +1,12 @@
 //! What the offline model was asked, and what was wrong with it.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-use super::super::request::ModelRequest;
+use super::super::fault::VectorFault;
+use super::super::request::{ModelRequest, VectorRequest};
 use super::super::{extraction, naming, summaries};
 
 /// So many requests are remembered at most; beyond, the older half is forgotten.
@@ -27,6 +29,8 @@ struct Seen {
     /// Requests for facts about people, likewise.
     extractions: Vec<ModelRequest>,
     violations: Vec<String>,
+    vectors: Vec<VectorRequest>,
+    planned: VecDeque<VectorFault>,
 }
 
 impl Records {
@@ -51,6 +55,26 @@ impl Records {
     /// Remembers what was wrong with a request that asks for no answer.
     pub(in super::super) fn add_violation(&self, violation: &str) {
         self.with(|seen| seen.violations.push(violation.to_owned()));
+    }
+
+    /// Remembers a request for vectors; gives what a test wants to go wrong with it.
+    pub(in super::super) fn add_vectors(&self, request: &VectorRequest) -> Option<VectorFault> {
+        self.with(|seen| {
+            if seen.vectors.len() >= MAX_REQUESTS {
+                seen.vectors.drain(..MAX_REQUESTS / 2);
+            }
+            seen.vectors.push(request.clone());
+            seen.planned.pop_front()
+        })
+    }
+
+    pub(in super::super) fn vector_requests(&self) -> Vec<VectorRequest> {
+        self.with(|seen| seen.vectors.clone())
+    }
+
+    /// Lets the next requests for vectors go wrong.
+    pub(in super::super) fn plan(&self, faults: impl IntoIterator<Item = VectorFault>) {
+        self.with(|seen| seen.planned.extend(faults));
     }
 
     /// Looks at the requests so far, oldest first.

@@ -8,7 +8,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{parked, summaries};
+use super::{parked, summaries, vectors};
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
 use crate::ids::RunId;
@@ -44,7 +44,7 @@ pub(in crate::store::kv) fn find(tables: &Tables<'_>, edited: &Inbound) -> Resul
     Ok(found)
 }
 
-/// Writes them, and takes the words of the summaries away that cover them. Gives how many there were.
+/// Writes them, and takes away the words of the summaries that cover them, and their vectors. Gives how many there were.
 pub(in crate::store::kv) fn apply(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -53,7 +53,9 @@ pub(in crate::store::kv) fn apply(
     let found = find(tables, edited)?;
     for message in &found {
         summaries::make_stale(tables, changes, message.session, message.index)?;
-        changes.put(&tables.messages, key::message(message.session, message.index), message)?;
+        let key = key::message(message.session, message.index);
+        vectors::remove(tables, changes, &key);
+        changes.put(&tables.messages, key, message)?;
     }
     Ok(found.len())
 }

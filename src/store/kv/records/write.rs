@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::{Outgoing, Tables};
-use super::{calls, facts, pins, sessions, tasks, updates};
+use super::{calls, facts, pins, sessions, tasks, updates, vectors};
 use crate::domain::conversation::EntryKey;
 use crate::domain::turn::{Change, ChangeSet, Transition};
 use crate::ids::{BotId, RunId};
@@ -86,7 +86,7 @@ fn remove_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, first: EntryK
         if let Some(message) = tables.messages.find(&key)? {
             facts::lose_source(tables, changes, &message)?;
         }
-        changes.remove(&tables.messages, key);
+        vectors::remove_message(tables, changes, key);
     }
     Ok(())
 }

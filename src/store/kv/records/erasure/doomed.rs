@@ -7,7 +7,7 @@ use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
-use super::super::session_list;
+use super::super::{session_list, vectors};
 use super::exchange::{self, Exchange};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Role, Session};
 use crate::domain::erasure::{Erased, SaidAt};
@@ -178,7 +178,7 @@ impl Doomed {
     pub(super) fn remove(&self, tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<Erased, Fault> {
         let mut erased = Erased { sessions: self.sessions.len(), ..Erased::default() };
         for message in self.messages.values().flatten() {
-            changes.remove(&tables.messages, key::message(message.session, message.index));
+            vectors::remove_message(tables, changes, key::message(message.session, message.index));
             match message.role {
                 _ if message.replaced => {}
                 Role::User if message.task.is_none() => erased.messages += 1,
@@ -209,7 +209,7 @@ impl Doomed {
     ) -> Result<(), Fault> {
         // What cannot be read is erased with it.
         for key in tables.messages.keys_of(&key::id(session.id))? {
-            changes.remove(&tables.messages, key?);
+            vectors::remove_message(tables, changes, key?);
         }
         let place = key::conversation(session.conversation);
         if tables.current.find(&place)? == Some(session.id) {

@@ -1,0 +1,68 @@
+//! Vectors in OpenAI's dialect, `POST /v1/embeddings`.
+
+use axum::Router;
+use serde_json::{Value, json};
+
+use super::checks::{non_empty_str, unknown_field};
+use super::dialect::{Call, Refusal, Service, VectorDialect};
+use super::openai::OpenAi;
+use super::request::VectorRequest;
+use super::shared::Shared;
+use super::vectors::{self, not_served, texts};
+
+/// The most texts of a request.
+const MAX_TEXTS: usize = 2048;
+/// The most tokens of a text, each of which is at most a word.
+const MAX_TOKENS: usize = 8192;
+
+#[derive(Debug)]
+struct Embeddings;
+
+pub(super) fn routes() -> Router<Shared> {
+    Router::new().route("/v1/embeddings", vectors::route(&Embeddings))
+}
+
+impl VectorDialect for Embeddings {
+    fn service(&self) -> &dyn Service {
+        &OpenAi
+    }
+
+    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal> {
+        let body = call.body;
+        if let Some(unknown) =
+            unknown_field(body, &["model", "input", "encoding_format", "dimensions", "user"])
+        {
+            return Err(format!("Unrecognized request argument supplied: {unknown}").into());
+        }
+        let model =
+            non_empty_str(body, "model").ok_or_else(|| "you must provide a model parameter".to_owned())?;
+        let texts = texts(&body["input"], "'input'", MAX_TEXTS)?;
+        if texts.iter().any(String::is_empty) {
+            return Err("'input' cannot be an empty string.".to_owned().into());
+        }
+        if let Some(words) =
+            texts.iter().map(|text| text.split_whitespace().count()).find(|words| *words > MAX_TOKENS)
+        {
+            return Err(format!(
+                "This model's maximum context length is {MAX_TOKENS} tokens, however you requested {words} tokens."
+            )
+            .into());
+        }
+        if !model.contains("embed") {
+            return Err(not_served(&OpenAi, model));
+        }
+        Ok(VectorRequest { model: model.to_owned(), texts, purpose: String::new() })
+    }
+
+    /// The order is told by the indexes: here it is another.
+    fn write(&self, request: &VectorRequest, vectors: &[Vec<f32>]) -> Value {
+        let entries = vectors.iter().enumerate().rev();
+        let entries =
+            entries.map(|(at, vector)| json!({"object": "embedding", "index": at, "embedding": vector}));
+        let tokens = request.tokens();
+        json!({
+            "object": "list", "data": entries.collect::<Vec<_>>(), "model": request.model,
+            "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! Whether the embedder gives vectors.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use super::finding::Finding;
+use super::model::remedy;
+use crate::app::embedder::{EmbedderParts, embedder};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::provider::embed::{EmbedError, Embedder, Purpose};
+use crate::provider::{ProviderError, Providers};
+use crate::shutdown::TaskTracker;
+
+/// How long it may take: the model may have to be loaded first.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// Asks for one vector; `None` where the embedder is off.
+pub(super) async fn probe(
+    settings: &Settings,
+    providers: &Providers,
+    http: reqwest::Client,
+) -> Option<Finding> {
+    let background = TaskTracker::new();
+    let parts = EmbedderParts {
+        settings: &settings.embedder,
+        idle_timeout: settings.model.idle_timeout,
+        providers,
+        http: &http,
+        clock: Clock::system(),
+        background: background.clone(),
+    };
+    let result = match embedder(parts).await {
+        Ok(None) => return None,
+        Ok(Some(embedder)) => {
+            tried(&*embedder).await.map_err(|error| told(settings, providers, &*embedder, &error))
+        }
+        Err(refusal) => Err(refusal.0),
+    };
+    background.stop();
+    Some(Finding::new("embedder", result))
+}
+
+async fn tried(embedder: &dyn Embedder) -> Result<String, EmbedError> {
+    let begun = Instant::now();
+    let asked = timeout(ANSWER, embedder.embed(Purpose::Question, &["Are you there?"])).await;
+    let embedded = asked.unwrap_or(Err(ProviderError::Stalled(ANSWER).into()))?;
+    let dimensions = embedded.vectors.first().map_or(0, Vec::len);
+    Ok(format!(
+        "{} gives vectors of {dimensions} numbers, in {} ms",
+        embedder.name(),
+        begun.elapsed().as_millis()
+    ))
+}
+
+/// What is wrong and what an owner can do about it.
+fn told(settings: &Settings, providers: &Providers, embedder: &dyn Embedder, error: &EmbedError) -> String {
+    let name = embedder.name();
+    match error {
+        EmbedError::Provider(ProviderError::UnknownModel(_)) | EmbedError::Unusable(_) => {
+            format!("{name}: {error}: choose another EMBEDDER")
+        }
+        EmbedError::Provider(failure) => {
+            let service = settings.embedder.service().and_then(|service| providers.find(service.name));
+            format!("{name}: {failure}{}", remedy(failure, service.map(|provider| &provider.spec)))
+        }
+        EmbedError::Folder(_)
+        | EmbedError::OverBudget
+        | EmbedError::Unpriced(_)
+        | EmbedError::Store
+        | EmbedError::Stopped => format!("{name}: {error}"),
+    }
+}

@@ -1,0 +1,59 @@
+//! Builds the embedder of the settings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
+
+use super::failure::Refusal;
+use crate::clock::Clock;
+use crate::config::EmbedderSettings;
+use crate::provider::Providers;
+use crate::provider::embed::Embedder;
+use crate::provider::embed::local::LocalEmbedder;
+use crate::shutdown::TaskTracker;
+
+/// What an embedder works with.
+pub(super) struct EmbedderParts<'a> {
+    /// Which one is wanted.
+    pub(super) settings: &'a EmbedderSettings,
+    /// A service that says nothing for so long has failed.
+    pub(super) idle_timeout: Duration,
+    pub(super) providers: &'a Providers,
+    /// The client for the services of models.
+    pub(super) http: &'a reqwest::Client,
+    /// Tells when a model in memory was needed last.
+    pub(super) clock: Clock,
+    /// Tracks what drops such a model.
+    pub(super) background: TaskTracker,
+}
+
+/// The embedder of these settings; `None` where it is off.
+///
+/// # Errors
+/// When a folder has no model that can be used, or a provider gives no vectors.
+pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn Embedder>>, Refusal> {
+    match parts.settings {
+        EmbedderSettings::Off => Ok(None),
+        EmbedderSettings::Local(folder) => {
+            local(folder.clone(), parts.clock, parts.background).await.map(Some)
+        }
+        EmbedderSettings::Service { service, model } => {
+            let descriptor = parts.providers.find(service.name);
+            let Some(make) = descriptor.and_then(|descriptor| descriptor.embedder) else {
+                return Err(Refusal(format!(
+                    "EMBEDDER: the provider `{}` has no models that turn texts into numbers; choose another",
+                    service.name
+                )));
+            };
+            Ok(Some(make(service, model, parts.http.clone(), parts.idle_timeout)))
+        }
+    }
+}
+
+async fn local(folder: PathBuf, clock: Clock, background: TaskTracker) -> Result<Arc<dyn Embedder>, Refusal> {
+    let opened = spawn_blocking(move || LocalEmbedder::open(&folder, clock, background)).await;
+    let opened = opened.map_err(|broken| Refusal(format!("EMBEDDER: {broken}")))?;
+    Ok(Arc::new(opened.map_err(|why| Refusal(format!("EMBEDDER: {why}")))?))
+}

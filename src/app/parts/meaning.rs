@@ -1,0 +1,49 @@
+//! The parts that find messages by what they mean, where the settings name an embedder.
+
+use std::sync::Arc;
+
+use super::base::Base;
+use crate::app::embedder::{EmbedderParts, embedder};
+use crate::app::failure::Refusal;
+use crate::app::groups::Groups;
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::ledger::Ledger;
+use crate::memory::{Chats, Meaning, VectorMaker};
+use crate::provider::Providers;
+use crate::provider::embed::Embedder;
+
+/// The embedder of the settings, if they name one.
+///
+/// # Errors
+/// Those of [`embedder`].
+pub(super) async fn of_settings(
+    settings: &Settings,
+    providers: &Providers,
+    http: &reqwest::Client,
+    groups: &Groups,
+    clock: &Clock,
+) -> Result<Option<Arc<dyn Embedder>>, Refusal> {
+    let wanted = EmbedderParts {
+        settings: &settings.embedder,
+        idle_timeout: settings.model.idle_timeout,
+        providers,
+        http,
+        clock: clock.clone(),
+        background: groups.front.clone(),
+    };
+    embedder(wanted).await
+}
+
+/// The memory of chats, which asks the embedder on the bill of whoever asks.
+pub(super) fn chats(base: &Base<'_>, ledger: &Arc<Ledger>) -> Chats {
+    let embedder = base.embedder.clone();
+    let meaning = embedder.map(|embedder| Meaning::new(embedder, ledger.clone(), base.clock.clone()));
+    base.chats.clone().with_meaning(meaning)
+}
+
+/// What makes vectors once a turn has ended.
+pub(super) fn vectors(base: &Base<'_>) -> VectorMaker {
+    let (zone, background) = (base.settings.timezone, base.groups.front.clone());
+    VectorMaker::new(base.chats.clone(), base.store.clone(), zone, background)
+}

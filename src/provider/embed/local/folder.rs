@@ -1,0 +1,178 @@
+//! What is in the folder of a sentence model, and what its small files say of the large one.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use ring::digest::{Context, SHA256};
+use serde_json::Value;
+
+/// The most tokens of a text, whatever the files say: what a model is taught on is shorter.
+const MAX_TOKENS: usize = 512;
+/// The most tokens where no file says it.
+const USUAL_TOKENS: usize = 256;
+/// So many digits of the hash are in the name.
+const HASH_DIGITS: usize = 12;
+/// The longest small file that is read, in bytes; vocabularies of many languages have 3 MB.
+const MAX_SMALL_FILE: u64 = 64 * 1024 * 1024;
+
+/// A folder that has what it takes.
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    pub(super) model: PathBuf,
+    pub(super) vocabulary: PathBuf,
+    /// The most tokens of a text, the two around it included.
+    pub(super) max_tokens: usize,
+    pub(super) pooling: Pooling,
+    /// The vocabulary has no capital letters.
+    pub(super) is_lowercase: bool,
+    /// What stands before a question, and before a passage.
+    pub(super) prompts: Prompts,
+    /// The beginning of a hash of model and vocabulary, in hexadecimal.
+    pub(super) hash: String,
+}
+
+/// How a text's vector comes of those of its tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pooling {
+    /// The mean of all.
+    Mean,
+    /// That of the first token, which stands for the whole.
+    First,
+}
+
+/// What a model wants to stand before a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Prompts {
+    pub(super) question: String,
+    pub(super) passage: String,
+}
+
+impl Folder {
+    /// Looks at a folder; reads all of the model once, for its hash.
+    ///
+    /// # Errors
+    /// What is missing or cannot be read, with the folder and what to do.
+    pub(super) fn look(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        if !path.is_dir() {
+            return Err(format!("there is no folder {shown}"));
+        }
+        let model = model_file(path)?;
+        let places = [path.to_owned(), model.parent().map(Path::to_owned).unwrap_or_default()];
+        let find = |names: &[&str]| {
+            let files = names.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
+            files.into_iter().find(|file| file.is_file())
+        };
+        let vocabulary = find(&["vocab.txt", "tokenizer.json"]).ok_or_else(|| {
+            format!("the folder {shown} has no vocab.txt or tokenizer.json: they come with the model")
+        })?;
+        let json = |name: &str| find(&[name]).map_or(Ok(Value::Null), |file| read_json(&file));
+        let tokenizer = json("tokenizer_config.json")?;
+        let (config, sentence) = (json("config.json")?, json("sentence_bert_config.json")?);
+        Ok(Self {
+            max_tokens: max_tokens(&config, &sentence, &tokenizer),
+            pooling: pooling(&json("1_Pooling/config.json")?),
+            is_lowercase: tokenizer["do_lower_case"].as_bool().unwrap_or(true),
+            prompts: prompts(&json("config_sentence_transformers.json")?),
+            hash: hash(&[&model, &vocabulary])
+                .map_err(|(file, error)| format!("{} cannot be read: {error}", file.display()))?,
+            path: path.to_owned(),
+            model,
+            vocabulary,
+        })
+    }
+
+    /// What stands in the file of the vocabulary.
+    pub(super) fn read_vocabulary(&self) -> Result<String, String> {
+        read(&self.vocabulary)
+    }
+}
+
+/// The model of the folder, or of `onnx/` in it, where others put theirs.
+fn model_file(folder: &Path) -> Result<PathBuf, String> {
+    let shown = folder.display();
+    for place in [folder.to_owned(), folder.join("onnx")] {
+        let entries = match fs::read_dir(&place) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(format!("the folder {} cannot be read: {error}", place.display())),
+        };
+        let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let models: Vec<PathBuf> =
+            files.filter(|file| file.extension().is_some_and(|end| end == "onnx")).collect();
+        let usual = place.join("model.onnx");
+        match models.as_slice() {
+            [] => {}
+            [model] => return Ok(model.clone()),
+            several if several.contains(&usual) => return Ok(usual),
+            _ => {
+                return Err(format!(
+                    "the folder {} has several models: leave one, or call it model.onnx",
+                    place.display()
+                ));
+            }
+        }
+    }
+    Err(format!("the folder {shown} has no file that ends in .onnx: put a sentence model there"))
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    let shown = file.display();
+    let size = fs::metadata(file).map(|about| about.len());
+    match size
+        .and_then(|size| if size > MAX_SMALL_FILE { Ok(None) } else { fs::read_to_string(file).map(Some) })
+    {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Err(format!("{shown} is too large for what it should be")),
+        Err(error) => Err(format!("{shown} cannot be read: {error}")),
+    }
+}
+
+fn read_json(file: &Path) -> Result<Value, String> {
+    serde_json::from_str(&read(file)?).map_err(|error| format!("{} is not JSON: {error}", file.display()))
+}
+
+/// The smallest number of tokens that any of the files names.
+fn max_tokens(config: &Value, sentence: &Value, tokenizer: &Value) -> usize {
+    let said =
+        [&config["max_position_embeddings"], &sentence["max_seq_length"], &tokenizer["model_max_length"]];
+    let said = said.into_iter().filter_map(|value| usize::try_from(value.as_u64()?).ok());
+    said.filter(|tokens| *tokens > 2).min().unwrap_or(USUAL_TOKENS).min(MAX_TOKENS)
+}
+
+fn pooling(config: &Value) -> Pooling {
+    match config["pooling_mode_cls_token"].as_bool() {
+        Some(true) => Pooling::First,
+        _ => Pooling::Mean,
+    }
+}
+
+fn prompts(config: &Value) -> Prompts {
+    let prompt = |names: [&str; 2]| {
+        let found = names.iter().find_map(|name| config["prompts"][*name].as_str());
+        found.unwrap_or_default().to_owned()
+    };
+    Prompts { question: prompt(["query", "question"]), passage: prompt(["passage", "document"]) }
+}
+
+/// The beginning of a hash of these files, one behind the other.
+fn hash<'a>(files: &[&'a PathBuf]) -> Result<String, (&'a PathBuf, io::Error)> {
+    let mut context = Context::new(&SHA256);
+    let mut bytes = vec![0; 64 * 1024];
+    for path in files {
+        let mut add = || {
+            let mut file = File::open(path)?;
+            loop {
+                match file.read(&mut bytes)? {
+                    0 => return Ok(()),
+                    read => context.update(bytes.get(..read).unwrap_or_default()),
+                }
+            }
+        };
+        add().map_err(|error| (*path, error))?;
+    }
+    let hash: String = context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(hash.chars().take(HASH_DIGITS).collect())
+}

@@ -1,0 +1,394 @@
+//! Models that turn texts into numbers: of services, against the offline model in each dialect, and one in a folder. The
+//! tests of a real model run where `FIGARO_EMBEDDER` names its folder, which `tests/embedder/run` sees to.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use figaro::clock::Clock;
+use figaro::config::ProviderSettings;
+use figaro::provider::embed::local::LocalEmbedder;
+use figaro::provider::embed::{EmbedError, Embedded, Embedder, Purpose};
+use figaro::provider::{BUILTIN, ProviderError};
+use figaro::shutdown::TaskTracker;
+use figaro_offline::model::{Reply, VectorFault};
+
+use crate::check::words;
+use crate::support::World;
+
+/// Each service with the model that it is asked for.
+const MODELS: [(&str, &str); 4] = [
+    ("openai", "text-embedding-3-small"),
+    ("compatible", "BAAI/embed-m3"),
+    ("ollama", "nomic-embed-text"),
+    ("gemini", "gemini-embedding-001"),
+];
+
+fn embedder(world: &World, provider: &str, model: &str) -> Arc<dyn Embedder> {
+    let descriptor = BUILTIN.iter().find(|descriptor| descriptor.spec.name == provider).unwrap();
+    let base_url = match provider {
+        "ollama" => world.model.ollama_url().to_owned(),
+        "gemini" => world.model.gemini_url(),
+        _ => world.model.url().to_owned(),
+    };
+    let times = BTreeMap::new();
+    let key = "sk-offline-key".into();
+    let settings =
+        ProviderSettings { name: descriptor.spec.name, base_url, key, model: String::new(), times };
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let http = reqwest::Client::builder().no_proxy().connect_timeout(Duration::from_secs(5)).build().unwrap();
+    descriptor.embedder.unwrap()(&settings, model, http, Duration::from_secs(2))
+}
+
+fn dot(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+/// How alike the first text and each of the others are.
+fn likeness(embedded: &Embedded) -> Vec<f32> {
+    embedded.vectors[1..].iter().map(|other| dot(&embedded.vectors[0], other)).collect()
+}
+
+#[tokio::test]
+async fn every_service_gives_a_vector_of_length_1_for_each_text_in_order() {
+    let world = World::new().await;
+    let texts: Vec<String> = (0..150).map(|number| format!("text number {number}")).collect();
+    let mut texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    texts[7] = " \n";
+    for (provider, model) in MODELS {
+        let before = world.model.vector_requests().len();
+        let embedder = embedder(&world, provider, model);
+        assert_eq!((embedder.name(), embedder.is_local()), (format!("{provider}:{model}").as_str(), false));
+        let all = embedder.embed(Purpose::Passage, &texts).await.unwrap();
+        assert_eq!(all.vectors.len(), texts.len(), "{provider}");
+        assert!(all.tokens >= 300, "{provider}: {}", all.tokens);
+        for vector in &all.vectors {
+            assert!((dot(vector, vector) - 1.0).abs() < 1e-5, "{provider}");
+        }
+        let question = embedder.embed(Purpose::Question, &["number 77"]).await.unwrap();
+        let nearest = |(_, one): &(usize, &Vec<f32>), (_, other): &(usize, &Vec<f32>)| {
+            dot(one, &question.vectors[0]).total_cmp(&dot(other, &question.vectors[0]))
+        };
+        let found = all.vectors.iter().enumerate().max_by(nearest).unwrap();
+        assert_eq!(found.0, 77, "{provider}");
+        let asked = world.model.vector_requests().split_off(before);
+        let sizes: Vec<usize> = asked.iter().map(|request| request.texts.len()).collect();
+        assert_eq!(sizes, [64, 64, 22, 1], "{provider}");
+        if provider == "gemini" {
+            assert_eq!((&*asked[0].purpose, &*asked[3].purpose), ("RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"));
+        }
+        assert_eq!(embedder.embed(Purpose::Passage, &[]).await, Ok(Embedded::default()));
+    }
+    assert_eq!(world.model.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn long_texts_are_cut_where_the_model_ends_and_calls_where_they_are_large() {
+    let world = World::new().await;
+    let long = "ünïcödé wörds ".repeat(20_000);
+    for (provider, model) in MODELS {
+        let before = world.model.vector_requests().len();
+        let embedder = embedder(&world, provider, model);
+        let embedded = embedder.embed(Purpose::Passage, &[&long, "short", &long, &long]).await.unwrap();
+        assert_eq!(embedded.vectors.len(), 4, "{provider}");
+        let asked = world.model.vector_requests().split_off(before);
+        let texts: Vec<&String> = asked.iter().flat_map(|request| &request.texts).collect();
+        assert_eq!(texts[1], "short", "{provider}");
+        let length = texts[0].len();
+        assert!(
+            long.starts_with(texts[0].as_str()) && (4_000..100_000).contains(&length),
+            "{provider}: {length}"
+        );
+        assert!(asked.len() > 1 || provider == "gemini", "{provider}: {} calls", asked.len());
+    }
+    assert_eq!(world.model.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_a_service_finds_too_long_is_cut_shorter_from_then_on() {
+    let world = World::new().await;
+    let embedder = embedder(&world, "compatible", "BAAI/embed-m3");
+    let refused = || VectorFault::status(400, "This model's maximum context length is 512 tokens");
+    world.model.fail_vectors([refused(), refused(), refused()]);
+    let long = "word ".repeat(5_000);
+    embedder.embed(Purpose::Passage, &[&long]).await.unwrap();
+    embedder.embed(Purpose::Passage, &[&long]).await.unwrap();
+    let lengths = world.model.vector_requests().into_iter().map(|request| request.texts[0].len());
+    let lengths: Vec<usize> = lengths.collect();
+    assert!(lengths.len() == 5 && lengths[0] == long.len(), "{lengths:?}");
+    assert!(lengths.windows(2).take(3).all(|pair| pair[1] <= pair[0] / 2), "{lengths:?}");
+    assert_eq!(lengths[3], lengths[4], "it is remembered");
+
+    world.model.fail_vectors(std::iter::repeat_with(refused).take(9));
+    let error = embedder.embed(Purpose::Passage, &["short"]).await.unwrap_err();
+    assert!(matches!(error, EmbedError::Provider(ProviderError::TooLong(_))), "{error:?}");
+}
+
+#[tokio::test]
+async fn what_fails_in_passing_is_sent_again_and_all_else_is_told() {
+    let world = World::new().await;
+    let limited = VectorFault::Status { status: 429, message: "slow down".to_owned(), retry_after: Some(1) };
+    for (provider, model) in MODELS {
+        let embedder = embedder(&world, provider, model);
+        let begun = Instant::now();
+        world.model.fail_vectors([VectorFault::status(503, "busy"), limited.clone()]);
+        embedder.embed(Purpose::Passage, &["a", "b"]).await.unwrap();
+        assert!(begun.elapsed() >= Duration::from_secs(1), "{provider}: it waits as long as it is told");
+
+        let fails = async |fault: VectorFault| {
+            world.model.fail_vectors([fault]);
+            embedder.embed(Purpose::Passage, &["a", "b"]).await.unwrap_err()
+        };
+        for (fault, label) in [
+            (VectorFault::status(401, "no key"), "unauthorized"),
+            (VectorFault::status(400, "no such thing"), "refused"),
+            (VectorFault::OneMissing, "unusable"),
+            (VectorFault::OneShorter, "unusable"),
+            (VectorFault::OneWithoutDirection, "unusable"),
+            (VectorFault::Page, "foreign"),
+        ] {
+            let error = fails(fault.clone()).await;
+            assert_eq!(error.label(), label, "{provider} {fault:?}: {error}");
+            assert!(!error.is_passing() && !error.to_string().contains("sk-offline-key"), "{error}");
+        }
+        // Another number than before, in all vectors alike.
+        let error = {
+            world.model.fail_vectors([VectorFault::OneShorter]);
+            embedder.embed(Purpose::Passage, &["a"]).await.unwrap_err()
+        };
+        assert!(
+            error.to_string().contains("255") && error.to_string().contains("256"),
+            "{provider}: {error}"
+        );
+    }
+    world.model.fail_vectors([VectorFault::Silence]);
+    let error = embedder(&world, "openai", "text-embedding-3-small").embed(Purpose::Question, &["a"]).await;
+    let stalled = EmbedError::Provider(ProviderError::Stalled(Duration::from_secs(2)));
+    assert!(stalled.is_passing());
+    assert_eq!(error, Err(stalled));
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_served_is_told_in_each_dialect() {
+    let world = World::new().await;
+    for (provider, model) in
+        [("openai", "gpt-4.1"), ("ollama", "skynet"), ("gemini", "gemini-2.5-flash"), ("gemini", "../x")]
+    {
+        let error = embedder(&world, provider, model).embed(Purpose::Question, &["a"]).await.unwrap_err();
+        assert!(
+            matches!(error, EmbedError::Provider(ProviderError::UnknownModel(_))),
+            "{provider}:{model}: {error:?}"
+        );
+    }
+    assert_eq!(world.model.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn check_tries_the_embedder_and_says_what_to_do() {
+    let world = World::new().await;
+    let ollama = world.model.ollama_url().to_owned();
+    let folder = world.folder.path().join("empty");
+    fs::create_dir(&folder).unwrap();
+    let check = |value: &str| {
+        let bot = world.bot().set("EMBEDDER", value).set("OLLAMA_BASE_URL", &ollama);
+        let is_elsewhere = value.starts_with("compatible");
+        let bot = if is_elsewhere { bot.set("COMPATIBLE_BASE_URL", "http://127.0.0.1:9/v1") } else { bot };
+        bot.arg("check")
+    };
+    let cases = [
+        ("off", Ok("✓ model")),
+        (
+            "openai:text-embedding-3-small",
+            Ok("✓ embedder: openai:text-embedding-3-small gives vectors of 256 numbers, in "),
+        ),
+        (
+            "Ollama:nomic-embed-text",
+            Ok("✓ embedder: ollama:nomic-embed-text gives vectors of 256 numbers, in "),
+        ),
+        ("ollama:skynet", Err("skynet` fetches it): choose another EMBEDDER")),
+        ("compatible:m", Err("check COMPATIBLE_BASE_URL, LLM_PROXY and the network")),
+        ("local:./empty", Err("EMBEDDER: the folder ./empty has no file that ends in .onnx")),
+        ("local:./none", Err("EMBEDDER: there is no folder ./none")),
+    ];
+    for (value, wanted) in cases {
+        world.script.push(Reply::text("Yes."));
+        let output = check(value).run().await;
+        let (said, errors) = words(&output);
+        match wanted {
+            Ok(wanted) => {
+                assert!(output.status.success() && said.contains(wanted), "{value}: {said} {errors}");
+                assert_eq!(said.contains("embedder"), value != "off", "{value}: {said}");
+            }
+            Err(wanted) => {
+                let line = said.lines().find(|line| line.starts_with("✗ embedder: ")).unwrap_or_default();
+                assert!(!output.status.success() && line.contains(wanted), "{value}: {said} {errors}");
+            }
+        }
+    }
+    let unpriced =
+        check("ollama:nomic-embed-text").set("EMBEDDER", "openai:my-embedder").set("DAILY_USD", "1");
+    world.script.push(Reply::text("Yes."));
+    let (said, _) = words(&unpriced.run().await);
+    assert!(
+        said.contains("! embedder: openai:my-embedder will not be asked: DAILY_USD is the only bound"),
+        "{said}"
+    );
+}
+
+/// An embedder of this folder, and what drops its model.
+fn open(folder: &Path) -> (LocalEmbedder, TaskTracker) {
+    let background = TaskTracker::new();
+    (LocalEmbedder::open(folder, Clock::system(), background.clone()).unwrap(), background)
+}
+
+#[tokio::test]
+async fn a_folder_that_lacks_something_or_has_something_else_is_refused_by_name() {
+    let world = World::new().await;
+    let folder = world.folder.path().join("model");
+    let opened = || LocalEmbedder::open(&folder, Clock::system(), TaskTracker::new()).map(drop).unwrap_err();
+    assert!(opened().contains("there is no folder"));
+    fs::create_dir(&folder).unwrap();
+    assert!(opened().contains("has no file that ends in .onnx"));
+    fs::write(folder.join("a.onnx"), "not a model").unwrap();
+    assert!(opened().contains("has no vocab.txt or tokenizer.json"));
+    fs::write(folder.join("vocab.txt"), "[PAD]\n[UNK]\n[CLS]\nwords").unwrap();
+    fs::write(folder.join("b.onnx"), "nor this").unwrap();
+    assert!(opened().contains("has several models"));
+    fs::remove_file(folder.join("b.onnx")).unwrap();
+    fs::write(folder.join("config.json"), "{").unwrap();
+    assert!(opened().contains("config.json is not JSON"));
+    fs::remove_file(folder.join("config.json")).unwrap();
+
+    let told = async || open(&folder).0.embed(Purpose::Question, &["words"]).await.unwrap_err().to_string();
+    let error = told().await;
+    assert!(
+        error.contains("vocab.txt has no [SEP]") && error.contains(&folder.display().to_string()),
+        "{error}"
+    );
+    fs::write(folder.join("vocab.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\nwords").unwrap();
+    let error = told().await;
+    assert!(error.contains("a.onnx cannot be used"), "{error}");
+}
+
+/// The folder of a real model.
+#[expect(clippy::disallowed_methods, reason = "tests/embedder/run says where the model is")]
+pub fn real() -> PathBuf {
+    PathBuf::from(
+        std::env::var("FIGARO_EMBEDDER").expect("FIGARO_EMBEDDER names the folder of all-MiniLM-L6-v2"),
+    )
+}
+
+/// The memory of this process, in megabytes.
+fn rss() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+}
+
+#[tokio::test]
+#[ignore = "needs a model of 23 MB: tests/embedder/run fetches it"]
+async fn a_real_model_knows_what_is_alike() {
+    let (embedder, _background) = open(&real());
+    let cases = [
+        ("I'm off sugar", ["Should I bake you a cake?", "The train to Leeds leaves at nine."]),
+        ("My knee hurts when I climb stairs", ["She has joint pain", "He bought new curtains"]),
+        ("Where did we park the car?", ["The vehicle is in the garage on level 3", "Dinner was lovely"]),
+        ("Ann is allergic to peanuts", ["Can Ann eat this satay sauce?", "Ann is good at chess"]),
+        (
+            "Meeting moved to Friday",
+            ["The appointment is now at the end of the week", "My favourite colour is green"],
+        ),
+        ("Ünser Hund ist krank", ["unser hund ist krank!!", "Die Rechnung wurde bezahlt"]),
+    ];
+    for (text, [near, far]) in cases {
+        let likeness = likeness(&embedder.embed(Purpose::Passage, &[text, near, far]).await.unwrap());
+        println!("{:.3} {:.3}  {text} / {near} / {far}", likeness[0], likeness[1]);
+        assert!(likeness[0] > likeness[1] + 0.05, "{text}: {likeness:?}");
+    }
+    // As sentence-transformers has it for the same texts with the model's own weights, within what eight bits change.
+    let pair = ["That is a happy person", "That is a very happy person"];
+    let likeness = likeness(&embedder.embed(Purpose::Passage, &pair).await.unwrap());
+    assert!((likeness[0] - 0.943).abs() < 0.01, "{likeness:?}");
+}
+
+#[tokio::test]
+#[ignore = "needs a model of 23 MB: tests/embedder/run fetches it"]
+async fn a_real_model_gives_the_same_alone_and_among_others_for_texts_of_any_length() {
+    let (embedder, _background) = open(&real());
+    let long = "The quick brown fox jumps over the lazy dog. ".repeat(2_000);
+    let longer = format!("{long}And then something else happens.");
+    let texts = [
+        "",
+        " ",
+        "Hello",
+        "A rather longer text about the weather in Riga, which was fine.",
+        &long,
+        &longer,
+        "Hello",
+    ];
+    let all = embedder.embed(Purpose::Passage, &texts).await.unwrap();
+    for (text, vector) in texts.iter().zip(&all.vectors) {
+        let alone = embedder.embed(Purpose::Question, &[text]).await.unwrap();
+        assert_eq!(vector.len(), 384);
+        assert!((dot(vector, vector) - 1.0).abs() < 1e-5);
+        let apart = vector.iter().zip(&alone.vectors[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 1e-4, "{apart} at {}", text.len());
+    }
+    assert_eq!(all.vectors[4], all.vectors[5], "of a long text its beginning counts");
+    assert!(all.tokens < 3 * 512, "{}", all.tokens);
+}
+
+#[tokio::test]
+#[ignore = "needs a model of 23 MB: tests/embedder/run fetches it"]
+async fn a_real_model_is_loaded_when_needed_dropped_when_idle_and_serves_all_who_ask() {
+    let (embedder, background) = open(&real());
+    let name = embedder.name().to_owned();
+    assert!(name.len() == "local:".len() + 12 && !embedder.is_loaded().await, "{name}");
+    let before = rss();
+    let first = embedder.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap();
+    let loaded = rss();
+    assert!(embedder.is_loaded().await);
+    let texts: Vec<String> =
+        (0..100).map(|number| format!("Message {number}: we meet at {number} o'clock")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let begun = Instant::now();
+    embedder.embed(Purpose::Passage, &texts).await.unwrap();
+    let hundred = begun.elapsed();
+    let asked = Instant::now();
+    let many = async { embedder.embed(Purpose::Passage, &texts).await.unwrap() };
+    let question = async {
+        let embedded = embedder.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap();
+        (embedded, asked.elapsed())
+    };
+    let (_, (again, waited)) = tokio::join!(many, question);
+    assert_eq!(again.vectors, first.vectors);
+    assert!(waited < hundred / 4, "a question waits for one text, not for a hundred: {waited:?}");
+
+    // Whoever gives up does not end the next one's call.
+    let given_up =
+        tokio::time::timeout(Duration::from_millis(1), embedder.embed(Purpose::Passage, &texts)).await;
+    assert!(given_up.is_err());
+
+    // Five minutes pass at once: the timer is the runtime's, and such a clock goes by it.
+    drop(embedder);
+    let clock = Clock::told_by(|| chrono::DateTime::UNIX_EPOCH);
+    let idle = LocalEmbedder::open(&real(), clock, background.clone()).unwrap();
+    idle.embed(Purpose::Question, &["once"]).await.unwrap();
+    tokio::time::pause();
+    tokio::time::sleep(Duration::from_secs(299)).await;
+    assert!(idle.is_loaded().await, "not yet");
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(!idle.is_loaded().await, "dropped");
+    tokio::time::resume();
+    let dropped = rss();
+    assert_eq!(idle.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap().vectors, first.vectors);
+    println!("{name}: 100 short texts in {} ms", hundred.as_millis());
+    println!(
+        "memory of the process: {before} MB before, {loaded} MB loaded, {dropped} MB after it was dropped"
+    );
+    background.stop();
+    assert!(background.finish(Duration::from_secs(5)).await);
+    assert_eq!(idle.embed(Purpose::Question, &["late"]).await, Err(EmbedError::Stopped));
+}

@@ -1,0 +1,310 @@
+//! What older messages are found by their meaning, and how their vectors are made: in the background, within the caps, and anew
+//! where another model makes them. What the embedder does not give delays no answer.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use figaro::domain::conversation::{Conversation, Message, Role};
+use figaro::domain::message::Speaker;
+use figaro::ids::{ChatId, UserId};
+use figaro::store::ConversationStore;
+use figaro_offline::model::{ModelRequest, Reply, VectorFault, VectorRequest};
+use serde_json::Value;
+
+use super::embedder::real;
+use super::languages_of_memory::{Pair, conversation, languages, memory};
+use super::recall::{SMALL, found, older, recall, talks_of_other_things};
+use super::task_tools::{now, says, start};
+use crate::support::proc::becomes;
+use crate::support::{ANN, TIMEOUT, World};
+
+const EMBEDDER: (&str, &str) = ("EMBEDDER", "openai:text-embedding-3-small");
+/// Shares no word with the question, but for the offline model means much the same.
+const SUGAR: &str = "No sugar on my list";
+const CAKE: &str = "Would chocolate cake make grandfather happy?";
+
+/// Ann writes without the name of the bot, which would be a word in common, and the answer is waited for; gives the request.
+async fn asks(world: &World, said: &str, answer: &str) -> ModelRequest {
+    let before = world.asked().len();
+    world.when(said, Reply::text(answer));
+    world.say(ANN, ANN, said);
+    let request = world.asks(before + 1).await;
+    says(world, ANN, answer).await;
+    request
+}
+
+/// What goes on in the background has time to come to its end.
+async fn settle() {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+}
+
+/// Waits until a vector was asked for of a message with these words.
+async fn embedded(world: &World, words: &str) {
+    let asked = || passages(world).iter().any(|text| text.contains(words));
+    assert!(becomes(TIMEOUT, asked).await, "never embedded: {words}; {:?}", passages(world));
+}
+
+/// The texts of requests for many vectors or of messages: all but the questions, which are asked alone and as they were written.
+fn passages(world: &World) -> Vec<String> {
+    world.model.vector_requests().into_iter().flat_map(|request| request.texts).collect()
+}
+
+/// How many vectors the store holds; the bot must not run.
+fn stored(world: &World) -> Vec<Value> {
+    let records = world.records().all("vectors");
+    records.into_iter().map(|(_, value)| serde_json::from_slice(&value).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_message_that_shares_no_word_with_the_question_is_found_by_its_meaning() {
+    let world = World::new().await;
+    store_old(&world, 200, Some(SUGAR)).await;
+    let bot = start(&world, &[SMALL, EMBEDDER]).await;
+    asks(&world, "Good morning", "Hello.").await;
+    embedded(&world, SUGAR).await;
+    settle().await;
+    let request = asks(&world, CAKE, "Better not.").await;
+    let asked = passages(&world);
+    let last = asked.last().map(String::as_str);
+    assert!(older(&request).contains(SUGAR), "{last:?} {} {}", request.user_text(), bot.log());
+    world.told(ANN, ANN, "/new").await;
+    let result = recall(&world, (ANN, ANN), "think back", CAKE).await;
+    assert!(found(&result).iter().any(|text| text.contains(SUGAR)), "{result}");
+    assert!(bot.stop().success());
+    let vectors = stored(&world);
+    assert!(vectors.len() >= 202, "{}", vectors.len());
+    let vector = &vectors[0];
+    assert_eq!(vector[0], "openai:text-embedding-3-small");
+    assert_eq!(
+        vector[2].as_str().unwrap().len(),
+        256_usize.div_ceil(3) * 4 - 2,
+        "a byte for each number: {vector}"
+    );
+    assert_eq!(world.model.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn without_an_embedder_nothing_is_asked_and_words_alone_count() {
+    let world = World::new().await;
+    store_old(&world, 200, Some(SUGAR)).await;
+    let bot = start(&world, &[SMALL]).await;
+    asks(&world, "Good morning", "Hello.").await;
+    let request = asks(&world, CAKE, "Why not.").await;
+    assert!(!older(&request).contains(SUGAR), "{}", request.user_text());
+    assert!(bot.stop().success());
+    assert_eq!(world.model.vector_requests(), Vec::<VectorRequest>::new());
+    assert_eq!(stored(&world), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn an_embedder_that_is_silent_or_fails_delays_no_answer_and_is_told_once_for_each_kind() {
+    let world = World::new().await;
+    let bot = start(&world, &[SMALL, EMBEDDER]).await;
+    asks(&world, "My sister Ines keeps bees in Vilnius", "Lovely.").await;
+    talks_of_other_things(&world, (ANN, ANN), "trip").await;
+    embedded(&world, "Trains trip 3").await;
+    world.model.fail_vectors(std::iter::repeat_with(|| VectorFault::status(401, "no")).take(3));
+    let request = asks(&world, "Where does Ines keep her bees?", "In Vilnius, by words.").await;
+    assert!(older(&request).contains("bees in Vilnius"), "found by its words: {}", older(&request));
+    asks(&world, "What else?", "Nothing else.").await;
+    bot.logged("there are no vectors").await;
+    let told = bot.log().matches("there are no vectors").count();
+    assert_eq!(told, 1, "{}", bot.log());
+    bot.kill();
+
+    let bot = start(&world, &[SMALL, EMBEDDER]).await;
+    world.model.fail_vectors(std::iter::repeat_with(|| VectorFault::Silence).take(40));
+    for number in 0..5 {
+        let begun = Instant::now();
+        let question = format!("Where does Ines keep bees {number}?");
+        let request = asks(&world, &question, &format!("As I said, number {number}.")).await;
+        assert!(!older(&request).is_empty(), "words alone find something");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+    assert!(bot.stop().success(), "what is silent does not keep it from ending");
+}
+
+/// Messages of an older time, in the store, and another one among the first.
+async fn store_old(world: &World, count: i64, other: Option<&str>) {
+    let (store, here) = (world.stored().await, Conversation { chat: ChatId(ANN), topic: None });
+    let begin: DateTime<Utc> = now() - TimeDelta::days(30);
+    let session = store.session(here, begin).await.unwrap().id;
+    for at in 0..count {
+        let text = format!("The train number {at} was late again.");
+        let text = other.filter(|_| at == 7).map_or(text, ToOwned::to_owned);
+        // Each is answered: what is not belongs to what comes next, and would stand in the prompt with it.
+        let role = if at % 2 == 0 { Role::Assistant } else { Role::User };
+        let mut message = Message::new(session, role, text, begin + TimeDelta::minutes(at));
+        let ann = Speaker { user: UserId::telegram(ANN), name: "Ann".to_owned(), username: None };
+        message.speaker = Some(ann).filter(|_| role == Role::User);
+        store.append(message).await.unwrap();
+    }
+}
+
+/// How many of the old messages a vector was asked for, each counted as often as it was.
+fn old_embedded(world: &World) -> usize {
+    passages(world).iter().filter(|text| text.contains("The train number")).count()
+}
+
+#[tokio::test]
+async fn older_messages_get_their_vectors_bit_by_bit_and_each_once_also_over_a_restart() {
+    const OLD: usize = 900;
+    let world = World::new().await;
+    store_old(&world, 900, None).await;
+    let bot = start(&world, &[EMBEDDER]).await;
+    asks(&world, "Good morning", "Hello.").await;
+    assert!(becomes(TIMEOUT, || old_embedded(&world) >= 500).await, "{}", old_embedded(&world));
+    settle().await;
+    let first = old_embedded(&world);
+    assert!(first < 600, "so many after a turn: {first}");
+    assert!(bot.stop().success());
+    assert!(stored(&world).len() >= first - 64 && stored(&world).len() <= first + 2);
+    let bot = start(&world, &[EMBEDDER]).await;
+    asks(&world, "Good evening", "Hello again.").await;
+    assert!(becomes(TIMEOUT, || old_embedded(&world) >= OLD).await, "{}", old_embedded(&world));
+    asks(&world, "Good night", "Sleep well.").await;
+    embedded(&world, "Sleep well.").await;
+    settle().await;
+    assert!(bot.stop().success());
+    let twice = old_embedded(&world) - OLD;
+    assert!(twice <= 64, "only a batch that a stop broke off is made again: {twice}");
+    assert_eq!(stored(&world).len(), OLD + 6);
+}
+
+#[tokio::test]
+async fn another_model_makes_all_vectors_anew() {
+    let world = World::new().await;
+    let bot = start(&world, &[EMBEDDER]).await;
+    asks(&world, SUGAR, "Understood.").await;
+    embedded(&world, "Understood.").await;
+    assert!(bot.stop().success());
+    let large = ("EMBEDDER", "openai:text-embedding-3-large");
+    let bot = start(&world, &[large]).await;
+    asks(&world, "Good morning", "Hello.").await;
+    let anew = || {
+        let asked = world.model.vector_requests();
+        let texts =
+            asked.iter().filter(|one| one.model == "text-embedding-3-large").flat_map(|one| &one.texts);
+        let texts: Vec<&String> = texts.collect();
+        [SUGAR, "Understood.", "Hello."].iter().all(|words| texts.iter().any(|text| text.contains(words)))
+    };
+    assert!(becomes(TIMEOUT, anew).await, "{:?}", world.model.vector_requests());
+    settle().await;
+    assert!(bot.stop().success());
+    let vectors = stored(&world);
+    assert_eq!(vectors.len(), 4);
+    assert!(vectors.iter().all(|vector| vector[0] == "openai:text-embedding-3-large"), "{vectors:?}");
+}
+
+#[tokio::test]
+async fn a_day_that_is_nearly_used_up_has_no_vectors_made_in_the_background() {
+    let world = World::new().await;
+    let bot = start(&world, &[EMBEDDER, ("DAILY_TOKENS", "40000")]).await;
+    world.when("costly", Reply::text("That was much.").usage(36_500, 50));
+    world.say(ANN, ANN, "a costly question");
+    says(&world, ANN, "That was much.").await;
+    asks(&world, "Hi", "Cheap.").await;
+    settle().await;
+    assert!(bot.stop().success());
+    assert_eq!(stored(&world), Vec::<Value>::new());
+    assert!(!passages(&world).iter().any(|text| text.contains("costly")), "{:?}", passages(&world));
+}
+
+#[tokio::test]
+async fn vectors_go_with_the_session_they_are_of() {
+    let world = World::new().await;
+    let bot = start(&world, &[EMBEDDER]).await;
+    asks(&world, SUGAR, "Understood.").await;
+    world.told(ANN, ANN, "/new").await;
+    asks(&world, "The car is red", "I see.").await;
+    embedded(&world, "I see.").await;
+    let card = world.told(ANN, ANN, "/sessions").await;
+    let id = crate::support::scene::number(&card["message_id"]);
+    world.press(ANN, &card, "No sugar").await;
+    let opened = world.shows(ANN, id, "No sugar").await;
+    world.press(ANN, &opened, "Delete").await;
+    let asked = world.shows(ANN, id, "for good?").await;
+    world.press(ANN, &asked, "Delete").await;
+    world.shows(ANN, id, "Conversations").await;
+    settle().await;
+    assert!(bot.stop().success());
+    let left = world.records().all("vectors");
+    let messages = world.records().all("messages");
+    assert_eq!(left.len(), 2);
+    assert!(left.iter().all(|(key, _)| messages.iter().any(|(other, _)| other == key)));
+}
+
+/// Questions, and a message each that answers them in other words.
+const PAIRS: [(&str, &str); 24] = [
+    ("Should I bake you a cake?", "I'm off sugar since my last check-up."),
+    ("Could you climb the tower with us?", "My knee hurts on stairs."),
+    ("Where did we park?", "The vehicle is on level 3 of the garage."),
+    ("Is Ann safe with satay sauce?", "Peanuts make her throat swell."),
+    ("When is the appointment?", "They moved our meeting to Friday at ten."),
+    ("What pet does Tom own?", "His hamster escaped from its cage."),
+    ("How do I get online at your place?", "The wifi password is on the fridge."),
+    ("Which instrument does Lea play?", "She practises the cello before breakfast."),
+    ("Is grandma still in hospital?", "The doctors let her go home on Tuesday."),
+    ("What colour should the kitchen be?", "I would love yellow walls where we cook."),
+    ("Does he drink alcohol?", "Peter never touches wine or beer."),
+    ("How was your holiday?", "Two weeks in Portugal, and it rained nearly every day."),
+    ("What is her job?", "Maria teaches maths to teenagers."),
+    ("Who looks after the kids?", "My neighbour babysits in the afternoons."),
+    ("Do you get along with dogs?", "I was bitten by a terrier as a boy and keep away from them."),
+    ("What should we buy him for his birthday?", "Dad wants new fishing rods as a present."),
+    ("Are you religious?", "We go to church every Sunday."),
+    ("Why was the flight late?", "Our plane waited three hours because of fog."),
+    ("What food can I cook for Nina?", "She gave up meat and eats vegetables only."),
+    ("How much rent do they pay?", "The flat costs them 900 euros a month."),
+    ("Is the printer working?", "The machine jams whenever I want something on paper."),
+    ("What made her so sad?", "Her cat died last night, and she cried for hours."),
+    ("Are they a couple now?", "Jo and Sam got engaged in spring."),
+    ("Which sport does your son do?", "He swims laps with his club at dawn."),
+];
+
+/// The parts of the pairs that are found among the best five and among all that is carried.
+async fn rates(world: &World, embedder: &str) -> [usize; 2] {
+    let args = ["--store", "./measured", "--batch", "asked.jsonl", "--budget", "1000", "--only", "retrieved"];
+    let bot = world.bot().set("EMBEDDER", embedder).arg("memory").arg("recall").arg("--json");
+    let output = args.iter().fold(bot, |bot, arg| bot.arg(arg)).run().await;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut rates = [0, 0];
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let at = line["question_id"].as_str().unwrap().split_once('/').unwrap().1;
+        let wanted = format!("pair-{at}");
+        let place = line["items"].as_array().unwrap().iter().position(|item| item["id"] == wanted.as_str());
+        rates[0] += usize::from(place.is_some_and(|place| place < 5));
+        rates[1] += usize::from(place.is_some());
+    }
+    rates
+}
+
+#[tokio::test]
+#[ignore = "needs a model of 23 MB: tests/embedder/run fetches it"]
+async fn a_real_model_finds_messages_that_share_no_word_with_the_question() {
+    let world = World::new().await;
+    let mut english = languages().remove("en").unwrap();
+    let pair = |(question, message): &(&str, &str)| Pair {
+        question: (*question).to_owned(),
+        message: (*message).to_owned(),
+        shares: false,
+    };
+    english.pairs = PAIRS.iter().map(pair).collect();
+    let (said, asked) = conversation("en", &english);
+    fs::write(world.folder.path().join("said.jsonl"), said).unwrap();
+    fs::write(world.folder.path().join("asked.jsonl"), asked.join("\n")).unwrap();
+    memory(&world, &["import", "--store", "./measured", "said.jsonl"]).await;
+    let folder = real();
+    let folder = fs::canonicalize::<&Path>(&folder).unwrap();
+    let without = rates(&world, "off").await;
+    let with = rates(&world, &format!("local:{}", folder.display())).await;
+    let percent = |count: usize| count * 100 / PAIRS.len();
+    println!("questions that share no word with their message, among 1,000 others, within 1,000 tokens:");
+    for (name, [best, all]) in [("words alone", without), ("words and meaning", with)] {
+        println!("  {name}: {} % among the best five, {} % in the context", percent(best), percent(all));
+    }
+    assert!(percent(with[1]) >= 50 && with[1] >= 2 * without[1], "{without:?} {with:?}");
+}
