@@ -2,12 +2,14 @@
 
 mod base;
 mod tools;
+mod upkeep;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use self::base::Base;
 use self::tools::{agents, registry};
+use self::upkeep::{retention, rewriter};
 use super::additions::Additions;
 use super::commands;
 use super::environment::{http_client, open_store, start_mcp};
@@ -182,26 +184,6 @@ fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) ->
         mailboxes: mailboxes.clone(),
         languages: base.languages.clone(),
         owners,
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
-    }
-}
-
-fn retention(base: &Base<'_>) -> Retention {
-    Retention {
-        inbox: base.store.clone(),
-        settings: base.store.clone(),
-        tasks: base.store.clone(),
-        kept: base.settings.store.kept,
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
-    }
-}
-
-fn rewriter(base: &Base<'_>) -> Rewriter {
-    Rewriter {
-        erasures: base.store.clone(),
-        after: base.settings.store.rewritten_after,
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
     }
