@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::conversation::EntryKey;
 use super::model::ModelName;
 use crate::text::one_line;
 
@@ -78,8 +77,8 @@ fn cut(text: &str) -> &str {
 pub struct SessionChange {
     /// What it is called. A name by the model is taken only where there is none.
     pub name: Option<SessionName>,
-    /// The messages that the name was made of: it is not taken if one of them was erased meanwhile.
-    pub made_of: Vec<EntryKey>,
+    /// The places in the session of the messages that the name was made of: it is not taken if one was erased meanwhile.
+    pub made_of: Vec<u32>,
     /// The model that answers in it.
     pub model: Option<Option<ModelName>>,
     /// The agent that answers in it, by its name.

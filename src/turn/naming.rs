@@ -116,7 +116,7 @@ impl Namer {
             tracing::debug!(session = %unnamed.session, "the model gave no name");
             return Ok(());
         };
-        let made_of = said.iter().map(Message::key).collect();
+        let made_of = said.iter().map(|message| message.index).collect();
         let change = SessionChange { name: Some(name.clone()), made_of, ..SessionChange::default() };
         let named = self.sessions.change_session(unnamed.session, change).await?;
         match named {

@@ -6,6 +6,7 @@ mod handles;
 mod meaning;
 mod memories;
 mod tools;
+mod upkeep;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -15,6 +16,7 @@ use self::base::Base;
 use self::handles::{handles, late, task_cards};
 use self::memories::extractor;
 use self::tools::{agents, registry};
+use self::upkeep::{retention, rewriter};
 use super::additions::Additions;
 use super::commands;
 use super::environment::{http_client, open_store, start_mcp};
@@ -201,26 +203,6 @@ fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) ->
         mailboxes: mailboxes.clone(),
         languages: base.languages.clone(),
         owners,
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
-    }
-}
-
-fn retention(base: &Base<'_>) -> Retention {
-    Retention {
-        inbox: base.store.clone(),
-        settings: base.store.clone(),
-        tasks: base.store.clone(),
-        kept: base.settings.store.kept,
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
-    }
-}
-
-fn rewriter(base: &Base<'_>) -> Rewriter {
-    Rewriter {
-        erasures: base.store.clone(),
-        after: base.settings.store.rewritten_after,
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
     }

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use redb::{
     CommitError, CompactionError, Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,
@@ -30,7 +30,7 @@ pub(super) struct RedbEngine {
     folder: PathBuf,
     marks: MarkFile,
     /// Another one once the store was rewritten.
-    db: RwLock<Database>,
+    db: RwLock<Arc<Database>>,
     /// How many commits there were.
     commits: AtomicU64,
     /// Held by a commit from its look at that number to its end. Views do not wait for it.
@@ -54,19 +54,21 @@ impl RedbEngine {
         Ok(Self {
             folder: folder.to_owned(),
             marks: MarkFile(names::mark_of(EngineKind::Redb, folder)),
-            db: RwLock::new(db),
+            db: RwLock::new(Arc::new(db)),
             commits: AtomicU64::default(),
             committing: Mutex::default(),
             since: Since::default(),
         })
     }
 
-    fn db(&self) -> RwLockReadGuard<'_, Database> {
-        self.db.read().unwrap_or_else(PoisonError::into_inner)
+    fn db(&self) -> Arc<Database> {
+        Arc::clone(&self.db.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn db_mut(&mut self) -> &mut Database {
-        self.db.get_mut().unwrap_or_else(PoisonError::into_inner)
+    /// The database for what nobody else may use it meanwhile.
+    fn db_mut(&mut self) -> Result<&mut Database> {
+        let db = self.db.get_mut().unwrap_or_else(PoisonError::into_inner);
+        Arc::get_mut(db).ok_or_else(|| EngineError::failed(&"somebody looks at it"))
     }
 }
 
@@ -117,7 +119,8 @@ impl Rewritable for RedbEngine {
         // Open before it has its name, so that no other process can be faster.
         let db = open(&file(fresh))?;
         take_place(&file(fresh), &file(&self.folder)).map_err(failed)?;
-        let old = std::mem::replace(&mut *self.db.write().unwrap_or_else(PoisonError::into_inner), db);
+        let old =
+            std::mem::replace(&mut *self.db.write().unwrap_or_else(PoisonError::into_inner), Arc::new(db));
         drop(old);
         remove(fresh).map_err(failed)
     }
@@ -132,8 +135,9 @@ impl Reader for RedbEngine {
         // The number first: a commit in between makes the view newer than its number, and what is based on it is refused
         // where it need not be, never taken where it must not be.
         let revision = Revision(self.commits.load(Ordering::Acquire));
-        let read = self.db().begin_read().map_err(transaction_error)?;
-        Ok(Box::new(RedbView { read, revision }))
+        let db = self.db();
+        let read = db.begin_read().map_err(transaction_error)?;
+        Ok(Box::new(RedbView { read, revision, _db: Some(db) }))
     }
 
     fn marks(&self) -> &dyn MarkKeeper {
@@ -151,7 +155,7 @@ impl Engine for RedbEngine {
         if tables.iter().all(|name| known.contains(*name)) {
             return Ok(());
         }
-        let write = self.db_mut().begin_write().map_err(transaction_error)?;
+        let write = self.db_mut()?.begin_write().map_err(transaction_error)?;
         for name in tables {
             write.open_table(definition(name)).map_err(table_error)?;
         }
@@ -160,7 +164,8 @@ impl Engine for RedbEngine {
 
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()> {
         let _alone = self.alone();
-        let write = self.db().begin_write().map_err(transaction_error)?;
+        let db = self.db();
+        let write = db.begin_write().map_err(transaction_error)?;
         if self.commits.load(Ordering::Acquire) != based_on.0 {
             return Err(EngineError::Conflict);
         }
@@ -180,11 +185,11 @@ impl Engine for RedbEngine {
     }
 
     fn verify(&mut self) -> Result<bool> {
-        self.db_mut().check_integrity().map_err(open_error)
+        self.db_mut()?.check_integrity().map_err(open_error)
     }
 
     fn compact(&mut self) -> Result<bool> {
-        self.db_mut().compact().map_err(|error| match error {
+        self.db_mut()?.compact().map_err(|error| match error {
             CompactionError::Storage(error) => storage_error(error),
             error => EngineError::failed(&error),
         })
@@ -230,7 +235,7 @@ impl Reader for RedbReader {
 
     fn view(&self) -> Result<Box<dyn View + '_>> {
         let read = self.db.begin_read().map_err(transaction_error)?;
-        Ok(Box::new(RedbView { read, revision: Revision(0) }))
+        Ok(Box::new(RedbView { read, revision: Revision(0), _db: None }))
     }
 
     fn marks(&self) -> &dyn MarkKeeper {
@@ -262,6 +267,8 @@ impl fmt::Debug for RedbEngine {
 struct RedbView {
     read: ReadTransaction,
     revision: Revision,
+    /// It is closed when the last view of it ends, also if another has taken its place.
+    _db: Option<Arc<Database>>,
 }
 
 impl RedbView {

@@ -37,8 +37,8 @@ impl SessionStore for KvStore {
 
     async fn change_session(&self, session: SessionId, mut change: SessionChange) -> Result<Option<Session>> {
         self.change_durably("change a session", move |tables, changes| {
-            for place in &change.made_of {
-                if !tables.messages.contains(&key::message(place.session, place.index))? {
+            for index in &change.made_of {
+                if !tables.messages.contains(&key::message(session, *index))? {
                     change.name = None;
                 }
             }

@@ -218,7 +218,7 @@ async fn places_of_what_is_forgotten_are_not_given_again(folder: &Disk) {
     assert_eq!(indexes, [0, 3]);
     // A name that a model makes of it meanwhile is not taken.
     let name = SessionName::by_bot(SECRET);
-    let change = SessionChange { name, made_of: vec![answer.key()], ..SessionChange::default() };
+    let change = SessionChange { name, made_of: vec![answer.index], ..SessionChange::default() };
     assert_eq!(store.change_session(turn.session, change).await.unwrap().unwrap().name, None);
     // The places of another chat are none of this one.
     let place = SaidAt::Session(EntryKey { session: turn.session, index: 0 });

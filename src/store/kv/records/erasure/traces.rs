@@ -11,13 +11,15 @@ use super::super::super::table::Table;
 use super::super::super::tables::Tables;
 use super::super::{index, write};
 use super::doomed::{Doomed, sessions_of};
-use crate::domain::conversation::{EntryKey, Message, Role};
+use crate::domain::conversation::{EntryKey, Role};
 use crate::domain::message::Quoted;
 use crate::ids::{MessageId, RunId};
 use crate::store::engine::Keys;
 
-/// Tools whose results are what was said before.
-const READERS: [&str; 2] = ["recall", "lookup"];
+/// Parts of a text with fewer bytes are not looked for in results of tools.
+const MIN_PART: usize = 12;
+/// Stands in the record of each result of a tool.
+const RESULT: &str = "\"tool_call_id\":";
 /// What stands in the place of such a result.
 const FORGOTTEN: &str = r#"{"success":false,"error":"what was read here was forgotten since"}"#;
 
@@ -125,7 +127,7 @@ fn in_other_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Do
     let gone = doomed.telegram();
     let quotes: Vec<String> =
         gone.iter().map(|message| format!("\"quotes\":{{\"message\":{message},")).collect();
-    let reads: Vec<String> = READERS.iter().map(|tool| format!("\"tool_name\":\"{tool}\"")).collect();
+    let (results, parts) = ([RESULT.to_owned()], parts(&doomed.texts()));
     for session in sessions_of(tables, doomed.chat)? {
         if doomed.has_session(session.id) {
             continue;
@@ -133,7 +135,7 @@ fn in_other_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Do
         for entry in tables.messages.entries(&key::id(session.id))? {
             let (key, bytes) = entry?;
             // Few do, and decoding all messages of a long chat takes long.
-            if !holds_any(&bytes, &reads) && !holds_any(&bytes, &quotes) {
+            if !holds_any(&bytes, &results) && !holds_any(&bytes, &quotes) {
                 continue;
             }
             let Some(mut message) = tables.messages.decode(&key, bytes) else { continue };
@@ -142,10 +144,11 @@ fn in_other_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Do
             }
             let before = message.clone();
             message.quotes.take_if(|quoted| is_of(quoted, &gone));
-            if is_reading(&message) {
+            if message.tool.as_ref().is_some_and(|tool| reads(&parts, [&message.text, &tool.tool_arguments]))
+            {
                 FORGOTTEN.clone_into(&mut message.text);
                 message.tool.iter_mut().for_each(|tool| "{}".clone_into(&mut tool.tool_arguments));
-                forget_read(tables, changes, message.key())?;
+                forget_read(tables, changes, message.key(), &parts)?;
             }
             if message != before {
                 changes.put(&tables.messages, key, &message)?;
@@ -159,12 +162,28 @@ fn is_of(quoted: &Quoted, gone: &BTreeSet<MessageId>) -> bool {
     quoted.message.is_some_and(|message| gone.contains(&message))
 }
 
-fn is_reading(message: &Message) -> bool {
-    message.tool.as_ref().is_some_and(|tool| READERS.contains(&tool.tool_name.as_str()))
+/// The sentences and lines of texts as they stand in JSON, and as they are: tools give whole messages, or some sentences of them.
+fn parts(texts: &[String]) -> Vec<String> {
+    let ends = |c: char| ['.', '!', '?', '。', '\n'].contains(&c);
+    let cut = texts.iter().flat_map(|text| text.split("\\n").flat_map(move |line| line.split(ends)));
+    let long = cut.map(|part| part.trim().trim_end_matches('\\')).filter(|part| part.len() >= MIN_PART);
+    let parts: Vec<String> = texts.iter().map(String::as_str).chain(long).map(str::to_owned).collect();
+    let plain = parts.iter().filter_map(|part| serde_json::from_str(&format!("\"{part}\"")).ok());
+    let plain: Vec<String> = plain.collect();
+    parts.into_iter().chain(plain).collect()
+}
+
+fn reads(parts: &[String], words: [&String; 2]) -> bool {
+    words.iter().any(|words| parts.iter().any(|part| words.contains(part.as_str())))
 }
 
 /// The records of the calls of the turn that a message belongs to, as far as they read what was said.
-fn forget_read(tables: &Tables<'_>, changes: &mut Changes<'_>, place: EntryKey) -> Result<(), Fault> {
+fn forget_read(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    place: EntryKey,
+    parts: &[String],
+) -> Result<(), Fault> {
     let before = Keys::before(key::message(place.session, place.index), &key::id(place.session));
     for item in tables.messages.scan_range(&before)?.rev() {
         let (_, message) = item?;
@@ -174,7 +193,8 @@ fn forget_read(tables: &Tables<'_>, changes: &mut Changes<'_>, place: EntryKey) 
         let Some(turn) = message.turn else { return Ok(()) };
         for item in tables.calls.scan(&key::id(turn))? {
             let (key, mut call) = item?;
-            if READERS.contains(&call.call.name.as_str()) {
+            let result = call.result.clone().unwrap_or_default();
+            if reads(parts, [&call.call.arguments, &result]) {
                 "{}".clone_into(&mut call.call.arguments);
                 call.result = call.result.map(|_| FORGOTTEN.to_owned());
                 changes.put(&tables.calls, key, &call)?;

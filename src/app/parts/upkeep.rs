@@ -1,0 +1,26 @@
+//! What looks after the store in the background.
+
+use super::base::Base;
+use crate::retention::{Retention, Rewriter};
+
+/// What forgets by age.
+pub(super) fn retention(base: &Base<'_>) -> Retention {
+    Retention {
+        inbox: base.store.clone(),
+        settings: base.store.clone(),
+        tasks: base.store.clone(),
+        kept: base.settings.store.kept,
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
+/// What rewrites the store when something was erased.
+pub(super) fn rewriter(base: &Base<'_>) -> Rewriter {
+    Rewriter {
+        erasures: base.store.clone(),
+        after: base.settings.store.rewritten_after,
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    }
+}
