@@ -17,6 +17,7 @@ mod new;
 mod notes;
 pub mod notices;
 mod persona;
+mod replies;
 mod retry;
 mod sessions;
 mod start;
