@@ -22,6 +22,7 @@ pub mod notices;
 mod persona;
 mod pins;
 mod privacy;
+mod replies;
 mod retry;
 mod sessions;
 mod start;

@@ -1,15 +1,13 @@
-//! Other words for a memory: asked for by a message that is replied to. Which memory it is about stands in the record of that
-//! message, so that a reply still counts after a restart.
+//! Other words for a memory, which a reply gives.
 
 use std::sync::Arc;
-
-use tokio_util::sync::CancellationToken;
 
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::Cards;
 use super::super::command::Pressed;
 use super::super::handles::Handles;
+use super::super::replies;
 use crate::domain::delivery::Author;
 use crate::domain::facts::OwnChange;
 use crate::domain::memory::{MAX_CONTENT_CHARS, Memory};
@@ -20,21 +18,13 @@ use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
 use crate::store::{FactStore, OutboxStore, StoreError};
 use crate::telegram::callback::Memory as Press;
-use crate::telegram::send::{Button, Outgoing};
+use crate::telegram::send::Button;
 
 /// Asks for other words for a memory.
 pub(super) async fn ask(cards: &Cards, asker: &Asker, memory: &Memory) -> Pressed {
     let texts = cards.texts(asker);
-    let message = Outgoing {
-        asks: Some(texts.memory_edit_hint.clone()),
-        author: Author::Reword(memory.id),
-        ..Card::text(fill(&texts.memory_edit_ask, &[("text", &memory.content)])).outgoing()
-    };
-    let sent = cards.sender.send(&asker.place, &message, &CancellationToken::new()).await;
-    if let Err(unsent) = &sent {
-        tracing::warn!(chat = %asker.place.chat, ?unsent, "other words could not be asked for");
-    }
-    Pressed::Shown { toast: sent.is_err().then(|| texts.error_internal.clone()), card: None }
+    let words = fill(&texts.memory_edit_ask, &[("text", &memory.content)]);
+    replies::ask(cards, asker, words, &texts.memory_edit_hint, Author::Reword(memory.id)).await
 }
 
 /// Takes other words for memories out of replies. Cheap to clone.
@@ -57,10 +47,7 @@ impl Rewordings {
     /// # Errors
     /// When the store fails.
     pub async fn meant(&self, part: &Inbound) -> Result<Option<MemoryId>, StoreError> {
-        let is_plain = part.reply_to_bot && part.forwarded_from.is_none() && !part.text.trim().is_empty();
-        let replied = part.quotes.as_ref().filter(|_| is_plain).and_then(|quoted| quoted.message);
-        let Some(message) = replied else { return Ok(None) };
-        match self.outbox.author(part.place.chat, message).await? {
+        match replies::asked_by(&*self.outbox, part).await? {
             Some(Author::Reword(memory)) => Ok(Some(memory)),
             Some(Author::Figaro | Author::Model | Author::Rename(_)) | None => Ok(None),
         }

@@ -1,15 +1,13 @@
-//! A new name for a session: asked for by a message that is replied to. Which session it is about stands in the record of
-//! that message, so that a reply still counts after a restart.
+//! A new name for a session, which a reply gives.
 
 use std::sync::Arc;
-
-use tokio_util::sync::CancellationToken;
 
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::Cards;
 use super::super::command::Pressed;
 use super::super::handles::Handles;
+use super::super::replies;
 use super::card::View;
 use crate::domain::conversation::Session;
 use crate::domain::delivery::Author;
@@ -20,26 +18,14 @@ use crate::policy::access::Standing;
 use crate::prompts::texts::fill;
 use crate::store::{OutboxStore, SessionStore, StoreError};
 use crate::telegram::callback::Sessions;
-use crate::telegram::send::{Button, Outgoing};
+use crate::telegram::send::Button;
 
 /// Asks for the new name of a session.
 pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &View<'_>, session: &Session) -> Pressed {
     let texts = view.texts;
     let name = session.name.as_ref().map_or(&texts.session_unnamed, |name| &name.text);
     let words = fill(&texts.session_ask_name, &[("name", name)]);
-    // In a group only whoever is named is offered the field for a reply.
-    let username = asker.speaker.username.as_ref().filter(|_| asker.place.is_group());
-    let words = username.map_or(words.clone(), |username| format!("@{username} {words}"));
-    let message = Outgoing {
-        asks: Some(texts.session_name_hint.clone()),
-        author: Author::Rename(session.id),
-        ..Card::text(words).outgoing()
-    };
-    let sent = cards.sender.send(&asker.place, &message, &CancellationToken::new()).await;
-    if let Err(unsent) = &sent {
-        tracing::warn!(chat = %asker.place.chat, ?unsent, "a new name could not be asked for");
-    }
-    Pressed::Shown { toast: sent.is_err().then(|| texts.error_internal.clone()), card: None }
+    replies::ask(cards, asker, words, &texts.session_name_hint, Author::Rename(session.id)).await
 }
 
 /// Takes new names of sessions out of replies. Cheap to clone.
@@ -62,10 +48,7 @@ impl Renames {
     /// # Errors
     /// When the store fails.
     pub async fn meant(&self, part: &Inbound) -> Result<Option<SessionId>, StoreError> {
-        let is_plain = part.reply_to_bot && part.forwarded_from.is_none() && !part.text.trim().is_empty();
-        let replied = part.quotes.as_ref().filter(|_| is_plain).and_then(|quoted| quoted.message);
-        let Some(message) = replied else { return Ok(None) };
-        match self.outbox.author(part.place.chat, message).await? {
+        match replies::asked_by(&*self.outbox, part).await? {
             Some(Author::Rename(session)) => Ok(Some(session)),
             Some(Author::Figaro | Author::Model | Author::Reword(_)) | None => Ok(None),
         }
