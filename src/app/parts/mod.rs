@@ -148,18 +148,22 @@ pub(super) async fn build(
         // What a command shows may still go out while turns are being stopped.
         background: groups.back.clone(),
     });
-    let poller = Poller {
-        api: base.sender.api.clone(),
-        inbox: base.store.clone(),
-        router: router.clone(),
-        clock: clock.clone(),
-        background: groups.front.clone(),
-    };
+    let poller = poller(&base, router.clone());
     let (retention, rewriter) = (retention(&base), rewriter(&base));
     let (store, languages, parked) = (base.store, base.languages, base.parked);
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
     Ok((parts, Runners { scheduler, retention, rewriter, poller }))
+}
+
+fn poller(base: &Base<'_>, router: Arc<Router>) -> Poller {
+    Poller {
+        api: base.sender.api.clone(),
+        inbox: base.store.clone(),
+        router,
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    }
 }
 
 /// What runs beside turns from the start on.

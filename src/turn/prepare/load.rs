@@ -158,12 +158,9 @@ impl Loader {
         let words = in_hand.iter().filter(|message| message.tool.is_none());
         let done = done.iter().chain(words).map(|message| side_effects(message));
         let side_effects = std::iter::once(found_in(&history)).chain(done).collect();
-        let earlier = history.iter().rev().flat_map(|message| message.words_of_people());
         let answer = turn.resumed_by.as_deref().into_iter();
         let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
-        let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
-        let of_task = question.task.iter().flat_map(|task| &task.addresses);
-        of_task.for_each(|address| written.add_found(address));
+        let written = written(question, now, &history);
         Ok(Loaded { window, side_effects, in_hand: read_in_hand(&in_hand), written })
     }
 
@@ -214,6 +211,19 @@ impl Loader {
         }
         Vec::new()
     }
+}
+
+/// The addresses that people wrote: in the question, beside it and before it; a task has kept its own.
+fn written<'a>(
+    question: &Question,
+    now: impl Iterator<Item = &'a Inbound>,
+    history: &'a [Arc<Message>],
+) -> Addresses {
+    let earlier = history.iter().rev().flat_map(|message| message.words_of_people());
+    let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
+    let of_task = question.task.iter().flat_map(|task| &task.addresses);
+    of_task.for_each(|address| written.add_found(address));
+    written
 }
 
 fn not_rendered(error: String) -> TurnError {
