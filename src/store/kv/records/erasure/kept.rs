@@ -9,7 +9,7 @@ use super::doomed::Doomed;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::memory::Memory;
-use crate::domain::pin::{Pin, SystemPin};
+use crate::domain::pin::{Pin, PinType, SystemPin};
 use crate::domain::summary::Summary;
 use crate::ids::EntryId;
 
@@ -44,7 +44,8 @@ pub(super) fn made_of(
         let (key, pin) = item?;
         if is_pinned(&pin) || is_theirs(&pin, what) {
             changes.remove(&tables.pins, key);
-            erased.pins += 1;
+            // Nobody has seen Figaro's own among theirs.
+            erased.pins += usize::from(pin.pin_type != PinType::System);
         }
     }
     for session in doomed.touched() {
