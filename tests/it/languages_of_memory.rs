@@ -129,7 +129,7 @@ pub fn conversation(name: &str, language: &Pairs) -> (String, Vec<String>) {
 
 /// Runs `figaro memory` and gives what it printed.
 pub async fn memory(world: &World, args: &[&str]) -> String {
-    let output = args.iter().fold(world.bot().arg("memory"), |bot, arg| bot.arg(arg)).run().await;
+    let output = args.iter().fold(world.bot().arg("memory"), |bot, arg| bot.arg(arg)).run_long().await;
     let (said, errors) = words(&output);
     assert!(output.status.success(), "{said}{errors}");
     said

@@ -268,7 +268,7 @@ const PAIRS: [(&str, &str); 24] = [
 async fn rates(world: &World, embedder: &str) -> [usize; 2] {
     let args = ["--store", "./measured", "--batch", "asked.jsonl", "--budget", "1000", "--only", "retrieved"];
     let bot = world.bot().set("EMBEDDER", embedder).arg("memory").arg("recall").arg("--json");
-    let output = args.iter().fold(bot, |bot, arg| bot.arg(arg)).run().await;
+    let output = args.iter().fold(bot, |bot, arg| bot.arg(arg)).run_long().await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut rates = [0, 0];
     for line in String::from_utf8(output.stdout).unwrap().lines() {

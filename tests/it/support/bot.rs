@@ -73,12 +73,18 @@ impl Recipe {
 
     /// Runs it to its end, while the test's Telegram and model go on answering.
     pub async fn run(&self) -> Output {
+        self.run_within(TIMEOUT + Duration::from_secs(10)).await
+    }
+
+    /// The same for what has more to do than a command that people wait for.
+    pub async fn run_long(&self) -> Output {
+        self.run_within(Duration::from_secs(600)).await
+    }
+
+    async fn run_within(&self, bound: Duration) -> Output {
         let mut command = tokio::process::Command::from(self.command());
         let running = command.stdin(Stdio::null()).kill_on_drop(true).output();
-        tokio::time::timeout(TIMEOUT + Duration::from_secs(10), running)
-            .await
-            .expect("it does not end")
-            .unwrap()
+        tokio::time::timeout(bound, running).await.expect("it does not end").unwrap()
     }
 
     /// The environment holds what the test sets and nothing of the machine's own settings.
