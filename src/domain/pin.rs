@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::conversation::EntryKey;
-use crate::ids::{ChatId, EntryId, MessageId, PinId, SessionId, TopicId, UserId};
+use crate::ids::{ChatId, EntryId, MessageId, PinId, RunId, SessionId, TopicId, UserId};
 
 /// The importance of a pin that nobody said anything of.
 pub const DEFAULT_IMPORTANCE: f32 = 5.0;
@@ -66,6 +66,9 @@ pub struct Pin {
     /// The Telegram message that it was pinned from, also one that is not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub telegram: Option<MessageId>,
+    /// The turn in which the model pinned it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<RunId>,
     /// How much it matters, from 0 to 10: where the room is small the most important ones are shown.
     pub importance: f32,
     /// Why it is pinned.
@@ -98,6 +101,7 @@ impl Pin {
             source_message_id: None,
             source: None,
             telegram: None,
+            turn: None,
             importance: DEFAULT_IMPORTANCE,
             pin_type: PinType::Manual,
             author: None,

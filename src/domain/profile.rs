@@ -141,6 +141,13 @@ impl UserProfile {
         }
     }
 
+    /// Nothing but who it is and what they agreed to.
+    #[must_use]
+    pub fn without_traits(self) -> Self {
+        let names = Names { shown: String::new(), username: None };
+        Self { names, language: None, role: Role::Member, wishes: Vec::new(), ..self }
+    }
+
     /// The profile after somebody was seen again; `None` where nothing but the time has changed, and that by less than an
     /// hour. A language that is not known leaves the one that was.
     #[must_use]

@@ -100,18 +100,23 @@ impl Chats {
     /// # Errors
     /// When the store fails.
     pub async fn index_all(&self, chat: ChatId, zone: Tz) -> Result<usize, StoreError> {
-        let place = self.of(chat);
-        let mut held = place.lock().await;
-        let mut index = match held.take() {
-            Some(index) => index,
-            None => self.load(chat).await?,
-        };
-        let ends = self.store.session_ends(chat).await?;
-        while !self.catch_up(chat, &mut index, &ends, zone).await? {}
-        let bytes = index.bytes();
-        self.measured(chat, bytes);
-        *held = Some(index);
-        Ok(bytes)
+        loop {
+            let place = self.of(chat);
+            // Questions that come meanwhile have their turn between two parts.
+            let mut held = place.lock().await;
+            let mut index = match held.take() {
+                Some(index) => index,
+                None => self.load(chat).await?,
+            };
+            let ends = self.store.session_ends(chat).await?;
+            let is_whole = self.catch_up(chat, &mut index, &ends, zone).await?;
+            let bytes = index.bytes();
+            self.measured(chat, bytes);
+            *held = Some(index);
+            if is_whole {
+                return Ok(bytes);
+            }
+        }
     }
 
     /// Does something while nobody uses the index of a chat, such as an erasure that drops its blocks. The index is read or made

@@ -37,9 +37,9 @@ pub trait SummaryStore: Debug + Send + Sync {
     async fn summaries(&self, session: SessionId) -> Result<Vec<Summary>>;
     /// What is to be summarised of a session, at most `limit` messages; `None` if there is no such session.
     async fn unsummarised(&self, session: SessionId, limit: usize) -> Result<Option<Unsummarised>>;
-    /// Stores a summary if it [fits](Summary::fits) beside the others of its session, in the same change; `false` if it does
-    /// not. It is durable a moment later; what is lost is made again.
-    async fn put_summary(&self, summary: &Summary) -> Result<bool>;
+    /// Stores a summary if it [fits](Summary::fits) beside the others of its session, and the messages that it was made of still
+    /// say the same, in the same change; `false` if not. Places before them that hold no message any more are covered too. It is durable a moment later; what is lost is made again.
+    async fn put_summary(&self, summary: &Summary, made_of: &[Arc<Message>]) -> Result<bool>;
     /// Takes the words of the summary that covers this message away, and has it made anew. `false` if none covers it.
     async fn stale(&self, session: SessionId, index: u32) -> Result<bool>;
     /// The sessions in which there is something to be done, at most so many.

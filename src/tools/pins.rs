@@ -57,7 +57,7 @@ pub fn add(store: Arc<dyn PinStore>, conversations: Arc<dyn ConversationStore>) 
             let session = conversations.session(context.place.conversation(), context.now).await?;
             let pin_type = kind_of(&content);
             let plain = Pin::new(context.place.chat, session.id, content, context.now);
-            let pin = Pin { importance, pin_type, ..plain };
+            let pin = Pin { importance, pin_type, turn: Some(context.run), ..plain };
             match store.add_pin(&pin).await? {
                 PinAdded::New => Ok(json!({"success": true, "pin_id": pin.id})),
                 PinAdded::Already(id) => Ok(json!({"success": true, "pin_id": id, "already_there": true})),

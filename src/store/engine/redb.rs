@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::batch::{Batch, Keys};
 use super::error::EngineError;
 use super::mark::MarkFile;
 use super::port::{Engine, Entry, MarkKeeper, Reader, Result, Revision, Scan, View};
-use super::rewrite::{Rewritable, Since, fresh_of, remove, rewrite, take_place};
+use super::rewrite::{Rewritable, Since, fresh_of, remove, rewrite};
 use super::{folder, names};
 use crate::config::EngineKind;
 
@@ -118,10 +118,12 @@ impl Rewritable for RedbEngine {
         let failed = |error: io::Error| EngineError::failed(&error);
         // Open before it has its name, so that no other process can be faster.
         let db = open(&file(fresh))?;
-        take_place(&file(fresh), &file(&self.folder)).map_err(failed)?;
+        fs::rename(file(fresh), file(&self.folder)).map_err(failed)?;
+        // Before anything else can fail: from now on the old file has no name.
         let old =
             std::mem::replace(&mut *self.db.write().unwrap_or_else(PoisonError::into_inner), Arc::new(db));
         drop(old);
+        folder::sync_entries(&self.folder).map_err(failed)?;
         remove(fresh).map_err(failed)
     }
 }

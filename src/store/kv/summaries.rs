@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 
 use super::records::summaries;
 use super::{KvStore, key};
+use crate::domain::conversation::Message;
 use crate::domain::summary::{Summary, SummaryJob};
 use crate::ids::SessionId;
 use crate::store::{Result, SummaryStore, Unsummarised};
@@ -24,9 +25,12 @@ impl SummaryStore for KvStore {
         .await
     }
 
-    async fn put_summary(&self, summary: &Summary) -> Result<bool> {
-        let summary = summary.clone();
-        self.change("store a summary", move |tables, changes| summaries::put(tables, changes, &summary)).await
+    async fn put_summary(&self, summary: &Summary, made_of: &[Arc<Message>]) -> Result<bool> {
+        let (summary, made_of) = (summary.clone(), made_of.to_vec());
+        self.change("store a summary", move |tables, changes| {
+            summaries::put(tables, changes, &summary, &made_of)
+        })
+        .await
     }
 
     async fn stale(&self, session: SessionId, index: u32) -> Result<bool> {

@@ -24,8 +24,8 @@ pub enum Forget {
     Session(SessionId),
     /// Asks whether all about somebody is to be forgotten.
     AskAll,
-    /// Forgets all about whoever presses.
-    All,
+    /// Forgets all about whoever asked, by their number at Telegram: nobody else's press counts.
+    All(i64),
     /// Asks whether a message is to be forgotten.
     AskSaid(SaidKey),
     /// Forgets a message.
@@ -81,7 +81,7 @@ impl Display for Forget {
             Self::AskSession => write!(f, "{name}:here"),
             Self::Session(session) => write!(f, "{name}:session:{session}"),
             Self::AskAll => write!(f, "{name}:me"),
-            Self::All => write!(f, "{name}:all"),
+            Self::All(user) => write!(f, "{name}:all:{user}"),
             Self::AskSaid(said) => write!(f, "{name}:ask:{said}"),
             Self::Said(said) => write!(f, "{name}:said:{said}"),
             Self::Found(search, page) => write!(f, "{name}:found:{search}:{page}"),
@@ -102,7 +102,7 @@ impl FromStr for Forget {
             "here" => Self::AskSession,
             "session" => Self::Session(fields.parse()?),
             "me" => Self::AskAll,
-            "all" => Self::All,
+            "all" => Self::All(fields.parse()?),
             "ask" => Self::AskSaid(fields.parse()?),
             "said" => Self::Said(fields.parse()?),
             "found" => Self::Found(fields.parse()?, fields.page()),

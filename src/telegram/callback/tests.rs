@@ -85,7 +85,7 @@ proptest! {
             Forget::AskSession,
             Forget::Session(session),
             Forget::AskAll,
-            Forget::All,
+            Forget::All(message),
             Forget::AskSaid(stored),
             Forget::Said(stored),
             Forget::AskSaid(beside),

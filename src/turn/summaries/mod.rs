@@ -180,11 +180,12 @@ impl Summariser {
             false => self.asking.ask(&open.session, &covered).await?,
         };
         let summary = self.summary(&open, run, &covered, made);
-        let is_stored = self.store.put_summary(&summary).await?;
+        let is_stored = self.store.put_summary(&summary, &covered).await?;
         tracing::debug!(session = %job.session, run.start, run.end, is_stored, "summarised");
         let mut next = SummaryJob::new(job.session);
         if !is_stored {
-            // Things are other than they were: they are looked at anew, a little later should it be so again.
+            // Things are other than they were: they are looked at anew, a little later should it be so again, and not for ever.
+            next.tries = job.tries.saturating_add(1);
             next.not_before = self.clock.now() + TimeDelta::seconds(1);
         }
         Ok(self.store.put_summary_job(&next).await?)

@@ -251,6 +251,7 @@ conformance! {
     }
     summaries {
         summaries_tile_a_session_whoever_makes_them
+        words_that_were_erased_while_they_were_summarised_do_not_come_back
         what_a_turn_may_take_back_is_not_summarised
         an_edit_changes_what_is_stored_and_what_was_made_of_it
         what_is_to_be_done_is_known_until_it_is_done

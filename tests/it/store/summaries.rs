@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use figaro::domain::conversation::Message;
-use figaro::domain::erasure::Erasure;
+use figaro::domain::conversation::{EntryKey, Message};
+use figaro::domain::erasure::{Erasure, SaidAt};
 use figaro::domain::summary::{Rules, Summary, SummaryJob, next_run};
 use figaro::ids::{EntryId, SessionId, SummaryId};
 use figaro::store::{Store, TurnEnd};
@@ -55,7 +55,7 @@ pub(super) async fn summaries_tile_a_session_whoever_makes_them(backend: &dyn Ba
                 let Some(run) = next_run(&open.messages, open.has_more, rules) else { return stored };
                 tokio::task::yield_now().await;
                 let made = summary(session, run.start, run.end);
-                stored += u32::from(store.put_summary(&made).await.unwrap());
+                stored += u32::from(store.put_summary(&made, &[]).await.unwrap());
             }
         });
     }
@@ -69,7 +69,7 @@ pub(super) async fn summaries_tile_a_session_whoever_makes_them(backend: &dyn Ba
         next = summary.end + 1;
     }
     assert!((50..60).contains(&next), "{next}");
-    assert!(!store.put_summary(&summary(SessionId::new(), 0, 1)).await.unwrap(), "no such session");
+    assert!(!store.put_summary(&summary(SessionId::new(), 0, 1), &[]).await.unwrap(), "no such session");
 }
 
 pub(super) async fn what_a_turn_may_take_back_is_not_summarised(backend: &dyn Backend) {
@@ -79,12 +79,45 @@ pub(super) async fn what_a_turn_may_take_back_is_not_summarised(backend: &dyn Ba
     let open = store.unsummarised(session, 20).await.unwrap().unwrap();
     assert_eq!((open.messages.len(), open.has_more, open.left), (2, false, 2));
     assert!(store.unsummarised(session, 1).await.unwrap().unwrap().has_more);
-    assert!(!store.put_summary(&summary(session, 0, 2)).await.unwrap());
-    assert!(store.put_summary(&summary(session, 0, 1)).await.unwrap());
+    assert!(!store.put_summary(&summary(session, 0, 2), &[]).await.unwrap());
+    assert!(store.put_summary(&summary(session, 0, 1), &[]).await.unwrap());
     assert_eq!(store.edit_message(&inbound(1, "too late for it")).await.unwrap(), 0);
     store.retract_turn(&turn).await.unwrap();
     assert!(store.unsummarised(session, 20).await.unwrap().unwrap().messages.is_empty());
     assert!(store.unsummarised(SessionId::new(), 20).await.unwrap().is_none());
+}
+
+pub(super) async fn words_that_were_erased_while_they_were_summarised_do_not_come_back(
+    backend: &dyn Backend,
+) {
+    let store = backend.open().await;
+    let session = exchange(&store, 0).await;
+    for number in 1..4 {
+        exchange(&store, number).await;
+    }
+    let read = store.unsummarised(session, 20).await.unwrap().unwrap().messages;
+    let erase = async |index| {
+        let places = vec![SaidAt::Session(EntryKey { session, index })];
+        store.erase(&Erasure::Said(HERE.chat, places), at(9)).await.unwrap()
+    };
+    erase(2).await;
+    assert!(!store.put_summary(&summary(session, 0, 5), &read[..6]).await.unwrap(), "it has their words");
+    // Nor does one of words that were edited meanwhile.
+    let read = store.unsummarised(session, 20).await.unwrap().unwrap().messages;
+    store.edit_message(&inbound(3, "edited")).await.unwrap();
+    assert!(!store.put_summary(&summary(session, 0, 7), &read).await.unwrap());
+    // What is gone at the beginning, and between two summaries, is covered by the next one.
+    erase(0).await;
+    let read = store.unsummarised(session, 20).await.unwrap().unwrap().messages;
+    assert_eq!(read.iter().map(|message| message.index).collect::<Vec<_>>(), [4, 5, 6, 7]);
+    assert!(store.put_summary(&summary(session, 4, 5), &read[..2]).await.unwrap());
+    exchange(&store, 4).await;
+    erase(6).await;
+    let read = store.unsummarised(session, 20).await.unwrap().unwrap().messages;
+    assert!(store.put_summary(&summary(session, 8, 9), &read).await.unwrap());
+    let store = backend.reopen(store).await;
+    let all = store.summaries(session).await.unwrap();
+    assert_eq!(all.iter().map(|one| (one.start, one.end)).collect::<Vec<_>>(), [(0, 5), (6, 9)]);
 }
 
 pub(super) async fn an_edit_changes_what_is_stored_and_what_was_made_of_it(backend: &dyn Backend) {
@@ -94,7 +127,7 @@ pub(super) async fn an_edit_changes_what_is_stored_and_what_was_made_of_it(backe
         exchange(&store, number).await;
     }
     for (start, end) in [(0, 3), (4, 7)] {
-        assert!(store.put_summary(&summary(session, start, end)).await.unwrap());
+        assert!(store.put_summary(&summary(session, start, end), &[]).await.unwrap());
     }
     let edited = inbound(2, "I am allergic to nuts");
     assert_eq!(store.edit_message(&edited).await.unwrap(), 1);
@@ -111,13 +144,13 @@ pub(super) async fn an_edit_changes_what_is_stored_and_what_was_made_of_it(backe
     let run = open.again.unwrap();
     assert_eq!((run.start, run.end, open.messages.len()), (4, 7, 4), "it is read whole");
     // What was begun before the edit does not count, nor what was begun before the next one.
-    assert!(!store.put_summary(&summary(session, 4, 7)).await.unwrap());
+    assert!(!store.put_summary(&summary(session, 4, 7), &[]).await.unwrap());
     assert!(store.stale(session, 5).await.unwrap() && !store.stale(session, 8).await.unwrap());
-    assert!(!store.put_summary(&Summary { id: run.id, ..summary(session, 4, 7) }).await.unwrap());
+    assert!(!store.put_summary(&Summary { id: run.id, ..summary(session, 4, 7) }, &[]).await.unwrap());
     store.end_summary_job(session).await.unwrap();
     assert_eq!(store.summary_jobs(9).await.unwrap().len(), 1, "there is still something to do");
     let run = store.unsummarised(session, 1).await.unwrap().unwrap().again.unwrap();
-    assert!(store.put_summary(&Summary { id: run.id, ..summary(session, 4, 7) }).await.unwrap());
+    assert!(store.put_summary(&Summary { id: run.id, ..summary(session, 4, 7) }, &[]).await.unwrap());
     store.end_summary_job(session).await.unwrap();
     assert_eq!(store.summary_jobs(9).await.unwrap(), []);
     assert_eq!(store.summaries(session).await.unwrap()[1].summary, "From 4 to 7.");

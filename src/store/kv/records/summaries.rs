@@ -6,7 +6,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use crate::domain::conversation::Session;
+use crate::domain::conversation::{Message, Session};
 use crate::domain::summary::{Summary, SummaryJob, to_be_made_again};
 use crate::ids::SessionId;
 use crate::store::Unsummarised;
@@ -42,19 +42,40 @@ pub(in crate::store::kv) fn unsummarised(
     Ok(Some(Unsummarised { session, again, messages, has_more, left: end.saturating_sub(start) }))
 }
 
-/// Stores a summary if it fits beside the others.
+/// Stores a summary if it fits beside the others and its messages are as they were read: words that were erased or edited
+/// meanwhile do not come back.
 pub(in crate::store::kv) fn put(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     summary: &Summary,
+    made_of: &[Arc<Message>],
 ) -> Result<bool, Fault> {
     let Some(session) = tables.sessions.find(&key::id(summary.session))? else { return Ok(false) };
     let others = tables.summaries.list(&key::id(session.id))?;
+    for read in made_of {
+        let there = tables.messages.find(&key::message(session.id, read.index))?;
+        if there.is_none_or(|there| there.id != read.id || there.text != read.text) {
+            return Ok(false);
+        }
+    }
+    let summary = &Summary { start: first_of(tables, summary, &others)?, ..summary.clone() };
     let fits = summary.fits(&others, end_of(tables, &session)?);
     if fits {
         changes.put(&tables.summaries, key::message(session.id, summary.start), summary)?;
     }
     Ok(fits)
+}
+
+/// Where a summary begins: what was erased between it and the one before it leaves no gap.
+fn first_of(tables: &Tables<'_>, summary: &Summary, others: &[Summary]) -> Result<u32, Fault> {
+    let next = next_of(others);
+    if summary.start <= next {
+        return Ok(summary.start);
+    }
+    let range = Keys::from(key::message(summary.session, next), &key::id(summary.session));
+    let first = tables.messages.keys(range)?.next().transpose()?;
+    let is_erased = first.and_then(|key| key::index_of(&key)).is_none_or(|index| index >= summary.start);
+    Ok(if is_erased { next } else { summary.start })
 }
 
 /// Takes the words of the summary that covers a message away, and notes that it is to be made anew; `false` if none covers it.

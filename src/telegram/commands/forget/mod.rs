@@ -77,9 +77,13 @@ impl Command for Forget {
             Button::AskAll => {
                 let is_group = asker.place.is_group();
                 let words = if is_group { &texts.forget_ask_all_group } else { &texts.forget_ask_all };
-                Pressed::card(card::ask(texts, words, Button::All))
+                let user = asker.speaker.user.telegram_id().unwrap_or_default();
+                Pressed::card(card::ask(texts, words, Button::All(user)))
             }
-            Button::All => self.erase(asker, all_about(asker)).await?,
+            Button::All(user) if asker.speaker.user.telegram_id() != Some(user) => {
+                Pressed::toast(&texts.forget_not_yours)
+            }
+            Button::All(_) => self.erase(asker, all_about(asker)).await?,
             Button::AskSaid(SaidKey(at)) => match self.erasures.said_at(asker.place.chat, at).await? {
                 Some(said) => Pressed::card(self.ask_said(asker, &said).await),
                 None => Pressed::toast(&texts.gone),

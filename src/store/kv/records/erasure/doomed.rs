@@ -7,7 +7,7 @@ use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
-use super::super::{session_list, vectors};
+use super::super::{pins, session_list, vectors};
 use super::exchange::{self, Exchange};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Role, Session};
 use crate::domain::erasure::{Erased, SaidAt};
@@ -238,6 +238,11 @@ impl Doomed {
         let is_named_after = first.iter().any(|said| messages.iter().any(|message| message.id == said.id));
         if is_named_after {
             session.name = session.name.take().filter(|name| name.by == NamedBy::Person);
+            let current = tables.current.find(&key::conversation(session.conversation))?;
+            if current == Some(id) && session.name != before.name {
+                // The pin of its start has the name too.
+                pins::session_began(tables, changes, &session)?;
+            }
         }
         if session != before {
             changes.put(&tables.sessions, key::id(id), &session)?;

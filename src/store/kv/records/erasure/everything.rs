@@ -8,9 +8,10 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{parked, tasks};
+use super::super::{facts, parked, tasks};
 use super::doomed::sessions_of;
 use crate::domain::erasure::Erased;
+use crate::domain::profile::Consent;
 use crate::domain::task::Task;
 use crate::ids::{ChatId, UserId};
 
@@ -47,6 +48,8 @@ pub(super) fn of_chat(
     for task in tasks::of_chat(tables, chat)? {
         remove_task(tables, changes, erased, &task)?;
     }
+    // Also what they said elsewhere and nobody has read yet.
+    facts::skip(tables, changes, &key::user(user))?;
     remove_profile(tables, changes, erased, user)
 }
 
@@ -115,6 +118,12 @@ fn remove_profile(
 ) -> Result<(), Fault> {
     let key = key::user(user);
     erased.profiles += usize::from(tables.profiles.contains(&key)?);
-    changes.remove(&tables.profiles, key);
-    Ok(())
+    // Who wants nothing remembered has said so for good; no more is known of them.
+    match tables.profiles.find(&key)?.filter(|profile| profile.consent == Consent::Refused) {
+        Some(profile) => changes.put(&tables.profiles, key, &profile.without_traits()),
+        None => {
+            changes.remove(&tables.profiles, key);
+            Ok(())
+        }
+    }
 }

@@ -37,6 +37,7 @@ pub(super) fn made_of(
         let is_of_chat = matches!(pin.about, Some(SystemPin::Zone | SystemPin::Consent));
         (doomed.has_session(pin.session) && !is_of_chat)
             || is_source(pin.source_message_id, pin.source)
+            || pin.turn.is_some_and(|turn| doomed.turns.contains(&turn))
             || is_shown
             || holds_words()
     };

@@ -44,7 +44,8 @@ pub(in crate::store::kv) fn erase(
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
         Erasure::Person(chat, user) => everything::of_person(tables, changes, &mut erased, *chat, user)?,
     }
-    if !erased.is_nothing() {
+    // All of a chat or a person takes along what is not counted, such as settings.
+    if !erased.is_nothing() || matches!(what, Erasure::Chat(..) | Erasure::Person(..)) {
         mark(tables, changes, now)?;
     }
     Ok(Forgotten::Done(erased))

@@ -125,8 +125,7 @@ fn unreadable(
 /// Quotes of what goes, and what tools have read, in the messages of the chat that stay.
 fn in_other_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed) -> Result<(), Fault> {
     let gone = doomed.telegram();
-    let quotes: Vec<String> =
-        gone.iter().map(|message| format!("\"quotes\":{{\"message\":{message},")).collect();
+    let quotes = ["\"quotes\":{\"message\":".to_owned()];
     let (results, parts) = ([RESULT.to_owned()], parts(&doomed.texts()));
     for session in sessions_of(tables, doomed.chat)? {
         if doomed.has_session(session.id) {
