@@ -27,9 +27,12 @@ use crate::policy::address::Addresses;
 use crate::prompts::{PersonView, Prompts};
 use crate::provider::models::Models;
 use crate::store::{ConversationStore, FactStore, NoteStore, PinStore, SummaryStore};
+use crate::text::one_line;
 
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
+/// So much of the name of whoever asks stands at what is remembered of them.
+const NAME_CHARS: usize = 40;
 /// Background is at most so old and so long.
 const BACKGROUND_HOURS: i64 = 24;
 const BACKGROUND_MESSAGES: usize = 30;
@@ -189,7 +192,7 @@ impl Loader {
         let mut kept = Kept {
             pins: self.reporter.or_without(pins, "pins"),
             memories: self.reporter.or_without(memories, "memories"),
-            about: asker.map(|asker| asker.name.clone()).unwrap_or_default(),
+            about: asker.map(|asker| one_line(&asker.name, NAME_CHARS)).unwrap_or_default(),
             summaries: self.reporter.or_without(summaries, "summaries"),
             is_group: chat.is_group(),
         };
