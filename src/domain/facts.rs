@@ -1,6 +1,8 @@
 //! How memories change: what a message of a person leaves to be read, what reading it comes to, and what holds whatever is
 //! proposed. Pure; the store applies it in one commit.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +77,18 @@ pub enum FactChange {
     Remove(MemoryId),
 }
 
+impl FactChange {
+    /// The memories that it was made of or changes.
+    fn named(&self) -> impl Iterator<Item = MemoryId> {
+        let (one, others) = match self {
+            Self::Create(_) => (None, &[][..]),
+            Self::Update(id, _) | Self::Remove(id) => (Some(*id), &[][..]),
+            Self::Merge(id, others, _) => (Some(*id), &others[..]),
+        };
+        one.into_iter().chain(others.iter().copied())
+    }
+}
+
 /// What a person changes of a memory of theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnChange {
@@ -130,11 +144,15 @@ impl Facts {
     /// Makes changes in their order. Of each the following holds, whatever is proposed: the same words are kept once; a memory
     /// changes only by what was said in its own chat; above the limit the one that is worth least goes. Gives what came of it.
     pub fn apply(&mut self, changes: Vec<FactChange>, limit: usize) -> FactCounts {
-        for change in changes {
+        // What is gone meanwhile was removed or erased: words that were made of it do not come back.
+        let there: HashSet<MemoryId> =
+            self.all.iter().filter(|memory| memory.is_active()).map(|memory| memory.id).collect();
+        for change in changes.into_iter().filter(|change| change.named().all(|id| there.contains(&id))) {
             match change {
                 FactChange::Create(fact) => self.create(fact),
                 FactChange::Update(id, fact) => self.update(id, fact),
                 FactChange::Merge(id, others, fact) => {
+                    self.inherit(id, &others, fact.chat);
                     for other in others.into_iter().filter(|other| *other != id) {
                         self.remove(other, fact.chat);
                     }
@@ -191,6 +209,7 @@ impl Facts {
             content: fact.content,
             source_message_id: fact.source_message_id,
             source: fact.source,
+            older_sources: Vec::new(),
             access_count: 0,
             last_accessed_at: None,
             created_at: self.now,
@@ -219,10 +238,26 @@ impl Facts {
         if memory.content == fact.content {
             return;
         }
+        let before = memory.source_message_id;
+        if before != fact.source_message_id && !memory.older_sources.contains(&before) {
+            memory.older_sources.push(before);
+        }
         (memory.content, memory.source) = (fact.content, fact.source);
         (memory.source_message_id, memory.updated_at) = (fact.source_message_id, self.now);
         self.touched.push(id);
         self.counts.changed += 1;
+    }
+
+    /// A memory that others are merged into goes with their messages too.
+    fn inherit(&mut self, id: MemoryId, others: &[MemoryId], chat: ChatId) {
+        let merged = self.all.iter().filter(|memory| memory.chat == chat && others.contains(&memory.id));
+        let sources: Vec<EntryId> = merged.flat_map(Memory::sources).collect();
+        if let Some(memory) = self.all.iter_mut().find(|memory| memory.id == id && memory.chat == chat) {
+            memory.older_sources.extend(sources);
+            memory.older_sources.sort_unstable();
+            memory.older_sources.dedup();
+            self.touched.push(id);
+        }
     }
 
     fn remove(&mut self, id: MemoryId, chat: ChatId) {
@@ -319,6 +354,28 @@ mod tests {
         assert_eq!((active(&all), counts.is_some()), (vec![("Likes tea", -5)], false));
         let (all, _) = changed(all, 3, vec![create("Likes tea", -6)], 9);
         assert_eq!(active(&all).len(), 2, "each group knows what was said in it");
+    }
+
+    #[test]
+    fn a_memory_knows_all_the_messages_it_is_made_of_and_nothing_is_made_of_one_that_is_gone() {
+        let create = |content: &str| FactChange::Create(fact(content, ANN));
+        let (all, _) = changed(Vec::new(), 0, vec![create("Has a dog"), create("The dog is Rex")], 9);
+        let (one, other) = (all[0].clone(), all[1].clone());
+        let whole = fact("Has a dog, Rex", ANN);
+        let merge = FactChange::Merge(one.id, vec![other.id], whole.clone());
+        let (merged, _) = changed(all.clone(), 1, vec![merge.clone()], 9);
+        let memory = merged.iter().find(|memory| memory.id == one.id).unwrap();
+        assert_eq!(memory.content, "Has a dog, Rex");
+        for source in [one.source_message_id, other.source_message_id, whole.source_message_id] {
+            assert!(memory.sources().any(|known| known == source));
+        }
+        for gone in [0, 1] {
+            let mut left = all.clone();
+            left.remove(gone);
+            let update = FactChange::Update(all[gone].id, whole.clone());
+            let (after, counts) = changed(left.clone(), 1, vec![merge.clone(), update], 9);
+            assert_eq!((after, counts.is_some()), (left, false));
+        }
     }
 
     #[test]

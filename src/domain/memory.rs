@@ -39,6 +39,10 @@ pub struct Memory {
     pub source_message_id: EntryId,
     /// Where that message stands.
     pub source: EntryKey,
+    /// The messages that earlier words of it were said in, and those of memories that were merged into it: it may still hold
+    /// what they say, and goes with each of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub older_sources: Vec<EntryId>,
     /// How many answers have used it.
     #[serde(default)]
     pub access_count: u32,
@@ -74,6 +78,11 @@ impl Memory {
         self.is_active() && self.user == *user && self.is_used_in(chat)
     }
 
+    /// The messages that its words may be from.
+    pub fn sources(&self) -> impl Iterator<Item = EntryId> {
+        std::iter::once(self.source_message_id).chain(self.older_sources.iter().copied())
+    }
+
     /// What it is worth at a time: `access_count − 0.1 × age_days`. Above the limit the one that is worth least expires.
     #[must_use]
     pub fn worth(&self, now: DateTime<Utc>) -> f64 {
@@ -96,6 +105,7 @@ mod tests {
             chat: ChatId(chat),
             content: String::new(),
             source_message_id: EntryId::new(),
+            older_sources: Vec::new(),
             source: EntryKey { session: SessionId::new(), index: 0 },
             access_count: 0,
             last_accessed_at: None,

@@ -12,7 +12,7 @@ use figaro::domain::session::{SessionChange, SessionName};
 use figaro::domain::summary::Summary;
 use figaro::domain::tool::{SideEffects, ToolStatus};
 use figaro::domain::turn::ActiveTurn;
-use figaro::ids::{ChatId, MemoryId, MessageId, SessionId, SummaryId, UserId};
+use figaro::ids::{ChatId, EntryId, MemoryId, MessageId, SessionId, SummaryId, UserId};
 use figaro::store::{SaidSearch, Store, TurnEnd};
 use serde::Serialize;
 
@@ -135,14 +135,25 @@ fn made_of(folder: &Disk, message: &Message, user: i64) {
         content: format!("remembered {SECRET}"),
         source_message_id: message.id,
         source: message.key(),
+        older_sources: Vec::new(),
         access_count: 0,
         last_accessed_at: None,
         created_at: at(3),
         updated_at: at(3),
         deleted_at: None,
     };
-    let of_user = [format!("tg:{user}").as_bytes(), &[0], memory.id.to_string().as_bytes()].concat();
-    put(folder, "memories", &of_user, &memory);
+    // Its words are partly from a newer message, which stays.
+    let updated = Memory {
+        id: MemoryId::new(),
+        source_message_id: EntryId::new(),
+        source: EntryKey { session: SessionId::new(), index: 0 },
+        older_sources: vec![message.id],
+        ..memory.clone()
+    };
+    for memory in [memory, updated] {
+        let of_user = [format!("tg:{user}").as_bytes(), &[0], memory.id.to_string().as_bytes()].concat();
+        put(folder, "memories", &of_user, &memory);
+    }
 }
 
 async fn message(store: &Arc<dyn Store>, session: SessionId, index: usize) -> Message {
@@ -176,14 +187,14 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
     let store = folder.open().await;
     assert_eq!(store.pins(CHAT).await.unwrap().iter().filter(|pin| pin.about.is_none()).count(), 1);
     assert_eq!(store.summaries(first.session).await.unwrap().len(), 1);
-    assert_eq!(store.memories(&UserId::telegram(4)).await.unwrap().len(), 1);
+    assert_eq!(store.memories(&UserId::telegram(4)).await.unwrap().len(), 2);
 
     let found = store.said(CHAT, MessageId(1001)).await.unwrap().unwrap();
     assert_eq!((found.at, found.is_answer), (SaidAt::Session(question.key()), false));
     let search = SaidSearch { chat: CHAT, words: "КЛЮЧ hidden".into(), of: None, limit: 9 };
     assert_eq!(store.said_with(&search).await.unwrap().len(), 2, "the question and its answer");
     let forgotten = store.erase(&Erasure::Said(CHAT, vec![found.at]), at(9)).await.unwrap();
-    let erased = Erased { messages: 1, answers: 1, pins: 1, summaries: 1, memories: 1, ..Erased::default() };
+    let erased = Erased { messages: 1, answers: 1, pins: 1, summaries: 1, memories: 2, ..Erased::default() };
     assert_eq!(forgotten, Forgotten::Done(erased));
     assert_eq!(store.said(CHAT, MessageId(1001)).await.unwrap(), None);
     assert_eq!(store.said_with(&search).await.unwrap(), []);
@@ -303,7 +314,7 @@ async fn all_of_a_chat_is_forgotten(folder: &Disk) {
         notes: 1,
         pins: 1,
         summaries: 1,
-        memories: 1,
+        memories: 2,
         ..Erased::default()
     };
     assert_eq!(forgotten, Forgotten::Done(erased));

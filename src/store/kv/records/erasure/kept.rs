@@ -76,7 +76,7 @@ pub(super) fn made_of(
     }
     for item in tables.memories.scan(&[])? {
         let (key, memory) = item?;
-        let is_made = is_source(Some(memory.source_message_id), Some(memory.source));
+        let is_made = memory.sources().any(|source| entries.contains(&source)) || doomed.has(memory.source);
         if is_made || is_of_theirs(&memory, what) {
             changes.remove(&tables.memories, key);
             erased.memories += usize::from(memory.is_active());
