@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, LEAP, becomes, call, recurring, says, scene, start};
 use crate::support::bot::Recipe;
-use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
 /// Stands in what is to be forgotten, and nowhere else.
@@ -424,4 +424,29 @@ async fn privacy_says_what_is_kept_and_who_sees_it() {
     let card = world.told(BOB, BOB, "/privacy").await;
     pressed(&world, BOB, &card, "Forget", "For one message, reply to it").await;
     drop(bot);
+}
+
+#[tokio::test]
+async fn what_was_removed_before_all_was_forgotten_is_not_put_back() {
+    let world = World::new().await;
+    let bot = start(&world, &[("ERASE_AFTER", "1")]).await;
+    world.told(BOB, BOB, &format!("/pin {SECRET}")).await;
+    world.told(BOB, BOB, "/pin it stays a while").await;
+    let pins = world.told(BOB, BOB, "/pins").await;
+    world.press(BOB, &pins, &format!("5 · {}", &SECRET[..5])).await;
+    let open = becomes(&world, &pins, SECRET, "Remove").await;
+    world.press(BOB, &open, "Remove").await;
+    let removed = becomes(&world, &pins, "Pins", "Undo").await;
+    let (_, undo) = buttons(&removed).into_iter().find(|(label, _)| label.starts_with("Undo")).unwrap();
+    let menu = world.told(BOB, BOB, "/forget").await;
+    pressed(&world, BOB, &menu, "Everything", "Forget everything about you").await;
+    pressed(&world, BOB, &menu, "Forget", "Forgotten").await;
+    let told = world.forged(BOB, &pins, &undo).await;
+    assert!(!told.contains("back") && !holds(told.as_bytes()), "{told}");
+    let card = world.told(BOB, BOB, "/pins").await;
+    assert!(!text(&card).contains("5 ·") && labels(&card).is_empty(), "{card}");
+    rewritten(&bot, 1).await;
+    world.caught_up().await;
+    assert_eq!(holding(&data(&world)), [""; 0]);
+    assert!(bot.stop().success());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::base::Base;
 use crate::ledger::Ledger;
-use crate::telegram::commands::{Cards, Handles, TaskCards};
+use crate::telegram::commands::{Cards, Erasures, Handles, TaskCards};
 use crate::telegram::send::Sender;
 use crate::turn::extraction::Extractor;
 use crate::turn::queue::Mailboxes;
@@ -44,6 +44,7 @@ pub(super) fn handles(
         access: base.settings.access.clone(),
         parked: base.parked.clone(),
         chats: base.chats.clone(),
+        erasures: Erasures::default(),
         me: base.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use super::handles::Handles;
+use super::removed::Erasures;
 use crate::clock::Clock;
 use crate::domain::erasure::{Erasure, Forgotten};
 use crate::ids::ChatId;
@@ -19,6 +20,7 @@ pub(super) struct Eraser {
     erasures: Arc<dyn ErasureStore>,
     settings: Arc<dyn SettingsStore>,
     chats: Chats,
+    made: Erasures,
     parked: Parked,
     default_zone: Tz,
     clock: Clock,
@@ -32,6 +34,7 @@ impl Eraser {
             erasures: handles.store.clone(),
             settings: handles.store.clone(),
             chats: handles.chats.clone(),
+            made: handles.erasures.clone(),
             parked: handles.parked.clone(),
             default_zone: handles.default_zone,
             clock: sender.clock.clone(),
@@ -46,6 +49,7 @@ impl Eraser {
         // What waited in it was given up.
         self.parked.reload().await?;
         if let Forgotten::Done(_) = forgotten {
+            self.made.note(chat, self.clock.now());
             let (this, stopping) = (self.clone(), self.background.clone());
             self.background.spawn("index", async move {
                 tokio::select! {

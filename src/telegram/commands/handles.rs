@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use super::cards::Cards;
+use super::removed::Erasures;
 use crate::config::AccessSettings;
 use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
@@ -31,6 +32,8 @@ pub struct Handles {
     pub parked: Parked,
     /// What is indexed of what chats have said.
     pub chats: Chats,
+    /// When chats have had something forgotten.
+    pub erasures: Erasures,
     /// The bot's own account.
     pub me: Me,
     /// What models there are and what they have cost.

@@ -1,16 +1,15 @@
 //! `/notes`: lists by key; a key opens its items, each with a button for done and one to remove it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
 
 use super::asker::Asker;
 use super::card::{Card, ROWS, page_of, pager};
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
+use super::removed::Removed;
 use crate::domain::note::{Note, by_key};
 use crate::ids::NoteId;
 use crate::prompts::texts::{Texts, fill};
@@ -19,8 +18,6 @@ use crate::telegram::callback::{self, Family, Page};
 use crate::telegram::send::Button;
 use crate::text::one_line;
 
-/// How long a removed note can be put back.
-const UNDO: TimeDelta = TimeDelta::minutes(1);
 /// What a card shows of a note.
 const LINE_CHARS: usize = 300;
 /// What a button shows of a note.
@@ -31,8 +28,8 @@ const BUTTON_CHARS: usize = 40;
 pub(super) struct Notes {
     cards: Cards,
     store: Arc<dyn NoteStore>,
-    /// Notes removed by a button within the last minute, and when: they can be put back.
-    removed: Mutex<HashMap<NoteId, (DateTime<Utc>, Note)>>,
+    /// Those that were removed by a button just now.
+    removed: Removed<NoteId, Note>,
 }
 
 #[async_trait]
@@ -71,7 +68,8 @@ impl Command for Notes {
 
 impl Notes {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), store: handles.store.clone(), removed: Mutex::default() }
+        let removed = Removed::after(handles.erasures.clone());
+        Self { cards: handles.cards.clone(), store: handles.store.clone(), removed }
     }
 
     async fn lists(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
@@ -136,7 +134,7 @@ impl Notes {
         let toast = fill(words, &[("text", &note.content)]);
         let card = self.after(asker, &note.key).await?;
         let undo = vec![Button::new(&texts.button_undo, callback::Notes::Undo(id))];
-        self.remember(note);
+        self.removed.keep(id, note, asker.place.chat, self.cards.now());
         Ok(Pressed::both(toast, card.row(undo)))
     }
 
@@ -151,22 +149,11 @@ impl Notes {
 
     async fn undo(&self, asker: &Asker, id: NoteId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let now = self.cards.now();
-        let removed = self.removed.lock().ok().and_then(|mut removed| removed.remove(&id));
-        let Some((_, note)) = removed.filter(|(at, note)| now - *at < UNDO && note.chat == asker.place.chat)
-        else {
+        let Some(note) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
             return Ok(Pressed::toast(&texts.gone));
         };
         self.store.restore_note(&note).await?;
         let toast = fill(&texts.notes_restored, &[("text", &note.content)]);
         Ok(Pressed::both(toast, self.after(asker, &note.key).await?))
-    }
-
-    fn remember(&self, note: Note) {
-        let now = self.cards.now();
-        if let Ok(mut removed) = self.removed.lock() {
-            removed.retain(|_, (at, _)| now - *at < UNDO);
-            removed.insert(note.id, (now, note));
-        }
     }
 }

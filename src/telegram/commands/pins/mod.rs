@@ -4,11 +4,9 @@ mod card;
 mod pin;
 mod source;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
 
 use self::card::PinCards;
 pub(super) use self::pin::PinWords;
@@ -17,6 +15,7 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
+use super::removed::Removed;
 use crate::domain::pin::Pin;
 use crate::ids::PinId;
 use crate::prompts::texts::{Texts, fill};
@@ -24,16 +23,13 @@ use crate::store::{PinStore, StoreError};
 use crate::telegram::callback::{self, Family, Page};
 use crate::telegram::send::Button;
 
-/// How long a removed pin can be put back.
-const UNDO: TimeDelta = TimeDelta::minutes(1);
-
 /// Shows, weighs and removes the pins of a chat.
 #[derive(Debug)]
 pub(super) struct Pins {
     cards: Cards,
     store: Arc<dyn PinStore>,
-    /// Pins removed by a button within the last minute, and when: they can be put back.
-    removed: Mutex<HashMap<PinId, (DateTime<Utc>, Pin)>>,
+    /// Those that were removed by a button just now.
+    removed: Removed<PinId, Pin>,
 }
 
 #[async_trait]
@@ -74,7 +70,8 @@ impl Command for Pins {
 
 impl Pins {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), store: handles.store.clone(), removed: Mutex::default() }
+        let removed = Removed::after(handles.erasures.clone());
+        Self { cards: handles.cards.clone(), store: handles.store.clone(), removed }
     }
 
     fn drawn(&self, asker: &Asker) -> PinCards<'_> {
@@ -122,29 +119,18 @@ impl Pins {
         };
         let toast = fill(&texts.pins_removed, &[("text", &pin.content)]);
         let undo = vec![Button::new(&texts.button_undo, callback::Pins::Undo(id, page))];
-        self.remember(pin);
+        self.removed.keep(id, pin, asker.place.chat, self.cards.now());
         Ok(Pressed::both(toast, self.list(asker, page).await?.row(undo)))
     }
 
     async fn undo(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let now = self.cards.now();
-        let removed = self.removed.lock().ok().and_then(|mut removed| removed.remove(&id));
-        let Some((_, pin)) = removed.filter(|(at, pin)| now - *at < UNDO && pin.chat == asker.place.chat)
-        else {
+        let Some(pin) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
             return Ok(Pressed::toast(&texts.gone));
         };
         self.store.restore_pin(&pin).await?;
         let toast = fill(&texts.pins_restored, &[("text", &pin.content)]);
         Ok(Pressed::both(toast, self.list(asker, page).await?))
-    }
-
-    fn remember(&self, pin: Pin) {
-        let now = self.cards.now();
-        if let Ok(mut removed) = self.removed.lock() {
-            removed.retain(|_, (at, _)| now - *at < UNDO);
-            removed.insert(pin.id, (now, pin));
-        }
     }
 
     async fn point_at_source(&self, asker: &Asker, id: PinId) -> Result<Pressed, StoreError> {
