@@ -11,8 +11,8 @@ use super::memory::Memory;
 use super::message::{Inbound, Span};
 use crate::ids::{ChatId, EntryId, MemoryId, UserId};
 
-/// A memory that was removed stays so long, so that the removal can be undone and explained.
-const REMOVED_FOR: TimeDelta = TimeDelta::days(30);
+/// A memory that was removed stays so long, so that the removal can be undone; then it goes for good.
+pub const REMOVED_FOR: TimeDelta = TimeDelta::days(1);
 
 /// A message of a person that facts are still to be taken from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,8 +126,6 @@ pub struct Facts {
     pub all: Vec<Memory>,
     /// Those to be written.
     pub touched: Vec<MemoryId>,
-    /// Those to be deleted for good.
-    pub purged: Vec<MemoryId>,
     user: UserId,
     now: DateTime<Utc>,
     counts: FactCounts,
@@ -137,8 +135,7 @@ impl Facts {
     /// The stored memories of a person, to be changed now.
     #[must_use]
     pub fn of(user: UserId, all: Vec<Memory>, now: DateTime<Utc>) -> Self {
-        let (touched, purged) = (Vec::new(), Vec::new());
-        Self { all, touched, purged, user, now, counts: FactCounts::default() }
+        Self { all, touched: Vec::new(), user, now, counts: FactCounts::default() }
     }
 
     /// Makes changes in their order. Of each the following holds, whatever is proposed: the same words are kept once; a memory
@@ -162,7 +159,6 @@ impl Facts {
             }
         }
         self.expire(limit);
-        self.purge();
         self.counts
     }
 
@@ -290,12 +286,6 @@ impl Facts {
             self.remove_any(least);
         }
     }
-
-    fn purge(&mut self) {
-        let now = self.now;
-        let is_over = |memory: &&Memory| memory.deleted_at.is_some_and(|deleted| now - deleted > REMOVED_FOR);
-        self.purged = self.all.iter().filter(is_over).map(|memory| memory.id).collect();
-    }
 }
 
 /// Whether two texts have the same letters and digits in the same order, whatever their case and what parts them.
@@ -333,7 +323,6 @@ mod tests {
     ) -> (Vec<Memory>, FactCounts) {
         let mut facts = Facts::of(UserId::telegram(ANN), all, at(day));
         let counts = facts.apply(changes, limit);
-        facts.all.retain(|memory| !facts.purged.contains(&memory.id));
         (facts.all, counts)
     }
 
@@ -391,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_keeps_one_and_what_was_removed_stays_a_while() {
+    fn merging_keeps_one_and_what_was_removed_stays_until_it_is_purged() {
         let create = |content: &str| FactChange::Create(fact(content, ANN));
         let (all, _) =
             changed(Vec::new(), 0, vec![create("Has a dog"), create("The dog is Rex"), create("Sings")], 9);
@@ -400,7 +389,7 @@ mod tests {
         let (all, counts) = changed(all, 1, vec![merge], 9);
         assert_eq!(active(&all), [("Has a dog, Rex", ANN), ("Sings", ANN)]);
         assert_eq!((counts.changed, counts.removed, all.len()), (1, 1, 3));
-        assert_eq!(changed(all, 32, vec![], 9).0.len(), 2);
+        assert_eq!(changed(all, 32, vec![], 9).0.len(), 3, "the store purges it");
     }
 
     #[test]

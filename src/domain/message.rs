@@ -83,6 +83,24 @@ pub struct Span {
     pub length: usize,
 }
 
+impl Span {
+    /// What is put in the place of words that are left out: it ends a sentence, and nobody types it.
+    pub const CUT: char = '\u{1e}';
+
+    /// A text with [`Self::CUT`] in the place of each letter of these parts.
+    #[must_use]
+    pub fn cut_out(text: &str, parts: &[Self]) -> String {
+        let mut kept = String::with_capacity(text.len());
+        let mut unit = 0;
+        for c in text.chars() {
+            let is_part = parts.iter().any(|part| unit >= part.offset && unit < part.offset + part.length);
+            kept.push(if is_part { Self::CUT } else { c });
+            unit += c.len_utf16();
+        }
+        kept
+    }
+}
+
 impl Inbound {
     /// Words addressed to the bot at this time, without anything else, that no update brought and no message holds: Telegram
     /// gives nothing the number 0. A caller that has more puts it in.

@@ -3,6 +3,7 @@
 
 use super::conversation::{Message, Role};
 use super::importance::{self, By};
+use super::message::Span;
 use super::pin::{MAX_AUTO, MAX_CONTENT_CHARS, MAX_PINS, Pin, PinType, VITAL};
 use crate::ids::{ChatId, PinId};
 use crate::text::keep_ends;
@@ -38,15 +39,16 @@ pub enum Followed {
     Gone,
 }
 
-/// The pin of what is vital in a message of a person, if they say something vital in words of their own.
+/// The pin of what is vital in a message of a person, if they say something vital in words of their own; those parts of it are
+/// not.
 #[must_use]
-pub fn vital(chat: ChatId, message: &Message) -> Option<Pin> {
+pub fn vital(chat: ChatId, message: &Message, foreign: &[Span]) -> Option<Pin> {
     let speaker = message.speaker.as_ref().filter(|speaker| speaker.is_person())?;
     let is_own = message.role == Role::User && message.task.is_none() && message.forwarded_from.is_none();
     if !is_own || message.borrowed {
         return None;
     }
-    let content = statement(&message.text)?;
+    let content = statement(&Span::cut_out(&message.text, foreign).replace(Span::CUT, "\n"))?;
     Some(Pin {
         source_message_id: Some(message.id),
         source: Some(message.key()),
@@ -216,12 +218,18 @@ mod tests {
 
     #[test]
     fn what_is_vital_is_pinned_in_the_words_of_whoever_says_it() {
-        let found = vital(ChatId(5), &said("I am allergic to nuts. What can I cook?")).unwrap();
+        let found = vital(ChatId(5), &said("I am allergic to nuts. What can I cook?"), &[]).unwrap();
         assert_eq!((found.content.as_str(), found.pin_type), ("I am allergic to nuts.", PinType::Auto));
         assert_eq!((found.importance, found.name.as_deref()), (VITAL, Some("Ann")));
-        let of = |text: &str| vital(ChatId(5), &said(text)).unwrap().content;
+        let of = |text: &str| vital(ChatId(5), &said(text), &[]).unwrap().content;
         assert_eq!(of("@figaro_bot, I am allergic to nuts"), "I am allergic to nuts");
         assert_eq!(of("@bob is allergic to nuts"), "@bob is allergic to nuts");
+        let quote = Span { offset: 0, length: 21 };
+        assert_eq!(
+            vital(ChatId(5), &said("I am allergic to nuts, says Bob."), &[quote]),
+            None,
+            "it is a quotation"
+        );
         let plain = said("I am allergic to nuts");
         let others = [
             said("The allergy season is bad this year"),
@@ -231,7 +239,7 @@ mod tests {
             Message { role: Role::Assistant, ..plain.clone() },
             Message { speaker: None, ..plain },
         ];
-        assert!(others.iter().all(|message| vital(ChatId(5), message).is_none()));
+        assert!(others.iter().all(|message| vital(ChatId(5), message, &[]).is_none()));
     }
 
     #[test]

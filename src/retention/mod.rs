@@ -1,6 +1,6 @@
-//! Forgets what is over and was kept long enough: ended tasks, ids of updates, updates that cannot be read, and strangers
-//! who were told that the bot is private. Messages go only when somebody
-//! erases them: then the files of the store are rewritten ([`Rewriter`]). Run in the background by `app`.
+//! Forgets what is over and was kept long enough: ended tasks, ids of updates, updates that cannot be read, removed memories,
+//! and strangers who were told that the bot is private. Messages go only when somebody erases them: then the files of the store
+//! are rewritten ([`Rewriter`]). Run in the background by `app`.
 
 mod rewrite;
 
@@ -10,8 +10,9 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use crate::clock::Clock;
+use crate::domain::facts::REMOVED_FOR;
 use crate::shutdown::TaskTracker;
-use crate::store::{InboxStore, Result, SettingsStore, TaskStore};
+use crate::store::{FactStore, InboxStore, Result, SettingsStore, TaskStore};
 
 pub use self::rewrite::Rewriter;
 
@@ -27,6 +28,8 @@ pub struct Retention {
     pub inbox: Arc<dyn InboxStore>,
     /// Strangers who were told that the bot is private.
     pub settings: Arc<dyn SettingsStore>,
+    /// Memories that were removed.
+    pub facts: Arc<dyn FactStore>,
     /// Tasks that have ended.
     pub tasks: Arc<dyn TaskStore>,
     /// How long all but strangers are kept: a day at least, so long Telegram may send an update again.
@@ -55,6 +58,7 @@ impl Retention {
         let (before, strangers_before) = (now - self.kept, now - TimeDelta::days(STRANGER_DAYS));
         report(self.settings.forget_strangers(strangers_before).await, "strangers");
         report(self.inbox.expire_set_aside(before).await, "updates that cannot be read");
+        report(self.facts.purge_memories(now - REMOVED_FOR, now).await, "removed memories");
         self.until_none_is_left("ids of updates", || self.inbox.expire_seen(before)).await;
         self.until_none_is_left("ended tasks", || self.tasks.forget_ended(before)).await;
     }

@@ -90,6 +90,8 @@ pub trait FactStore: Debug + Send + Sync {
     async fn end_reading(&self, user: &UserId, facts: ReadFacts) -> Result<Option<FactCounts>>;
     /// Takes no facts from what a person has said so far.
     async fn skip_unread(&self, user: &UserId) -> Result<()>;
+    /// Deletes memories that were removed before this time for good, from the files too, a moment later; gives how many.
+    async fn purge_memories(&self, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<usize>;
     /// How many memories there are of all people.
     async fn count_memories(&self) -> Result<MemoryCounts>;
 }

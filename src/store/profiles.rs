@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
 use super::error::StoreError;
 use crate::domain::profile::{Consent, Seen, UserProfile, WishesPatch};
@@ -23,7 +24,12 @@ pub trait ProfileStore: Debug + Send + Sync {
     async fn wish(&self, user: &UserId, chat: ChatId, change: WishesPatch) -> Result<Option<UserProfile>>;
     /// Takes in, durably, what a person says to facts about them being remembered; a refusal also has no facts taken from what
     /// they have said so far. Gives their profile then; nothing is written of somebody who was never seen.
-    async fn set_consent(&self, user: &UserId, consent: Consent) -> Result<Option<UserProfile>>;
+    async fn set_consent(
+        &self,
+        user: &UserId,
+        consent: Consent,
+        now: DateTime<Utc>,
+    ) -> Result<Option<UserProfile>>;
     /// Forgets the profile of a person, durably; `false` if there was none.
     async fn forget_profile(&self, user: &UserId) -> Result<bool>;
 }

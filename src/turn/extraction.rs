@@ -238,7 +238,7 @@ impl Extractor {
             return Ok(false);
         }
         if self.consents.ask(user).await {
-            self.profiles.set_consent(user, Consent::Asked).await?;
+            self.profiles.set_consent(user, Consent::Asked, self.clock.now()).await?;
         } else {
             self.with_unreached(|unreached| unreached.insert(user.clone()));
         }

@@ -55,6 +55,13 @@ pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> T
     {
         begun.changes.add(Change::PutUnread(Box::new(Unread::of(part, message))));
     }
+    let chat = standing.conversation.chat;
+    let said = parts.iter().zip(&begun.output.question);
+    let pins: Vec<_> =
+        said.filter_map(|(part, message)| pinning::vital(chat, message, &part.foreign)).collect();
+    if !pins.is_empty() {
+        begun.changes.add(Change::PinVital(pins));
+    }
     begun
 }
 
@@ -147,11 +154,6 @@ fn record(mut begun: Begun, tail: SessionTail, mut changes: ChangeSet) -> Transi
         message.turn = Some(turn.id);
     }
     changes.append(tail.append(question));
-    let chat = turn.conversation.chat;
-    let pins: Vec<_> = question.iter().filter_map(|message| pinning::vital(chat, message)).collect();
-    if !pins.is_empty() {
-        changes.add(Change::PinVital(pins));
-    }
     changes.add(Change::PutTurn(Box::new(turn.clone())));
     Transition { output: begun, changes }
 }

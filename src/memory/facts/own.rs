@@ -5,12 +5,12 @@ use crate::domain::message::Span;
 
 /// Words between quotation marks are somebody else's if there are more than so many; fewer are a name or a title.
 const NAME_WORDS: usize = 4;
-/// What is put in the place of others' words: it ends a sentence, and nobody types it.
-const CUT: char = '\u{1e}';
+/// What is put in the place of others' words.
+const CUT: char = Span::CUT;
 
 /// The person's own words in a text; what is not theirs leaves a mark that ends a sentence.
 pub(super) fn own_words(text: &str, foreign: &[Span]) -> String {
-    let text = without_spans(text, foreign);
+    let text = Span::cut_out(text, foreign);
     let text = without_pasted(&without_code(&text));
     without_quotations(&text)
 }
@@ -48,17 +48,6 @@ fn is_within(text: &str, at: usize) -> bool {
     let word = text[..at].rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let is_title = ["dr", "mr", "mrs", "ms", "st", "sr", "sra"].contains(&word.to_lowercase().as_str());
     next.is_some_and(char::is_alphanumeric) || is_title
-}
-
-fn without_spans(text: &str, foreign: &[Span]) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut unit = 0;
-    for c in text.chars() {
-        let is_foreign = foreign.iter().any(|span| unit >= span.offset && unit < span.offset + span.length);
-        kept.push(if is_foreign { CUT } else { c });
-        unit += c.len_utf16();
-    }
-    kept
 }
 
 fn without_code(text: &str) -> String {

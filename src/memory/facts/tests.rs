@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::*;
 use crate::domain::conversation::{EntryKey, Message, Role};
-use crate::domain::facts::{Facts, Unread};
+use crate::domain::facts::{Facts, REMOVED_FOR, Unread};
 use crate::domain::memory::Memory;
 use crate::domain::message::{Quoted, Speaker};
 use crate::ids::{ChatId, SessionId, UserId};
@@ -169,7 +169,7 @@ fn after_a_month_what_was_used_is_there_and_each_memory_has_its_source() {
             let mut facts = Facts::of(UserId::telegram(ANN), std::mem::take(&mut all), said_at);
             facts.apply(planned.changes, LIMIT);
             all = facts.all;
-            all.retain(|memory| !facts.purged.contains(&memory.id));
+            all.retain(|memory| memory.deleted_at.is_none_or(|deleted| said_at - deleted <= REMOVED_FOR));
             let active = all.iter().filter(|memory| memory.is_active());
             assert!(active.count() <= LIMIT, "day {day}");
         }

@@ -120,6 +120,21 @@ impl FactStore for KvStore {
         .await
     }
 
+    async fn purge_memories(&self, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<usize> {
+        let purged = self.change("delete memories", move |tables, changes| {
+            let gone = facts::purge(tables, changes, before)?;
+            if gone > 0 {
+                erasure::mark(tables, changes, now)?;
+            }
+            Ok(gone)
+        });
+        let purged = purged.await?;
+        if purged > 0 {
+            self.0.erasure_news.notify_one();
+        }
+        Ok(purged)
+    }
+
     async fn count_memories(&self) -> Result<MemoryCounts> {
         self.read("count the memories", |tables| {
             let all = tables.memories.list(&[])?;

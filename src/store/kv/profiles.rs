@@ -1,8 +1,9 @@
 //! The profiles of people.
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
-use super::records::facts;
+use super::records::{facts, pins};
 use super::{KvStore, key};
 use crate::domain::profile::{Consent, Seen, UserProfile, WishesPatch};
 use crate::ids::{ChatId, UserId};
@@ -45,7 +46,12 @@ impl ProfileStore for KvStore {
         .await
     }
 
-    async fn set_consent(&self, user: &UserId, consent: Consent) -> Result<Option<UserProfile>> {
+    async fn set_consent(
+        &self,
+        user: &UserId,
+        consent: Consent,
+        now: DateTime<Utc>,
+    ) -> Result<Option<UserProfile>> {
         let key = key::user(user);
         self.change_durably("store a person's consent", move |tables, changes| {
             if consent == Consent::Refused {
@@ -54,6 +60,7 @@ impl ProfileStore for KvStore {
             let Some(mut profile) = tables.profiles.get(&key)? else { return Ok(None) };
             profile.consent = consent;
             changes.put(&tables.profiles, &key, &profile)?;
+            pins::consent_changed(tables, changes, &profile, now)?;
             Ok(Some(profile))
         })
         .await

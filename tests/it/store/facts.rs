@@ -5,8 +5,9 @@ use std::sync::Arc;
 use figaro::domain::conversation::{Message, Role};
 use figaro::domain::facts::{Fact, FactChange, OwnChange, UsedMemories};
 use figaro::domain::memory::Memory;
+use figaro::domain::pin::SystemPin;
 use figaro::domain::profile::{Consent, Role as ProfileRole, Seen};
-use figaro::ids::{EntryId, UserId};
+use figaro::ids::{ChatId, EntryId, UserId};
 use figaro::store::{MemoryCounts, ReadFacts, Reading, Store, TurnEnd, UnreadBatch};
 
 use super::{Backend, CHAT, HERE, at, inbound};
@@ -136,23 +137,39 @@ pub(super) async fn memories_are_used_changed_and_erased(backend: &dyn Backend) 
     let store = backend.reopen(store).await;
     assert_eq!(active(&store).await.len(), 1);
     store.change_memory(&ann(), two.id, OwnChange::Restore, now).await.unwrap().unwrap();
-    store.begin_turn(HERE, &[inbound(3, "three")], at(81)).await.unwrap();
+    let removed = store.change_memory(&ann(), one.id, OwnChange::Remove, at(81)).await.unwrap().unwrap();
+    let deleted = removed.deleted_at.unwrap();
+    assert_eq!(store.purge_memories(deleted, at(82)).await.unwrap(), 0, "it can still be put back");
+    let purged = store.purge_memories(deleted + chrono::TimeDelta::seconds(1), at(82)).await.unwrap();
+    assert_eq!((purged, active(&store).await.len()), (1, 1));
+    assert_eq!(store.change_memory(&ann(), one.id, OwnChange::Restore, at(83)).await.unwrap(), None);
+    store.begin_turn(HERE, &[inbound(3, "three")], at(84)).await.unwrap();
     assert_eq!(store.erase_memories(&other).await.unwrap(), 0);
-    assert_eq!(store.erase_memories(&ann()).await.unwrap(), 2);
+    assert_eq!(store.erase_memories(&ann()).await.unwrap(), 1);
     let store = backend.reopen(store).await;
     assert_eq!(store.count_memories().await.unwrap(), MemoryCounts::default());
 }
 
 pub(super) async fn a_refusal_leaves_nothing_to_read(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert_eq!(store.set_consent(&ann(), Consent::Given).await.unwrap(), None, "nobody knows them");
+    assert_eq!(store.set_consent(&ann(), Consent::Given, at(5)).await.unwrap(), None, "nobody knows them");
     let seen = Seen { speaker: inbound(1, "").speaker, language: None, role: ProfileRole::Member, at: at(0) };
     store.see(&seen).await.unwrap();
     store.begin_turn(HERE, &[inbound(1, "one")], at(1)).await.unwrap();
-    let given = store.set_consent(&ann(), Consent::Given).await.unwrap().unwrap();
+    let given = store.set_consent(&ann(), Consent::Given, at(5)).await.unwrap().unwrap();
     assert!(given.consent.allows(true) && taken(&store).await.is_some());
-    let refused = store.set_consent(&ann(), Consent::Refused).await.unwrap().unwrap();
+    let consents = async |store: &Arc<dyn Store>| {
+        let pins = store.pins(ChatId(ann().telegram_id().unwrap())).await.unwrap();
+        pins.iter().filter(|pin| pin.about == Some(SystemPin::Consent)).count()
+    };
+    assert_eq!(consents(&store).await, 1, "it is kept in their private chat");
+    let refused = store.set_consent(&ann(), Consent::Refused, at(5)).await.unwrap().unwrap();
     assert!(!refused.consent.allows(false));
+    assert_eq!(consents(&store).await, 0);
+    store.begin_turn(HERE, &[inbound(9, "I am allergic to nuts")], at(6)).await.unwrap();
+    store.skip_unread(&ann()).await.unwrap();
+    let pins = store.pins(HERE.chat).await.unwrap();
+    assert!(pins.iter().all(|pin| pin.about.is_some()), "nothing is pinned by itself: {pins:?}");
     let store = backend.reopen(store).await;
     assert_eq!(taken(&store).await, None);
     // Being seen again changes nothing of it.

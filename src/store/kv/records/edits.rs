@@ -10,6 +10,7 @@ use super::super::key;
 use super::super::tables::Tables;
 use super::{parked, summaries, vectors};
 use crate::domain::conversation::{Message, Role};
+use crate::domain::facts::Unread;
 use crate::domain::message::Inbound;
 use crate::ids::RunId;
 
@@ -56,6 +57,11 @@ pub(in crate::store::kv) fn apply(
         let key = key::message(message.session, message.index);
         vectors::remove(tables, changes, &key);
         changes.put(&tables.messages, key, message)?;
+        let unread = key::of_user(&edited.speaker.user, message.id);
+        if let Some(known) = tables.unread.find(&unread)? {
+            let foreign = edited.foreign.clone();
+            changes.put(&tables.unread, unread, &Unread { foreign, ..known })?;
+        }
     }
     Ok(found.len())
 }

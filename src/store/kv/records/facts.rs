@@ -1,5 +1,7 @@
 //! Memories of people, and the messages that facts are still to be taken from.
 
+use chrono::{DateTime, Utc};
+
 use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
@@ -69,11 +71,24 @@ pub(in crate::store::kv) fn put_all(
     for memory in facts.written() {
         changes.put(&tables.memories, key::of_user(&memory.user, memory.id), memory)?;
     }
-    let purged = facts.all.iter().filter(|memory| facts.purged.contains(&memory.id));
-    for memory in purged {
-        changes.remove(&tables.memories, key::of_user(&memory.user, memory.id));
-    }
     Ok(())
+}
+
+/// Removes memories that were removed before this time for good; gives how many.
+pub(in crate::store::kv) fn purge(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    before: DateTime<Utc>,
+) -> Result<usize, Fault> {
+    let mut gone = 0;
+    for item in tables.memories.scan(&[])? {
+        let (key, memory) = item?;
+        if memory.deleted_at.is_some_and(|deleted| deleted < before) {
+            changes.remove(&tables.memories, key);
+            gone += 1;
+        }
+    }
+    Ok(gone)
 }
 
 /// Removes the marks of a person with this key.

@@ -10,6 +10,7 @@ use super::super::tables::Tables;
 use crate::domain::conversation::{Conversation, EntryKey, Session};
 use crate::domain::pin::{Pin, PinType, SystemPin};
 use crate::domain::pinning::{self, Adding, Followed};
+use crate::domain::profile::{Consent, UserProfile};
 use crate::ids::{ChatId, MessageId, PinId, SessionId};
 use crate::store::PinAdded;
 
@@ -46,6 +47,13 @@ pub(super) fn add_vital(tables: &Tables<'_>, changes: &mut Changes<'_>, pins: &[
     let Some(first) = pins.first() else { return Ok(()) };
     let mut kept = tables.pins.list(&key::chat(first.chat))?;
     for pin in pins {
+        // Who wants nothing remembered pins by hand.
+        if let Some(user) = &pin.author
+            && let Some(profile) = tables.profiles.find(&key::user(user))?
+            && profile.consent == Consent::Refused
+        {
+            continue;
+        }
         let PinAdded::Already(id) = add_to(&mut kept, tables, changes, pin)? else { continue };
         let known = kept.iter_mut().find(|kept| kept.id == id && kept.pin_type == PinType::Auto);
         if let Some(known) = known {
@@ -113,6 +121,38 @@ pub(super) fn take_back(
     Ok(())
 }
 
+/// Keeps what a person has agreed to, in their private chat, until they take it back.
+pub(in crate::store::kv) fn consent_changed(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    profile: &UserProfile,
+    now: DateTime<Utc>,
+) -> Result<(), Fault> {
+    let Some(chat) = profile.user.telegram_id().map(ChatId) else { return Ok(()) };
+    let words = now.format("%Y-%m-%d %H:%M UTC").to_string();
+    let session = anywhere(tables, chat)?;
+    let pin = Pin::consent(profile.user.clone(), chat, session, words, now);
+    if profile.consent == Consent::Given {
+        keep(tables, changes, pin)
+    } else {
+        drop_replaced(tables, changes, &pin)
+    }
+}
+
+/// The session that goes on in a chat: what Figaro keeps of a chat holds in all sessions, also where there is none yet.
+fn anywhere(tables: &Tables<'_>, chat: ChatId) -> Result<SessionId, Fault> {
+    let current = tables.current.find(&key::conversation(Conversation { chat, topic: None }))?;
+    Ok(current.unwrap_or(SessionId::from_bytes([0; 16])))
+}
+
+/// Removes the pin in whose place this one would be kept.
+fn drop_replaced(tables: &Tables<'_>, changes: &mut Changes<'_>, pin: &Pin) -> Result<(), Fault> {
+    let kept = tables.pins.list(&key::chat(pin.chat))?;
+    let gone = kept.iter().filter(|kept| pin.replaces(kept));
+    gone.for_each(|gone| changes.remove(&tables.pins, key::pin(pin.chat, gone.id)));
+    Ok(())
+}
+
 /// Keeps a pin of Figaro's own in place of the one that it replaces.
 pub(in crate::store::kv) fn keep(
     tables: &Tables<'_>,
@@ -134,18 +174,10 @@ pub(in crate::store::kv) fn zone_changed(
     zone: Option<Tz>,
     now: DateTime<Utc>,
 ) -> Result<(), Fault> {
-    let current = tables.current.find(&key::conversation(Conversation { chat, topic: None }))?;
-    // It holds in all sessions, also where there is none yet.
-    let session = current.unwrap_or(SessionId::from_bytes([0; 16]));
+    let session = anywhere(tables, chat)?;
     let words = zone.map_or_else(String::new, |zone| zone.name().to_owned());
     let pin = Pin::system(SystemPin::Zone, chat, session, words, now);
-    if zone.is_some() {
-        return keep(tables, changes, pin);
-    }
-    let kept = tables.pins.list(&key::chat(chat))?;
-    let gone = kept.iter().filter(|kept| pin.replaces(kept));
-    gone.for_each(|gone| changes.remove(&tables.pins, key::pin(chat, gone.id)));
-    Ok(())
+    if zone.is_some() { keep(tables, changes, pin) } else { drop_replaced(tables, changes, &pin) }
 }
 
 /// Keeps when the session that goes on in a conversation began, and what it is called.

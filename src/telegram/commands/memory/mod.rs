@@ -222,7 +222,7 @@ impl Memory {
     async fn switch(&self, asker: &Asker, consent: Consent) -> Result<Pressed, StoreError> {
         let (texts, user) = (self.cards.texts(asker), &asker.speaker.user);
         self.know(asker).await?;
-        self.profiles.set_consent(user, consent).await?;
+        self.profiles.set_consent(user, consent, self.cards.now()).await?;
         let toast = match consent {
             Consent::Given => {
                 self.extractor.look(user);
