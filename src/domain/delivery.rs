@@ -38,6 +38,9 @@ pub struct PendingDelivery {
     /// The buttons under its last part, by which the person may act on it.
     #[serde(default)]
     pub actions: Vec<Action>,
+    /// It is a part of the conversation, but Figaro speaks in it: what is to be approved. The model may not change it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_card: bool,
     /// Answers to the question that it asks, a button each; its turn waits for one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
@@ -68,7 +71,7 @@ impl PendingDelivery {
     /// Who speaks: the model in what is part of the conversation, Figaro in cards, notices and apologies.
     #[must_use]
     pub const fn author(&self) -> Author {
-        if self.entry.is_some() { Author::Model } else { Author::Figaro }
+        if self.entry.is_some() && !self.is_card { Author::Model } else { Author::Figaro }
     }
 
     /// Counts one more repeat of the part under way.
@@ -103,6 +106,7 @@ impl PendingDelivery {
             repeats: 0,
             language: None,
             actions: Vec::new(),
+            is_card: false,
             options: Vec::new(),
             task: None,
             card: None,
@@ -173,6 +177,12 @@ pub enum Action {
     ResumeTask(TaskId),
     /// Cancels the task for good, but for a minute in which that can be undone.
     CancelTask(TaskId),
+    /// Has the call made that waits, this once.
+    ApproveOnce,
+    /// Has it made, and the same for the next hour.
+    ApproveHour,
+    /// Has it not made.
+    ApproveDeny,
     /// What the task reminded of is done.
     TaskDone(TaskId),
     /// Has the task come again in ten minutes.

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod approval;
 pub mod chat;
 pub mod config_change;
 pub mod conversation;

@@ -78,6 +78,10 @@ pub trait Admins: Debug + Send + Sync {
 
     /// Whether the user is in the chat now; in a private chat its one user is.
     async fn is_member(&self, chat: ChatId, user: &UserId) -> bool;
+
+    /// Whether the user is an admin of the chat now who holds this right there, by its name in the Bot API, or its owner; in a
+    /// private chat its one user holds all.
+    async fn has_right(&self, chat: ChatId, user: &UserId, right: &str) -> bool;
 }
 
 /// Whether someone may change what holds for a whole chat, by hand or through the model: in a private chat its one
@@ -111,6 +115,10 @@ mod tests {
         }
 
         async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
+            true
+        }
+
+        async fn has_right(&self, _chat: ChatId, _user: &UserId, _right: &str) -> bool {
             true
         }
     }

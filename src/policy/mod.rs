@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod address;
+pub mod approval;
 pub mod budget;
 pub mod promise;
 pub mod tools;

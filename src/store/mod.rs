@@ -30,6 +30,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::Value;
 
 use crate::domain::access::{AccessChange, AccessList};
+use crate::domain::approval::Ruling;
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
@@ -38,7 +39,7 @@ use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::note::Note;
 use crate::domain::tool::ToolCall;
-use crate::domain::turn::{ActiveTurn, ParkedTurn, Step};
+use crate::domain::turn::{ActiveTurn, GoneOn, ParkedTurn, Step};
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, UpdateId, UserId};
 
@@ -190,10 +191,14 @@ pub trait ParkedStore: Debug + Send + Sync {
     /// Records the answer and settles its update, in one durable write; gives the conversation in which the turn goes on.
     /// `None`, and nothing is written, if the turn does not wait any more or was answered before.
     async fn answer_parked(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>>;
+    /// Records what a person says to the call that a turn waits with, and settles their press, in one durable write; gives the
+    /// conversation in which the turn goes on. `None`, and nothing is written, if it does not wait with a call any more, was
+    /// ruled on before, or expired before this ruling.
+    async fn rule_parked(&self, run: RunId, ruling: Ruling, press: UpdateId) -> Result<Option<Conversation>>;
     /// Goes on with a turn that was answered, durably: its messages move to the end of its session, the answer follows as the
-    /// result of its call, and it is on record in its conversation. Gives its record and its question. `None` if it does not
-    /// wait any more or has no answer.
-    async fn unpark(&self, run: RunId, now: DateTime<Utc>) -> Result<Option<(ActiveTurn, Vec<Message>)>>;
+    /// result of its call, and it is on record in its conversation; or the call that was approved is to be made now. `None` if
+    /// it does not wait any more or has no answer.
+    async fn unpark(&self, run: RunId, now: DateTime<Utc>) -> Result<Option<GoneOn>>;
     /// Ends the waiting of a turn that nobody goes on with, durably, and puts words on that on their way; `false` if it does
     /// not wait any more or has its answer.
     async fn give_up_parked(&self, run: RunId, words: Option<PendingDelivery>) -> Result<bool>;

@@ -97,7 +97,7 @@ impl Elicit {
             return Err(format!("minutes is {expires_after_min}; it takes 1 to {MAX_MIN}"));
         }
         let is_free = self.free || options.is_empty();
-        Ok(PersonQuestion { text, options, is_free, expires_after_min })
+        Ok(PersonQuestion { text, options, is_free, expires_after_min, approval: None })
     }
 }
 

@@ -33,7 +33,7 @@ use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
 use crate::domain::model::ModelName;
 use crate::domain::tool::{Effect, SideEffects, StatusKey};
-use crate::domain::turn::PersonQuestion;
+use crate::domain::turn::{Approved, PersonQuestion};
 use crate::domain::usage::Payer;
 use crate::ids::RunId;
 use crate::policy::access::Standing;
@@ -68,6 +68,10 @@ pub struct ToolContext {
     pub sends: Option<Arc<SendAllowance>>,
     /// Whether a person can be asked: nobody waits for the run of a task, and only so many questions wait at a time.
     pub can_ask: bool,
+    /// The provider's id of the call.
+    pub call: String,
+    /// What a person has approved in its place: that is made, and nothing else.
+    pub approved: Option<Arc<Approved>>,
 }
 
 impl ToolContext {
@@ -95,6 +99,8 @@ impl ToolContext {
             now: DateTime::UNIX_EPOCH,
             sends: None,
             can_ask: true,
+            call: String::new(),
+            approved: None,
         }
     }
 }

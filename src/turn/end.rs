@@ -20,9 +20,14 @@ use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::domain::usage::tokens;
 use crate::ids::{ChatId, TaskId};
 use crate::ledger::Ledger;
+use crate::policy::access::Standing;
 use crate::prompts::texts::{Locales, Texts, fill};
 use crate::store::{ConversationStore, SettingsStore, StoreError, TaskStore};
+use crate::text::one_line;
 use crate::tools::Registry;
+
+/// Words to owners name somebody in so many characters.
+const NAME_CHARS: usize = 40;
 
 /// Writes the end of a turn in one commit, then delivers its answer and cards. Called by the pipeline.
 #[derive(Debug, Clone)]
@@ -66,9 +71,7 @@ impl Ender {
             self.reporter.report(&error, "an answer could not be stored");
             self.hold(question).await;
         } else {
-            if let Some(parked) = finish.end.parked {
-                self.wait(*parked, control).await;
-            }
+            self.wait(finish.end.parked, question, control).await;
             if matches!(outcome, Outcome::Stopped(_)) {
                 control.tell_of_stop(finish.end.delivery.is_some());
             }
@@ -84,6 +87,19 @@ impl Ender {
         }
     }
 
+    /// Tells owners of a call that waits where nobody who may approve it may be reading.
+    async fn tell_approvers(&self, parked: &ParkedTurn, question: &Question) {
+        let Some(approval) = parked.question.approval.as_deref() else { return };
+        let is_seen = question.is_in_group() && approval.right.is_some();
+        let is_own = question.standing == Standing::Owner && !approval.needs_other;
+        if is_seen || is_own {
+            return;
+        }
+        let name = one_line(&approval.requester.name, NAME_CHARS);
+        let words = |texts: &Texts| fill(&texts.approval_notice, &[("name", &name)]);
+        self.owners.tell(self.locales.map(words)).await;
+    }
+
     async fn deliver_cards(&self, cards: Vec<PendingDelivery>) {
         for card in cards {
             self.delivery.deliver(card, &CancellationToken::new()).await;
@@ -92,9 +108,11 @@ impl Ender {
 
     /// A turn waits from now on: an answer may come as soon as its question is seen, and so may a stop. One that was stopped
     /// while this was being stored waits for nothing.
-    async fn wait(&self, parked: ParkedTurn, control: &Control) {
+    async fn wait(&self, parked: Option<Box<ParkedTurn>>, question: &Question, control: &Control) {
+        let Some(parked) = parked else { return };
+        self.tell_approvers(&parked, question).await;
         let run = parked.turn.id;
-        self.parked.add(parked).await;
+        self.parked.add(*parked).await;
         if control.park() || control.reason() != CancelReason::Stopped {
             return;
         }

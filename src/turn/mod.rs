@@ -22,5 +22,4 @@ pub mod rights;
 pub mod run;
 pub mod summaries;
 pub mod taken_up;
-mod waiting;
 pub mod window;

@@ -24,7 +24,7 @@ use super::summaries::Summariser;
 use super::taken_up::{TakenUp, take_up};
 use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::task::Task;
-use crate::domain::turn::{ActiveTurn, TurnEnd};
+use crate::domain::turn::{ActiveTurn, GoneOn, TurnEnd};
 use crate::domain::usage::Payer;
 use crate::ids::RunId;
 use crate::languages::Languages;
@@ -149,7 +149,7 @@ impl Turns {
     }
 
     async fn resume(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
-        match take_up(&self.conversations, &turn).await {
+        match take_up(&self.conversations, &turn, None).await {
             Ok(taken_up) => {
                 // It may have acted: no edit of its question makes it begin again, also none that came just now.
                 if !control.commit() && matches!(control.reason(), CancelReason::Again(_)) {
@@ -169,10 +169,12 @@ impl Turns {
     /// Goes on with a turn that waited for a person, if they may still talk to the bot.
     async fn go_on(&self, run: RunId, control: Control) -> Option<Job> {
         let begun = async {
-            let Some((turn, stored)) = self.parked.take_out(run, self.reporter.now()).await? else {
+            let Some(GoneOn { begun, approved }) = self.parked.take_out(run, self.reporter.now()).await?
+            else {
                 return Ok(None);
             };
-            let taken_up = take_up(&self.conversations, &turn).await?;
+            let (turn, stored) = (begun.turn, begun.question);
+            let taken_up = take_up(&self.conversations, &turn, approved).await?;
             Ok(Some((turn, stored, taken_up)))
         };
         match begun.await {
@@ -212,7 +214,7 @@ impl Turns {
             let (conversation, now) = (place.conversation(), self.reporter.now());
             match self.tasks.begin_task(task.id, lease.run, conversation, now).await? {
                 Some((turn, task)) => {
-                    let taken_up = take_up(&self.conversations, &turn).await?;
+                    let taken_up = take_up(&self.conversations, &turn, None).await?;
                     Ok(Some((turn, task, taken_up)))
                 }
                 None => Ok(None),

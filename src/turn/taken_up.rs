@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::run::State;
 use crate::domain::conversation::{Message, Role, ToolMeta};
 use crate::domain::tool::{SideEffects, ToolCall, ToolStatus};
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::{ActiveTurn, Approved};
 use crate::ids::SessionId;
 use crate::store::{ConversationStore, StoreError};
 
@@ -24,12 +24,19 @@ pub struct TakenUp {
     pub(super) state: Option<State>,
     /// The calls on record, by their ids, and where they stood.
     calls: HashMap<String, ToolStatus>,
+    /// The call that a person has approved just now.
+    pub(super) approved: Option<Arc<Approved>>,
 }
 
 impl TakenUp {
     /// Whether a call was under way when the bot stopped: it may have acted.
     pub(super) fn was_cut(&self, call: &str) -> bool {
-        self.calls.get(call) == Some(&ToolStatus::Running)
+        self.calls.get(call) == Some(&ToolStatus::Running) && self.approved(call).is_none()
+    }
+
+    /// What is to be made in place of a call, if a person has approved it.
+    pub(super) fn approved(&self, call: &str) -> Option<&Arc<Approved>> {
+        self.approved.as_ref().filter(|approved| approved.call.id == call)
     }
 
     /// Whether a call was about to be made when the bot stopped.
@@ -39,18 +46,19 @@ impl TakenUp {
 }
 
 /// Reads how far a turn has come. A call found `running` that the turn's machine does not go on with may have acted: the model
-/// is told so, and it is not made again. A result that cannot be read among the messages is taken from its record.
+/// is told so, and it is not made again, unless it is the one that was approved just now. A result that cannot be read among the messages is taken from its record.
 ///
 /// # Errors
 /// When the store fails.
 pub(super) async fn take_up(
     store: &Arc<dyn ConversationStore>,
     turn: &ActiveTurn,
+    approved: Option<Approved>,
 ) -> Result<TakenUp, StoreError> {
     let state = state_of(turn);
     let calls = store.tool_calls(turn.id).await?;
     let known = calls.iter().map(|call| (call.call.id.clone(), call.status)).collect();
-    let taken_up = TakenUp { state, calls: known };
+    let taken_up = TakenUp { state, calls: known, approved: approved.map(Arc::new) };
     if calls.is_empty() {
         return Ok(taken_up);
     }
@@ -58,7 +66,8 @@ pub(super) async fn take_up(
     let of_turn = stored.iter().filter(|message| message.index >= turn.first_index);
     let told: HashSet<&str> =
         of_turn.filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
-    let goes_on_with = |id: &str| taken_up.state.as_ref().is_some_and(|state| state.is_calling(id));
+    let is_next = |id: &str| taken_up.state.as_ref().is_some_and(|state| state.is_calling(id));
+    let goes_on_with = |id: &str| is_next(id) || taken_up.approved(id).is_some();
     for mut call in calls.into_iter().filter(|call| !told.contains(call.call.id.as_str())) {
         if call.status == ToolStatus::Running {
             if goes_on_with(&call.call.id) {

@@ -8,6 +8,7 @@ use figaro_offline::tavily::{Answer, KEY};
 use figaro_offline::telegram::{Failure, Say};
 use serde_json::{Value, json};
 
+use crate::approvals::NOT_APPROVED;
 use crate::support::scene::{TEAM, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
 
@@ -34,7 +35,7 @@ impl World {
         self.script.push(Reply::turn(calls));
         self.script.push(Reply::text("Done."));
         self.telegram.send(say).unwrap();
-        let results = results(&self.asks(before + 2).await);
+        let results = results(&self.asks_denying(before + 2).await);
         self.caught_up().await;
         results
     }
@@ -47,7 +48,7 @@ impl World {
         let seen = texts.map(|call| {
             (call.args["text"].as_str().unwrap().to_owned(), call.args["link_preview_options"].clone())
         });
-        seen.filter(|(text, _)| text != "I have.").collect()
+        seen.filter(|(text, _)| text != "I have." && !text.contains("May I do this?")).collect()
     }
 }
 
@@ -74,7 +75,7 @@ async fn a_picture_is_loaded_from_where_a_person_said_and_from_nowhere_else() {
     let made: Vec<bool> = results.iter().map(|result| result["success"] == true).collect();
     assert_eq!(made, [false, false, false, false, true, true], "{results:?}");
     let words = results[0]["error"].as_str().unwrap();
-    assert!(words.contains("no person wrote") && words.contains("file_id"), "{words}");
+    assert!(NOT_APPROVED.iter().any(|reason| words.contains(reason)), "{words}");
     let mut sent: Vec<String> = world.telegram.view(|view| {
         view.calls_of("sendPhoto").iter().map(|c| c.args["photo"].as_str().unwrap().to_owned()).collect()
     });
@@ -126,14 +127,14 @@ async fn what_search_found_may_be_loaded_also_after_a_restart() {
     world.script.push(Reply::turn(vec![photo(CAT), photo(OWN)]));
     world.script.push(Reply::text(&format!("{OWN} or {CAT}")));
     let bot = recipe.spawn();
-    let results = results(&world.asks(4).await);
+    let results = results(&world.asks_denying(4).await);
     assert_eq!(results.len(), 3, "{results:?}");
     assert_eq!(
         (&results[1]["success"], &results[2]["success"]),
         (&json!(true), &json!(false)),
         "{results:?}"
     );
-    world.answers(ANN, 2).await;
+    world.answers(ANN, 3).await;
     assert_eq!(world.previews(), [(format!("{OWN} or {CAT}"), json!({"url": CAT}))]);
     assert!(bot.stop().success());
 }
@@ -154,7 +155,7 @@ async fn pages_of_a_provider_that_searches_are_known_after_a_restart() {
     world.script.push(Reply::turn(vec![photo(CAT), photo(OWN)]));
     world.script.push(Reply::text("There."));
     let bot = recipe.spawn();
-    let results = results(&world.asks(4).await);
+    let results = results(&world.asks_denying(4).await);
     let made: Vec<bool> = results.iter().map(|result| result["success"] == true).collect();
     assert_eq!(made, [true, true, false], "{results:?}");
     assert!(bot.stop().success());
@@ -223,8 +224,9 @@ async fn the_model_cannot_switch_a_preview_on_by_itself() {
     let results = world.attempt(Say::new(ANN, ANN, &format!("use {CAT}")), tried).await;
     let words = |at: usize| results[at]["error"].as_str().unwrap_or_default().to_owned();
     assert_eq!(results.len(), 7, "{results:?}");
-    assert!(words(3).contains("no person wrote") && words(4).contains("no person wrote"), "{results:?}");
-    assert!(words(5).contains("Give a file_id") && words(6).contains("no person wrote"), "{results:?}");
+    let is_asked = |at: usize| NOT_APPROVED.iter().any(|reason| words(at).contains(reason));
+    assert!(is_asked(3) && is_asked(4) && is_asked(6), "{results:?}");
+    assert!(words(5).contains("Give a file_id"), "{results:?}");
     let seen = world.previews();
     assert_eq!(seen.iter().find(|(text, _)| text.contains("href")).unwrap().1, off(), "{seen:?}");
     let known = seen.iter().find(|(text, _)| text == "known").unwrap();
@@ -250,7 +252,7 @@ async fn a_task_may_have_loaded_what_was_known_when_it_was_made() {
     world.when("<scheduled_task", Reply::turn(vec![photo(CAT), photo(OWN)]));
     world.script.push(Reply::text("[silent]"));
     world.press(ANN, &card, "Run now").await;
-    let results = results(&world.asks(4).await);
+    let results = results(&world.asks_denying(4).await);
     assert_eq!(
         (&results[0]["success"], &results[1]["success"]),
         (&json!(true), &json!(false)),

@@ -5,6 +5,7 @@ use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Options, Say, Uploaded};
 use serde_json::{Value, json};
 
+use crate::approvals::NOT_APPROVED;
 use crate::support::scene::text;
 use crate::support::{ANN, BOB, World};
 
@@ -44,7 +45,7 @@ async fn turn(world: &World, passes: Vec<Vec<Part>>, last: &str) -> Vec<Value> {
     passes.into_iter().for_each(|parts| world.script.push(Reply::turn(parts)));
     world.script.push(Reply::text(last));
     world.say(ANN, ANN, "please");
-    let request = world.asks(before + count).await;
+    let request = world.asks_denying(before + count).await;
     world.caught_up().await;
     results(&request)
 }
@@ -162,12 +163,18 @@ async fn finding_a_method_does_not_allow_it() {
     let results = turn(&world, vec![queries.into(), attempts], "I may not.").await;
     for (result, (name, _, reason)) in results[2..].iter().zip(&tried) {
         let words = refusal(result);
-        assert!(words.starts_with("not allowed: ") && words.contains(reason), "{name}: {words}");
+        let is_asked = NOT_APPROVED.iter().any(|reason| words.contains(reason));
+        assert!(
+            is_asked || (words.starts_with("not allowed: ") && words.contains(reason)),
+            "{name}: {words}"
+        );
         assert!(offered(&world.asked()[1], name).is_some(), "{name} was found");
         assert_eq!(calls(&world, name), 0, "{name}");
     }
     assert_eq!(results.len(), 2 + tried.len());
-    assert_eq!(bot.log().matches("status=Denied").count(), tried.len(), "{}", bot.log());
+    let log = bot.log();
+    let decided = |name: &str| log.lines().any(|line| line.contains("policy decided") && line.contains(name));
+    assert!(tried.iter().all(|(name, ..)| decided(name)), "{log}");
 }
 
 #[tokio::test]

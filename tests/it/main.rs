@@ -8,6 +8,7 @@ mod access;
 mod addresses;
 mod admission;
 mod agents;
+mod approvals;
 mod borrowed;
 mod card_keeping;
 mod check;

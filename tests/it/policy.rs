@@ -5,6 +5,7 @@ use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Person, Say, Standing};
 use serde_json::{Value, json};
 
+use crate::approvals::NOT_APPROVED;
 use crate::support::scene::{TEAM, number, text};
 use crate::support::{ANN, BOB, World};
 
@@ -24,7 +25,7 @@ async fn attempt(world: &World, calls: Vec<Part>) -> Vec<Value> {
     world.script.push(Reply::turn(calls));
     world.script.push(Reply::text("Done."));
     world.say(BOB, TEAM, "@figaro_bot do as the page says");
-    let request = world.asks(before + 3).await;
+    let request = world.asks_denying(before + 3).await;
     world
         .see("the end of the turn", |view| {
             let said =
@@ -98,27 +99,24 @@ async fn what_aims_beyond_its_chat_and_its_messages_is_refused_and_never_made() 
     assert_eq!(results.len(), reasons.len());
     for (result, reason) in results.iter().zip(&reasons) {
         assert_eq!(result["success"], false, "{reason}: {result}");
-        assert!(result["error"].as_str().unwrap().contains(reason), "{reason}: {result}");
+        let error = result["error"].as_str().unwrap();
+        let unknown = "Telegram knows no chat";
+        assert!(
+            [&[*reason, unknown], &NOT_APPROVED[..]].concat().iter().any(|words| error.contains(words)),
+            "{reason}: {result}"
+        );
     }
     let sent = world.telegram.view(|view| {
-        let kinds = [
-            "sendMessage",
-            "sendPhoto",
-            "deleteMessage",
-            "getChat",
-            "banChatMember",
-            "leaveChat",
-            "setWebhook",
-        ];
+        let kinds = ["sendMessage", "sendPhoto", "deleteMessage", "banChatMember", "leaveChat", "setWebhook"];
         view.calls().iter().filter(|call| kinds.contains(&call.method.as_str())).count()
     });
-    assert_eq!(sent, 1, "nothing but the answer");
-    assert_eq!(world.bot_texts(TEAM), ["Done."]);
+    assert_eq!(sent, 2, "nothing but the call to approve and the answer");
+    assert_eq!(world.bot_texts(TEAM)[1..], ["Done."]);
     let log = bot.log();
     let decided =
         |word: &str| log.lines().filter(|l| l.contains("policy decided") && l.contains(word)).count();
     assert!(decided("Ask(") >= 5 && decided("Deny(") >= 9, "every decision is logged:\n{log}");
-    assert_eq!(log.matches("status=Denied").count(), reasons.len() - 4, "{log}");
+    assert!(log.matches("status=Denied").count() >= 9, "{log}");
 }
 
 #[tokio::test]
@@ -178,10 +176,11 @@ async fn an_id_that_is_none_hides_behind_no_own_one() {
     world.script.push(Reply::turn(calls.collect()));
     world.script.push(Reply::text("Done."));
     world.say(BOB, TEAM, "@figaro_bot do as the page says");
-    let results = results(&world.asks(asked + 3).await);
+    let results = results(&world.asks_denying(asked + 3).await);
     assert_eq!(results.len(), 1 + others.len());
     for result in &results[1..] {
-        assert!(result["error"].as_str().unwrap().contains("not one that you sent"), "{result}");
+        let error = result["error"].as_str().unwrap();
+        assert!(NOT_APPROVED.iter().any(|words| error.contains(words)), "{result}");
     }
     assert_eq!(world.telegram.view(|view| view.calls_of("deleteMessages").len()), 0);
 }

@@ -40,6 +40,16 @@ impl OfflineTelegram {
         self.add_chat(id, ChatKind::Supergroup, title);
     }
 
+    /// Adds a public channel with this username, without its `@`, and the bot as an administrator.
+    pub fn add_channel(&self, id: i64, title: &str, username: &str) {
+        self.add_chat(id, ChatKind::Channel, title);
+        self.shared.change(|state| {
+            if let Some(chat) = state.world.chats.get_mut(&id) {
+                chat.username = Some(username.to_owned());
+            }
+        });
+    }
+
     /// Adds a supergroup with topics and the bot as a member.
     pub fn add_forum(&self, id: i64, title: &str) {
         self.add_supergroup(id, title);

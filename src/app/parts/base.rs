@@ -16,6 +16,7 @@ use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
+use crate::tools::telegram::Approvers;
 use crate::turn::parked::Parked;
 
 /// What the parts share, once the outside has been found to be there.
@@ -33,6 +34,7 @@ pub(super) struct Base<'a> {
     pub(super) languages: Languages,
     pub(super) vitals: Arc<Vitals>,
     pub(super) admins: Arc<dyn Admins>,
+    pub(super) approvers: Approvers,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) embedder: Option<Arc<dyn Embedder>>,

@@ -45,6 +45,7 @@ pub(super) fn handles(
         parked: base.parked.clone(),
         chats: base.chats.clone(),
         erasures: Erasures::default(),
+        approvers: base.approvers.clone(),
         me: base.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),

@@ -58,6 +58,7 @@ use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::Registry;
+use crate::tools::telegram::{Approvers, Grants};
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
@@ -236,6 +237,12 @@ async fn base<'a>(
     let vitals = Arc::new(Vitals::new(clock.now()));
     let parked = Parked::new(store.clone(), store.clone(), clock.clone());
     let chats = Chats::new(store.clone(), clock.clone());
+    let approvers = Approvers {
+        access: settings.access.clone(),
+        settings: store.clone(),
+        admins: admins.clone(),
+        grants: Grants::default(),
+    };
     let clock = clock.clone();
     Ok(Base {
         settings,
@@ -251,6 +258,7 @@ async fn base<'a>(
         languages,
         vitals,
         admins,
+        approvers,
         parked,
         chats,
         embedder,

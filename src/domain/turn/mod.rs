@@ -23,7 +23,7 @@ pub use changes::{Change, ChangeSet, Transition};
 pub use delivered::{StoredDelivery, end_delivery};
 pub use end::{EndsWith, StoredTurn, TurnEnd, end, retract};
 pub use exchange::LastExchange;
-pub use park::{StoredParked, answer, give_up, go_on};
+pub use park::{Approved, GoneOn, StoredParked, answer, give_up, go_on, rule};
 pub use parked::{ParkedTurn, PersonQuestion};
 pub use step::{Step, step};
 pub use tail::SessionTail;

@@ -7,11 +7,12 @@ use super::begin::{Begun, give_way};
 use super::changes::{Change, ChangeSet, Transition};
 use super::parked::ParkedTurn;
 use super::tail::SessionTail;
+use crate::domain::approval::{Approval, Ruled, Ruling};
 use crate::domain::conversation::{Conversation, Message, Role, ToolMeta};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::tool::{Call, SideEffects, ToolCall, ToolStatus};
-use crate::ids::EntryId;
+use crate::ids::{EntryId, UpdateId};
 
 /// Records the answer to a parked turn and settles its update; gives the conversation in which the turn goes on. `None` if it
 /// was answered before: the first answer counts.
@@ -26,6 +27,46 @@ pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<Conversati
     let part = Inbound { place, ..part };
     changes.add(Change::PutParked(Box::new(ParkedTurn { answer: Some(Box::new(part)), ..parked })));
     Transition { output: Some(conversation), changes }
+}
+
+/// Records what a person says to the call that a parked turn waits with, and settles their press; gives the conversation in which
+/// the turn goes on. `None` if somebody has said something before, if it is too late, or if it waits with no such call. The turn
+/// goes on in the name of whoever asked for the call, with the rights that they have by then.
+pub fn rule(parked: ParkedTurn, ruling: Ruling, press: UpdateId) -> Transition<Option<Conversation>> {
+    let Some(approval) = parked.question.approval.as_deref() else { return Transition::unchanged(None) };
+    if parked.answer.is_some() || ruling.at >= parked.expires_at {
+        return Transition::unchanged(None);
+    }
+    let mut changes = ChangeSet::default();
+    changes.add(Change::Settle(vec![press]));
+    let (place, conversation) = (parked.place.clone(), parked.turn.conversation);
+    let asked = Inbound {
+        update: press,
+        language: parked.language.clone(),
+        client: parked.language.clone(),
+        ..Inbound::addressed(place, approval.requester.clone(), String::new(), ruling.at)
+    };
+    let (answer, ruling) = (Some(Box::new(asked)), Some(ruling));
+    changes.add(Change::PutParked(Box::new(ParkedTurn { answer, ruling, ..parked })));
+    Transition { output: Some(conversation), changes }
+}
+
+/// What comes of going on with a parked turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GoneOn {
+    /// The turn on record again.
+    pub begun: Begun,
+    /// The call that a person has approved: it is on record as under way from now on, so it is made now or never.
+    pub approved: Option<Approved>,
+}
+
+/// A call that a person has approved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approved {
+    /// The call as the model asked for it.
+    pub call: Call,
+    /// What is made in its place: exactly what the person was shown.
+    pub approval: Approval,
 }
 
 /// What is stored of a parked turn that is gone on with.
@@ -44,10 +85,14 @@ pub struct StoredParked {
 /// Goes on with a parked turn that was answered: it is on record again, and its messages stand at the end of the session,
 /// behind what was said meanwhile, with the answer as the result of the call that asked. Its question to the person counts
 /// as replaced by that. The turn on record in its conversation gives way. `None` where it has no answer.
-pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Transition<Option<Begun>> {
+///
+/// A call that was approved has no result yet. In the same commit it stops to wait and is on record as under way: a crash from
+/// here on leaves its outcome unknown, and nothing makes it a second time.
+pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Transition<Option<GoneOn>> {
     let StoredParked { parked, messages, tail, called_at } = stored;
     let started_at = called_at.unwrap_or(now);
-    let ParkedTurn { turn, call, asked_at, answer: Some(answer), .. } = parked else {
+    let ParkedTurn { turn, call, asked_at, answer: Some(answer), ruling, question: asked, .. } = parked
+    else {
         return Transition::unchanged(None);
     };
     let mut changes = ChangeSet::default();
@@ -67,22 +112,48 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
     for message in messages {
         changes.add_message(Message { replaced: true, ..message });
     }
-    let output = serde_json::json!({"success": true, "answer": answer.text}).to_string();
-    moved.push(result(&turn, &call, &output, started_at));
+    let (status, output) = ended(&turn, &call, asked.approval.as_deref(), ruling.as_ref(), &answer);
+    moved.extend(output.as_deref().map(|output| result(&turn, &call, output, started_at)));
     changes.append(tail.append(&mut moved));
-    let record = ToolCall {
-        call,
-        run: turn.id,
-        status: ToolStatus::Complete,
-        result: Some(output),
-        started_at,
-        duration_ms: None,
-    };
+    let approved = output.is_none().then_some(asked.approval).flatten();
+    let approved = approved.map(|approval| Approved { call: call.clone(), approval: *approval });
+    let record = ToolCall { call, run: turn.id, status, result: output, started_at, duration_ms: None };
     changes.add(Change::PutCalls(turn.id, vec![record]));
     changes.add(Change::RemoveParked(turn.id));
     changes.add(Change::PutTurn(Box::new(turn.clone())));
     let question = moved.into_iter().filter(|message| message.role == Role::User).collect();
-    Transition { output: Some(Begun { turn, question, gave_way }), changes }
+    let begun = Begun { turn, question, gave_way };
+    Transition { output: Some(GoneOn { begun, approved }), changes }
+}
+
+/// How the call ends that a turn waited with; without a result where it is to be made now.
+fn ended(
+    turn: &ActiveTurn,
+    call: &Call,
+    approval: Option<&Approval>,
+    ruling: Option<&Ruling>,
+    answer: &Inbound,
+) -> (ToolStatus, Option<String>) {
+    let refused = |words: String| {
+        let output = serde_json::json!({"success": false, "error": words});
+        (ToolStatus::Denied, Some(output.to_string()))
+    };
+    match (approval, ruling) {
+        (None, _) => {
+            let output = serde_json::json!({"success": true, "answer": answer.text});
+            (ToolStatus::Complete, Some(output.to_string()))
+        }
+        (Some(approval), Some(ruling)) if ruling.ruled != Ruled::Denied => {
+            match approval.is_for(turn.id, &call.id) {
+                true => (ToolStatus::Running, None),
+                false => refused("not made: what was approved is not what was asked about".to_owned()),
+            }
+        }
+        (Some(_), Some(Ruling { name, .. })) => refused(format!(
+            "not allowed: {name} denied it. Do not try it again, nor another way to the same"
+        )),
+        (Some(_), None) => refused("not made: nobody approved it".to_owned()),
+    }
 }
 
 /// Gives a parked turn up, unless it has its answer. What it said and did stays; words on that go to the chat, if there are

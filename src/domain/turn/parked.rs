@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::active::ActiveTurn;
+use crate::domain::approval::{Approval, Ruling};
 use crate::domain::chat::Place;
 use crate::domain::conversation::EntryKey;
 use crate::domain::message::Inbound;
@@ -21,6 +22,9 @@ pub struct PersonQuestion {
     pub is_free: bool,
     /// The waiting ends without an answer after so many minutes.
     pub expires_after_min: u32,
+    /// The call that is to be approved: then the text is made from it when the turn is put away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<Approval>>,
 }
 
 /// A turn that waits for a person. It is on record by its id, and no turn of its conversation waits for it.
@@ -47,6 +51,9 @@ pub struct ParkedTurn {
     /// The message or press that answers, with the answer as its text; the turn goes on as soon as its queue lets it.
     #[serde(default)]
     pub answer: Option<Box<Inbound>>,
+    /// What was said to the call that is to be approved; its answer is in the name of whoever asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Ruling>,
 }
 
 impl ParkedTurn {

@@ -4,6 +4,7 @@
 mod call;
 mod loaded;
 mod previews;
+mod terms;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 pub use self::call::TelegramCall;
 use self::loaded::{is_keyboard, is_markup, loaded};
 pub use self::previews::settle_previews;
+pub use self::terms::{Terms, terms};
 use super::address::is_public;
 use crate::ids::{ChatId, UserId};
 use crate::text::one_line;

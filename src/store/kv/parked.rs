@@ -5,11 +5,12 @@ use chrono::{DateTime, Utc};
 
 use super::records::{turns, write};
 use super::{KvStore, key};
-use crate::domain::conversation::{Conversation, Message};
+use crate::domain::approval::Ruling;
+use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
-use crate::domain::turn::{self, ActiveTurn, ParkedTurn};
-use crate::ids::RunId;
+use crate::domain::turn::{self, GoneOn, ParkedTurn};
+use crate::ids::{RunId, UpdateId};
 use crate::store::{ParkedStore, Result};
 
 #[async_trait]
@@ -27,11 +28,19 @@ impl ParkedStore for KvStore {
         .await
     }
 
-    async fn unpark(&self, run: RunId, now: DateTime<Utc>) -> Result<Option<(ActiveTurn, Vec<Message>)>> {
+    async fn rule_parked(&self, run: RunId, ruling: Ruling, press: UpdateId) -> Result<Option<Conversation>> {
+        let bot = self.bot();
+        self.change_durably("store what is said to a call", move |tables, changes| {
+            let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
+            write::transition(tables, changes, bot, turn::rule(parked, ruling, press))
+        })
+        .await
+    }
+
+    async fn unpark(&self, run: RunId, now: DateTime<Utc>) -> Result<Option<GoneOn>> {
         let bot = self.bot();
         self.change_durably("go on with a turn", move |tables, changes| {
-            let begun = turns::go_on(tables, changes, bot, run, now)?;
-            Ok(begun.map(|begun| (begun.turn, begun.question)))
+            turns::go_on(tables, changes, bot, run, now)
         })
         .await
     }

@@ -6,6 +6,7 @@
 //! has a type of its own that leaves room for the rest, so that every value of a family fits.
 
 mod access;
+mod approve;
 mod chat;
 mod forget;
 mod memory;
@@ -23,6 +24,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 pub use access::{Admit, Decision};
+pub use approve::Approve;
 pub use chat::{Help, Notes, Start, Status, Usage};
 pub use forget::{Export, Forget, SaidKey, Search};
 pub use memory::Memory;

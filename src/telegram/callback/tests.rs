@@ -6,6 +6,7 @@ use chrono_tz::TZ_VARIANTS;
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::approval::Ruled;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::SaidAt;
 use crate::domain::task::IfMissed;
@@ -182,11 +183,12 @@ proptest! {
     }
 
     #[test]
-    fn what_no_button_says_is_gone(data in "(start|help|admit|notes|pins|pin|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
+    fn what_no_button_says_is_gone(data in "(start|help|admit|approve|notes|pins|pin|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
         // It is read without a panic; what is read is what is written.
         for written in [
             data.parse::<Start>().map(|press| press.to_string()),
             data.parse::<Admit>().map(|press| press.to_string()),
+            data.parse::<Approve>().map(|press| press.to_string()),
             data.parse::<Help>().map(|press| press.to_string()),
             data.parse::<Notes>().map(|press| press.to_string()),
             data.parse::<Pins>().map(|press| press.to_string()),
@@ -214,6 +216,14 @@ fn the_few_return() {
     }
     returns(&Status).unwrap();
     returns(&Help(u8::MAX)).unwrap();
+    let run = RunId::new();
+    for ruled in [Ruled::Once, Ruled::Hour, Ruled::Denied] {
+        for page in [None, Some(Page::MAX)] {
+            returns(&Approve::Rule(run, ruled, page)).unwrap();
+        }
+    }
+    returns(&Approve::List(1)).unwrap();
+    returns(&Approve::Open(run, Page::MAX)).unwrap();
     for decision in Decision::ALL {
         for language in [None, Short::new("pt-br"), Short::new(&"x".repeat(12))] {
             returns(&Admit { decision, person: i64::MAX, language }).unwrap();

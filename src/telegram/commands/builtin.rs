@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::access::ChangeAccess;
+use super::approve::Approve;
 use super::command::Command;
 use super::config::Config;
 use super::export::Export;
@@ -49,6 +50,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Timezone::new(handles)),
         Arc::new(Usage::new(handles)),
         Arc::new(Status::new(handles)),
+        Arc::new(Approve::new(handles)),
         Arc::new(ChangeAccess::allow(handles)),
         Arc::new(ChangeAccess::deny(handles)),
     ]

@@ -3,13 +3,13 @@
 use crate::domain::usage::{PARTLY_UNKNOWN, UNKNOWN_MONEY};
 use crate::prompts::texts::Texts;
 use crate::telegram::callback::{Family, Page};
-use crate::telegram::markup::{Entity, Formatted, Kind};
+use crate::telegram::markup::{Entity, Formatted, Kind, cut, render, split};
 use crate::telegram::send::{Button, Outgoing, Press};
 use crate::telegram::views::{KeyView, MessageView};
 use crate::text::{utf16_len, utf16_prefix};
 
 /// The most UTF-16 units of a card's text: what a message takes, less its title.
-const CARD_UNITS: usize = 3800;
+pub(super) const CARD_UNITS: usize = 3800;
 /// So many rows a card shows at once.
 pub(super) const ROWS: usize = 8;
 
@@ -32,6 +32,17 @@ impl Card {
     /// A card without a title.
     pub fn text(body: impl Into<String>) -> Self {
         Self { body: body.into(), ..Self::default() }
+    }
+
+    /// A card of Markdown, whose end is left out where it is too long for a message.
+    #[must_use]
+    pub fn markdown(words: &str) -> Self {
+        let whole = render(words);
+        let shown = match split(whole.clone(), CARD_UNITS).len() {
+            0 | 1 => whole,
+            _ => cut(vec![whole], CARD_UNITS),
+        };
+        Self { lead: Some(shown), ..Self::default() }
     }
 
     /// A card with a title.

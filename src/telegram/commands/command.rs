@@ -30,10 +30,15 @@ pub trait Command: Debug + Send + Sync {
     /// The heading of `/help` that it stands under; `None` if `/help` does not list it.
     fn group(&self) -> Option<Group>;
 
-    /// Who may give it and press its buttons. Commands of owners are not in Telegram's list of commands, which everybody
+    /// Who may give it. Commands of owners are not in Telegram's list of commands, which everybody
     /// sees.
     fn access(&self) -> Access {
         Access::Everybody
+    }
+
+    /// Who may press its buttons, where that is not the same.
+    fn press_access(&self) -> Access {
+        self.access()
     }
 
     /// Whether later messages depend on what it does, so that it is done before they are looked at; then it must not take

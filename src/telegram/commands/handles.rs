@@ -13,6 +13,7 @@ use crate::memory::Chats;
 use crate::prompts::Prompts;
 use crate::store::Store;
 use crate::telegram::inbound::Me;
+use crate::tools::telegram::Approvers;
 use crate::turn::extraction::Extractor;
 use crate::turn::parked::Parked;
 use crate::turn::queue::Mailboxes;
@@ -34,6 +35,8 @@ pub struct Handles {
     pub chats: Chats,
     /// When chats have had something forgotten.
     pub erasures: Erasures,
+    /// Who may approve what takes an approval.
+    pub approvers: Approvers,
     /// The bot's own account.
     pub me: Me,
     /// What models there are and what they have cost.

@@ -12,12 +12,15 @@ use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::model::{ChatModels, Purpose};
+use crate::domain::approval::Ruled;
 use crate::domain::delivery::Action;
 use crate::domain::model::ModelName;
 use crate::ids::{ChatId, MessageId, RunId, TaskId};
 use crate::prompts::texts::Texts;
 use crate::store::{ConversationStore, StoreError};
-use crate::telegram::callback::{Family, KeepAnswer, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag};
+use crate::telegram::callback::{
+    Approve, Family, KeepAnswer, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
+};
 use crate::telegram::send;
 use crate::turn::question::{Again, Question};
 use crate::turn::queue::Job;
@@ -33,11 +36,15 @@ pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<
     let of_task = |label, verb, task: TaskId| {
         send::Button::new(label, Tasks::One(TaskPress { verb, task, page: None }))
     };
+    let rules = |label, ruled| send::Button::new(label, Approve::Rule(run, ruled, None));
     let button = |action: &Action| match *action {
         Action::GoOn => send::Button::new(&texts.button_go_on, Button::GoOn(turn.clone())),
         Action::Retry => send::Button::new(&texts.button_retry, Button::Again(turn.clone())),
         Action::OtherModel => send::Button::new(&texts.button_other_model, Button::Choose(turn.clone())),
         Action::Pin => send::Button::new(&texts.button_pin, KeepAnswer::Ask),
+        Action::ApproveOnce => rules(&texts.button_approve_once, Ruled::Once),
+        Action::ApproveHour => rules(&texts.button_approve_hour, Ruled::Hour),
+        Action::ApproveDeny => rules(&texts.button_approve_deny, Ruled::Denied),
         Action::RunTask(task) => of_task(&texts.button_run_now, TaskVerb::Run, task),
         Action::SkipTask(task) => of_task(&texts.button_skip, TaskVerb::Skip, task),
         Action::ResumeTask(task) => of_task(&texts.button_resume, TaskVerb::Resume, task),

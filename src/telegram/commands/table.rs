@@ -75,7 +75,7 @@ impl CommandTable {
         let Some(command) = self.find(&line.name) else {
             return Card::text(&texts.unknown_command).into();
         };
-        if !may_use(&**command, asker) {
+        if !has(command.access(), asker) {
             return Card::text(&texts.owner_only).into();
         }
         let request = Request {
@@ -94,7 +94,7 @@ impl CommandTable {
     /// Does what a command can do where there is no room for a message; `false` if that is nothing.
     #[must_use]
     pub fn run_without_room(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> bool {
-        let command = self.find(&line.name).filter(|command| may_use(&***command, asker));
+        let command = self.find(&line.name).filter(|command| has(command.access(), asker));
         command.is_some_and(|command| command.run_without_room(message))
     }
 
@@ -170,7 +170,7 @@ impl CommandTable {
         let Some(command) = self.of_family(callback::family(press.data)) else {
             return Pressed::toast(&texts.gone);
         };
-        if !may_use(&**command, press.asker) {
+        if !has(command.press_access(), press.asker) {
             return Pressed::toast(&texts.owner_only);
         }
         match command.press(press).await {
@@ -192,7 +192,8 @@ impl CommandTable {
         let Some((asker, message)) = self.asker_of(view).await? else { return Ok(None) };
         let data = view.data.as_deref().unwrap_or_default();
         let press = Press { update, asker: &asker, message, data };
-        let command = self.of_family(callback::family(data)).filter(|command| may_use(&***command, &asker));
+        let command =
+            self.of_family(callback::family(data)).filter(|command| has(command.press_access(), &asker));
         Ok(command.and_then(|command| command.question(&press)))
     }
 
@@ -231,8 +232,9 @@ impl CommandTable {
     }
 }
 
-fn may_use(command: &dyn Command, asker: &Asker) -> bool {
-    match command.access() {
+/// Whether somebody is one of those.
+fn has(access: Access, asker: &Asker) -> bool {
+    match access {
         Access::Everybody => true,
         Access::Owners => asker.standing == Standing::Owner,
     }

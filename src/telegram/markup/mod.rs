@@ -28,7 +28,6 @@ pub use self::formatted::{Entity, Formatted, Kind};
 pub use self::messages::{MORE, at_most, cut, messages};
 pub use self::parts::Parts;
 pub use self::piece::{File, Piece};
-#[cfg(test)]
 pub use self::render::render;
 pub use self::split::{split, window};
 

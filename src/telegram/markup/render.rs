@@ -18,7 +18,6 @@ use super::table::{Layout, Table};
 
 /// Renders a whole Markdown answer.
 #[must_use]
-#[cfg(test)]
 pub fn render(markdown: &str) -> Formatted {
     let (text, formulas) = take_out(markdown, false);
     walk(&text, &formulas, false)

@@ -28,6 +28,10 @@ impl Admins for Nobody {
     async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
         false
     }
+
+    async fn has_right(&self, _chat: ChatId, _user: &UserId, _right: &str) -> bool {
+        false
+    }
 }
 
 struct Bed {

@@ -13,7 +13,7 @@ use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::clock::Clock;
 use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::tool::{Call, Effect, SideEffects, ToolCall, ToolStatus};
-use crate::domain::turn::PersonQuestion;
+use crate::domain::turn::{Approved, PersonQuestion};
 use crate::ids::{RunId, SessionId};
 use crate::store::{ConversationStore, StoreError};
 use crate::text::one_line;
@@ -52,6 +52,8 @@ pub struct ReadyCall {
     tool: Option<Arc<dyn Tool>>,
     /// It was under way when the bot stopped.
     was_cut: bool,
+    /// What a person has approved in its place.
+    approved: Option<Arc<Approved>>,
 }
 
 impl ReadyCall {
@@ -73,6 +75,7 @@ pub fn ready(
     let ready = |planned: Planned| ReadyCall {
         tool: tools.get(&planned.call.name, found),
         was_cut: taken_up.was_cut(&planned.call.id),
+        approved: taken_up.approved(&planned.call.id).cloned(),
         planned,
     };
     planned.into_iter().map(ready).collect()
@@ -97,7 +100,8 @@ impl Caller {
     ) -> Result<Vec<CallResult>, StoreError> {
         let times = self.times();
         let making = calls.into_iter().zip(times.clone()).map(|(call, now)| {
-            let context = ToolContext { now, ..context.clone() };
+            let (id, approved) = (call.planned.call.id.clone(), call.approved.clone());
+            let context = ToolContext { now, call: id, approved, ..context.clone() };
             async move { self.one(call, &context, session).await }
         });
         let mut results = join_all(making).await.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -117,7 +121,7 @@ impl Caller {
 
     async fn one(
         &self,
-        ReadyCall { planned: Planned { call, refusal }, tool, was_cut }: ReadyCall,
+        ReadyCall { planned: Planned { call, refusal }, tool, was_cut, .. }: ReadyCall,
         context: &ToolContext,
         session: SessionId,
     ) -> Result<CallResult, StoreError> {

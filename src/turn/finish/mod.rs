@@ -1,6 +1,7 @@
 //! Decides what the end of a turn writes and says, from what the turn was and how it ended. Pure: what has to be looked up
 //! for it is in [`Facts`].
 
+mod approval;
 mod facts;
 mod words;
 
@@ -15,7 +16,7 @@ use crate::domain::delivery::{Action, Card, PendingDelivery};
 use crate::domain::facts::UsedMemories;
 use crate::domain::pinning;
 use crate::domain::task::{Cost, Ended, Task, TaskChange};
-use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, TurnEnd};
+use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, TurnEnd};
 use crate::ids::MessageId;
 
 /// What the end of a turn comes to.
@@ -72,6 +73,8 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
 fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
     let Parking { state, call, question } = parking;
     let Some(first) = facts.question.parts.first() else { return Finish::default() };
+    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval));
+    let question = PersonQuestion { text: text.unwrap_or_else(|| question.text.clone()), ..question.clone() };
     let mut words = vec![question.text.clone()];
     words.extend(question.options.iter().map(|option| format!("[{option}]")));
     let message = Message::new(facts.turn.session, Role::Assistant, words.join("\n"), facts.now);
@@ -86,6 +89,7 @@ fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
         asked_at: 0,
         call: call.clone(),
         question: question.clone(),
+        ruling: None,
         asked: facts.question.asker().unwrap_or(&first.speaker).user.clone(),
         place: first.place.clone(),
         language: first.language.clone(),
@@ -93,7 +97,10 @@ fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
         expires_at: facts.now + TimeDelta::minutes(question.expires_after_min.into()),
         answer: None,
     };
-    let delivery = delivery.map(|delivery| PendingDelivery { options: question.options.clone(), ..delivery });
+    let (options, approval) = (question.options, question.approval);
+    let actions = approval.as_deref().map(approval::actions).unwrap_or_default();
+    let is_card = approval.is_some();
+    let delivery = delivery.map(|delivery| PendingDelivery { options, actions, is_card, ..delivery });
     let end =
         TurnEnd { messages: vec![message], delivery, parked: Some(Box::new(parked)), ..TurnEnd::default() };
     Finish { end, is_declined: false }

@@ -156,6 +156,8 @@ impl Preparer {
                 model: model.clone(),
                 addresses: Addresses::default(),
                 now: self.reporter.now(),
+                call: String::new(),
+                approved: None,
                 can_ask: question.task.is_none() && question.asker().is_some_and(Speaker::is_person),
                 sends: self.allowance(turn, question).await.map_err(failed)?,
             },
@@ -183,8 +185,12 @@ impl Preparer {
             .remembering(Shown { tool, memories: loaded.window.labels })
             // A task is where a promise is kept.
             .keeping_promises(question.task.is_none());
-        match taken_up.state.clone() {
+        let run = match taken_up.state.clone() {
             Some(state) => run.restored(state, loaded.in_hand),
+            None => run,
+        };
+        match &taken_up.approved {
+            Some(approved) => run.making(approved.call.clone()),
             None => run,
         }
     }

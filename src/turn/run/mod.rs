@@ -2,13 +2,11 @@
 //! two steps. One function per transition. What is stored is its [`State`] alone: the items are built anew from the stored
 //! messages, so that a turn's record stays small.
 
+mod same;
 mod shown;
 mod state;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use serde_json::Value;
-
+use self::same::fingerprint;
 pub use self::shown::Shown;
 pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
@@ -160,6 +158,27 @@ impl Run {
     #[must_use]
     pub fn with_side_effects(mut self, before: impl IntoIterator<Item = SideEffects>) -> Self {
         before.into_iter().for_each(|side_effects| self.add_side_effects(side_effects));
+        self
+    }
+
+    /// The same turn, which waited with this call and makes it next: a person has approved it.
+    #[must_use]
+    pub fn making(mut self, call: Call) -> Self {
+        let own = self.items.get_mut(self.begins..).unwrap_or_default();
+        let pass = own.iter_mut().rev().find_map(|item| match item {
+            Item::Assistant { calls, .. } => Some(calls),
+            Item::User { .. } | Item::ToolResult { .. } => None,
+        });
+        match pass {
+            // As the stored messages of the pass will have it once the call has its result.
+            Some(calls) => calls.push(call.clone()),
+            None => {
+                let (text, private) = (String::new(), Vec::new());
+                self.items.push(Item::Assistant { text, calls: vec![call.clone()], private });
+            }
+        }
+        let planned = vec![Planned { call, refusal: None }];
+        self.state.phase = Phase::Calling { planned, results: Vec::new() };
         self
     }
 
@@ -368,27 +387,6 @@ fn find(addresses: &mut Addresses, sources: &[Source]) {
 fn taken_back(pass: &Pass) -> [Item; 2] {
     let (text, private) = (pass.text.clone(), pass.private.clone());
     [Item::Assistant { text, calls: Vec::new(), private }, Item::user(UNKEPT)]
-}
-
-/// The same for calls that differ only in how their JSON is written. A hash: what a model writes may be long, and it is
-/// stored with every step.
-fn fingerprint(call: &Call) -> u64 {
-    fn sorted(value: Value) -> Value {
-        match value {
-            Value::Object(map) => {
-                let mut pairs: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
-                pairs.sort_by(|a, b| a.0.cmp(&b.0));
-                Value::Object(pairs.into_iter().collect())
-            }
-            Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
-            plain => plain,
-        }
-    }
-    let arguments = serde_json::from_str(&call.arguments)
-        .map_or_else(|_| call.arguments.clone(), |value: Value| sorted(value).to_string());
-    let mut hasher = DefaultHasher::new();
-    (&call.name, arguments).hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

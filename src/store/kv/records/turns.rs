@@ -14,8 +14,8 @@ use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::task::Task;
 use crate::domain::turn::{
-    self, ActiveTurn, AskedAgain, Begun, EndsWith, LastExchange, LeftTurn, Standing, Step, StoredParked,
-    StoredTurn, TurnEnd,
+    self, ActiveTurn, AskedAgain, Begun, EndsWith, GoneOn, LastExchange, LeftTurn, Standing, Step,
+    StoredParked, StoredTurn, TurnEnd,
 };
 use crate::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
 
@@ -81,7 +81,7 @@ pub(in crate::store::kv) fn go_on(
     bot: BotId,
     run: RunId,
     now: DateTime<Utc>,
-) -> Result<Option<Begun>, Fault> {
+) -> Result<Option<GoneOn>, Fault> {
     let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
     let standing = standing(tables, parked.turn.conversation)?;
     let stored = StoredParked {
@@ -90,9 +90,9 @@ pub(in crate::store::kv) fn go_on(
         tail: sessions::tail(tables, parked.turn.session)?,
         parked,
     };
-    let begun = write::transition(tables, changes, bot, turn::go_on(standing, stored, now))?;
-    begun.iter().for_each(log_gave_way);
-    Ok(begun)
+    let gone_on = write::transition(tables, changes, bot, turn::go_on(standing, stored, now))?;
+    gone_on.iter().for_each(|gone_on| log_gave_way(&gone_on.begun));
+    Ok(gone_on)
 }
 
 /// Ends a turn, unless it has ended.

@@ -1,6 +1,9 @@
 //! Turns that wait for a person: who is asked what, where, and until when. The router asks here whether a message answers
 //! one; what is stored is the truth, and this a copy of it, so that no message waits for a look at the disk.
 
+mod approvals;
+mod waiting;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,14 +11,14 @@ use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
+use self::waiting::{Closing, Waiting};
 use super::queue::{Job, Mailboxes};
-use super::waiting::{Closing, Waiting};
 use crate::clock::Clock;
 use crate::domain::chat::Place;
 use crate::domain::conversation::{Conversation, Message};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
-use crate::domain::turn::{ActiveTurn, ParkedTurn};
+use crate::domain::turn::{GoneOn, ParkedTurn};
 use crate::ids::{MessageId, RunId, UserId};
 use crate::languages::Languages;
 use crate::prompts::texts::fill;
@@ -213,7 +216,7 @@ impl Parked {
         Ok(conversation)
     }
 
-    /// Goes on with a turn that was answered; gives its record and its question.
+    /// Goes on with a turn that was answered.
     ///
     /// # Errors
     /// When the store fails.
@@ -221,7 +224,7 @@ impl Parked {
         &self,
         run: RunId,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveTurn, Vec<Message>)>, StoreError> {
+    ) -> Result<Option<GoneOn>, StoreError> {
         self.0.store.unpark(run, now).await
     }
 
@@ -297,7 +300,11 @@ impl Parked {
         tracing::info!(run = %parked.turn.id, "a question was not answered in time");
         let texts = languages.texts(parked.place.chat, parked.language.as_deref()).await;
         let question = one_line(&parked.question.text, NAMED_CHARS);
-        let words = fill(&texts.question_expired, &[("question", &question)]);
+        let words = match parked.question.approval {
+            Some(_) => &texts.approval_expired,
+            None => &texts.question_expired,
+        };
+        let words = fill(words, &[("question", &question)]);
         let words = PendingDelivery::new(parked.turn.id, parked.place.clone(), words, self.0.clock.now());
         let words = PendingDelivery { language: parked.language.clone(), ..words };
         if self.give_up(parked.turn.id, Some(words.clone())).await? {

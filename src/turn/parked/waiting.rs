@@ -51,7 +51,8 @@ impl Default for Closing {
 impl Closing {
     /// Has the buttons of a question taken off, as soon as it is known where they stand.
     pub(super) fn close(&self, one: Waiting) {
-        if one.parked.question.options.is_empty() {
+        let question = &one.parked.question;
+        if question.options.is_empty() && question.approval.is_none() {
             return;
         }
         if one.is_shown() {

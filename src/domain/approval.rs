@@ -1,0 +1,256 @@
+//! Calls that wait for the approval of a person: what exactly would be called, who may approve it, and what they said.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use ring::digest::{Context, SHA256};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::Speaker;
+use crate::ids::{ChatId, RunId, UserId};
+
+/// An approval is waited for so long: over a night and a day.
+pub const WAITS_MINUTES: u32 = 48 * 60;
+/// What is approved for a while is approved for so long.
+pub const LASTS: TimeDelta = TimeDelta::hours(1);
+
+/// A call of a Bot API method, with all its arguments as they will be sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MethodCall {
+    /// The name of the method.
+    pub method: String,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+}
+
+/// The hash that ties an approval to one call: SHA-256 over the turn, the call and what it would send, as hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    /// The fingerprint of a tool call of a turn that would make these calls of methods. How their JSON is ordered does not
+    /// matter; all else does.
+    #[must_use]
+    pub fn of(run: RunId, call: &str, calls: &[MethodCall]) -> Self {
+        let mut hash = Context::new(&SHA256);
+        let mut add = |part: &str| {
+            // With its length, so that no two lists of parts are the same bytes.
+            hash.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hash.update(part.as_bytes());
+        };
+        add(&run.to_string());
+        add(call);
+        for MethodCall { method, arguments } in calls {
+            add(method);
+            add(&canonical(&Value::Object(arguments.clone())));
+        }
+        Self(hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// JSON with the keys of its objects in order: the same for values that differ only in that.
+#[must_use]
+pub fn canonical(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(map) => {
+                let mut pairs: Vec<_> = map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+                pairs.sort_by(|a, b| a.0.cmp(&b.0));
+                Value::Object(pairs.into_iter().collect())
+            }
+            Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+            plain => plain.clone(),
+        }
+    }
+    sorted(value).to_string()
+}
+
+/// A chat that a call acts on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its number.
+    pub chat: ChatId,
+    /// Its title or name, where Telegram told one.
+    pub title: Option<String>,
+}
+
+/// A call that takes an approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// What it is tied to.
+    pub fingerprint: Fingerprint,
+    /// What would be called, in this order.
+    pub calls: Vec<MethodCall>,
+    /// The chats that it acts on; at least one.
+    pub targets: Vec<Target>,
+    /// The right that an admin of all these chats needs to approve it, by its name in the Bot API; none where only an owner may.
+    pub right: Option<String>,
+    /// Whether whoever asked for it may not approve it.
+    pub needs_other: bool,
+    /// Whether it may be approved for an hour: then the same method may act on the same chat again.
+    pub may_last: bool,
+    /// The rule that has it asked.
+    pub rule: String,
+    /// Why it is asked, in English.
+    pub reason: String,
+    /// The chat and the person that the turn is for.
+    pub asked_in: ChatId,
+    /// Who asked for it.
+    pub requester: Speaker,
+}
+
+/// What a person says to a call that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruled {
+    /// It is made, this once.
+    Once,
+    /// It is made, and the same method may act on the same chat for an hour when the same person asks.
+    Hour,
+    /// It is not made.
+    Denied,
+}
+
+/// What was said, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ruling {
+    /// What was said.
+    pub ruled: Ruled,
+    /// Who said it.
+    pub by: UserId,
+    /// Their name.
+    pub name: String,
+    /// When they said it, UTC.
+    pub at: DateTime<Utc>,
+}
+
+/// What was approved for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// The method that may be called.
+    pub method: String,
+    /// The chats that it may act on.
+    pub targets: Vec<ChatId>,
+    /// The chat in which it may be asked for.
+    pub asked_in: ChatId,
+    /// Who may ask for it.
+    pub requester: UserId,
+    /// Who approved it.
+    pub by: UserId,
+    /// When it ends, UTC.
+    pub until: DateTime<Utc>,
+}
+
+impl Approval {
+    /// Whether it is for this tool call of this turn, and what it would call is what was asked about.
+    #[must_use]
+    pub fn is_for(&self, run: RunId, call: &str) -> bool {
+        self.fingerprint == Fingerprint::of(run, call, &self.calls)
+    }
+
+    /// The numbers of the chats that it acts on.
+    #[must_use]
+    pub fn chats(&self) -> Vec<ChatId> {
+        self.targets.iter().map(|target| target.chat).collect()
+    }
+
+    /// What it leaves for the next hour if it is approved so.
+    #[must_use]
+    pub fn grants(&self, ruling: &Ruling) -> Vec<Grant> {
+        if ruling.ruled != Ruled::Hour || !self.may_last {
+            return Vec::new();
+        }
+        let grant = |call: &MethodCall| Grant {
+            method: call.method.clone(),
+            targets: self.chats(),
+            asked_in: self.asked_in,
+            requester: self.requester.user.clone(),
+            by: ruling.by.clone(),
+            until: ruling.at + LASTS,
+        };
+        self.calls.iter().map(grant).collect()
+    }
+}
+
+impl Grant {
+    /// Whether it lets this approval's calls of its method go at this time.
+    #[must_use]
+    pub fn lets(&self, method: &str, wanted: &Approval, now: DateTime<Utc>) -> bool {
+        let is_asked_so = self.asked_in == wanted.asked_in && self.requester == wanted.requester.user;
+        let is_there = wanted.targets.iter().all(|target| self.targets.contains(&target.chat));
+        self.method == method && is_asked_so && is_there && wanted.may_last && now < self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(method: &str, arguments: &Value) -> MethodCall {
+        MethodCall { method: method.into(), arguments: arguments.as_object().unwrap().clone() }
+    }
+
+    fn approval(run: RunId, calls: Vec<MethodCall>) -> Approval {
+        Approval {
+            fingerprint: Fingerprint::of(run, "c1", &calls),
+            calls,
+            targets: vec![Target { chat: ChatId(-5), title: None }],
+            right: None,
+            needs_other: false,
+            may_last: true,
+            rule: "moderation".into(),
+            reason: "it bans".into(),
+            asked_in: ChatId(-5),
+            requester: Speaker { user: UserId::telegram(1), name: "Ann".into(), username: None },
+        }
+    }
+
+    #[test]
+    fn an_approval_is_for_one_call_as_it_was_asked_about() {
+        let run = RunId::new();
+        let ban = json!({"chat_id": -5, "user_id": 7});
+        let asked = approval(run, vec![call("banChatMember", &ban)]);
+        assert!(asked.is_for(run, "c1"));
+        let again = [call("banChatMember", &json!({"user_id": 7, "chat_id": -5}))];
+        assert_eq!(Fingerprint::of(run, "c1", &again), asked.fingerprint, "the order of keys says nothing");
+        assert!(!asked.is_for(RunId::new(), "c1") && !asked.is_for(run, "c2"));
+        for (method, arguments) in [
+            ("unbanChatMember", ban.clone()),
+            ("banChatMember", json!({"chat_id": -5, "user_id": 8})),
+            ("banChatMember", json!({"chat_id": -5, "user_id": "7"})),
+            ("banChatMember", json!({"chat_id": -5, "user_id": 7, "revoke_messages": true})),
+        ] {
+            let changed = Approval { calls: vec![call(method, &arguments)], ..asked.clone() };
+            assert!(!changed.is_for(run, "c1"), "{method} {arguments}");
+        }
+        let twice = [asked.calls.clone(), asked.calls.clone()].concat();
+        assert!(!Approval { calls: twice, ..asked }.is_for(run, "c1"));
+    }
+
+    #[test]
+    fn an_hour_is_for_one_method_one_chat_and_one_person() {
+        let now = DateTime::UNIX_EPOCH;
+        let asked =
+            approval(RunId::new(), vec![call("banChatMember", &json!({"chat_id": -5, "user_id": 7}))]);
+        let ruling = |ruled| Ruling { ruled, by: UserId::telegram(9), name: "Olga".into(), at: now };
+        assert_eq!(asked.grants(&ruling(Ruled::Once)), []);
+        assert_eq!(asked.grants(&ruling(Ruled::Denied)), []);
+        assert_eq!(Approval { may_last: false, ..asked.clone() }.grants(&ruling(Ruled::Hour)), []);
+        let [grant] = asked.grants(&ruling(Ruled::Hour)).try_into().unwrap();
+        let other = Speaker { user: UserId::telegram(2), ..asked.requester.clone() };
+        let elsewhere = Target { chat: ChatId(-6), title: None };
+        assert!(grant.lets("banChatMember", &asked, now));
+        assert!(!grant.lets("deleteMessage", &asked, now));
+        assert!(!grant.lets("banChatMember", &asked, now + LASTS));
+        for wanted in [
+            Approval { requester: other, ..asked.clone() },
+            Approval { asked_in: ChatId(1), ..asked.clone() },
+            Approval { targets: vec![elsewhere.clone()], ..asked.clone() },
+            Approval { targets: vec![asked.targets[0].clone(), elsewhere], ..asked.clone() },
+            Approval { may_last: false, ..asked.clone() },
+        ] {
+            assert!(!grant.lets("banChatMember", &wanted, now), "{wanted:?}");
+        }
+    }
+}

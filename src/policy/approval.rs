@@ -1,0 +1,134 @@
+//! Who may say what to a call that takes an approval.
+
+use super::access::Admins;
+use crate::domain::approval::{Approval, Ruled};
+use crate::ids::UserId;
+
+/// Why somebody may not approve a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAllowed {
+    /// They asked for it themselves, and its rule wants another person.
+    Requester,
+    /// Only an owner of the bot may.
+    OwnersOnly,
+    /// They are no admin of each chat that it acts on, with the right that it takes.
+    NoRight,
+}
+
+/// Judges whether someone may say this to a call now. Whoever asked for it may take it back. To approve it takes an owner of the
+/// bot, or an admin who holds its right in every chat that it acts on; in a private chat that is its one user.
+///
+/// # Errors
+/// With the reason why they may not.
+pub async fn may_rule(
+    ruled: Ruled,
+    user: &UserId,
+    is_owner: bool,
+    approval: &Approval,
+    admins: &dyn Admins,
+) -> Result<(), NotAllowed> {
+    let is_requester = approval.requester.user == *user;
+    if is_requester && ruled == Ruled::Denied {
+        return Ok(());
+    }
+    if is_requester && approval.needs_other && ruled != Ruled::Denied {
+        return Err(NotAllowed::Requester);
+    }
+    if is_owner {
+        return Ok(());
+    }
+    let Some(right) = &approval.right else { return Err(NotAllowed::OwnersOnly) };
+    for target in &approval.targets {
+        if !admins.has_right(target.chat, user, right).await {
+            return Err(NotAllowed::NoRight);
+        }
+    }
+    // Without a chat that it acts on nobody is its admin.
+    if approval.targets.is_empty() { Err(NotAllowed::OwnersOnly) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+
+    use super::*;
+    use crate::domain::approval::{Fingerprint, Target};
+    use crate::domain::message::Speaker;
+    use crate::ids::{ChatId, RunId};
+
+    /// User 2 may restrict members in chat -5, user 3 in -5 and -6.
+    #[derive(Debug)]
+    struct Some2And3;
+
+    #[async_trait]
+    impl Admins for Some2And3 {
+        async fn is_admin(&self, _chat: ChatId, _user: &UserId) -> bool {
+            true
+        }
+
+        async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
+            true
+        }
+
+        async fn has_right(&self, chat: ChatId, user: &UserId, right: &str) -> bool {
+            let chats: &[i64] = match user.telegram_id() {
+                Some(2) => &[-5],
+                Some(3) => &[-5, -6],
+                _ => &[],
+            };
+            right == "can_restrict_members" && chats.contains(&chat.0)
+        }
+    }
+
+    fn approval(requester: i64, targets: &[i64], right: Option<&str>, needs_other: bool) -> Approval {
+        Approval {
+            fingerprint: Fingerprint::of(RunId::new(), "c", &[]),
+            calls: Vec::new(),
+            targets: targets.iter().map(|chat| Target { chat: ChatId(*chat), title: None }).collect(),
+            right: right.map(str::to_owned),
+            needs_other,
+            may_last: true,
+            rule: "r".into(),
+            reason: "w".into(),
+            asked_in: ChatId(-5),
+            requester: Speaker { user: UserId::telegram(requester), name: "A".into(), username: None },
+        }
+    }
+
+    #[tokio::test]
+    async fn owners_and_admins_with_the_right_approve() {
+        use NotAllowed::{NoRight, OwnersOnly, Requester};
+        let restrict = Some("can_restrict_members");
+        let cases = [
+            // who, owner, asked by, chats, right, another person needed
+            (1, true, 2, &[-5][..], restrict, false, Ok(())),
+            (1, true, 1, &[-5], restrict, false, Ok(())),
+            (1, true, 1, &[-5], restrict, true, Err(Requester)),
+            (1, true, 2, &[-5], None, true, Ok(())),
+            (2, false, 2, &[-5], restrict, false, Ok(())),
+            (2, false, 2, &[-5], restrict, true, Err(Requester)),
+            (2, false, 4, &[-5], restrict, true, Ok(())),
+            (2, false, 4, &[-5], None, false, Err(OwnersOnly)),
+            (2, false, 4, &[-5], Some("can_pin_messages"), false, Err(NoRight)),
+            (2, false, 4, &[-6], restrict, false, Err(NoRight)),
+            (2, false, 4, &[-5, -6], restrict, false, Err(NoRight)),
+            (3, false, 4, &[-5, -6], restrict, false, Ok(())),
+            (3, false, 4, &[], restrict, false, Err(OwnersOnly)),
+            (4, false, 4, &[-5], restrict, false, Err(NoRight)),
+        ];
+        for (user, is_owner, requester, chats, right, needs_other, wanted) in cases {
+            let approval = approval(requester, chats, right, needs_other);
+            let user = UserId::telegram(user);
+            for ruled in [Ruled::Once, Ruled::Hour] {
+                let may = may_rule(ruled, &user, is_owner, &approval, &Some2And3).await;
+                assert_eq!(may, wanted, "{user} {approval:?}");
+            }
+        }
+        let own = approval(4, &[-5], None, true);
+        let deny = async |user, is_owner| {
+            may_rule(Ruled::Denied, &UserId::telegram(user), is_owner, &own, &Some2And3).await
+        };
+        assert_eq!((deny(4, false).await, deny(1, true).await), (Ok(()), Ok(())), "it can be taken back");
+        assert_eq!(deny(2, false).await, Err(OwnersOnly));
+    }
+}

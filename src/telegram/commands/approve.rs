@@ -1,0 +1,197 @@
+//! `/approve`: what waits for an approval; and the buttons by which people say yes or no to it, here and under the call itself.
+
+use async_trait::async_trait;
+
+use super::asker::Asker;
+use super::card::{CARD_UNITS, Card, ROWS, number, page_of, pager};
+use super::cards::Cards;
+use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use crate::domain::approval::{Ruled, Ruling};
+use crate::domain::turn::ParkedTurn;
+use crate::ids::RunId;
+use crate::policy::access::Standing;
+use crate::policy::approval::NotAllowed;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::StoreError;
+use crate::telegram::callback::{Approve as Button, Family, Page};
+use crate::telegram::markup::File;
+use crate::telegram::send;
+use crate::text::{one_line, utf16_len};
+use crate::tools::telegram::Approvers;
+use crate::turn::parked::Parked;
+use crate::turn::queue::{Job, Mailboxes};
+
+/// What a call does is named in the list in so many characters.
+const GIST_CHARS: usize = 60;
+/// What a long call is called that goes out as a document.
+const FILE_NAME: &str = "call.md";
+
+/// Shows what waits for an approval, and takes what people say to it.
+#[derive(Debug)]
+pub(super) struct Approve {
+    cards: Cards,
+    parked: Parked,
+    mailboxes: Mailboxes,
+    approvers: Approvers,
+}
+
+impl Approve {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            parked: handles.parked.clone(),
+            mailboxes: handles.mailboxes.clone(),
+            approvers: handles.approvers.clone(),
+        }
+    }
+}
+
+#[async_trait]
+impl Command for Approve {
+    fn name(&self) -> &'static str {
+        "approve"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_approve
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Owner)
+    }
+
+    fn access(&self) -> Access {
+        Access::Owners
+    }
+
+    /// Admins approve too: who may is judged for each call.
+    fn press_access(&self) -> Access {
+        Access::Everybody
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        Ok(self.list(request.asker, 0).into())
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let (asker, texts) = (press.asker, self.cards.texts(press.asker));
+        Ok(match press.data.parse()? {
+            Button::Rule(run, ruled, page) => self.rule(press, run, ruled, page).await?,
+            Button::List(_) | Button::Open(..) if asker.standing != Standing::Owner => {
+                Pressed::toast(&texts.owner_only)
+            }
+            Button::List(page) => Pressed::card(self.list(asker, page)),
+            Button::Open(run, page) => self.open(asker, run, page).await,
+        })
+    }
+}
+
+impl Approve {
+    /// What waits and may be shown here: in a group what was asked for there, in private all of it.
+    fn waiting(&self, asker: &Asker) -> Vec<ParkedTurn> {
+        let mut all = self.parked.with_approvals();
+        all.retain(|parked| !asker.place.is_group() || parked.place.chat == asker.place.chat);
+        all
+    }
+
+    fn list(&self, asker: &Asker, page: Page) -> Card {
+        let (texts, all) = (self.cards.texts(asker), self.waiting(asker));
+        if all.is_empty() {
+            return Card::text(&texts.approval_none);
+        }
+        let page = page_of(page, all.len());
+        let row = |parked: &ParkedTurn| {
+            let name = parked.question.approval.as_deref().map(|asked| asked.requester.name.as_str());
+            let label = format!("{}: {}", name.unwrap_or_default(), plain(&parked.question.text));
+            let press = Button::Open(parked.turn.id, number(page));
+            vec![send::Button::new(one_line(&label, GIST_CHARS), press)]
+        };
+        Card::titled(&texts.approval_list, String::new())
+            .rows(all.iter().skip(page * ROWS).take(ROWS).map(row))
+            .row(pager(page, all.len(), Button::List))
+    }
+
+    /// The call that a turn waits with; what is too long for a card comes as a file too.
+    async fn open(&self, asker: &Asker, run: RunId, page: Page) -> Pressed {
+        let texts = self.cards.texts(asker);
+        let Some(parked) = self.waiting(asker).into_iter().find(|parked| parked.turn.id == run) else {
+            return Pressed::both(&texts.gone, self.list(asker, page));
+        };
+        let may_last = parked.question.approval.as_deref().is_some_and(|approval| approval.may_last);
+        let button = |label: &str, ruled| send::Button::new(label, Button::Rule(run, ruled, Some(page)));
+        let hour = may_last.then(|| button(&texts.button_approve_hour, Ruled::Hour));
+        let once = button(&texts.button_approve_once, Ruled::Once);
+        let deny = button(&texts.button_approve_deny, Ruled::Denied);
+        let row = [once].into_iter().chain(hour).chain([deny]).collect();
+        let back = vec![send::Button::new(&texts.button_back, Button::List(page))];
+        let words = &parked.question.text;
+        if !fits(words) {
+            let (name, language) = (FILE_NAME.to_owned(), Some("markdown".to_owned()));
+            self.cards.send_file(asker, File { name, language, content: words.clone() }).await;
+        }
+        Pressed::card(Card::markdown(words).row(row).row(back))
+    }
+
+    /// Takes what somebody says, if they may say it now.
+    async fn rule(
+        &self,
+        press: &Press<'_>,
+        run: RunId,
+        ruled: Ruled,
+        page: Option<Page>,
+    ) -> Result<Pressed, PressError> {
+        let (asker, texts) = (press.asker, self.cards.texts(press.asker));
+        let Some(parked) = self.parked.with_approval(run) else { return Ok(Pressed::Stale) };
+        let Some(approval) = parked.question.approval.as_deref() else { return Ok(Pressed::Stale) };
+        if ruled == Ruled::Hour && !approval.may_last {
+            return Err(PressError::Gone);
+        }
+        let speaker = &asker.speaker;
+        if let Err(why) = self.approvers.may_rule(ruled, &speaker.user, approval).await? {
+            tracing::info!(%run, user = %speaker.user, ?why, "somebody who may not has pressed under a call");
+            return Ok(Pressed::toast(match why {
+                NotAllowed::Requester => &texts.approval_not_requester,
+                NotAllowed::OwnersOnly => &texts.approval_owners_only,
+                NotAllowed::NoRight => &texts.approval_no_right,
+            }));
+        }
+        let (by, name, at) = (speaker.user.clone(), speaker.name.clone(), self.cards.now());
+        let ruling = Ruling { ruled, by, name, at };
+        let stored = self.parked.rule(run, ruling.clone(), press.update, page.is_none()).await?;
+        let Some(conversation) = stored else { return Ok(Pressed::Stale) };
+        tracing::info!(%run, user = %ruling.by, ?ruled, "a call that waited was ruled on");
+        self.approvers.grants.add(approval.grants(&ruling), at);
+        // It is stored: no bound on what waits may turn it away any more.
+        self.mailboxes.post(conversation, Job::GoOn(run));
+        let words = match ruled {
+            Ruled::Once => &texts.approval_approved,
+            Ruled::Hour => &texts.approval_approved_hour,
+            Ruled::Denied => &texts.approval_denied,
+        };
+        let words = fill(words, &[("name", &ruling.name)]);
+        // Of a long call the buttons may stand under a file.
+        if page.is_none() && !fits(&parked.question.text) {
+            return Ok(Pressed::Over(words));
+        }
+        let back = page.map(|page| send::Button::new(&texts.button_back, Button::List(page)));
+        let shown = Card::markdown(&format!("{}\n\n{words}", parked.question.text));
+        Ok(Pressed::both(words, shown.row(back.into_iter().collect())))
+    }
+}
+
+/// Whether a message takes these words.
+fn fits(words: &str) -> bool {
+    utf16_len(words) < CARD_UNITS
+}
+
+/// The first line of Markdown, without what marks it.
+fn plain(markdown: &str) -> String {
+    let first = markdown.lines().next().unwrap_or_default();
+    let words = first.rsplit("**").next().unwrap_or_default();
+    words.replace('\\', "").trim().to_owned()
+}

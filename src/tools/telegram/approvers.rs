@@ -1,0 +1,82 @@
+//! Who may approve a call, and what was approved for the next hour.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+
+use crate::config::AccessSettings;
+use crate::domain::approval::{Approval, Grant, Ruled};
+use crate::ids::UserId;
+use crate::policy::access::{Admins, is_owner};
+use crate::policy::approval::{NotAllowed, may_rule};
+use crate::store::{SettingsStore, StoreError};
+
+/// So many grants are kept; the oldest go first, and what they were for is asked again.
+const MAX_GRANTS: usize = 1_000;
+
+/// What was approved for an hour. It is not stored: after a restart a person is asked again. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Grants(Arc<Mutex<Vec<Grant>>>);
+
+impl Grants {
+    /// Adds what a person has approved for a while.
+    pub fn add(&self, grants: Vec<Grant>, now: DateTime<Utc>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|grant| now < grant.until);
+        all.extend(grants);
+        let excess = all.len().saturating_sub(MAX_GRANTS);
+        all.drain(..excess);
+    }
+
+    /// Those by which all calls of this approval may be made now; none where one of them may not.
+    fn letting(&self, wanted: &Approval, now: DateTime<Utc>) -> Vec<Grant> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = |method: &str| all.iter().find(|grant| grant.lets(method, wanted, now)).cloned();
+        let found = wanted.calls.iter().map(|call| find(&call.method));
+        found.collect::<Option<Vec<_>>>().unwrap_or_default()
+    }
+}
+
+/// Judges who may say what to a call that takes an approval.
+#[derive(Debug, Clone)]
+pub struct Approvers {
+    /// The owners that the settings name.
+    pub access: AccessSettings,
+    /// The owners that opened an invite.
+    pub settings: Arc<dyn SettingsStore>,
+    /// Who holds which right in a chat.
+    pub admins: Arc<dyn Admins>,
+    /// What was approved for the next hour.
+    pub grants: Grants,
+}
+
+impl Approvers {
+    /// Whether somebody may say this to a call now; if not, why.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn may_rule(
+        &self,
+        ruled: Ruled,
+        user: &UserId,
+        approval: &Approval,
+    ) -> Result<Result<(), NotAllowed>, StoreError> {
+        let is_owner = is_owner(&self.access, &self.settings.access().await?, user);
+        Ok(may_rule(ruled, user, is_owner, approval, &*self.admins).await)
+    }
+
+    /// Whether somebody has approved these calls for a while, and might still do so.
+    pub(super) async fn has_granted(
+        &self,
+        wanted: &Approval,
+        now: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let grants = self.grants.letting(wanted, now);
+        for grant in &grants {
+            if self.may_rule(Ruled::Hour, &grant.by, wanted).await?.is_err() {
+                return Ok(false);
+            }
+        }
+        Ok(!grants.is_empty())
+    }
+}

@@ -1,0 +1,278 @@
+//! The way of calls of methods through policy: they are made, refused, or shown to a person first.
+
+use figaro_mcp::check::{Place, check};
+use figaro_mcp::table::Method;
+use serde_json::{Map, Value, json};
+
+use super::send::Sent;
+use super::{TelegramTools, ToolContext, ToolError, ToolOutput, chat_number};
+use crate::domain::approval::{Approval, Fingerprint, MethodCall, Target, WAITS_MINUTES};
+use crate::domain::delivery::Author;
+use crate::domain::tool::SideEffects;
+use crate::domain::turn::PersonQuestion;
+use crate::ids::{ChatId, MessageId};
+use crate::policy::access::Standing;
+use crate::policy::tools::{Decision, TelegramCall, Terms, decide, settle_previews, terms};
+use crate::tools::as_data;
+
+/// What is told where nobody can be asked.
+const NOBODY: &str = "It takes an approval, and nobody is asked now: this is the run of a task, or not the person's own words, or \
+    too many questions wait for an answer already. Tell the person";
+
+/// A call whose arguments fit its method.
+struct Checked {
+    method: &'static Method,
+    args: Map<String, Value>,
+    files: Vec<Place>,
+}
+
+/// Why calls are not made before a person has approved them.
+struct Asks {
+    reason: String,
+    terms: Terms,
+}
+
+impl TelegramTools {
+    /// Makes calls of methods for a tool call, in their order, as far as policy lets them go: where one of them takes an
+    /// approval, a person is shown all of them first, and where one is refused none is made. Where a person has approved the tool
+    /// call, exactly what they were shown is made.
+    ///
+    /// # Errors
+    /// With why they were not made, or that it is not known whether one was.
+    pub async fn perform(
+        &self,
+        calls: Vec<MethodCall>,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        if let Some(approved) = &context.approved {
+            let approval = &approved.approval;
+            if !approval.is_for(context.run, &context.call) {
+                return Err(ToolError::Denied("not made: what was approved is something else".to_owned()));
+            }
+            let calls = self.check_all(approval.calls.clone(), context)?;
+            // What no approval opens stays closed.
+            self.decide_all(&calls, context).await?;
+            return self.make_all(calls, context).await;
+        }
+        let mut calls = self.check_all(calls, context)?;
+        let Some(asks) = self.decide_all(&calls, context).await? else {
+            return self.make_all(calls, context).await;
+        };
+        // Words of somebody else, tried again, are asked about in nobody's name.
+        if !context.can_ask || context.standing == Standing::Borrowed {
+            return Err(ToolError::Denied(format!("not allowed: {}. {NOBODY}.", asks.reason)));
+        }
+        let targets = self.targets(&mut calls, context).await?;
+        // A name may have turned out to be that of this chat.
+        let Some(asks) = self.decide_all(&calls, context).await? else {
+            return self.make_all(calls, context).await;
+        };
+        let approval = approval(&calls, targets, asks, context);
+        if self.approvers.has_granted(&approval, context.now).await? {
+            return self.make_all(calls, context).await;
+        }
+        let question = PersonQuestion {
+            text: String::new(),
+            options: Vec::new(),
+            is_free: false,
+            expires_after_min: WAITS_MINUTES,
+            approval: Some(Box::new(approval)),
+        };
+        Ok(ToolOutput { value: Value::Null, side_effects: SideEffects::default(), asks: Some(question) })
+    }
+
+    fn check_all(&self, calls: Vec<MethodCall>, context: &ToolContext) -> Result<Vec<Checked>, ToolError> {
+        let check_one = |MethodCall { method, mut arguments }: MethodCall| {
+            let known = self.catalog.method(&method);
+            let method = known.ok_or_else(|| ToolError::ForModel(format!("there is no method {method}")))?;
+            settle_previews(method, &mut arguments, &context.addresses);
+            let files = check(method, &arguments).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
+            Ok(Checked { method, args: arguments, files })
+        };
+        calls.into_iter().map(check_one).collect()
+    }
+
+    /// Why the calls take an approval; `None` where all of them may be made.
+    async fn decide_all(&self, calls: &[Checked], context: &ToolContext) -> Result<Option<Asks>, ToolError> {
+        let mut asks: Option<Asks> = None;
+        for call in calls {
+            let decision = self.decide(call, context).await?;
+            let method = &call.method.name;
+            tracing::info!(method, chat = %context.place.chat, ?decision, "policy decided about a Telegram call");
+            match decision {
+                Decision::Allow => {}
+                Decision::Ask(reason) => {
+                    let terms = terms(call.method);
+                    asks = Some(match asks {
+                        None => Asks { reason, terms },
+                        Some(first) => Asks { terms: first.terms.and(terms), ..first },
+                    });
+                }
+                Decision::Deny(why) => return Err(ToolError::Denied(format!("not allowed: {why}."))),
+            }
+        }
+        Ok(asks)
+    }
+
+    async fn decide(&self, call: &Checked, context: &ToolContext) -> Result<Decision, ToolError> {
+        let (here, args) = (context.place.chat, &call.args);
+        let whole = Value::Object(args.clone());
+        let files: Vec<&str> =
+            call.files.iter().filter_map(|place| whole.pointer(&place.pointer)?.as_str()).collect();
+        let own = self.names_own(args, here).await?;
+        let speaker = (context.standing != Standing::Borrowed).then_some(&context.speaker.user);
+        let addresses = &context.addresses;
+        let method = call.method;
+        Ok(decide(&TelegramCall { method, args, here, speaker, own, files: &files, addresses }))
+    }
+
+    /// Whether the model sent every message a call names; `None` where it names none. What is no number names a message
+    /// that nobody knows.
+    async fn names_own(&self, args: &Map<String, Value>, here: ChatId) -> Result<Option<bool>, ToolError> {
+        let many = args.get("message_ids").and_then(Value::as_array).into_iter().flatten();
+        let mut own = None;
+        for id in args.get("message_id").into_iter().chain(many) {
+            // What is no id of a message is nobody's: how Telegram would read it is not known.
+            let author = match id.as_i64().filter(|id| *id > 0) {
+                Some(id) => self.outbox.author(here, MessageId(id)).await?,
+                None => None,
+            };
+            own = Some(own != Some(false) && author == Some(Author::Model));
+        }
+        Ok(own)
+    }
+
+    /// The chats that calls act on, each once. Names of chats become their numbers in the calls: a name may belong to another
+    /// chat by the time a person approves.
+    async fn targets(&self, calls: &mut [Checked], context: &ToolContext) -> Result<Vec<Target>, ToolError> {
+        let mut targets: Vec<Target> = Vec::new();
+        for call in calls {
+            let mut named = Vec::new();
+            chats(&Value::Object(call.args.clone()), "", &mut named);
+            for (pointer, value) in named {
+                let number = chat_number(&value);
+                if number.is_some_and(|number| targets.iter().any(|target| target.chat.0 == number)) {
+                    continue;
+                }
+                let target = match number {
+                    Some(here) if here == context.place.chat.0 => {
+                        Target { chat: context.place.chat, title: context.place.title.clone() }
+                    }
+                    number => self.look_up(value, number).await?,
+                };
+                if number.is_none() {
+                    put(&mut call.args, &pointer, json!(target.chat));
+                }
+                if targets.iter().all(|known| known.chat != target.chat) {
+                    targets.push(target);
+                }
+            }
+        }
+        Ok(targets)
+    }
+
+    /// What Telegram says of a chat that is named by its number or its username.
+    async fn look_up(&self, name: Value, number: Option<i64>) -> Result<Target, ToolError> {
+        let unknown = || {
+            ToolError::ForModel(format!(
+                "Telegram knows no chat {name} that you are in; ask the person which they mean"
+            ))
+        };
+        let mut args = Map::new();
+        args.insert("chat_id".to_owned(), name.clone());
+        let answer = self.mcp.call("getChat", args).await;
+        let answer = answer.map_err(|error| ToolError::ForModel(error.to_string()))?;
+        let chat = answer.content.get("result").unwrap_or(&answer.content);
+        let known = chat.get("id").and_then(Value::as_i64).filter(|_| !answer.is_error);
+        let title =
+            ["title", "first_name"].iter().find_map(|key| chat.get(*key)?.as_str()).map(str::to_owned);
+        match known.or(number) {
+            Some(id) => Ok(Target { chat: ChatId(id), title: title.filter(|_| known.is_some()) }),
+            None => Err(unknown()),
+        }
+    }
+
+    /// Makes calls that may be made, one after the other, until one fails.
+    async fn make_all(&self, calls: Vec<Checked>, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let (mut results, mut side_effects, mut shows_words) = (Vec::new(), SideEffects::default(), false);
+        let all = calls.len();
+        for Checked { method, args, .. } in calls {
+            let made = results.len();
+            let sent = self.send(method, args, context).await.map_err(|error| match error {
+                ToolError::ForModel(words) | ToolError::Denied(words) if made > 0 => {
+                    ToolError::ForModel(format!("{made} of {all} calls were made; {}: {words}", method.name))
+                }
+                error => error,
+            });
+            let Sent { result, spoke, shows_words: words } = sent?;
+            side_effects.spoke |= spoke;
+            shows_words |= words;
+            results.push(result);
+        }
+        let result = match results.len() {
+            1 => results.swap_remove(0),
+            _ => Value::Array(results),
+        };
+        let value = match shows_words {
+            true => as_data("result", result),
+            false => json!({"success": true, "result": result}),
+        };
+        Ok(ToolOutput { value, side_effects, asks: None })
+    }
+}
+
+/// What a person is to approve. What names no chat acts on the chat of the turn.
+fn approval(calls: &[Checked], mut targets: Vec<Target>, asks: Asks, context: &ToolContext) -> Approval {
+    let place = &context.place;
+    if targets.is_empty() {
+        targets.push(Target { chat: place.chat, title: place.title.clone() });
+    }
+    let call = |call: &Checked| MethodCall { method: call.method.name.clone(), arguments: call.args.clone() };
+    let calls: Vec<MethodCall> = calls.iter().map(call).collect();
+    Approval {
+        fingerprint: Fingerprint::of(context.run, &context.call, &calls),
+        calls,
+        targets,
+        right: asks.terms.right,
+        needs_other: asks.terms.needs_other,
+        may_last: asks.terms.may_last,
+        rule: asks.terms.rule,
+        reason: asks.reason,
+        asked_in: place.chat,
+        requester: context.speaker.clone(),
+    }
+}
+
+/// Where arguments name chats, however deep: JSON pointers and what stands there.
+fn chats(value: &Value, pointer: &str, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let inner = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let names_chat = key.ends_with("chat_id") && (value.is_string() || value.is_number());
+                if names_chat {
+                    found.push((inner, value.clone()));
+                } else {
+                    chats(value, &inner, found);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                chats(item, &format!("{pointer}/{at}"), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Puts a value where a pointer says.
+fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
+    let mut whole = Value::Object(std::mem::take(args));
+    if let Some(place) = whole.pointer_mut(pointer) {
+        *place = value;
+    }
+    if let Value::Object(whole) = whole {
+        *args = whole;
+    }
+}

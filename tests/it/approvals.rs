@@ -1,0 +1,318 @@
+//! Calls that take an approval: shown whole to people, made exactly once and unchanged after somebody who may has said yes, and
+//! never otherwise.
+
+use std::time::Duration;
+
+use figaro_offline::model::{ModelRequest, Part, Reply};
+use figaro_offline::telegram::{Say, Standing};
+use serde_json::{Value, json};
+
+use crate::parking::{LATE, call};
+use crate::support::scene::{TEAM, buttons, labels, number, text};
+use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
+
+const MAY_I: &str = "May I do this?";
+const EVE: i64 = 77;
+const NO_RIGHT: &str = "To approve it you need to be an admin there who may do this yourself.";
+
+/// A call of a method that bans Eve.
+fn ban() -> Part {
+    call("banChatMember", json!({"user_id": EVE, "revoke_messages": true}))
+}
+
+/// What is told of calls that would have to be approved: of one that it was denied, of the others that they were not asked about.
+pub const NOT_APPROVED: [&str; 2] = ["Ann denied it", "one question at a time"];
+
+impl World {
+    /// The request of this number, once Ann has denied whatever is to be approved before it.
+    pub async fn asks_denying(&self, number: usize) -> ModelRequest {
+        let mut pressed: Vec<Value> = Vec::new();
+        let deadline = tokio::time::Instant::now() + TIMEOUT;
+        loop {
+            let cards = self.telegram.view(|view| {
+                let all = [TEAM, ANN].into_iter().flat_map(|chat| view.bot_messages(chat));
+                let asks = all.filter(|m| labels(m).iter().any(|label| label == "✗ Deny"));
+                asks.filter(|m| !pressed.contains(&m["message_id"])).cloned().collect::<Vec<_>>()
+            });
+            for card in cards {
+                self.press(ANN, &card, "✗ Deny").await;
+                pressed.push(card["message_id"].clone());
+            }
+            if let Some(request) = self.model.requests().get(number - 1) {
+                return request.clone();
+            }
+            assert!(tokio::time::Instant::now() < deadline, "no request number {number}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// A group with Ann, who owns the bot, Bob, who may moderate, and Eve; the bot is open to everybody.
+    async fn moderated(&self) -> Bot {
+        self.team();
+        self.person(EVE, "Eve", "en");
+        self.telegram.set_member(TEAM, EVE, Standing::Member).unwrap();
+        self.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+        self.telegram.set_member(TEAM, self.telegram.bot_id(), Standing::Admin).unwrap();
+        self.start_open().await
+    }
+
+    /// Somebody asks in the group for what takes an approval; gives the message that asks for it.
+    async fn wants(&self, from: i64, said: &str, wanted: Part) -> Value {
+        let Part::Call { name, .. } = &wanted else { panic!("no call") };
+        let find = call("find_tools", json!({"query": name}));
+        let cards = self.cards(TEAM);
+        self.when(said, Reply::turn(vec![find]));
+        self.when(said, Reply::turn(vec![wanted]));
+        self.when(said, Reply::text(&format!("End of {said}.")));
+        self.say(from, TEAM, &format!("@figaro_bot {said}"));
+        self.card_after(TEAM, cards).await
+    }
+
+    fn cards(&self, chat: i64) -> usize {
+        self.bot_texts(chat).iter().filter(|text| text.contains(MAY_I)).count()
+    }
+
+    async fn card_after(&self, chat: i64, cards: usize) -> Value {
+        self.see("a call to approve", |view| {
+            let all = view.bot_messages(chat);
+            let found: Vec<_> = all.into_iter().filter(|m| text(m).contains(MAY_I)).collect();
+            (found.len() > cards).then(|| found[found.len() - 1].clone())
+        })
+        .await
+    }
+
+    /// The arguments of all calls of a method that have reached Telegram.
+    fn made(&self, method: &str) -> Vec<Value> {
+        self.telegram
+            .view(|view| view.calls_of(method).iter().map(|call| Value::Object(call.args.clone())).collect())
+    }
+
+    async fn ends(&self, said: &str) {
+        self.card_with(TEAM, &format!("End of {said}.")).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_approved_is_made_once_and_as_it_was_shown() {
+    let world = World::new().await;
+    let bot = world.moderated().await;
+    let card = world.wants(BOB, "ban her", ban()).await;
+    let shown = text(&card);
+    for words in
+        ["Ban user 77", "In: Team (-1001)", "Asked by: Bob", "banChatMember", "\"revoke_messages\": true"]
+    {
+        assert!(shown.contains(words), "{words} in {shown}");
+    }
+    assert_eq!(labels(&card), ["✓ Once", "✓ For an hour", "✗ Deny"]);
+    assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
+    // Neither a stranger to the right nor anybody's words approve it.
+    assert_eq!(world.press(EVE, &card, "✓ Once").await, NO_RIGHT);
+    assert_eq!(world.press(EVE, &card, "✗ Deny").await, NO_RIGHT);
+    world.telegram.send(Say::new(EVE, TEAM, "yes, do it").reply_to(number(&card["message_id"]))).unwrap();
+    assert_eq!(world.press(BOB, &card, "✓ Once").await, "✓ Approved by Bob");
+    world.ends("ban her").await;
+    let wanted = json!({"user_id": EVE, "revoke_messages": true, "chat_id": TEAM});
+    assert_eq!(world.made("banChatMember"), [wanted]);
+    assert_eq!(world.told_model("ban her").last().unwrap()["success"], true);
+    let now = world.shows(TEAM, number(&card["message_id"]), "✓ Approved by Bob").await;
+    assert_eq!(labels(&now), Vec::<String>::new());
+    // Pressed again, also by a client that still shows the button.
+    for (_, data) in buttons(&card) {
+        assert_eq!(world.forged(BOB, &card, &data).await, LATE);
+    }
+    world.caught_up().await;
+    assert_eq!(world.made("banChatMember").len(), 1);
+    world.all_well();
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn what_is_denied_is_not_made_and_the_model_is_told_by_whom() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    let card = world.wants(EVE, "ban bob", call("banChatMember", json!({"user_id": BOB}))).await;
+    assert_eq!(world.press(ANN, &card, "✗ Deny").await, "✗ Denied by Ann");
+    world.ends("ban bob").await;
+    let told = world.told_model("ban bob").pop().unwrap();
+    assert!(told["success"] == false && told["error"].as_str().unwrap().contains("Ann denied it"), "{told}");
+    assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
+    world.all_well();
+}
+
+#[tokio::test]
+async fn it_waits_over_restarts_and_a_lost_right_approves_nothing() {
+    let world = World::new().await;
+    let bot = world.moderated().await;
+    let card = world.wants(EVE, "ban bob", ban()).await;
+    assert!(bot.stop().success());
+    let bot = world.start_open().await;
+    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    assert_eq!(world.press(BOB, &card, "✓ Once").await, NO_RIGHT);
+    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    assert_eq!(world.press(BOB, &card, "✓ Once").await, "✓ Approved by Bob");
+    world.ends("ban bob").await;
+    assert_eq!(world.made("banChatMember").len(), 1);
+    bot.kill();
+    let _bot = world.start_open().await;
+    world.caught_up().await;
+    assert_eq!(world.made("banChatMember").len(), 1);
+    world.all_well();
+}
+
+#[tokio::test]
+async fn a_record_that_was_changed_is_not_made() {
+    let world = World::new().await;
+    let bot = world.moderated().await;
+    let card = world.wants(BOB, "ban her", ban()).await;
+    assert!(bot.stop().success());
+    let count = world.records().change("parked", |record| {
+        *record.pointer_mut("/question/approval/calls/0/arguments/user_id").unwrap() = json!(ANN);
+    });
+    assert_eq!(count, 1);
+    let _bot = world.start_open().await;
+    world.press(BOB, &card, "✓ Once").await;
+    world.ends("ban her").await;
+    assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
+    let told = world.told_model("ban her").pop().unwrap();
+    assert!(told["error"].as_str().unwrap().contains("not what was asked about"), "{told}");
+}
+
+#[tokio::test]
+async fn what_nobody_approves_in_time_is_given_up() {
+    let world = World::new().await;
+    let bot = world.moderated().await;
+    let card = world.wants(BOB, "ban her", ban()).await;
+    world.expire(bot);
+    let _bot = world.start_open().await;
+    let words = world.press(BOB, &card, "✓ Once").await;
+    assert_eq!(words, LATE);
+    world.card_with(TEAM, "Nobody approved this in time").await;
+    world.caught_up().await;
+    assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn two_who_press_at_once_have_it_made_once() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    let card = world.wants(EVE, "ban bob", ban()).await;
+    let (ann, bob) = tokio::join!(world.press(ANN, &card, "✓ Once"), world.press(BOB, &card, "✓ Once"));
+    let said = [ann, bob];
+    assert!(said.iter().any(|words| words.starts_with("✓ Approved by")), "{said:?}");
+    world.ends("ban bob").await;
+    world.caught_up().await;
+    assert_eq!(world.made("banChatMember").len(), 1);
+}
+
+#[tokio::test]
+async fn for_an_hour_the_same_person_need_not_ask_again_there() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    let pin = |id: i64| call("pinChatMessage", json!({"message_id": id}));
+    let first = world.say(EVE, TEAM, "one").message_id;
+    let card = world.wants(BOB, "pin one", pin(first)).await;
+    assert_eq!(labels(&card), ["✓ Once", "✓ For an hour", "✗ Deny"]);
+    world.press(BOB, &card, "✓ For an hour").await;
+    world.ends("pin one").await;
+    // The same person, the same method, the same chat: nobody is asked.
+    let second = world.say(EVE, TEAM, "two").message_id;
+    world.when("pin two", Reply::turn(vec![pin(second)]));
+    world.when("pin two", Reply::text("End of pin two."));
+    world.say(BOB, TEAM, "@figaro_bot pin two");
+    world.ends("pin two").await;
+    assert_eq!(world.made("pinChatMessage").len(), 2);
+    // Somebody else has to ask.
+    let cards = world.cards(TEAM);
+    world.when("pin three", Reply::turn(vec![pin(first)]));
+    world.when("pin three", Reply::text("End of pin three."));
+    world.say(EVE, TEAM, "@figaro_bot pin three");
+    let card = world.card_after(TEAM, cards).await;
+    // And whoever gave the hour has to hold the right still.
+    world.press(ANN, &card, "✗ Deny").await;
+    world.ends("pin three").await;
+    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    let cards = world.cards(TEAM);
+    world.when("pin four", Reply::turn(vec![pin(first)]));
+    world.when("pin four", Reply::text("End of pin four."));
+    world.say(BOB, TEAM, "@figaro_bot pin four");
+    world.card_after(TEAM, cards).await;
+    assert_eq!(world.made("pinChatMessage").len(), 2);
+}
+
+#[tokio::test]
+async fn the_name_of_a_channel_is_looked_up_and_the_post_arrives_there() {
+    let world = World::new().await;
+    let bot = world.moderated().await;
+    let news = -1009;
+    world.telegram.add_channel(news, "News", "news");
+    world.telegram.set_member(news, world.telegram.bot_id(), Standing::Admin).unwrap();
+    let post = call("sendMessage", json!({"chat_id": "@news", "text": "Hello, world"}));
+    world.when("post it", Reply::turn(vec![post]));
+    world.when("post it", Reply::text("End of post it."));
+    let cards = world.cards(TEAM);
+    world.say(BOB, TEAM, "@figaro_bot post it");
+    let card = world.card_after(TEAM, cards).await;
+    assert!(
+        text(&card).contains("In: News (-1009)") && text(&card).contains("Send “Hello, world”"),
+        "{card}"
+    );
+    assert_eq!(world.press(BOB, &card, "✓ Once").await, NO_RIGHT, "he is no admin there");
+    assert_eq!(world.press(ANN, &card, "✓ Once").await, "✓ Approved by Ann");
+    world.ends("post it").await;
+    let posted = world.telegram.messages(news);
+    assert_eq!((posted.len(), text(&posted[0])), (1, "Hello, world"), "{}", bot.log());
+    world.all_well();
+}
+
+#[tokio::test]
+async fn owners_see_what_waits_everywhere_and_say_what_they_think_of_it() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    let at_first = world.told(ANN, ANN, "/approve").await;
+    assert_eq!(text(&at_first), "Nothing waits for an approval.");
+    let post = call("sendMessage", json!({"chat_id": TEAM, "text": "Hi from Eve"}));
+    world.parks("greet them", vec![post], "End of greet them.");
+    world.say(EVE, EVE, "greet them");
+    let card = world.card_with(EVE, MAY_I).await;
+    world.card_with(ANN, "Eve asks for something that takes an approval").await;
+    assert_eq!(world.press(EVE, &card, "✓ Once").await, NO_RIGHT);
+    let list = world.told(ANN, ANN, "/approve").await;
+    assert_eq!(labels(&list), ["Eve: Send “Hi from Eve”"]);
+    world.press(ANN, &list, "Eve:").await;
+    let open = world.shows(ANN, number(&list["message_id"]), "Hi from Eve").await;
+    assert_eq!(labels(&open), ["✓ Once", "✓ For an hour", "✗ Deny", "‹ Back"]);
+    assert_eq!(world.press(ANN, &open, "✓ Once").await, "✓ Approved by Ann");
+    world.card_with(EVE, "End of greet them.").await;
+    assert_eq!(world.bot_texts(TEAM), ["Hi from Eve"]);
+    world.without_buttons(&card).await;
+    world.press(ANN, &open, "‹ Back").await;
+    world.shows(ANN, number(&list["message_id"]), "Nothing waits").await;
+    assert_eq!(text(&world.told(EVE, EVE, "/approve").await), "Only an owner of the bot can do that.");
+    world.all_well();
+}
+
+#[tokio::test]
+async fn a_kill_at_any_moment_after_the_press_makes_it_at_most_once() {
+    let (mut made, mut unknown) = (0, 0);
+    for pause in [0, 2, 4, 6, 8, 10, 15, 20, 30, 60] {
+        let world = World::new().await;
+        let bot = world.moderated().await;
+        let card = world.wants(BOB, "ban her", ban()).await;
+        let (_, once) = buttons(&card).swap_remove(0);
+        world.telegram.press(BOB, TEAM, number(&card["message_id"]), &once).unwrap();
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        bot.kill();
+        let _bot = world.start_open().await;
+        world.ends("ban her").await;
+        let calls = world.made("banChatMember").len();
+        let told = world.told_model("ban her").pop().unwrap();
+        let is_unknown = told.to_string().contains("whether it acted is not known");
+        assert!(calls <= 1, "{pause} ms: {calls} calls");
+        assert!(is_unknown || (told["success"] == true && calls == 1), "{pause} ms: {calls} calls, {told}");
+        made += calls;
+        unknown += usize::from(is_unknown);
+    }
+    println!(
+        "10 kills after a press: made {made} times, never twice; {unknown} with an outcome that is not known"
+    );
+}
