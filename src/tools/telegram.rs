@@ -21,8 +21,10 @@ use crate::ids::{ChatId, MessageId};
 use crate::mcp::client::{Answer, McpError};
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::{RateLimiter, Urgency};
-use crate::policy::access::Standing;
-use crate::policy::tools::{Decision, TelegramCall, chat_number, decide, settle_previews, takes_approval};
+use crate::policy::access::{Admins, Standing};
+use crate::policy::tools::{
+    Decision, Policy, Role, Rules, TelegramCall, chat_number, decide, settle_previews,
+};
 use crate::provider::ToolSpec;
 use crate::store::OutboxStore;
 
@@ -53,6 +55,10 @@ pub struct TelegramTools {
     pub limiter: Arc<RateLimiter>,
     /// Which messages the model sent.
     pub outbox: Arc<dyn OutboxStore>,
+    /// The rules about calls.
+    pub policy: Policy,
+    /// Who administers a chat.
+    pub admins: Arc<dyn Admins>,
 }
 
 impl TelegramTools {
@@ -86,12 +92,13 @@ fn everyday() -> BTreeMap<String, Everyday> {
 
 impl ToolSource for TelegramTools {
     fn list(&self) -> Vec<Listed> {
+        let rules = self.policy.rules();
         let listed = self.catalog.listed().into_iter().map(|listed| Listed {
             name: listed.method.name.clone(),
             description: listed.description.to_owned(),
             words: listed.words.to_owned(),
             parameters: listed.method.params.iter().map(|param| param.name.clone()).collect(),
-            takes_approval: takes_approval(listed.method),
+            takes_approval: rules.takes_approval(listed.method),
         });
         listed.collect()
     }
@@ -218,16 +225,40 @@ impl TelegramTool {
         let here = context.place.chat;
         let own = self.names_own(args, here).await?;
         let speaker = (context.standing != Standing::Borrowed).then_some(&context.speaker.user);
-        let addresses = &context.addresses;
-        let call = TelegramCall { method: self.method, args, here, speaker, own, files: &files, addresses };
-        let decision = decide(&call);
-        tracing::info!(method = self.spec.name, chat = %here, ?decision, "policy decided about a Telegram call");
-        match decision {
+        let rules = self.tools.policy.rules();
+        let call = TelegramCall {
+            method: self.method,
+            args,
+            here,
+            speaker,
+            role: self.role(&rules, context).await,
+            agent: context.agent.as_deref(),
+            task: context.task,
+            own,
+            files: &files,
+            addresses: &context.addresses,
+            resolved: &[],
+        };
+        let decided = decide(&rules, &call);
+        tracing::info!(method = self.spec.name, chat = %here, ?decided, "policy decided about a Telegram call");
+        let why = decided.reason;
+        match decided.decision {
             Decision::Allow => Ok(()),
-            Decision::Ask(why) => Err(ToolError::Denied(format!(
+            Decision::Ask => Err(ToolError::Denied(format!(
                 "not allowed: {why}. It takes an approval, which cannot be given yet: tell the person."
             ))),
-            Decision::Deny(why) => Err(ToolError::Denied(format!("not allowed: {why}."))),
+            Decision::Deny => Err(ToolError::Denied(format!("not allowed: {why}."))),
+        }
+    }
+
+    /// The role of whoever asks. Who administers the chat is looked up only where a rule asks for it.
+    async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+        let is_admin = || self.tools.admins.is_admin(context.place.chat, &context.speaker.user);
+        match context.standing {
+            Standing::Owner => Role::Owner,
+            Standing::Borrowed => Role::Guest,
+            Standing::Member if rules.tells_admins() && is_admin().await => Role::Admin,
+            Standing::Member => Role::Member,
         }
     }
 

@@ -50,6 +50,8 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
         mcp: base.mcp.clone(),
         limiter: base.sender.limiter.clone(),
         outbox: base.store.clone(),
+        policy: base.policy.clone(),
+        admins: base.admins.clone(),
     };
     let mut table = ToolTable::default();
     built_in.register(&mut table);
