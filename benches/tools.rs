@@ -1,5 +1,5 @@
 //! What the Telegram tools cost: tokens of what a prompt carries against all methods (o200k_base, of the JSON as it is
-//! sent), the time to list them, what a call through the server takes beyond a direct one, and the server's memory.
+//! sent), the time in which the rules decide about a call, the time to list them, what a call through the server takes beyond a direct one, and the server's memory.
 //! The real release binaries against the offline Telegram: `cargo bench --bench tools`.
 
 #![allow(
@@ -15,6 +15,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use figaro::ids::ChatId;
+use figaro::policy::address::Addresses;
+use figaro::policy::tools::{Decision, Role, Rules, TelegramCall, decide};
+use figaro_mcp::table::Table;
 use figaro_offline::Runtime;
 use figaro_offline::model::{OfflineModel, Reply, Script};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
@@ -32,6 +36,7 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 const LISTS: usize = 20;
 const CALLS: usize = 3000;
 const SEARCHES: usize = 200;
+const DECISIONS: u32 = 20_000;
 /// Until answers are no longer kept.
 const REST: Duration = Duration::from_secs(12);
 
@@ -51,6 +56,7 @@ async fn main() {
     let client = connect(&url).await;
     let all = client.list_all_tools().await.unwrap();
     tokens(&offered, &all);
+    decisions();
     lists(&client).await;
     searches(&client).await;
     calls(&telegram, &client).await;
@@ -75,6 +81,45 @@ async fn offered(telegram: &OfflineTelegram, runtime: &Runtime) -> Vec<Value> {
     bot.kill().unwrap();
     bot.wait().unwrap();
     model.requests()[0].body["tools"].as_array().unwrap().clone()
+}
+
+/// How long the rules take to decide about a message here, and about one that no early rule is about, behind many rules of an
+/// owner's that look at it.
+fn decisions() {
+    let own: String = (0..100)
+        .map(|at| {
+            format!(
+                "  - {{name: a{at}, method: \"send*\", chat: {}, role: admin, then: allow}}\n",
+                -1000 - at
+            )
+        })
+        .collect();
+    let many = Rules::read(&format!("rules:\n{own}")).unwrap();
+    let method = Table::get().method("sendMessage").unwrap();
+    let args = json!({"chat_id": -5, "text": "Good morning!", "reply_markup": {"inline_keyboard": [[{"text": "a", "url": "https://example.org"}]]}});
+    let addresses = Addresses::default();
+    let call = TelegramCall {
+        method,
+        args: args.as_object().unwrap(),
+        here: ChatId(-5),
+        speaker: None,
+        role: Role::Member,
+        agent: None,
+        task: false,
+        own: None,
+        files: &[],
+        addresses: &addresses,
+        resolved: &[],
+    };
+    for (words, rules) in
+        [("the rules built in", &*Rules::built_in()), ("100 rules of the owner's before them", &many)]
+    {
+        let start = Instant::now();
+        for _ in 0..DECISIONS {
+            assert_eq!(decide(rules, std::hint::black_box(&call)).decision, Decision::Allow);
+        }
+        println!("a decision, {words}: {:?}", start.elapsed() / DECISIONS);
+    }
 }
 
 fn tokens(offered: &[Value], all: &[Tool]) {

@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
 use crate::mcp::locate::SUBCOMMAND;
+use crate::policy::tools::Role;
 
 /// A self-hosted AI agent that lives in Telegram.
 ///
@@ -74,6 +75,9 @@ pub enum Command {
     /// Measure what the memory of chats finds, on conversations from anywhere.
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Check and explain the rules about what the model may do with Telegram.
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,
@@ -160,11 +164,68 @@ pub enum MemoryCommand {
     },
 }
 
+/// What can be asked of the rules about what the model may do with Telegram. The bot may run meanwhile.
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Say whether a file of rules is right, and what is wrong with it.
+    Check {
+        /// The file; else that of POLICY_FILE.
+        file: Option<PathBuf>,
+    },
+    /// Say what becomes of a call, by which rule, and who could approve it.
+    Explain {
+        /// The method of the Bot API, such as banChatMember.
+        method: String,
+        /// The chat that the call names: here (the one that the model is in), a number, or @username.
+        #[arg(long, default_value = "here", value_parser = chat, allow_hyphen_values = true)]
+        chat: NamedChat,
+        /// Who asks: owner, admin (of the chat that the model is in), member or guest (words of somebody else).
+        #[arg(long, default_value = "member", value_parser = role)]
+        role: Role,
+        /// The agent that makes the call; else Figaro itself.
+        #[arg(long)]
+        agent: Option<String>,
+        /// The model sent the messages that the call changes.
+        #[arg(long)]
+        own: bool,
+        /// It is the run of a task.
+        #[arg(long)]
+        task: bool,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A chat as the command line names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamedChat {
+    /// The one that the model is in.
+    Here,
+    /// That of this number or username, as a call names it.
+    Other(String),
+}
+
 /// What a context is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Only {
     /// Older messages that bear on the question.
     Retrieved,
+}
+
+fn chat(text: &str) -> Result<NamedChat, String> {
+    let is_number = text.parse::<i64>().is_ok_and(|number| number != 0);
+    let is_username = text.strip_prefix('@').is_some_and(|name| !name.is_empty());
+    match text {
+        "here" => Ok(NamedChat::Here),
+        _ if is_number || is_username => Ok(NamedChat::Other(text.to_owned())),
+        _ => Err("is not here, nor the number of a chat, nor a username with its @".to_owned()),
+    }
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    let found = Role::ALL.into_iter().find(|role| role.name() == text);
+    found.ok_or_else(|| format!("takes {}", Role::ALL.map(Role::name).join(", ")))
 }
 
 fn store_in(text: &str) -> Result<StoreUrl, String> {

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use clap::Parser;
 use figaro::app::{
-    self, Additions, DemoOptions, Failure, MemoryTask, Questions, RecallOptions, Refusal, StoreTask,
+    self, Additions, DemoOptions, Explained, Failure, MemoryTask, PolicyTask, Questions, RecallOptions,
+    Refusal, StoreTask,
 };
-use figaro::cli::{Cli, Command, MemoryCommand, StoreCommand};
+use figaro::cli::{Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand};
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
 use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
@@ -69,6 +70,9 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             Ok(app::store(StoreTask::Import { from, store }, &values.all()).await?)
         }
         Some(Command::Memory(command)) => Ok(app::memory(measured(command), &values.all()).await?),
+        Some(Command::Policy(command)) => {
+            Ok(app::policy(asked(command), &values.all(), &Additions::default())?)
+        }
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
@@ -99,6 +103,19 @@ fn measured(command: MemoryCommand) -> MemoryTask {
             MemoryTask::Recall { store, questions, options }
         }
         MemoryCommand::Stats { store, json } => MemoryTask::Stats { store, json },
+    }
+}
+
+fn asked(command: PolicyCommand) -> PolicyTask {
+    match command {
+        PolicyCommand::Check { file } => PolicyTask::Check(file),
+        PolicyCommand::Explain { method, chat, role, agent, own, task, json } => {
+            let chat = match chat {
+                NamedChat::Here => None,
+                NamedChat::Other(chat) => Some(chat),
+            };
+            PolicyTask::Explain(Explained { method, chat, role, agent, own, task, json })
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod owner_invite;
 mod parts;
 mod pause;
 mod place;
+mod policy;
 mod providers;
 mod stop;
 mod store;
@@ -42,6 +43,7 @@ pub use demo::{DemoOptions, demo};
 pub use failure::{Failure, Refusal};
 pub use init::init;
 pub use memory::{MemoryTask, Questions, RecallOptions, memory};
+pub use policy::{Explained, PolicyTask, policy};
 pub use providers::{settings, settings_and_hints, variables};
 pub use store::{StoreTask, store};
 
@@ -160,6 +162,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("scheduler", runners.scheduler.run());
     groups.front.spawn("retention", runners.retention.run());
     groups.front.spawn("rewriter", runners.rewriter.run());
+    groups.front.spawn("policy", runners.policy.run());
     groups.front.spawn("poller", runners.poller.run());
     info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)

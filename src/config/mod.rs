@@ -57,6 +57,8 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Who may talk to the bot.
     pub access: AccessSettings,
+    /// What the model may do.
+    pub policy: PolicySettings,
     /// Bounds of a turn.
     pub limits: LimitSettings,
     /// Bounds of a day.
@@ -144,6 +146,15 @@ pub struct AccessSettings {
     pub mode: AccessMode,
 }
 
+/// What the model may do.
+#[derive(Debug, Clone)]
+pub struct PolicySettings {
+    /// The owner's file of rules.
+    pub file: PathBuf,
+    /// Whether the settings name it: then it has to be there.
+    pub is_named: bool,
+}
+
 /// What happens with people who are not owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessMode {
@@ -217,6 +228,7 @@ impl Settings {
             mcp: McpSettings::read(&mut reader),
             store: StoreSettings::read(&mut reader),
             access: AccessSettings::read(&mut reader),
+            policy: PolicySettings::read(&reader),
             limits: LimitSettings::read(&mut reader),
             spending: SpendingSettings::read(&mut reader),
             tasks: TaskSettings::read(&mut reader),
@@ -291,6 +303,22 @@ impl AccessSettings {
         }
         let modes = [("allowlist", AccessMode::Allowlist), ("open", AccessMode::Open)];
         Self { owners, mode: reader.choice("ACCESS", &modes) }
+    }
+}
+
+impl PolicySettings {
+    fn read(reader: &Reader<'_>) -> Self {
+        Self { file: reader.text("POLICY_FILE").into(), is_named: reader.get("POLICY_FILE").is_some() }
+    }
+
+    /// Reads this setting alone from the values of variables, by name.
+    ///
+    /// # Errors
+    /// All mistakes at once, each with what to do.
+    pub fn alone(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        let reader = Reader::new(values, variables);
+        let settings = Self::read(&reader);
+        reader.finish_part(settings)
     }
 }
 

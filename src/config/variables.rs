@@ -72,6 +72,11 @@ const LAST: &[Variable] = &[
         "allowlist",
         "Who else may talk to the bot: allowlist (people and groups an owner allowed with /allow) or open (everybody).",
     ),
+    variable(
+        "POLICY_FILE",
+        "policy.yaml",
+        "Your own rules about what the model may do with Telegram, before those built in (docs/policy.md); the file may be missing unless it is named here. A change holds at once.",
+    ),
     variable("STORE_URL", "redb:./data", "Where everything is kept: redb:FOLDER or sled:FOLDER."),
     variable(
         "KEEP_DAYS",

@@ -2,6 +2,7 @@
 //! text as Markdown.
 
 mod tokens;
+pub mod yaml;
 
 pub use tokens::{estimate_tokens, most_tokens};
 

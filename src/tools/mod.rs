@@ -58,6 +58,10 @@ pub struct ToolContext {
     pub language: Option<String>,
     /// The rights that this person has in the turn.
     pub standing: Standing,
+    /// The agent that makes the call; `None` for Figaro itself.
+    pub agent: Option<String>,
+    /// Whether the turn is the run of a task.
+    pub task: bool,
     /// The model that the turn is for.
     pub model: ModelName,
     /// Addresses that a person wrote or that search found: only these may a tool have loaded.
@@ -94,6 +98,8 @@ impl ToolContext {
             speaker: Speaker { user: UserId::telegram(1), name: "Ann".to_owned(), username: None },
             language: None,
             standing: Standing::Member,
+            agent: None,
+            task: false,
             model: ModelName { provider: "a".to_owned(), model: "x".to_owned() },
             addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use figaro::policy::tools::takes_approval;
+use figaro::policy::tools::Rules;
 use figaro_mcp::table::{Method, Table};
 use figaro_offline::model::{Part, Reply};
 use figaro_offline::telegram::{Call, Standing, View};
@@ -183,7 +183,7 @@ async fn denied(methods: &[&Method]) -> (usize, usize) {
         let reached = world.telegram.view(reached);
         assert_eq!(reached, Vec::<String>::new(), "{name}");
         let is_figaros = [POLLS, ANSWERS].contains(&name.as_str()) || LOOKS_UP.contains(&name.as_str());
-        if takes_approval(method) && !is_figaros {
+        if Rules::built_in().takes_approval(method) && !is_figaros {
             assert_eq!(made(&world, name), before, "{name}");
         }
     }
@@ -281,7 +281,7 @@ async fn what_was_not_found_and_what_a_task_wants_reaches_nothing() {
     let some: Vec<&Method> = methods
         .iter()
         .copied()
-        .filter(|m| takes_approval(m) || m.name.starts_with("send"))
+        .filter(|m| Rules::built_in().takes_approval(m) || m.name.starts_with("send"))
         .step_by(9)
         .collect();
     let texts: Vec<String> =

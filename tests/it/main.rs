@@ -62,6 +62,7 @@ mod proxies;
 mod recall;
 mod retention;
 mod retry;
+mod rules;
 mod seed_tools;
 mod sessions;
 mod setting_cards;

@@ -17,6 +17,7 @@ use super::additions::Additions;
 use super::environment::http_client;
 use super::failure::Refusal;
 use super::models::name;
+use super::policy;
 use super::providers::{settings_and_hints, table};
 use super::start_log;
 use super::terminal::{all_said, say};
@@ -63,6 +64,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
 fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Option<Finding>>> {
     let mut probes =
         vec![store::probe(settings).map(Some).boxed(), telegram::probe(settings).map(Some).boxed()];
+    probes.extend(rules(settings).map(|finding| std::future::ready(Some(finding)).boxed()));
     probes.extend(prompts().into_iter().map(|finding| std::future::ready(Some(finding)).boxed()));
     match http_client(&settings.model.proxies) {
         Ok(http) => {
@@ -81,6 +83,16 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
 fn prompts() -> Vec<Finding> {
     let faults = Prompts::load(Some(Path::new(OWN_FOLDER))).err().unwrap_or_default();
     faults.lines().map(|fault| Finding::new("prompts", Err(fault.to_owned()))).collect()
+}
+
+/// What the owner's file of rules is like, if there is one.
+fn rules(settings: &Settings) -> Option<Finding> {
+    let file = settings.policy.file.display();
+    match policy::load(&settings.policy) {
+        Ok((None, _)) => None,
+        Ok((Some(_), rules)) => Some(Finding::new("policy", Ok(format!("{file}, {} rules", rules.owners())))),
+        Err(faults) => Some(Finding::new("policy", Err(faults))),
+    }
 }
 
 /// Every model that may have to answer.

@@ -9,6 +9,7 @@ use crate::languages::Languages;
 use crate::mcp::supervisor::Mcp;
 use crate::memory::Chats;
 use crate::policy::access::Admins;
+use crate::policy::tools::Policy;
 use crate::prompts::Prompts;
 use crate::provider::embed::Embedder;
 use crate::store::kv::KvStore;
@@ -35,6 +36,9 @@ pub(super) struct Base<'a> {
     pub(super) vitals: Arc<Vitals>,
     pub(super) admins: Arc<dyn Admins>,
     pub(super) approvers: Approvers,
+    pub(super) policy: Policy,
+    /// The text of the owner's file of rules.
+    pub(super) policy_text: Option<String>,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) embedder: Option<Arc<dyn Embedder>>,

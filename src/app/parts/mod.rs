@@ -16,7 +16,7 @@ use self::base::Base;
 use self::handles::{handles, late, task_cards};
 use self::memories::extractor;
 use self::tools::{agents, registry};
-use self::upkeep::{retention, rewriter};
+use self::upkeep::{policy_watch, retention, rewriter};
 use super::additions::Additions;
 use super::commands;
 use super::environment::{http_client, open_store, start_mcp};
@@ -24,6 +24,7 @@ use super::failure::Refusal;
 use super::groups::Groups;
 use super::identity::who_am_i;
 use super::models::models;
+use super::policy::{self, PolicyWatch};
 use super::providers;
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -34,6 +35,7 @@ use crate::memory::Chats;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::Caps;
+use crate::policy::tools::Policy;
 use crate::prompts::texts::Locales;
 use crate::prompts::{OWN_FOLDER, Prompts};
 use crate::provider::Providers;
@@ -90,6 +92,7 @@ pub(super) struct Runners {
     pub(super) scheduler: Scheduler,
     pub(super) retention: Retention,
     pub(super) rewriter: Rewriter,
+    pub(super) policy: PolicyWatch,
     pub(super) poller: Poller,
 }
 
@@ -151,10 +154,11 @@ pub(super) async fn build(
     });
     let poller = poller(&base, router.clone());
     let (retention, rewriter) = (retention(&base), rewriter(&base));
+    let policy = policy_watch(&base, owners.clone());
     let (store, languages, parked) = (base.store, base.languages, base.parked);
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
-    Ok((parts, Runners { scheduler, retention, rewriter, poller }))
+    Ok((parts, Runners { scheduler, retention, rewriter, policy, poller }))
 }
 
 fn poller(base: &Base<'_>, router: Arc<Router>) -> Poller {
@@ -221,6 +225,7 @@ async fn base<'a>(
 ) -> Result<Base<'a>, Refusal> {
     let refuse = |words: String| Refusal(words);
     let prompts = Arc::new(Prompts::load(Some(Path::new(OWN_FOLDER))).map_err(refuse)?);
+    let (policy_text, rules) = policy::load(&settings.policy).map_err(refuse)?;
     let locales = Arc::new(Locales::load().map_err(refuse)?);
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(refuse)?;
@@ -259,6 +264,8 @@ async fn base<'a>(
         vitals,
         admins,
         approvers,
+        policy: Policy::new(Arc::new(rules)),
+        policy_text,
         parked,
         chats,
         embedder,

@@ -1,6 +1,10 @@
-//! What looks after the store in the background.
+//! What looks after the store and the rules in the background.
+
+use std::sync::Arc;
 
 use super::base::Base;
+use crate::app::policy::PolicyWatch;
+use crate::delivery::Owners;
 use crate::retention::{Retention, Rewriter};
 
 /// What forgets by age.
@@ -22,6 +26,18 @@ pub(super) fn rewriter(base: &Base<'_>) -> Rewriter {
         erasures: base.store.clone(),
         after: base.settings.store.rewritten_after,
         clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
+/// What has a change of the owner's rules hold.
+pub(super) fn policy_watch(base: &Base<'_>, owners: Arc<dyn Owners>) -> PolicyWatch {
+    PolicyWatch {
+        file: base.settings.policy.file.clone(),
+        text: base.policy_text.clone(),
+        policy: base.policy.clone(),
+        owners,
+        languages: base.languages.clone(),
         background: base.groups.front.clone(),
     }
 }

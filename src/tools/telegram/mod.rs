@@ -23,7 +23,7 @@ use crate::domain::approval::MethodCall;
 use crate::domain::tool::{Effect, StatusKey};
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
-use crate::policy::tools::{chat_number, takes_approval};
+use crate::policy::tools::{Policy, chat_number};
 use crate::provider::ToolSpec;
 use crate::store::OutboxStore;
 
@@ -54,6 +54,8 @@ pub struct TelegramTools {
     pub outbox: Arc<dyn OutboxStore>,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
+    /// The rules about calls.
+    pub policy: Policy,
 }
 
 impl TelegramTools {
@@ -87,12 +89,13 @@ fn everyday() -> BTreeMap<String, Everyday> {
 
 impl ToolSource for TelegramTools {
     fn list(&self) -> Vec<Listed> {
+        let rules = self.policy.rules();
         let listed = self.catalog.listed().into_iter().map(|listed| Listed {
             name: listed.method.name.clone(),
             description: listed.description.to_owned(),
             words: listed.words.to_owned(),
             parameters: listed.method.params.iter().map(|param| param.name.clone()).collect(),
-            takes_approval: takes_approval(listed.method),
+            takes_approval: rules.takes_approval(listed.method),
         });
         listed.collect()
     }

@@ -12,7 +12,9 @@ use crate::domain::tool::SideEffects;
 use crate::domain::turn::PersonQuestion;
 use crate::ids::{ChatId, MessageId};
 use crate::policy::access::Standing;
-use crate::policy::tools::{Decision, TelegramCall, Terms, decide, settle_previews, terms};
+use crate::policy::tools::{
+    AdminRight, Decided, Decision, Role, Rules, TelegramCall, decide, settle_previews,
+};
 use crate::tools::as_data;
 
 /// What is told where nobody can be asked.
@@ -26,10 +28,35 @@ struct Checked {
     files: Vec<Place>,
 }
 
-/// Why calls are not made before a person has approved them.
+/// Why calls are not made before a person has approved them, and what that takes.
 struct Asks {
     reason: String,
-    terms: Terms,
+    rule: String,
+    right: Option<&'static str>,
+    needs_other: bool,
+    may_last: bool,
+}
+
+impl Asks {
+    fn of(decided: Decided, method: &Method) -> Self {
+        Self {
+            may_last: decided.right.is_some() && decided.people < 2 && !method.irreversible,
+            right: decided.right.map(AdminRight::name),
+            needs_other: decided.people >= 2,
+            rule: decided.rule.as_str().to_owned(),
+            reason: decided.reason,
+        }
+    }
+
+    /// What an approval of both takes.
+    fn and(self, other: &Self) -> Self {
+        Self {
+            right: self.right.filter(|right| other.right == Some(right)),
+            needs_other: self.needs_other || other.needs_other,
+            may_last: self.may_last && other.may_last,
+            ..self
+        }
+    }
 }
 
 impl TelegramTools {
@@ -94,36 +121,67 @@ impl TelegramTools {
 
     /// Why the calls take an approval; `None` where all of them may be made.
     async fn decide_all(&self, calls: &[Checked], context: &ToolContext) -> Result<Option<Asks>, ToolError> {
+        let rules = self.policy.rules();
+        let role = self.role(&rules, context).await;
         let mut asks: Option<Asks> = None;
         for call in calls {
-            let decision = self.decide(call, context).await?;
+            let decided = self.decide(call, &rules, role, context).await?;
             let method = &call.method.name;
-            tracing::info!(method, chat = %context.place.chat, ?decision, "policy decided about a Telegram call");
-            match decision {
+            tracing::info!(method, chat = %context.place.chat, ?decided, "policy decided about a Telegram call");
+            match decided.decision {
                 Decision::Allow => {}
-                Decision::Ask(reason) => {
-                    let terms = terms(call.method);
+                Decision::Ask => {
+                    let one = Asks::of(decided, call.method);
                     asks = Some(match asks {
-                        None => Asks { reason, terms },
-                        Some(first) => Asks { terms: first.terms.and(terms), ..first },
+                        None => one,
+                        Some(first) => first.and(&one),
                     });
                 }
-                Decision::Deny(why) => return Err(ToolError::Denied(format!("not allowed: {why}."))),
+                Decision::Deny => {
+                    return Err(ToolError::Denied(format!("not allowed: {}.", decided.reason)));
+                }
             }
         }
         Ok(asks)
     }
 
-    async fn decide(&self, call: &Checked, context: &ToolContext) -> Result<Decision, ToolError> {
-        let (here, args) = (context.place.chat, &call.args);
-        let whole = Value::Object(args.clone());
+    /// The role of whoever asks. Who administers the chat is looked up only where a rule asks for it.
+    async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+        let admins = &self.approvers.admins;
+        let is_admin = || admins.is_admin(context.place.chat, &context.speaker.user);
+        match context.standing {
+            Standing::Owner => Role::Owner,
+            Standing::Borrowed => Role::Guest,
+            Standing::Member if rules.tells_admins() && is_admin().await => Role::Admin,
+            Standing::Member => Role::Member,
+        }
+    }
+
+    async fn decide(
+        &self,
+        call: &Checked,
+        rules: &Rules,
+        role: Role,
+        context: &ToolContext,
+    ) -> Result<Decided, ToolError> {
+        let whole = Value::Object(call.args.clone());
         let files: Vec<&str> =
             call.files.iter().filter_map(|place| whole.pointer(&place.pointer)?.as_str()).collect();
-        let own = self.names_own(args, here).await?;
-        let speaker = (context.standing != Standing::Borrowed).then_some(&context.speaker.user);
-        let addresses = &context.addresses;
-        let method = call.method;
-        Ok(decide(&TelegramCall { method, args, here, speaker, own, files: &files, addresses }))
+        let call = TelegramCall {
+            method: call.method,
+            args: &call.args,
+            here: context.place.chat,
+            speaker: (context.standing != Standing::Borrowed).then_some(&context.speaker.user),
+            role,
+            agent: context.agent.as_deref(),
+            task: context.task,
+            own: self.names_own(&call.args, context.place.chat).await?,
+            files: &files,
+            addresses: &context.addresses,
+            // Names become numbers before a person is asked.
+            resolved: &[],
+        };
+        Ok(decide(rules, &call))
     }
 
     /// Whether the model sent every message a call names; `None` where it names none. What is no number names a message
@@ -236,10 +294,10 @@ fn approval(calls: &[Checked], mut targets: Vec<Target>, asks: Asks, context: &T
         fingerprint: Fingerprint::of(context.run, &context.call, &calls),
         calls,
         targets,
-        right: asks.terms.right,
-        needs_other: asks.terms.needs_other,
-        may_last: asks.terms.may_last,
-        rule: asks.terms.rule,
+        right: asks.right.map(str::to_owned),
+        needs_other: asks.needs_other,
+        may_last: asks.may_last,
+        rule: asks.rule,
         reason: asks.reason,
         asked_in: place.chat,
         requester: context.speaker.clone(),

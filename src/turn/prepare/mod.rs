@@ -153,6 +153,8 @@ impl Preparer {
                 speaker: question.asker().unwrap_or(&first.speaker).clone(),
                 language: first.language.clone(),
                 standing: question.standing,
+                agent: part.agent.map(|agent| agent.name.clone()),
+                task: question.task.is_some(),
                 model: model.clone(),
                 addresses: Addresses::default(),
                 now: self.reporter.now(),

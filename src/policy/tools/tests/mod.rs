@@ -1,11 +1,17 @@
 //! What the model may call, as tables of cases.
 
+mod every_method;
+mod limits;
+mod owners;
+mod strict;
+
 use std::collections::HashSet;
 
-use figaro_mcp::table::{Field, Table, Type, TypeDef};
-use serde_json::json;
+use figaro_mcp::table::{Field, Method, Table, Type, TypeDef};
+use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::ids::{ChatId, UserId};
 use crate::policy::address::Addresses;
 
 /// What a person wrote in the conversation.
@@ -18,17 +24,30 @@ fn known() -> Addresses {
     Addresses::written([WRITTEN])
 }
 
+/// A call of a member's in chat -5.
+fn call<'a>(method: &'a Method, args: &'a Map<String, Value>, addresses: &'a Addresses) -> TelegramCall<'a> {
+    TelegramCall {
+        method,
+        args,
+        here: ChatId(-5),
+        speaker: None,
+        role: Role::Member,
+        agent: None,
+        task: false,
+        own: None,
+        files: &[],
+        addresses,
+        resolved: &[],
+    }
+}
+
 /// What becomes of a call in chat -5, of user 42, where a person wrote [`WRITTEN`].
 fn verdict(method: &str, args: &Value, own: Option<bool>, files: &[&str]) -> &'static str {
     let method = Table::get().method(method).unwrap();
     let args = args.as_object().unwrap().clone();
     let (speaker, addresses) = (&UserId::telegram(42), &known());
-    let (here, speaker) = (ChatId(-5), Some(speaker));
-    match decide(&TelegramCall { method, args: &args, here, speaker, own, files, addresses }) {
-        Decision::Allow => "allow",
-        Decision::Ask(_) => "ask",
-        Decision::Deny(_) => "deny",
-    }
+    let call = TelegramCall { speaker: Some(speaker), own, files, ..call(method, &args, addresses) };
+    decide(&Rules::built_in(), &call).decision.name()
 }
 
 #[test]
@@ -54,10 +73,6 @@ fn the_model_looks_up_what_is_the_chats_business() {
     for (method, args, wanted) in cases {
         assert_eq!(verdict(method, &args, None, &[]), wanted, "{method} {args}");
     }
-    let table = Table::get();
-    let named = OPEN_LOOKUPS.iter().chain(&OWN_LOOKUPS);
-    assert!(named.clone().all(|name| table.method(name).is_some_and(|method| method.class == Class::Read)));
-    assert!(OWN_LOOKUPS.iter().all(|name| !OPEN_LOOKUPS.contains(name)));
 }
 
 #[test]
@@ -101,7 +116,7 @@ fn the_model_acts_in_its_own_chat_only() {
         ("setMessageReaction", json!({"chat_id": -5, "message_id": 1}), Some(false), "allow"),
         ("copyMessage", json!({"chat_id": -5, "from_chat_id": -5, "message_id": 1}), Some(false), "allow"),
         ("banChatMember", json!({"chat_id": -5, "user_id": 7}), None, "ask"),
-        ("sendGift", json!({"user_id": 7}), None, "ask"),
+        ("sendGift", json!({"user_id": 7}), None, "deny"),
         ("getUpdates", json!({}), None, "deny"),
     ];
     for (method, args, own, wanted) in cases {
@@ -158,7 +173,7 @@ fn its_buttons_lead_only_where_everybody_sees() {
 #[test]
 fn what_takes_an_approval_is_known_beforehand() {
     let names = ["getMe", "getUserGifts", "getMyStarBalance", "sendDice", "deleteMessage", "banChatMember"];
-    let takes = names.map(|name| takes_approval(Table::get().method(name).unwrap()));
+    let takes = names.map(|name| Rules::built_in().takes_approval(Table::get().method(name).unwrap()));
     assert_eq!(takes, [false, false, true, false, false, true]);
 }
 
@@ -246,15 +261,8 @@ fn what_is_too_much_to_look_at_is_refused_with_what_to_do() {
     let decided = |method: &str, args: Value, files: &[&str]| {
         let (method, args) = (Table::get().method(method).unwrap(), args.as_object().unwrap().clone());
         let (speaker, addresses) = (UserId::telegram(42), known());
-        decide(&TelegramCall {
-            method,
-            args: &args,
-            here: ChatId(-5),
-            speaker: Some(&speaker),
-            own: None,
-            files,
-            addresses: &addresses,
-        })
+        let call = TelegramCall { speaker: Some(&speaker), files, ..call(method, &args, &addresses) };
+        decide(&Rules::built_in(), &call)
     };
     let rich = |key: &str, text: &str| json!({"chat_id": -5, "rich_message": {key: text}});
     let long = format!("https://example.org/{}", "a".repeat(2048));
@@ -278,11 +286,12 @@ fn what_is_too_much_to_look_at_is_refused_with_what_to_do() {
         ),
     ];
     for (decision, wanted) in cases {
-        let Decision::Deny(why) = &decision else { panic!("{wanted:?}: {decision:?}") };
+        assert_eq!(decision.decision, Decision::Deny, "{wanted:?}: {decision:?}");
+        let why = decision.reason;
         assert!(wanted.iter().all(|words| why.contains(words)), "{wanted:?}: {why}");
     }
     let most = decided("sendRichMessage", rich("html", &"a".repeat(32_768)), &[]);
-    assert_eq!(most, Decision::Allow);
+    assert_eq!(most.decision, Decision::Allow);
 }
 
 /// Fields that hold an address which nothing is loaded from: it is opened by whoever presses or follows it, and a preview
@@ -336,15 +345,7 @@ fn no_field_of_any_method_is_loaded_unseen() {
     for method in Table::get().methods() {
         for (path, args) in with_addresses(&method.name, &method.params, &mut HashSet::new()) {
             let args = args.as_object().unwrap();
-            let call = TelegramCall {
-                method,
-                args,
-                here: ChatId(-5),
-                speaker: Some(&speaker),
-                own: None,
-                files: &[],
-                addresses,
-            };
+            let call = TelegramCall { speaker: Some(&speaker), ..call(method, args, addresses) };
             assert!(
                 loaded(&call).unwrap().iter().any(|address| address == OWN),
                 "{} {path} {args:?}",
@@ -435,9 +436,7 @@ fn nobody_is_looked_up_for_words_of_someone_else() {
         [("getUserGifts", json!({"user_id": 42})), ("sendMessage", seen), ("getUserGifts", json!({}))]
     {
         let (method, args) = (method(name), args.as_object().unwrap().clone());
-        let (here, addresses) = (ChatId(-5), &known());
-        let call =
-            TelegramCall { method, args: &args, here, speaker: None, own: None, files: &[], addresses };
-        assert!(matches!(decide(&call), Decision::Ask(_)), "{name} {args:?}");
+        let decided = decide(&Rules::built_in(), &call(method, &args, &known()));
+        assert_eq!(decided.decision, Decision::Ask, "{name} {args:?}");
     }
 }

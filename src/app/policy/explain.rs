@@ -1,0 +1,114 @@
+//! `figaro policy explain`: what becomes of a call, and why.
+
+use figaro_mcp::table::{Method, Table};
+use serde_json::{Map, Value, json};
+
+use crate::app::failure::Refusal;
+use crate::app::terminal::say;
+use crate::ids::ChatId;
+use crate::policy::address::Addresses;
+use crate::policy::tools::{AdminRight, Decided, Decision, Role, Rules, TelegramCall, decide};
+use crate::text::nearest;
+
+/// The chat that the model is in, where none is named: no chat has this number.
+const HERE: ChatId = ChatId(0);
+
+/// A call, as far as rules look at it.
+#[derive(Debug)]
+pub struct Explained {
+    /// The method of the Bot API.
+    pub method: String,
+    /// The number or `@username` of the chat that it names; `None` for the one that the model is in.
+    pub chat: Option<String>,
+    /// Who asks.
+    pub role: Role,
+    /// The agent that makes it; `None` for Figaro itself.
+    pub agent: Option<String>,
+    /// Whether the model sent the messages that it changes.
+    pub own: bool,
+    /// Whether it is the run of a task.
+    pub task: bool,
+    /// Print JSON in place of words.
+    pub json: bool,
+}
+
+/// Prints what the rules decide.
+///
+/// # Errors
+/// When there is no such method, or it names no chat and one was given.
+pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), Refusal> {
+    let method = Table::get().method(&call.method).ok_or_else(|| unknown(&call.method))?;
+    let args = arguments(method, call)?;
+    let decided = decide(
+        rules,
+        &TelegramCall {
+            method,
+            args: &args,
+            here: HERE,
+            speaker: None,
+            role: call.role,
+            agent: call.agent.as_deref(),
+            task: call.task,
+            own: method.changes_messages().then_some(call.own),
+            files: &[],
+            addresses: &Addresses::default(),
+            resolved: &[],
+        },
+    );
+    match call.json {
+        true => say(&as_json(call, &decided).to_string()),
+        false => as_words(call, &decided).iter().for_each(|line| say(line)),
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> Refusal {
+    let names = Table::get().methods().iter().map(|method| method.name.as_str());
+    let meant = nearest(name, names, |known| known.len().div_ceil(3));
+    let meant = meant.map_or_else(String::new, |meant| format!(": did you mean {meant}?"));
+    Refusal(format!("the Bot API has no method {name}{meant}"))
+}
+
+/// The arguments that rules look at: the chat, where the method takes one.
+fn arguments(method: &Method, call: &Explained) -> Result<Map<String, Value>, Refusal> {
+    let takes_chat = method.params.iter().any(|param| param.name == "chat_id");
+    let chat = call.chat.as_ref().map_or_else(|| json!(HERE), |chat| json!(chat));
+    match (takes_chat, &call.chat) {
+        (true, _) => Ok(Map::from_iter([("chat_id".to_owned(), chat)])),
+        (false, None) => Ok(Map::new()),
+        (false, Some(_)) => Err(Refusal(format!("{} names no chat; leave --chat out", method.name))),
+    }
+}
+
+fn as_json(call: &Explained, decided: &Decided) -> Value {
+    json!({
+        "method": call.method,
+        "decision": decided.decision.name(),
+        "rule": decided.rule.as_str(),
+        "reason": decided.reason,
+        "right": decided.right.map(AdminRight::name),
+        "people": decided.people,
+        "unattended": decided.unattended,
+    })
+}
+
+fn as_words(call: &Explained, decided: &Decided) -> Vec<String> {
+    let mut lines =
+        vec![format!("{}: {}", call.method, decided.decision.name()), format!("rule: {}", decided.rule)];
+    if !decided.reason.is_empty() {
+        lines.push(format!("reason: {}", decided.reason));
+    }
+    if decided.decision == Decision::Ask {
+        lines.push(format!("approval: {}", approval(decided)));
+    }
+    lines
+}
+
+fn approval(decided: &Decided) -> String {
+    if decided.unattended {
+        return "none: nobody can be asked in the run of a task, so it is refused".to_owned();
+    }
+    let holder = decided.right.map(|right| format!(", or an admin of the chat with {}", right.name()));
+    let others = if decided.people > 1 { "; not by whoever asked for it" } else { "" };
+    format!("by an owner{}{others}", holder.unwrap_or_default())
+}

@@ -1,0 +1,56 @@
+//! The rules about calls of Telegram: the owner's file, and `figaro policy`, which checks and explains them.
+
+mod explain;
+mod file;
+mod watch;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+pub use self::explain::Explained;
+use self::explain::explain;
+pub(super) use self::file::load;
+pub(super) use self::watch::PolicyWatch;
+use super::additions::Additions;
+use super::failure::Refusal;
+use super::providers::variables;
+use super::terminal::{all_said, say};
+use crate::config::PolicySettings;
+
+/// What is asked of the rules.
+#[derive(Debug)]
+pub enum PolicyTask {
+    /// Whether a file is right: this one, or that of the settings.
+    Check(Option<PathBuf>),
+    /// What becomes of a call.
+    Explain(Explained),
+}
+
+/// Does what is asked for and prints what came of it. Only the variable of the rules is read.
+///
+/// # Errors
+/// All that is wrong with the rules, a line each, or with what was asked.
+pub fn policy(
+    task: PolicyTask,
+    values: &HashMap<String, String>,
+    additions: &Additions,
+) -> Result<(), Refusal> {
+    let settings = PolicySettings::alone(values, &variables(additions)?);
+    let settings = settings.map_err(|faults| Refusal(faults.to_string()))?;
+    match task {
+        PolicyTask::Check(Some(file)) => check(&PolicySettings { file, is_named: true }),
+        PolicyTask::Check(None) => check(&settings),
+        PolicyTask::Explain(call) => explain(&load(&settings).map_err(Refusal)?.1, &call),
+    }?;
+    all_said()
+}
+
+fn check(settings: &PolicySettings) -> Result<(), Refusal> {
+    let (text, rules) = load(settings).map_err(Refusal)?;
+    let file = settings.file.display();
+    match text {
+        Some(_) => say(&format!("✓ {file}: {} rules, before those built in", rules.owners())),
+        None => say(&format!("✓ there is no {file}: the rules built in hold")),
+    }
+    Ok(())
+}

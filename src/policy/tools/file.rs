@@ -1,0 +1,340 @@
+//! Rules as they are written: YAML, read strictly, every mistake told with its line.
+
+use std::collections::HashSet;
+
+use figaro_mcp::table::{Class, Method, Table};
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+use super::call::Role;
+use super::decided::{Decision, RuleName};
+use super::facts::Who;
+use super::right::AdminRight;
+use super::rule::{ADDRESS, AddressCondition, Approver, ChatCondition, PARAMETER, Pattern, Rule, When};
+use super::target::{Target, username};
+use super::words::List;
+use crate::ids::ChatId;
+use crate::text::{nearest, yaml};
+
+/// The most rules of a file.
+const MAX_RULES: usize = 500;
+/// The most characters of a rule's name.
+const MAX_NAME: usize = 40;
+/// The MCP servers that there are.
+const SERVERS: [&str; 1] = ["telegram"];
+const CLASSES: [(&str, Class); 12] = [
+    ("read", Class::Read),
+    ("message", Class::Message),
+    ("answers", Class::Answers),
+    ("profile", Class::Profile),
+    ("stickers", Class::Stickers),
+    ("delete", Class::Delete),
+    ("moderation", Class::Moderation),
+    ("business", Class::Business),
+    ("other", Class::Other),
+    ("money", Class::Money),
+    ("managed_bots", Class::ManagedBots),
+    ("lifecycle", Class::Lifecycle),
+];
+const ADDRESSES: [(&str, AddressCondition); 3] = [
+    ("none", AddressCondition::Nothing),
+    ("known", AddressCondition::Known),
+    ("unknown", AddressCondition::Unknown),
+];
+const PEOPLE: [(&str, Who); 2] = [("asker", Who::Asker), ("other", Who::Other)];
+
+/// A rule, and the methods that it is about.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) rule: Rule,
+    pub(super) methods: Methods,
+}
+
+/// Which methods a rule is about; all of it must hold.
+#[derive(Debug)]
+pub(super) struct Methods {
+    patterns: Option<Vec<Pattern>>,
+    classes: Option<Vec<Class>>,
+    irreversible: Option<bool>,
+    /// It denies, so that it takes nothing to be meant.
+    denies: bool,
+}
+
+impl Methods {
+    /// Whether a method is among them. What moves money or controls bots is opened only where it is named, by its class or
+    /// its whole name.
+    pub(super) fn have(&self, method: &Method) -> bool {
+        let fits = |pattern: &&Pattern| pattern.fits(&method.name);
+        let named = self.patterns.as_ref().map(|patterns| patterns.iter().filter(fits).collect::<Vec<_>>());
+        let is_named = named.as_ref().is_some_and(|named| named.iter().any(|pattern| !pattern.is_wide()));
+        let is_guarded = matches!(method.class, Class::Money | Class::ManagedBots);
+        named.is_none_or(|named| !named.is_empty())
+            && self.classes.as_ref().is_none_or(|classes| classes.contains(&method.class))
+            && self.irreversible.is_none_or(|irreversible| irreversible == method.irreversible)
+            && (!is_guarded || self.denies || self.classes.is_some() || is_named)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    rules: Vec<Raw>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    name: Spanned<String>,
+    method: Option<Spanned<List>>,
+    class: Option<Spanned<List>>,
+    irreversible: Option<bool>,
+    server: Option<Spanned<List>>,
+    agent: Option<Spanned<List>>,
+    role: Option<Spanned<List>>,
+    chat: Option<Spanned<List>>,
+    also: Option<Spanned<List>>,
+    uses: Option<Spanned<List>>,
+    own: Option<bool>,
+    task: Option<bool>,
+    address: Option<Spanned<List>>,
+    person: Option<Spanned<String>>,
+    receiver: Option<Spanned<String>>,
+    then: Spanned<String>,
+    reason: Option<Spanned<String>>,
+    right: Option<Spanned<String>>,
+    people: Option<Spanned<u8>>,
+}
+
+/// Whose rules they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// They are built in.
+    BuiltIn,
+    /// They stand in the owner's file.
+    Owner,
+}
+
+/// Reads rules.
+///
+/// # Errors
+/// All that is wrong, a line each, with where it stands.
+pub(super) fn read(text: &str, origin: Origin) -> Result<Vec<Written>, Vec<String>> {
+    if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Ok(Vec::new());
+    }
+    let file: File = yaml::parse(text).map_err(|fault| vec![fault])?;
+    let mut reading = Reading { origin, names: HashSet::new(), faults: Vec::new() };
+    if file.rules.len() > MAX_RULES {
+        reading.faults.push(format!("there are more than {MAX_RULES} rules"));
+    }
+    let rules: Vec<Written> = file.rules.into_iter().map(|raw| reading.rule(raw)).collect();
+    if reading.faults.is_empty() { Ok(rules) } else { Err(reading.faults) }
+}
+
+/// What is read so far.
+struct Reading {
+    origin: Origin,
+    names: HashSet<String>,
+    faults: Vec<String>,
+}
+
+impl Reading {
+    fn fault(&mut self, line: u64, words: &str) {
+        self.faults.push(format!("line {line}: {words}"));
+    }
+
+    fn rule(&mut self, raw: Raw) -> Written {
+        let name = self.name(&raw.name);
+        let then = self.word(&raw.then, "then", &Decision::ALL.map(|one| (one.name(), one)));
+        let then = then.unwrap_or(Decision::Deny);
+        self.asks_only(&raw, then);
+        let methods = Methods {
+            patterns: self.methods(raw.method.as_ref()),
+            classes: self.words(raw.class.as_ref(), "class", &CLASSES),
+            irreversible: raw.irreversible,
+            denies: then == Decision::Deny,
+        };
+        if !Table::get().methods().iter().any(|method| methods.have(method)) {
+            self.fault(raw.name.defined.line(), "the rule is about no method that there is");
+        }
+        self.words(raw.server.as_ref(), "server", &SERVERS.map(|server| (server, ())));
+        let when = When {
+            agents: raw.agent.map(|list| list.value.0.into_iter().map(|word| Pattern(word.text)).collect()),
+            roles: self.words(raw.role.as_ref(), "role", &Role::ALL.map(|role| (role.name(), role))),
+            chats: self.chats(raw.chat.as_ref(), "chat"),
+            also: self.chats(raw.also.as_ref(), "also"),
+            uses: self.parameters(raw.uses.as_ref()),
+            own: raw.own,
+            task: raw.task,
+            address: self.words(raw.address.as_ref(), "address", &ADDRESSES),
+            person: raw.person.as_ref().and_then(|word| self.word(word, "person", &PEOPLE)),
+            receiver: raw.receiver.as_ref().and_then(|word| self.word(word, "receiver", &PEOPLE)),
+        };
+        let reason = self.reason(raw.reason.as_ref(), &when);
+        let rule = Rule {
+            name,
+            when,
+            then,
+            reason,
+            approver: raw.right.as_ref().map_or(Approver::ByMethod, |right| self.approver(right)),
+            people: raw.people.as_ref().map_or(1, |people| self.people(people)),
+        };
+        Written { rule, methods }
+    }
+
+    fn name(&mut self, name: &Spanned<String>) -> RuleName {
+        let (text, line) = (&name.value, name.defined.line());
+        let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
+        if text.is_empty() || text.len() > MAX_NAME || !text.bytes().all(fits) {
+            self.fault(
+                line,
+                &format!("name is `{text}`, and takes up to {MAX_NAME} lower-case letters, digits, _ and -"),
+            );
+        } else if !self.names.insert(text.clone()) {
+            self.fault(line, &format!("two rules have the name {text}"));
+        }
+        match self.origin {
+            Origin::BuiltIn => RuleName::built_in(text),
+            Origin::Owner => RuleName::of_owner(text),
+        }
+    }
+
+    /// What only a rule that asks has, and what it needs.
+    fn asks_only(&mut self, raw: &Raw, then: Decision) {
+        let line = raw.then.defined.line();
+        if then != Decision::Ask && raw.right.is_some() {
+            self.fault(line, "right is for rules with then: ask");
+        }
+        if then != Decision::Ask && raw.people.is_some() {
+            self.fault(line, "people is for rules with then: ask");
+        }
+        if then != Decision::Allow && raw.reason.as_ref().is_none_or(|reason| reason.value.trim().is_empty())
+        {
+            self.fault(line, "reason is missing: people and the model are told why");
+        }
+    }
+
+    /// One of a closed list of words.
+    fn word<T: Clone>(&mut self, word: &Spanned<String>, key: &str, known: &[(&str, T)]) -> Option<T> {
+        self.known(&word.value, word.defined.line(), key, known)
+    }
+
+    fn words<T: Clone>(
+        &mut self,
+        list: Option<&Spanned<List>>,
+        key: &str,
+        known: &[(&str, T)],
+    ) -> Option<Vec<T>> {
+        let list = list?;
+        let line = list.defined.line();
+        let words = list.value.0.iter();
+        Some(words.filter_map(|word| self.known(&word.text, word.line.unwrap_or(line), key, known)).collect())
+    }
+
+    fn known<T: Clone>(&mut self, word: &str, line: u64, key: &str, known: &[(&str, T)]) -> Option<T> {
+        let found = known.iter().find(|(name, _)| *name == word).map(|(_, value)| value.clone());
+        if found.is_none() {
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            let takes = format!("{key} is `{word}`, and takes {}", names.join(", "));
+            self.fault(line, &meaning(takes, word, names));
+        }
+        found
+    }
+
+    fn methods(&mut self, list: Option<&Spanned<List>>) -> Option<Vec<Pattern>> {
+        let list = list?;
+        let patterns = list.value.0.iter().map(|word| {
+            let pattern = Pattern(word.text.clone());
+            let names = || Table::get().methods().iter().map(|method| method.name.as_str());
+            if !names().any(|name| pattern.fits(name)) {
+                let line = word.line.unwrap_or_else(|| list.defined.line());
+                let unknown = format!("method: the Bot API has no `{}`", word.text);
+                self.fault(line, &meaning(unknown, &word.text, names()));
+            }
+            pattern
+        });
+        Some(patterns.collect())
+    }
+
+    fn parameters(&mut self, list: Option<&Spanned<List>>) -> Option<Vec<String>> {
+        let list = list?;
+        let known = parameters();
+        for word in list.value.0.iter().filter(|word| !known.contains(word.text.as_str())) {
+            let line = word.line.unwrap_or_else(|| list.defined.line());
+            let unknown = format!("uses: no method takes `{}`", word.text);
+            self.fault(line, &meaning(unknown, &word.text, known.iter().copied()));
+        }
+        Some(list.value.0.iter().map(|word| word.text.clone()).collect())
+    }
+
+    fn chats(&mut self, list: Option<&Spanned<List>>, key: &str) -> Option<Vec<ChatCondition>> {
+        let list = list?;
+        let chats = list.value.0.iter().filter_map(|word| {
+            let chat = chat(&word.text);
+            if chat.is_none() {
+                let line = word.line.unwrap_or_else(|| list.defined.line());
+                let takes = format!(
+                    "{key} is `{}`, and takes here, elsewhere, the number of a chat, or an \"@username\" in quotation marks",
+                    word.text
+                );
+                self.fault(line, &meaning(takes, &word.text, ["here", "elsewhere"]));
+            }
+            chat
+        });
+        Some(chats.collect())
+    }
+
+    fn reason(&mut self, reason: Option<&Spanned<String>>, when: &When) -> String {
+        let Some(reason) = reason else { return String::new() };
+        let line = reason.defined.line();
+        let text = crate::text::one_line(&reason.value, 400);
+        let only_unknown = when.address.as_deref() == Some(&[AddressCondition::Unknown]);
+        let known = [(ADDRESS, only_unknown, "address: unknown"), (PARAMETER, when.uses.is_some(), "uses")];
+        for (name, has, needs) in known {
+            if text.contains(name) && !has {
+                self.fault(line, &format!("reason: {name} needs {needs} in the rule"));
+            }
+        }
+        text
+    }
+
+    fn approver(&mut self, right: &Spanned<String>) -> Approver {
+        let owner = [("owner", Approver::Owner)];
+        let rights = AdminRight::ALL.map(|right| (right.name(), Approver::Holder(right)));
+        let known: Vec<_> = owner.into_iter().chain(rights).collect();
+        self.word(right, "right", &known).unwrap_or(Approver::Owner)
+    }
+
+    fn people(&mut self, people: &Spanned<u8>) -> u8 {
+        if !(1..=2).contains(&people.value) {
+            self.fault(people.defined.line(), "people is 1 or 2");
+        }
+        people.value
+    }
+}
+
+fn chat(word: &str) -> Option<ChatCondition> {
+    match word {
+        "here" => Some(ChatCondition::Here),
+        "elsewhere" => Some(ChatCondition::Elsewhere),
+        _ => {
+            let number = word.parse().ok().map(|number| Target::Number(ChatId(number)));
+            number.or_else(|| username(word).map(Target::Username)).map(ChatCondition::Named)
+        }
+    }
+}
+
+/// Every parameter that a method takes.
+fn parameters() -> HashSet<&'static str> {
+    let table = Table::get();
+    let params = table.methods().iter().flat_map(|method| &method.params);
+    params.map(|param| param.name.as_str()).collect()
+}
+
+/// A fault, with the word that may be meant.
+fn meaning<'a>(fault: String, word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest(word, known, |known| known.len().div_ceil(3)) {
+        Some(meant) => format!("{fault}: did you mean {meant}?"),
+        None => fault,
+    }
+}

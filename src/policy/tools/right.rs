@@ -1,0 +1,155 @@
+//! The rights of a chat's administrators, and which of them somebody holds who may approve a call there.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// What each right is the default for; read once, a test parses it.
+static RIGHTS: LazyLock<BTreeMap<String, AdminRight>> = LazyLock::new(embedded);
+
+/// A right of an administrator, as Telegram's `ChatAdministratorRights` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AdminRight {
+    /// Held by every administrator.
+    ManageChat,
+    /// Deletes messages of others.
+    DeleteMessages,
+    /// Manages video chats.
+    ManageVideoChats,
+    /// Bans and restricts members.
+    RestrictMembers,
+    /// Makes administrators.
+    PromoteMembers,
+    /// Changes title, picture and settings.
+    ChangeInfo,
+    /// Invites people.
+    InviteUsers,
+    /// Posts stories.
+    PostStories,
+    /// Edits stories.
+    EditStories,
+    /// Deletes stories.
+    DeleteStories,
+    /// Posts in a channel.
+    PostMessages,
+    /// Edits posts of others in a channel.
+    EditMessages,
+    /// Pins messages in a group.
+    PinMessages,
+    /// Manages topics.
+    ManageTopics,
+    /// Manages direct messages of a channel.
+    ManageDirectMessages,
+    /// Changes tags of members.
+    ManageTags,
+    /// Sends welcome messages.
+    SendWelcomeMessages,
+}
+
+impl AdminRight {
+    /// All of them, in Telegram's order.
+    pub const ALL: [Self; 17] = [
+        Self::ManageChat,
+        Self::DeleteMessages,
+        Self::ManageVideoChats,
+        Self::RestrictMembers,
+        Self::PromoteMembers,
+        Self::ChangeInfo,
+        Self::InviteUsers,
+        Self::PostStories,
+        Self::EditStories,
+        Self::DeleteStories,
+        Self::PostMessages,
+        Self::EditMessages,
+        Self::PinMessages,
+        Self::ManageTopics,
+        Self::ManageDirectMessages,
+        Self::ManageTags,
+        Self::SendWelcomeMessages,
+    ];
+
+    /// Telegram's name of the field that says whether an administrator holds it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ManageChat => "can_manage_chat",
+            Self::DeleteMessages => "can_delete_messages",
+            Self::ManageVideoChats => "can_manage_video_chats",
+            Self::RestrictMembers => "can_restrict_members",
+            Self::PromoteMembers => "can_promote_members",
+            Self::ChangeInfo => "can_change_info",
+            Self::InviteUsers => "can_invite_users",
+            Self::PostStories => "can_post_stories",
+            Self::EditStories => "can_edit_stories",
+            Self::DeleteStories => "can_delete_stories",
+            Self::PostMessages => "can_post_messages",
+            Self::EditMessages => "can_edit_messages",
+            Self::PinMessages => "can_pin_messages",
+            Self::ManageTopics => "can_manage_topics",
+            Self::ManageDirectMessages => "can_manage_direct_messages",
+            Self::ManageTags => "can_manage_tags",
+            Self::SendWelcomeMessages => "can_send_welcome_messages",
+        }
+    }
+
+    /// The right that stands for it in a group. Posting and editing posts are rights of channels alone: in a group every
+    /// member writes, so any administrator may approve it there.
+    #[must_use]
+    pub const fn in_group(self) -> Self {
+        match self {
+            Self::PostMessages | Self::EditMessages => Self::ManageChat,
+            other => other,
+        }
+    }
+
+    /// The right of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|right| right.name() == name)
+    }
+
+    /// The right that an approver needs for a method where the rule names none; `None` where only an owner may approve.
+    #[must_use]
+    pub fn for_method(method: &str) -> Option<Self> {
+        RIGHTS.get(method).copied()
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
+fn embedded() -> BTreeMap<String, AdminRight> {
+    let written: BTreeMap<String, Vec<String>> =
+        serde_saphyr::from_str(include_str!("rights.yaml")).expect("rights.yaml fits");
+    let of = |(right, methods): (String, Vec<String>)| {
+        let right = AdminRight::named(&right).expect("rights.yaml names rights");
+        methods.into_iter().map(move |method| (method, right))
+    };
+    written.into_iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use figaro_mcp::table::{Table, TypeDef};
+
+    use super::*;
+
+    #[test]
+    fn the_rights_are_telegrams() {
+        let Some(TypeDef::Fields(fields)) = Table::get().type_def("ChatAdministratorRights") else {
+            panic!("no such type")
+        };
+        let fields = fields.iter().map(|field| field.name.as_str()).filter(|name| *name != "is_anonymous");
+        assert_eq!(fields.collect::<Vec<_>>(), AdminRight::ALL.map(AdminRight::name));
+    }
+
+    #[test]
+    fn each_method_needs_one_right_of_the_chat_that_it_names() {
+        let listed: BTreeMap<String, Vec<String>> =
+            serde_saphyr::from_str(include_str!("rights.yaml")).unwrap();
+        assert_eq!(listed.values().map(Vec::len).sum::<usize>(), RIGHTS.len(), "one stands twice");
+        for name in RIGHTS.keys() {
+            let method = Table::get().method(name).unwrap_or_else(|| panic!("no method {name}"));
+            assert!(method.params.iter().any(|param| param.name == "chat_id"), "{name} names no chat");
+        }
+        assert_eq!(AdminRight::for_method("banChatMember"), Some(AdminRight::RestrictMembers));
+        assert_eq!(AdminRight::for_method("setMyName"), None);
+    }
+}
