@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::call::TelegramCall;
 use super::target::{Target, chat_number, target};
-use crate::ids::UserId;
+use crate::ids::{ChatId, UserId};
 
 /// Whom a call is about or is seen by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,10 +112,10 @@ impl<'a> Facts<'a> {
         match target {
             Target::Number(chat) => *chat == self.call.here,
             Target::Username(name) => {
-                let resolved = self.call.resolved.iter();
-                resolved
-                    .into_iter()
-                    .any(|(known, chat)| known.eq_ignore_ascii_case(name) && *chat == self.call.here)
+                let is_it = |(known, chat): &(String, ChatId)| {
+                    known.eq_ignore_ascii_case(name) && *chat == self.call.here
+                };
+                self.call.resolved.iter().any(is_it)
             }
         }
     }

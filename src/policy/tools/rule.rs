@@ -118,14 +118,21 @@ impl Rule {
             return chats.is_none() && also.is_none();
         };
         let names = |listed: &Vec<ChatCondition>| listed.iter().any(|chat| is_named(chat, facts, target));
-        let is_here = || facts.is_here(target);
-        let acts_there = facts.acts_in.as_ref() == Some(target);
-        match (self.is_narrow(), acts_there) {
-            (true, true) => chats.as_ref().map_or_else(is_here, names),
-            (true, false) => also.as_ref().map_or_else(is_here, |also| is_here() || names(also)),
-            (false, false) if also.is_some() => also.as_ref().is_some_and(names),
-            (false, _) => chats.as_ref().map_or(also.is_none(), names),
+        if !self.is_narrow() {
+            let is_beside = facts.acts_in.as_ref() != Some(target);
+            return match also {
+                Some(also) if is_beside => names(also),
+                _ => chats.as_ref().map_or(also.is_none(), names),
+            };
         }
+        // What is named beside the chat that a call acts in is opened together with that chat, or not at all.
+        let opens_there = match (chats, &facts.acts_in) {
+            (Some(chats), Some(there)) => chats.iter().any(|chat| is_named(chat, facts, there)),
+            (Some(_), None) => false,
+            (None, there) => there.as_ref().is_none_or(|there| facts.is_here(there)),
+        };
+        let is_covered = facts.acts_in.as_ref() == Some(target) || facts.is_here(target);
+        opens_there && (is_covered || also.as_ref().is_some_and(names))
     }
 
     fn fits_uses(&self, facts: &Facts<'_>) -> bool {

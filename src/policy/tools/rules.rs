@@ -63,8 +63,8 @@ impl Rules {
         let by_method = by_method.collect();
         let rules: Vec<Rule> = all.into_iter().map(|written| written.rule).collect();
         let tells = |role| {
-            let named = rules.iter().filter_map(|rule| rule.when.roles.as_ref());
-            named.into_iter().any(|roles| roles.contains(&role))
+            let mut named = rules.iter().filter_map(|rule| rule.when.roles.as_ref());
+            named.any(|roles| roles.contains(&role))
         };
         let tells_admins = tells(Role::Admin) || tells(Role::Member);
         Self { rules, by_method, watched, tells_admins }
@@ -102,6 +102,7 @@ impl Rules {
         };
         let mut facts =
             Facts::of(&call, BTreeSet::from([Target::Number(here)]), Loads::Nothing, &self.watched);
+        facts.acts_in = Some(Target::Number(here));
         facts.person = Some(Who::Asker);
         self.decide(&facts).decision != Decision::Allow
     }
@@ -113,9 +114,10 @@ impl Rules {
             about.iter().filter_map(|at| self.rules.get(*at)).find(|rule| rule.holds(facts, target))
         };
         let mut strictest: Option<&Rule> = None;
-        let targets = facts.targets.iter().map(Some);
-        let none = facts.targets.is_empty().then_some(None);
-        for target in targets.chain(none) {
+        // The chat that it acts in comes first: of decisions that are equally strict its reason says most.
+        let beside = facts.targets.iter().filter(|target| facts.acts_in.as_ref() != Some(*target)).map(Some);
+        let there = (facts.acts_in.is_some() || facts.targets.is_empty()).then_some(facts.acts_in.as_ref());
+        for target in there.into_iter().chain(beside) {
             let Some(rule) = first(target) else { return uncovered() };
             if strictest.is_none_or(|before| before.then < rule.then) {
                 strictest = Some(rule);

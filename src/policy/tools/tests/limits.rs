@@ -75,7 +75,7 @@ proptest! {
         let rules = Rules::read("rules:\n  - {name: a, chat: [-6, -7], class: message, then: allow}\n  - {name: b, chat: -8, then: deny, reason: x}").unwrap();
         let decided = |chats: &[i64]| {
             let named: Vec<Value> = chats.iter().map(|chat| json!({"chat_id": chat})).collect();
-            let (method, args, known) = (Table::get().method("sendMessage").unwrap(), json!({"a": named}), known());
+            let (method, args, known) = (Table::get().method("sendMessage").unwrap(), json!({"chat_id": chats[0], "a": named}), known());
             decide(&rules, &call(method, args.as_object().unwrap(), &known)).decision
         };
         let all: Vec<i64> = chats.iter().copied().chain([more]).collect();
