@@ -51,6 +51,7 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
         limiter: base.sender.limiter.clone(),
         outbox: base.store.clone(),
         approvers: base.approvers.clone(),
+        people: base.store.clone(),
     };
     let mut table = ToolTable::default();
     built_in.register(&mut table);
