@@ -166,12 +166,30 @@ pub struct Quoted {
     /// A person or a channel wrote it, no bot.
     #[serde(default)]
     pub from_person: bool,
+    /// Whoever wrote it, a bot too, if it is in the same chat; none in records of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<UserId>,
     /// The task that it shows or asks about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
 }
 
+/// A message of the same chat that a question replies to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replied {
+    /// Its id.
+    pub message: MessageId,
+    /// Whoever wrote it, if known.
+    pub writer: Option<UserId>,
+}
+
 impl Quoted {
+    /// The message itself, if it is in the same chat.
+    #[must_use]
+    pub fn replied(&self) -> Option<Replied> {
+        Some(Replied { message: self.message?, writer: self.writer.clone() })
+    }
+
     /// Its words, unless a bot wrote them.
     pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
         let words = std::iter::once(self.text.as_str()).chain(self.excerpt.as_deref());

@@ -16,6 +16,7 @@ pub mod memory;
 pub mod message;
 pub mod model;
 pub mod note;
+pub mod people;
 pub mod persona;
 pub mod pin;
 pub mod pinning;

@@ -13,6 +13,7 @@ mod facts;
 mod health;
 pub mod kv;
 mod memory;
+mod people;
 mod personas;
 mod pins;
 mod profiles;
@@ -49,6 +50,7 @@ pub use error::StoreError;
 pub use facts::{FactStore, MemoryCounts, ReadFacts, Reading, UnreadBatch};
 pub use health::StoreHealth;
 pub use memory::{Imported, KeptVector, MemoryStore, MessageVector, SessionEnd};
+pub use people::PeopleStore;
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use pins::{PinAdded, PinStore};
 pub use profiles::ProfileStore;
@@ -336,6 +338,7 @@ pub trait Store:
     + ParkedStore
     + OutboxStore
     + NoteStore
+    + PeopleStore
     + PersonaStore
     + SettingsStore
     + UsageStore

@@ -198,6 +198,7 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
             excerpt,
             attachments: attachments(reply),
             from_person: is_from_person(reply),
+            writer: writer(reply),
             task: None,
         });
     }
@@ -209,8 +210,15 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
         excerpt,
         attachments: external_attachments(external),
         from_person: is_person(&external.origin),
+        writer: None,
         task: None,
     })
+}
+
+/// The account or the chat that a message speaks for.
+fn writer(view: &MessageView) -> Option<UserId> {
+    let chat = view.sender_chat.as_ref().map(|chat| chat.id);
+    chat.or_else(|| view.from.as_ref().map(|user| user.id)).map(UserId::telegram)
 }
 
 fn external_attachments(external: &ExternalReplyView) -> Vec<Attachment> {

@@ -208,6 +208,8 @@ pub struct MessageView {
     #[serde(default, deserialize_with = "lenient")]
     pub forward_origin: Option<OriginView>,
     #[serde(default, deserialize_with = "lenient")]
+    pub new_chat_members: Vec<UserView>,
+    #[serde(default, deserialize_with = "lenient")]
     pub migrate_to_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
     pub migrate_from_chat_id: Option<i64>,

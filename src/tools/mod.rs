@@ -8,6 +8,8 @@ mod find;
 pub mod grounded;
 pub mod lookup;
 pub mod memories;
+pub mod moderation;
+mod names;
 pub mod notes;
 pub mod pins;
 pub mod profile;
@@ -30,7 +32,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::domain::chat::Place;
-use crate::domain::message::Speaker;
+use crate::domain::message::{Replied, Speaker};
 use crate::domain::model::ModelName;
 use crate::domain::tool::{Effect, SideEffects, StatusKey};
 use crate::domain::turn::{Approved, PersonQuestion};
@@ -54,6 +56,8 @@ pub struct ToolContext {
     pub place: Place,
     /// The person whose question the turn answers; of a task, its creator.
     pub speaker: Speaker,
+    /// The message of the chat that the question replies to.
+    pub replied: Option<Replied>,
     /// The IETF tag of the language that their client speaks.
     pub language: Option<String>,
     /// The rights that this person has in the turn.
@@ -96,6 +100,7 @@ impl ToolContext {
             run: RunId::new(),
             place: Place { chat: ChatId(1), kind: ChatKind::Private, title: None, topic: None },
             speaker: Speaker { user: UserId::telegram(1), name: "Ann".to_owned(), username: None },
+            replied: None,
             language: None,
             standing: Standing::Member,
             agent: None,

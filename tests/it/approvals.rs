@@ -47,7 +47,7 @@ impl World {
     }
 
     /// A group with Ann, who owns the bot, Bob, who may moderate, and Eve; the bot is open to everybody.
-    async fn moderated(&self) -> Bot {
+    pub async fn moderated(&self) -> Bot {
         self.team();
         self.person(EVE, "Eve", "en");
         self.telegram.set_member(TEAM, EVE, Standing::Member).unwrap();
@@ -68,11 +68,11 @@ impl World {
         self.card_after(TEAM, cards).await
     }
 
-    fn cards(&self, chat: i64) -> usize {
+    pub fn cards(&self, chat: i64) -> usize {
         self.bot_texts(chat).iter().filter(|text| text.contains(MAY_I)).count()
     }
 
-    async fn card_after(&self, chat: i64, cards: usize) -> Value {
+    pub async fn card_after(&self, chat: i64, cards: usize) -> Value {
         self.see("a call to approve", |view| {
             let all = view.bot_messages(chat);
             let found: Vec<_> = all.into_iter().filter(|m| text(m).contains(MAY_I)).collect();
@@ -82,12 +82,12 @@ impl World {
     }
 
     /// The arguments of all calls of a method that have reached Telegram.
-    fn made(&self, method: &str) -> Vec<Value> {
+    pub fn made(&self, method: &str) -> Vec<Value> {
         self.telegram
             .view(|view| view.calls_of(method).iter().map(|call| Value::Object(call.args.clone())).collect())
     }
 
-    async fn ends(&self, said: &str) {
+    pub async fn ends(&self, said: &str) {
         self.card_with(TEAM, &format!("End of {said}.")).await;
     }
 }

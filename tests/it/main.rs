@@ -41,6 +41,7 @@ mod memories;
 mod memory;
 mod methods;
 mod models;
+mod moderation;
 mod own_commands;
 mod own_messages;
 mod own_providers;

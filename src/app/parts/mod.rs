@@ -130,6 +130,7 @@ pub(super) async fn build(
         me: base.me.clone(),
         access: settings.access.clone(),
         inbox: base.store.clone(),
+        people: base.store.clone(),
         conversations: base.store.clone(),
         settings: base.store.clone(),
         pins: base.store.clone(),

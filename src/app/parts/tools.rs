@@ -52,6 +52,7 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
         outbox: base.store.clone(),
         approvers: base.approvers.clone(),
         policy: base.policy.clone(),
+        people: base.store.clone(),
     };
     let mut table = ToolTable::default();
     built_in.register(&mut table);

@@ -95,6 +95,7 @@ fn of_all_that_is_proposed_the_facts_are_kept_and_no_order_no_secret_and_nothing
                 excerpt: None,
                 attachments: Vec::new(),
                 from_person: true,
+                writer: None,
                 task: None,
             });
         }

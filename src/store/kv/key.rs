@@ -106,6 +106,11 @@ pub(super) fn moved(key: &[u8], to: ChatId) -> Vec<u8> {
     [&chat(to), key.get(size_of::<i64>()..).unwrap_or_default()].concat()
 }
 
+/// A person of a chat.
+pub(super) fn person(of: ChatId, user: &UserId) -> Vec<u8> {
+    Key(chat(of)).id(user).0
+}
+
 /// A note of a chat.
 pub(super) fn note(chat: ChatId, note: NoteId) -> Vec<u8> {
     Key::default().number(chat.0).id(note).0

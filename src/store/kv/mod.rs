@@ -22,6 +22,7 @@ mod merged;
 mod notes;
 mod outbox;
 mod parked;
+mod people;
 mod personas;
 mod pins;
 mod profiles;

@@ -15,6 +15,7 @@ use crate::domain::facts::Unread;
 use crate::domain::memory::Memory;
 use crate::domain::message::Inbound;
 use crate::domain::note::Note;
+use crate::domain::people::Seen;
 use crate::domain::persona::{OwnPersona, PersonaQuestion};
 use crate::domain::pin::Pin;
 use crate::domain::profile::UserProfile;
@@ -59,6 +60,8 @@ pub(super) struct Tables<'a> {
     pub(super) calls: Table<'a, ToolCall>,
     /// Background by conversation and time.
     pub(super) background: Table<'a, Inbound>,
+    /// Who wrote in groups, by chat and person.
+    pub(super) people: Table<'a, Seen>,
     /// Replies on their way, by id.
     pub(super) deliveries: Table<'a, Outgoing>,
     /// Messages of answers that are not whole yet, by turn and index.
@@ -163,7 +166,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 45] = [
+pub(super) const NAMES: [&str; 46] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -179,6 +182,7 @@ pub(super) const NAMES: [&str; 45] = [
     "parked",
     "calls",
     "overheard",
+    "people",
     "deliveries",
     "live",
     "own",
@@ -231,6 +235,7 @@ impl<'a> Tables<'a> {
             parked: Table::new("parked", snapshot),
             calls: Table::new("calls", snapshot),
             background: Table::new("overheard", snapshot),
+            people: Table::new("people", snapshot),
             deliveries: Table::new("deliveries", snapshot),
             live: Table::new("live", snapshot),
             own: Table::new("own", snapshot),

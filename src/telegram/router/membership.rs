@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use chrono::DateTime;
+
 use super::{Fate, Router};
 use crate::config::AccessMode;
 use crate::domain::access::AccessChange;
 use crate::domain::chat::{ChatKind, Place};
+use crate::domain::message::Speaker;
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::store::StoreError;
 use crate::telegram::commands::{Asker, notices};
 use crate::telegram::inbound;
-use crate::telegram::views::MemberUpdateView;
+use crate::telegram::views::{MemberUpdateView, MessageView};
 
 impl Router {
     /// The bot was put out of a chat, or is in it again. A private chat is left by blocking the bot.
@@ -32,6 +35,24 @@ impl Router {
             ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member).await,
             ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member).await,
             _ => Ok(Fate::Dropped("membership")),
+        }
+    }
+
+    /// Notes who came into a group that the bot serves: they can be meant by name before they write.
+    pub(super) async fn note_came(&self, view: &MessageView) -> Result<(), StoreError> {
+        let people = view.new_chat_members.iter().filter(|user| !user.is_bot);
+        let people: Vec<Speaker> = people.map(inbound::speaker_of).collect();
+        let place = inbound::place(view);
+        let Some(user) = view.from.as_ref().filter(|_| place.is_group() && !people.is_empty()) else {
+            return Ok(());
+        };
+        let list = self.settings.access().await?;
+        match judge(&self.access, &list, &place, &inbound::speaker_of(user).user) {
+            Verdict::Allow(_) => {
+                let at = DateTime::from_timestamp(view.date, 0).unwrap_or_default();
+                self.people.came(place.chat, people, at).await
+            }
+            Verdict::Stranger | Verdict::Ignore(_) => Ok(()),
         }
     }
 

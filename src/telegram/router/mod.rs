@@ -33,8 +33,8 @@ use crate::policy::access::{Standing, Verdict, judge};
 use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
 use crate::store::{
-    ConversationStore, InboxStore, PinStore, RawUpdate, SessionStore, SettingsStore, StoreError, TaskStore,
-    UnreadableUpdate,
+    ConversationStore, InboxStore, PeopleStore, PinStore, RawUpdate, SessionStore, SettingsStore, StoreError,
+    TaskStore, UnreadableUpdate,
 };
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
@@ -52,6 +52,8 @@ pub struct Router {
     pub inbox: Arc<dyn InboxStore>,
     /// The store of background messages.
     pub conversations: Arc<dyn ConversationStore>,
+    /// Who came into groups.
+    pub people: Arc<dyn PeopleStore>,
     /// Access and chats' settings.
     pub settings: Arc<dyn SettingsStore>,
     /// The pins of chats, which follow edits.
@@ -231,6 +233,7 @@ impl Router {
             return Ok(Fate::Settled);
         }
         self.note_title(view).await?;
+        self.note_came(view).await?;
         let Some(part) = self.read(id, view).await else {
             return Ok(Fate::Dropped("no_person"));
         };

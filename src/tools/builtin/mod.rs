@@ -9,8 +9,8 @@ use super::tasks::TaskTools;
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
 use super::{
-    Registry, Tool, ToolSource, action, find, lookup, memories, notes, pins as pin_tools, profile, recall,
-    web,
+    Registry, Tool, ToolSource, action, find, lookup, memories, moderation, notes, pins as pin_tools,
+    profile, recall, web,
 };
 use crate::store::{ConversationStore, NoteStore, PinStore, ProfileStore};
 
@@ -96,6 +96,7 @@ impl BuiltIn {
 
 /// Adds the methods of the Bot API: a few to every prompt, all of them as a source.
 pub fn register_telegram(telegram: TelegramTools, table: &mut ToolTable) {
+    table.add(moderation::tool(telegram.clone()));
     telegram.everyday().for_each(|tool| table.add(tool));
     table.add_source(Arc::new(telegram));
 }

@@ -18,14 +18,14 @@ use serde_json::{Map, Value, json};
 
 pub use self::approvers::{Approvers, Grants};
 use super::source::{Listed, Named};
-use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSource, find, schema};
+use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSource, find, names, schema};
 use crate::domain::approval::MethodCall;
 use crate::domain::tool::{Effect, StatusKey};
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
 use crate::policy::tools::{Policy, chat_number};
 use crate::provider::ToolSpec;
-use crate::store::OutboxStore;
+use crate::store::{OutboxStore, PeopleStore};
 
 /// Parameters that say where; the current chat and topic stand in for them.
 const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
@@ -52,6 +52,8 @@ pub struct TelegramTools {
     pub limiter: Arc<RateLimiter>,
     /// Which messages the model sent.
     pub outbox: Arc<dyn OutboxStore>,
+    /// Who wrote in groups: a name in the place of a person's id means one of them.
+    pub people: Arc<dyn PeopleStore>,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
     /// The rules about calls.
@@ -155,6 +157,10 @@ impl Tool for TelegramTool {
         // As the server will: what is decided about is what is sent.
         args.retain(|_, value| !value.is_null());
         self.known(&args)?;
+        // What was approved is made as it was shown, whoever a name means by now.
+        if context.approved.is_none() {
+            names::settle(&*self.tools.people, &mut args, context).await?;
+        }
         self.fill_place(&mut args, context);
         let call = MethodCall { method: self.spec.name.clone(), arguments: args };
         self.tools.perform(vec![call], context).await

@@ -151,6 +151,7 @@ impl Preparer {
                 run: turn.id,
                 place: first.place.clone(),
                 speaker: question.asker().unwrap_or(&first.speaker).clone(),
+                replied: question.parts.iter().find_map(|part| part.quotes.as_ref()?.replied()),
                 language: first.language.clone(),
                 standing: question.standing,
                 agent: part.agent.map(|agent| agent.name.clone()),

@@ -86,6 +86,7 @@ impl Fields<'_> {
             excerpt: Some(self.next()),
             attachments: self.attachments(),
             from_person: true,
+            writer: None,
             task: None,
         })
     }

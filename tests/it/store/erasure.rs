@@ -175,6 +175,7 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
         excerpt: Some(SECRET.into()),
         attachments: vec![],
         from_person: true,
+        writer: None,
         task: None,
     };
     let second = Inbound { quotes: Some(quotes.clone()), ..said(2, 5, "what is this?") };

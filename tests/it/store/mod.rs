@@ -13,6 +13,7 @@ mod kill;
 mod loss;
 mod migration;
 mod outbox;
+mod people;
 mod personas;
 mod pins;
 mod profiles;
@@ -101,6 +102,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
             excerpt: None,
             attachments: vec![],
             from_person: true,
+            writer: None,
             task: None,
         }),
         mentioned: true,
@@ -226,6 +228,11 @@ conformance! {
         words_outside_the_conversation_are_delivered
         own_messages_are_known_for_two_days
         a_turn_has_live_messages_until_its_delivery_ends
+    }
+    people {
+        who_writes_is_known_by_their_last_names_and_messages
+        of_many_the_last_to_write_are_kept
+        they_move_with_their_group_and_are_forgotten
     }
     personas {
         a_chat_has_personas_of_its_own

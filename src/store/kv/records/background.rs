@@ -1,11 +1,14 @@
 //! Background messages: the newest messages of each conversation that were not addressed to the bot.
 
+use std::slice::from_ref;
+
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
+use super::people;
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 
@@ -18,6 +21,7 @@ pub(in crate::store::kv) fn keep(
     keep: usize,
 ) -> Result<(), Fault> {
     let new = key::background(conversation, message.sent_at, message.message);
+    people::note(tables, changes, from_ref(message))?;
     let prefix = key::conversation(conversation);
     let mut keys = tables.background.keys_of(&prefix)?.collect::<Result<Vec<_>, _>>()?;
     if let Err(place) = keys.binary_search_by(|known| known.cmp(&new)) {

@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{access, index, parked, spending, tasks};
+use super::{access, index, parked, people, spending, tasks};
 use crate::domain::access::AccessChange;
 use crate::ids::ChatId;
 
@@ -31,6 +31,7 @@ pub(in crate::store::kv) fn migrate(
     index::drop_all(tables, changes, to)?;
     move_wishes(tables, changes, from, to)?;
     spending::migrate(tables, changes, from, to)?;
+    people::migrate(tables, changes, from, to)?;
     tasks::migrate(tables, changes, from, to)?;
     parked::migrate(tables, changes, from, to)?;
     access::apply(tables, changes, AccessChange::Migrate { from, to }).map(drop)

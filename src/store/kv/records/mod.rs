@@ -11,6 +11,7 @@ pub(super) mod facts;
 pub(super) mod index;
 pub(super) mod migration;
 pub(super) mod parked;
+pub(super) mod people;
 pub(super) mod pins;
 pub(super) mod session_list;
 pub(super) mod sessions;

@@ -8,7 +8,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{parked, sessions, tasks, write};
+use super::{parked, people, sessions, tasks, write};
 use crate::domain::conversation::{Conversation, EntryKey, Message};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
@@ -36,6 +36,7 @@ pub(in crate::store::kv) fn begin(
 ) -> Result<Begun, Fault> {
     let standing = standing(tables, at.conversation)?;
     let begun = write::transition(tables, changes, at.bot, turn::begin(standing, question, at.now))?;
+    people::note(tables, changes, question)?;
     log_gave_way(&begun);
     Ok(begun)
 }

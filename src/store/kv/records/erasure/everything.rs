@@ -8,7 +8,7 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{facts, parked, tasks};
+use super::super::{facts, parked, people, tasks};
 use super::doomed::sessions_of;
 use crate::domain::erasure::Erased;
 use crate::domain::profile::Consent;
@@ -29,6 +29,7 @@ pub(super) fn of_chat(
     remove_all(changes, &tables.chats, chat)?;
     remove_all(changes, &tables.current, chat)?;
     remove_all(changes, &tables.background, chat)?;
+    remove_all(changes, &tables.people, chat)?;
     remove_all(changes, &tables.index_blocks, chat)?;
     for (key, change) in tables.config_changes.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
         if change.chat == chat {
@@ -79,6 +80,7 @@ pub(super) fn of_person(
             remove_task(tables, changes, erased, &task)?;
         }
     }
+    people::forget(tables, changes, chat, user);
     remove_profile(tables, changes, erased, user)
 }
 

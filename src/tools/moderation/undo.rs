@@ -1,0 +1,199 @@
+//! The call that takes back what another call did. Pure.
+
+use serde_json::{Map, Value, json};
+
+use super::compose::{call_in, permissions, permissions_of};
+use crate::domain::approval::MethodCall;
+
+/// The call that undoes one which Telegram carried out; `None` where nothing can. `result` is what Telegram answered. `before`
+/// is how things were, if known: what `getChat` said for a title or a description, what `getChatMember` said for a
+/// restriction.
+#[must_use]
+pub fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>) -> Option<MethodCall> {
+    let args = &done.arguments;
+    let chat = args.get("chat_id")?;
+    let keep = |names: &[&str]| -> Map<String, Value> {
+        let named = names.iter().filter_map(|name| Some(((*name).to_owned(), args.get(*name)?.clone())));
+        [("chat_id".to_owned(), chat.clone())].into_iter().chain(named).collect()
+    };
+    let call = |method: &str, args| Some(MethodCall { method: method.to_owned(), arguments: args });
+    match done.method.as_str() {
+        "pinChatMessage" => call("unpinChatMessage", keep(&["message_id", "business_connection_id"])),
+        "unpinChatMessage" if args.contains_key("message_id") => {
+            call("pinChatMessage", keep(&["message_id", "business_connection_id"]))
+        }
+        "banChatMember" => {
+            let mut back = keep(&["user_id"]);
+            back.insert("only_if_banned".to_owned(), json!(true));
+            call("unbanChatMember", back)
+        }
+        "banChatSenderChat" => call("unbanChatSenderChat", keep(&["sender_chat_id"])),
+        "restrictChatMember" => call("restrictChatMember", restored(keep(&["user_id"]), before)),
+        "setChatTitle" => put_back("setChatTitle", "title", chat, before),
+        "setChatDescription" => put_back("setChatDescription", "description", chat, before),
+        _ => unsent(chat, result),
+    }
+}
+
+/// The member's earlier restriction, or that of nobody: then those of the chat hold.
+fn restored(mut args: Map<String, Value>, before: Option<&Value>) -> Map<String, Value> {
+    let earlier = before.filter(|member| member.get("status") == Some(&json!("restricted")));
+    let given = earlier.map_or_else(|| permissions(true), permissions_of);
+    args.insert("permissions".to_owned(), given);
+    let until = earlier.and_then(|member| member.get("until_date")).filter(|until| **until != json!(0));
+    if let Some(until) = until {
+        args.insert("until_date".to_owned(), until.clone());
+    }
+    if earlier.is_some() {
+        // Or giving one of them gives others too.
+        args.insert("use_independent_chat_permissions".to_owned(), json!(true));
+    }
+    args
+}
+
+/// A chat without a title there never was; one without a description is told without it.
+fn put_back(method: &str, field: &str, chat: &Value, before: Option<&Value>) -> Option<MethodCall> {
+    let before = before?;
+    let earlier = match (before.get(field), field) {
+        (Some(earlier), _) => earlier.clone(),
+        (None, "description") => json!(""),
+        (None, _) => return None,
+    };
+    Some(call_in(chat, method, &[(field, earlier)]))
+}
+
+/// Deletes what was sent: a message with a date, or the ids that copies and forwards give.
+fn unsent(asked: &Value, result: &Value) -> Option<MethodCall> {
+    let sent = result.as_array().map_or(std::slice::from_ref(result), Vec::as_slice);
+    let is_new = |message: &Value| message.get("edit_date").is_none();
+    let ids: Vec<&Value> =
+        sent.iter().filter(|one| is_new(one)).filter_map(|one| one.get("message_id")).collect();
+    let chat = sent.first().and_then(|one| one.pointer("/chat/id")).unwrap_or(asked);
+    match ids.as_slice() {
+        [] => None,
+        [one] => Some(call_in(chat, "deleteMessage", &[("message_id", (*one).clone())])),
+        several => Some(call_in(chat, "deleteMessages", &[("message_ids", json!(several))])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figaro_mcp::catalog::{Catalog, Choice};
+    use figaro_mcp::check::check;
+
+    use super::*;
+
+    fn call(method: &str, args: Value) -> MethodCall {
+        let Value::Object(args) = args else { panic!("no object") };
+        MethodCall { method: method.to_owned(), arguments: args }
+    }
+
+    #[test]
+    fn what_can_be_taken_back_is() {
+        let restricted = json!({"status": "restricted", "can_send_messages": true, "can_send_polls": false,
+            "until_date": 99, "user": {"id": 5}});
+        let narrow = json!({"can_send_messages": true, "can_send_polls": false});
+        let sent = |id: i64| json!({"message_id": id, "chat": {"id": -7}, "date": 1});
+        let before = json!({"title": "Old", "description": "About"});
+        let mute = || {
+            call(
+                "restrictChatMember",
+                json!({"chat_id": -1, "user_id": 5, "permissions": {}, "until_date": 7}),
+            )
+        };
+        let cases = [
+            (
+                call("sendMessage", json!({"chat_id": "@news", "text": "x"})),
+                sent(3),
+                None,
+                Some(call("deleteMessage", json!({"chat_id": -7, "message_id": 3}))),
+            ),
+            (
+                call("sendMediaGroup", json!({"chat_id": -7, "media": []})),
+                json!([sent(3), sent(4)]),
+                None,
+                Some(call("deleteMessages", json!({"chat_id": -7, "message_ids": [3, 4]}))),
+            ),
+            (
+                call("copyMessage", json!({"chat_id": -7, "from_chat_id": -1, "message_id": 1})),
+                json!({"message_id": 8}),
+                None,
+                Some(call("deleteMessage", json!({"chat_id": -7, "message_id": 8}))),
+            ),
+            (
+                call("editMessageText", json!({"chat_id": -7, "message_id": 3, "text": "x"})),
+                json!({"message_id": 3, "edit_date": 2, "chat": {"id": -7}}),
+                None,
+                None,
+            ),
+            (
+                call("pinChatMessage", json!({"chat_id": -1, "message_id": 3, "disable_notification": true})),
+                json!(true),
+                None,
+                Some(call("unpinChatMessage", json!({"chat_id": -1, "message_id": 3}))),
+            ),
+            (
+                call("unpinChatMessage", json!({"chat_id": -1, "message_id": 3})),
+                json!(true),
+                None,
+                Some(call("pinChatMessage", json!({"chat_id": -1, "message_id": 3}))),
+            ),
+            (call("unpinChatMessage", json!({"chat_id": -1})), json!(true), None, None),
+            (
+                call("banChatMember", json!({"chat_id": -1, "user_id": 5, "until_date": 9})),
+                json!(true),
+                None,
+                Some(call("unbanChatMember", json!({"chat_id": -1, "user_id": 5, "only_if_banned": true}))),
+            ),
+            (
+                call("banChatSenderChat", json!({"chat_id": -1, "sender_chat_id": -9})),
+                json!(true),
+                None,
+                Some(call("unbanChatSenderChat", json!({"chat_id": -1, "sender_chat_id": -9}))),
+            ),
+            (
+                mute(),
+                json!(true),
+                None,
+                Some(call(
+                    "restrictChatMember",
+                    json!({"chat_id": -1, "user_id": 5, "permissions": permissions(true)}),
+                )),
+            ),
+            (
+                mute(),
+                json!(true),
+                Some(&restricted),
+                Some(call(
+                    "restrictChatMember",
+                    json!({"chat_id": -1, "user_id": 5, "permissions": narrow,
+                    "until_date": 99, "use_independent_chat_permissions": true}),
+                )),
+            ),
+            (
+                call("setChatTitle", json!({"chat_id": -1, "title": "New"})),
+                json!(true),
+                Some(&before),
+                Some(call("setChatTitle", json!({"chat_id": -1, "title": "Old"}))),
+            ),
+            (call("setChatTitle", json!({"chat_id": -1, "title": "New"})), json!(true), None, None),
+            (
+                call("setChatDescription", json!({"chat_id": -1, "description": "x"})),
+                json!(true),
+                Some(&json!({"title": "T"})),
+                Some(call("setChatDescription", json!({"chat_id": -1, "description": ""}))),
+            ),
+            (call("deleteMessage", json!({"chat_id": -1, "message_id": 3})), json!(true), None, None),
+            (call("unbanChatMember", json!({"chat_id": -1, "user_id": 5})), json!(true), None, None),
+            (call("getMe", json!({})), json!({"id": 1}), None, None),
+        ];
+        let catalog = Catalog::new(&Choice::default());
+        for (done, result, before, wanted) in cases {
+            let undo = undo_of(&done, &result, before);
+            assert_eq!(undo, wanted, "{done:?}");
+            if let Some(undo) = undo {
+                assert!(check(catalog.method(&undo.method).unwrap(), &undo.arguments).is_ok(), "{undo:?}");
+            }
+        }
+    }
+}
