@@ -3,6 +3,7 @@
 //! where the model left it out.
 
 mod approvers;
+mod audited;
 mod perform;
 mod send;
 
@@ -25,7 +26,7 @@ use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
 use crate::policy::tools::{chat_number, takes_approval};
 use crate::provider::ToolSpec;
-use crate::store::OutboxStore;
+use crate::store::{AuditStore, OutboxStore};
 
 /// Parameters that say where; the current chat and topic stand in for them.
 const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
@@ -52,6 +53,8 @@ pub struct TelegramTools {
     pub limiter: Arc<RateLimiter>,
     /// Which messages the model sent.
     pub outbox: Arc<dyn OutboxStore>,
+    /// Where what is decided is noted.
+    pub audit: Arc<dyn AuditStore>,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
 }

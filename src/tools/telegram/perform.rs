@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::send::Sent;
 use super::{TelegramTools, ToolContext, ToolError, ToolOutput, chat_number};
 use crate::domain::approval::{Approval, Fingerprint, MethodCall, Target, WAITS_MINUTES};
+use crate::domain::audit::AuditKind;
 use crate::domain::delivery::Author;
 use crate::domain::tool::SideEffects;
 use crate::domain::turn::PersonQuestion;
@@ -20,9 +21,9 @@ const NOBODY: &str = "It takes an approval, and nobody is asked now: this is the
     too many questions wait for an answer already. Tell the person";
 
 /// A call whose arguments fit its method.
-struct Checked {
-    method: &'static Method,
-    args: Map<String, Value>,
+pub(super) struct Checked {
+    pub(super) method: &'static Method,
+    pub(super) args: Map<String, Value>,
     files: Vec<Place>,
 }
 
@@ -52,25 +53,31 @@ impl TelegramTools {
             let calls = self.check_all(approval.calls.clone(), context)?;
             // What no approval opens stays closed.
             self.decide_all(&calls, context).await?;
+            self.note(AuditKind::ApprovalUsed, &calls, context).await?;
             return self.make_all(calls, context).await;
         }
         let mut calls = self.check_all(calls, context)?;
         let Some(asks) = self.decide_all(&calls, context).await? else {
+            self.note(AuditKind::CallAllowed, &calls, context).await?;
             return self.make_all(calls, context).await;
         };
         // Words of somebody else, tried again, are asked about in nobody's name.
         if !context.can_ask || context.standing == Standing::Borrowed {
+            self.note(AuditKind::CallDenied, &calls, context).await?;
             return Err(ToolError::Denied(format!("not allowed: {}. {NOBODY}.", asks.reason)));
         }
         let targets = self.targets(&mut calls, context).await?;
         // A name may have turned out to be that of this chat.
         let Some(asks) = self.decide_all(&calls, context).await? else {
+            self.note(AuditKind::CallAllowed, &calls, context).await?;
             return self.make_all(calls, context).await;
         };
         let approval = approval(&calls, targets, asks, context);
         if self.approvers.has_granted(&approval, context.now).await? {
+            self.note(AuditKind::ApprovalUsed, &calls, context).await?;
             return self.make_all(calls, context).await;
         }
+        self.note(AuditKind::CallAsked, &calls, context).await?;
         let question = PersonQuestion {
             text: String::new(),
             options: Vec::new(),
@@ -108,7 +115,10 @@ impl TelegramTools {
                         Some(first) => Asks { terms: first.terms.and(terms), ..first },
                     });
                 }
-                Decision::Deny(why) => return Err(ToolError::Denied(format!("not allowed: {why}."))),
+                Decision::Deny(why) => {
+                    self.note(AuditKind::CallDenied, std::slice::from_ref(call), context).await?;
+                    return Err(ToolError::Denied(format!("not allowed: {why}.")));
+                }
             }
         }
         Ok(asks)

@@ -4,6 +4,7 @@
 #![cfg(test)]
 #![expect(clippy::cognitive_complexity, reason = "every assertion counts as a branch")]
 
+mod audit;
 mod damage;
 mod disk;
 mod erasure;
@@ -226,6 +227,12 @@ conformance! {
         words_outside_the_conversation_are_delivered
         own_messages_are_known_for_two_days
         a_turn_has_live_messages_until_its_delivery_ends
+    }
+    audit {
+        many_who_write_at_once_make_one_chain
+        equal_arguments_have_one_hash_and_words_are_not_kept
+        what_goes_by_age_leaves_a_whole_chain
+        only_what_changes_access_is_noted
     }
     personas {
         a_chat_has_personas_of_its_own
