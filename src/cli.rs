@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chrono::NaiveDate;
 use clap::{Parser, Subcommand};
 
 use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
@@ -72,6 +73,27 @@ pub enum Command {
         #[arg(long)]
         store: Option<StoreUrl>,
     },
+    /// Read the audit log of a bot that does not run: who was let in, what calls were allowed, asked about and refused.
+    ///
+    /// It has ids and names of methods and rules, never what people said. TELEGRAM_BOT_TOKEN says which bot's log it is.
+    #[command(args_conflicts_with_subcommands = true)]
+    Audit {
+        /// What else to do with it.
+        #[command(subcommand)]
+        command: Option<AuditCommand>,
+        /// The most entries, the newest first.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+        /// Only entries of this day (UTC) and later, as 2026-12-31.
+        #[arg(long, value_name = "DATE")]
+        since: Option<NaiveDate>,
+        /// A line of JSON for each entry.
+        #[arg(long)]
+        json: bool,
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
     /// Measure what the memory of chats finds, on conversations from anywhere.
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -107,6 +129,25 @@ pub enum StoreCommand {
     /// Give the space of what was removed back to the disk.
     Compact {
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        store: Option<StoreUrl>,
+    },
+}
+
+/// What else can be done with the audit log.
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Say how many entries there are and whether they are as they were written; the exit code is 1 if not.
+    Verify {
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
+    /// Write all entries into a new file as lines of JSON, the oldest first.
+    Export {
+        /// The file; there must be none yet.
+        to: PathBuf,
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        #[arg(long)]
         store: Option<StoreUrl>,
     },
 }

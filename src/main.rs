@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use clap::Parser;
 use figaro::app::{
-    self, Additions, DemoOptions, Explained, Failure, MemoryTask, PolicyTask, Questions, RecallOptions,
-    Refusal, StoreTask,
+    self, Additions, AuditTask, DemoOptions, Explained, Failure, MemoryTask, PolicyTask, Questions,
+    RecallOptions, Refusal, StoreTask,
 };
-use figaro::cli::{Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand};
+use figaro::cli::{AuditCommand, Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand};
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
 use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Refused(Refusal(words))) => end(EXIT_REFUSED, &words),
-        Err(failure @ Failure::Broken(_)) => end(EXIT_FAILED, &failure.to_string()),
+        Err(failure @ (Failure::Broken(_) | Failure::Unsound(_))) => end(EXIT_FAILED, &failure.to_string()),
     }
 }
 
@@ -68,6 +68,14 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         }
         Some(Command::Import { from, store }) => {
             Ok(app::store(StoreTask::Import { from, store }, &values.all()).await?)
+        }
+        Some(Command::Audit { command, limit, since, json, store }) => {
+            let (task, store) = match command {
+                None => (AuditTask::List { limit, since, json }, store),
+                Some(AuditCommand::Verify { store }) => (AuditTask::Verify, store),
+                Some(AuditCommand::Export { to, store }) => (AuditTask::Export(to), store),
+            };
+            app::audit(task, store, &values.all()).await
         }
         Some(Command::Memory(command)) => Ok(app::memory(measured(command), &values.all()).await?),
         Some(Command::Policy(command)) => {

@@ -2,6 +2,7 @@
 //! told to stop, and ends everything in order.
 
 mod additions;
+mod audit;
 mod check;
 mod commands;
 mod demo;
@@ -38,6 +39,7 @@ use pause::Pause;
 use stop::{Stop, end_now};
 
 pub use additions::Additions;
+pub use audit::{AuditTask, audit};
 pub use check::check;
 pub use demo::{DemoOptions, demo};
 pub use failure::{Failure, Refusal};

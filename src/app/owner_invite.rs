@@ -10,6 +10,7 @@ use super::terminal::{say, show_code};
 use crate::clock::Clock;
 use crate::config::{AccessSettings, Settings};
 use crate::domain::access::{AccessChange, INVITE_BYTES, INVITE_MINUTES, OwnerInvite};
+use crate::domain::audit::AuditActor;
 use crate::policy::access::has_owner;
 use crate::secret::{ExposeSecret, random_hex};
 use crate::shutdown::TaskTracker;
@@ -33,7 +34,7 @@ impl fmt::Display for Link {
 /// # Errors
 /// When the store cannot be changed.
 pub(super) async fn void(access: &AccessSettings, store: &dyn SettingsStore) -> Result<(), StoreError> {
-    if !access.owners.is_empty() && store.change_access(AccessChange::VoidInvites).await? {
+    if !access.owners.is_empty() && store.change_access(AccessChange::VoidInvites, AuditActor::Bot).await? {
         tracing::info!("OWNER_IDS names the owners: links that were to make one are void");
     }
     Ok(())
@@ -85,6 +86,6 @@ pub(super) async fn link(
     })?;
     let (code, at) = (code.expose_secret(), clock.now());
     let invite = AccessChange::Invite { invite: OwnerInvite::new(code, at), at };
-    let is_stored = store.change_access(invite).await?;
+    let is_stored = store.change_access(invite, AuditActor::Bot).await?;
     Ok(is_stored.then(|| Link(format!("https://t.me/{username}?start={code}"))))
 }

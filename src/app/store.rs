@@ -59,19 +59,9 @@ pub enum StoreTask {
 /// # Errors
 /// Why it could not be done, in words for whoever asked.
 pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Result<(), Refusal> {
-    let set = || {
-        variables
-            .get("STORE_URL")
-            .map_or_else(|| Ok(StoreUrl::new(EngineKind::ALL[0], "./data")), |url| url.parse())
-    };
-    let named = |store: Option<StoreUrl>| {
-        let url = store.map_or_else(set, Ok);
-        url.map_err(|_none: NoStoreUrl| Refusal(format!("STORE_URL {}", NoStoreUrl::WORDS)))
-    };
+    let named = |store: Option<StoreUrl>| url_of(store, variables);
     let of = |store| named(store).map(|url| engine::found(&url));
-    // A token begins with the bot's number.
-    let token = variables.get("TELEGRAM_BOT_TOKEN").and_then(|token| token.split(':').next()?.parse().ok());
-    let bot = token.map(BotId);
+    let bot = bot_of(variables);
     let work: Box<dyn FnOnce() -> Result<(), Refusal> + Send> = match task {
         StoreTask::Copy { from, to } => Box::new(move || copied(&from, &to, bot)),
         StoreTask::Check { store, accept_loss } => {
@@ -93,6 +83,29 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
     };
     spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal(format!("it broke off: {error}"))))?;
     all_said()
+}
+
+/// The store that is named, or that of `STORE_URL`.
+///
+/// # Errors
+/// If the variable names none.
+pub(super) fn url_of(
+    store: Option<StoreUrl>,
+    variables: &HashMap<String, String>,
+) -> Result<StoreUrl, Refusal> {
+    let set = || {
+        variables
+            .get("STORE_URL")
+            .map_or_else(|| Ok(StoreUrl::new(EngineKind::ALL[0], "./data")), |url| url.parse())
+    };
+    let url = store.map_or_else(set, Ok);
+    url.map_err(|_none: NoStoreUrl| Refusal(format!("STORE_URL {}", NoStoreUrl::WORDS)))
+}
+
+/// The bot of the token that is set. A token begins with the bot's number.
+pub(super) fn bot_of(variables: &HashMap<String, String>) -> Option<BotId> {
+    let token = variables.get("TELEGRAM_BOT_TOKEN").and_then(|token| token.split(':').next()?.parse().ok());
+    token.map(BotId)
 }
 
 fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refusal> {

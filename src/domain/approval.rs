@@ -5,6 +5,7 @@ use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use super::message::Speaker;
 use crate::ids::{ChatId, RunId, UserId};
 
@@ -155,6 +156,27 @@ pub struct Grant {
 }
 
 impl Approval {
+    /// What the audit log is told when somebody has said this: an entry for each call.
+    #[must_use]
+    pub fn audited(&self, run: RunId, ruling: &Ruling) -> Vec<Audited> {
+        let what = match ruling.ruled {
+            Ruled::Once | Ruled::Hour => AuditKind::ApprovalGiven,
+            Ruled::Denied => AuditKind::ApprovalDenied,
+        };
+        let entry = |call: &MethodCall| Audited {
+            event: AuditEvent {
+                chat: Some(self.asked_in),
+                target_chat: self.targets.first().map(|target| target.chat),
+                run: Some(run),
+                method: AuditName::new(&call.method),
+                rule: AuditName::new(&self.rule),
+                ..AuditEvent::new(what, AuditActor::Person(ruling.by.clone()), ruling.at)
+            },
+            arguments: Some(Value::Object(call.arguments.clone())),
+        };
+        self.calls.iter().map(entry).collect()
+    }
+
     /// Whether it is for this tool call of this turn, and what it would call is what was asked about.
     #[must_use]
     pub fn is_for(&self, run: RunId, call: &str) -> bool {

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod agent;
 pub mod approval;
+pub mod audit;
 pub mod chat;
 pub mod config_change;
 pub mod conversation;

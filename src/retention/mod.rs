@@ -1,4 +1,4 @@
-//! Forgets what is over and was kept long enough: ended tasks, ids of updates, updates that cannot be read, removed memories,
+//! Forgets what is over and was kept long enough: ended tasks, ids of updates, updates that cannot be read, removed memories, old entries of the audit log,
 //! and strangers who were told that the bot is private. Messages go only when somebody erases them: then the files of the store
 //! are rewritten ([`Rewriter`]). Run in the background by `app`.
 
@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use crate::clock::Clock;
 use crate::domain::facts::REMOVED_FOR;
 use crate::shutdown::TaskTracker;
-use crate::store::{FactStore, InboxStore, Result, SettingsStore, TaskStore};
+use crate::store::{AuditStore, FactStore, InboxStore, Result, SettingsStore, TaskStore};
 
 pub use self::rewrite::Rewriter;
 
@@ -20,6 +20,8 @@ pub use self::rewrite::Rewriter;
 const EVERY: Duration = Duration::from_secs(3600);
 /// A stranger who was told that the bot is private is told again after so many days at the earliest.
 const STRANGER_DAYS: i64 = 90;
+/// Entries of the audit log are kept for so many days.
+const AUDIT_DAYS: i64 = 365;
 
 /// Forgets by age.
 #[derive(Debug)]
@@ -30,9 +32,11 @@ pub struct Retention {
     pub settings: Arc<dyn SettingsStore>,
     /// Memories that were removed.
     pub facts: Arc<dyn FactStore>,
+    /// The audit log.
+    pub audit: Arc<dyn AuditStore>,
     /// Tasks that have ended.
     pub tasks: Arc<dyn TaskStore>,
-    /// How long all but strangers are kept: a day at least, so long Telegram may send an update again.
+    /// How long all but strangers, memories and the audit log are kept: a day at least, so long Telegram may send an update again.
     pub kept: TimeDelta,
     /// Gives the current time: ages are reckoned by it.
     pub clock: Clock,
@@ -59,6 +63,8 @@ impl Retention {
         report(self.settings.forget_strangers(strangers_before).await, "strangers");
         report(self.inbox.expire_set_aside(before).await, "updates that cannot be read");
         report(self.facts.purge_memories(now - REMOVED_FOR, now).await, "removed memories");
+        let audit_before = now - TimeDelta::days(AUDIT_DAYS);
+        self.until_none_is_left("entries of the audit log", || self.audit.expire_audit(audit_before)).await;
         self.until_none_is_left("ids of updates", || self.inbox.expire_seen(before)).await;
         self.until_none_is_left("ended tasks", || self.tasks.forget_ended(before)).await;
     }

@@ -12,6 +12,7 @@ use super::*;
 use crate::config::{AccessMode, AccessSettings};
 use crate::config::{EngineKind, StoreUrl};
 use crate::domain::access::AccessChange;
+use crate::domain::audit::AuditActor;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::delivery::DeliveryEnd;
 use crate::domain::language::ByLanguage;
@@ -167,7 +168,7 @@ impl Bench {
         let new = NewTask { place, creator, language, prompt, schedule, zone, zone_assumed };
         let task = Task { if_missed, ..Task::new(new, now) };
         let allow = AccessChange::AllowUser(UserId::telegram(chat));
-        self.worker.store.change_access(allow).await.unwrap();
+        self.worker.store.change_access(allow, AuditActor::Bot).await.unwrap();
         assert_eq!(self.worker.store.add_task(&task, LIMITS).await.unwrap(), TaskAdded::New);
         task.id
     }
@@ -357,7 +358,7 @@ async fn the_task_of_someone_who_may_not_talk_any_more_is_paused() {
     sleep(MINUTE * 61).await;
     assert_eq!(bench.ran().len(), 1);
     let deny = AccessChange::DenyUser(UserId::telegram(7));
-    bench.worker.store.change_access(deny).await.unwrap();
+    bench.worker.store.change_access(deny, AuditActor::Bot).await.unwrap();
     sleep(MINUTE * 60 * 48).await;
     assert_eq!(bench.ran().len(), 1);
     assert_eq!(bench.task(id).await.state, State::Paused(PauseReason::Denied));

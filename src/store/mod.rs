@@ -6,6 +6,7 @@
 //! *Durable* means: on disk, past the file system's caches, when the call returns. What is not called durable is
 //! so a moment later (5 ms and a commit) or with the next durable call, and is never seen without what was written before it.
 
+mod audit;
 pub mod engine;
 mod erasure;
 mod error;
@@ -32,6 +33,7 @@ use serde_json::Value;
 
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::approval::Ruling;
+use crate::domain::audit::AuditActor;
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting};
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
@@ -45,6 +47,7 @@ use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, UpdateId, UserId};
 
 pub use crate::domain::turn::TurnEnd;
+pub use audit::AuditStore;
 pub use erasure::{ErasureStore, SaidSearch};
 pub use error::StoreError;
 pub use facts::{FactStore, MemoryCounts, ReadFacts, Reading, UnreadBatch};
@@ -304,7 +307,7 @@ pub trait SettingsStore: Debug + Send + Sync {
     async fn access(&self) -> Result<AccessList>;
     /// Applies a change to the list, durably and without losing a change made at the same time; returns whether the
     /// change did anything.
-    async fn change_access(&self, change: AccessChange) -> Result<bool>;
+    async fn change_access(&self, change: AccessChange, by: AuditActor) -> Result<bool>;
     /// Notes that a stranger is told now that the bot is private; `false` if they were told before. It is not durable:
     /// after a crash somebody may be told twice.
     async fn greet_stranger(&self, user: &UserId, now: DateTime<Utc>) -> Result<bool>;
@@ -348,6 +351,7 @@ pub trait Store:
     + PinStore
     + SummaryStore
     + FactStore
+    + AuditStore
 {
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.

@@ -1,6 +1,7 @@
 //! Who may talk to the bot: owners, those an owner allowed, everybody where it is open, and the first to open the link.
 
 use figaro::domain::access::AccessChange;
+use figaro::domain::audit::AuditActor;
 use figaro::ids::UserId;
 use figaro::store::SettingsStore;
 use figaro_offline::model::{Gate, Reply};
@@ -44,7 +45,7 @@ async fn a_stranger_whom_an_older_version_told_is_not_told_again() {
     assert!(world.start().await.stop().success());
     let old = format!(r#"{{"owners":[],"users":[],"chats":[],"told":["tg:{BOB}"],"claim":null}}"#);
     let other = AccessChange::AllowUser(UserId::telegram(ANN));
-    assert!(world.stored().await.change_access(other).await.unwrap());
+    assert!(world.stored().await.change_access(other, AuditActor::Bot).await.unwrap());
     let records = world.records();
     let (key, _) = records.all("access").into_iter().next().expect("the list");
     records.put("access", &key, old);

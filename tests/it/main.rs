@@ -9,6 +9,7 @@ mod addresses;
 mod admission;
 mod agents;
 mod approvals;
+mod audit;
 mod borrowed;
 mod card_keeping;
 mod check;

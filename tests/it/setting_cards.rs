@@ -2,6 +2,7 @@
 //! change settings, for a day, as long as nobody has changed it since.
 
 use chrono::TimeDelta;
+use figaro::domain::audit::AuditActor;
 use figaro::domain::chat::{ChatConfig, ConfigPatch};
 use figaro::domain::config_change::ChangingTurn;
 use figaro::ids::{ChatId, RunId};
@@ -216,7 +217,7 @@ async fn however_a_turn_ends_what_it_changed_is_shown_once() {
     bot.kill();
     let kept = world.stored().await;
     let deny = figaro::domain::access::AccessChange::DenyUser(figaro::ids::UserId::telegram(BOB));
-    assert!(kept.change_access(deny).await.unwrap());
+    assert!(kept.change_access(deny, AuditActor::Bot).await.unwrap());
     drop(kept);
     world.when("be killed", Reply::text("Here again."));
     let _bot = start(&world, &[]).await;
@@ -244,7 +245,7 @@ async fn a_change_that_cannot_be_read_any_more_is_told_all_the_same() {
     // Nobody may go on with one of the turns.
     let kept = world.stored().await;
     let deny = figaro::domain::access::AccessChange::DenyUser(figaro::ids::UserId::telegram(BOB));
-    assert!(kept.change_access(deny).await.unwrap());
+    assert!(kept.change_access(deny, AuditActor::Bot).await.unwrap());
     drop(kept);
     let records = world.records();
     let changes = records.all("config_changes");

@@ -50,6 +50,7 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
         mcp: base.mcp.clone(),
         limiter: base.sender.limiter.clone(),
         outbox: base.store.clone(),
+        audit: base.store.clone(),
         approvers: base.approvers.clone(),
         policy: base.policy.clone(),
         people: base.store.clone(),

@@ -13,6 +13,7 @@ pub(super) fn retention(base: &Base<'_>) -> Retention {
         inbox: base.store.clone(),
         settings: base.store.clone(),
         facts: base.store.clone(),
+        audit: base.store.clone(),
         tasks: base.store.clone(),
         kept: base.settings.store.kept,
         clock: base.clock.clone(),

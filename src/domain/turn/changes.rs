@@ -1,5 +1,6 @@
 //! What a transition wants written.
 
+use crate::domain::audit::Audited;
 use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::facts::{Unread, UsedMemories};
@@ -50,6 +51,8 @@ pub enum Change {
     UseMemories(UsedMemories),
     /// Writes a task as it is after a change, and the entry of its history.
     ChangeTask(Box<TaskStep>),
+    /// Adds an entry to the audit log.
+    Audit(Box<Audited>),
 }
 
 /// The changes of a transition, to be made in this order and in one commit.

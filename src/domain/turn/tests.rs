@@ -86,6 +86,7 @@ fn short(change: Change) -> String {
         }
         Change::Settle(updates) => format!("settle {:?}", updates.iter().map(|id| id.0).collect::<Vec<_>>()),
         Change::PutUnread(unread) => format!("unread {}", unread.place.index),
+        Change::Audit(audited) => format!("audit {:?}", audited.event.what),
         Change::UseMemories(used) => format!("uses {}", used.ids.len()),
         Change::ChangeTask(step) => match step.entry {
             Some(entry) => format!("task {:?} {:?}", entry.status, entry.error),

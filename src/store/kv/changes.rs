@@ -40,6 +40,16 @@ impl<'a> Changes<'a> {
         self.batch.remove(table.name(), self.space.outer(key.as_ref()));
     }
 
+    /// A record that the operation itself has written; `None` if it has written none there.
+    pub(super) fn pending<T: DeserializeOwned>(
+        &self,
+        table: &Table<'_, T>,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Option<T>, Fault> {
+        let written = self.batch.get(table.name(), &self.space.outer(key.as_ref())).flatten();
+        Ok(written.map(serde_json::from_slice).transpose()?)
+    }
+
     /// All of them, as the engine takes them.
     pub(super) fn into_batch(self) -> Batch {
         self.batch

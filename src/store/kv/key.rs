@@ -151,6 +151,11 @@ pub(super) fn id(id: impl Display) -> Vec<u8> {
     Key::default().id(id).0
 }
 
+/// An entry of the audit log, by its place.
+pub(super) fn audit(seq: u64) -> Vec<u8> {
+    seq.to_be_bytes().to_vec()
+}
+
 /// The key of a day.
 pub(super) fn day(day: NaiveDate) -> Vec<u8> {
     Key::default().number(i64::from(day.num_days_from_ce())).0

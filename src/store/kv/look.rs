@@ -11,7 +11,7 @@ use super::tables::Tables;
 use crate::config::StoreUrl;
 use crate::domain::access::AccessList;
 use crate::ids::BotId;
-use crate::store::engine::{self, EngineError, Reader};
+use crate::store::engine::{self, EngineError, Reader, catching};
 use crate::store::{Result, StoreError};
 
 /// What fails when it cannot be looked at.
@@ -38,7 +38,11 @@ pub fn look(url: &StoreUrl, bot: BotId) -> Result<Option<Look>> {
     let place = url.folder.display().to_string();
     let failed = |fault: Fault| fault.into_error(&place, READ);
     let opened = engine::open_to_read(url).map_err(|error: EngineError| failed(error.into()))?;
-    opened.map(|reader| seen(&*reader, url, bot)).transpose()
+    let look = |reader: Box<dyn Reader>| {
+        // Engines answer some kinds of damage with a panic.
+        catching(|| Ok(seen(&*reader, url, bot))).unwrap_or_else(|error| Err(failed(error.into())))
+    };
+    opened.map(look).transpose()
 }
 
 fn seen(reader: &dyn Reader, url: &StoreUrl, bot: BotId) -> Result<Look> {

@@ -4,6 +4,7 @@
 //! Above them are the `records`: how they are found and written. On top is a file for each port of the store, which makes
 //! each of its operations one read or one change of [`KvStore`].
 
+mod audit;
 mod buffer;
 mod changes;
 mod conversation;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::records::{turns, write};
+use super::records::{audit, turns, write};
 use super::{KvStore, key};
 use crate::domain::approval::Ruling;
 use crate::domain::conversation::Conversation;
@@ -32,7 +32,12 @@ impl ParkedStore for KvStore {
         let bot = self.bot();
         self.change_durably("store what is said to a call", move |tables, changes| {
             let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
-            write::transition(tables, changes, bot, turn::rule(parked, ruling, press))
+            let audited = parked.question.approval.as_deref().map(|approval| approval.audited(run, &ruling));
+            let going_on = write::transition(tables, changes, bot, turn::rule(parked, ruling, press))?;
+            if going_on.is_some() {
+                audit::append(tables, changes, audited.unwrap_or_default())?;
+            }
+            Ok(going_on)
         })
         .await
     }

@@ -5,11 +5,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
 use super::fault::Fault;
-use super::records::{access, migration, pins};
+use super::records::{access, audit, migration, pins};
 use super::tables::Tables;
 use super::{KvStore, key};
 use crate::clock::Clock;
 use crate::domain::access::{AccessChange, AccessList};
+use crate::domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use crate::domain::chat::{ChatConfig, ConfigPatch};
 use crate::domain::config_change::{ChangingTurn, ConfigChange, Setting, UNDO};
 use crate::ids::{ChatId, RunId, UserId};
@@ -72,9 +73,13 @@ impl SettingsStore for KvStore {
         self.read("read the access list", access::list).await
     }
 
-    async fn change_access(&self, change: AccessChange) -> Result<bool> {
+    async fn change_access(&self, change: AccessChange, by: AuditActor) -> Result<bool> {
+        let audited = AuditEvent::of_access(&change, by, Clock::system().now());
         self.change_durably("change the access list", |tables, changes| {
-            access::apply(tables, changes, change)
+            let applied = access::apply(tables, changes, change)?;
+            let events = audited.filter(|_| applied).into_iter().map(Audited::from).collect();
+            audit::append(tables, changes, events)?;
+            Ok(applied)
         })
         .await
     }
@@ -145,11 +150,20 @@ fn configure_in_turn(
             changes.remove(&tables.config_changes, key);
         }
     }
-    let (before, key) = (before(tables, chat, &change)?, key::id(turn.run));
+    let (before, key, at) = (before(tables, chat, &change)?, key::id(turn.run), turn.at);
+    let audited = AuditEvent {
+        chat: Some(chat),
+        run: Some(turn.run),
+        method: AuditName::new("set_config"),
+        ..AuditEvent::new(AuditKind::SettingChanged, AuditActor::Model, at)
+    };
     let after = configure(tables, changes, chat, change)?;
     let known = tables.config_changes.find(&key)?;
     let mut record = known.unwrap_or_else(|| ConfigChange::new(chat, &turn));
     record.add(&before, &after, turn);
+    if after != before {
+        audit::append(tables, changes, vec![audited.into()])?;
+    }
     if record.settings().next().is_some() {
         changes.put(&tables.config_changes, key, &record)?;
     } else {

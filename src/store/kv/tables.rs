@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::snapshot::{QUARANTINE, Snapshot};
 use super::table::Table;
 use crate::domain::access::AccessList;
+use crate::domain::audit::{AuditEntry, AuditHead};
 use crate::domain::chat::ChatConfig;
 use crate::domain::config_change::ConfigChange;
 use crate::domain::conversation::{Message, Session};
@@ -120,6 +121,12 @@ pub(super) struct Tables<'a> {
     pub(super) memories: Table<'a, Memory>,
     /// Messages that facts are still to be taken from, by person and id.
     pub(super) unread: Table<'a, Unread>,
+    /// The audit log by place.
+    pub(super) audit: Table<'a, AuditEntry>,
+    /// Where the audit log ends, and where it begins once old entries have gone.
+    pub(super) audit_head: Table<'a, AuditHead>,
+    /// Secrets that never leave the store, among what is recorded of the store itself.
+    pub(super) store_secrets: Table<'a, String>,
 }
 
 /// An update in the inbox.
@@ -166,7 +173,7 @@ pub(super) const META: &str = "meta";
 pub(super) const SESSIONS: &str = "sessions";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 46] = [
+pub(super) const NAMES: [&str; 48] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -212,6 +219,8 @@ pub(super) const NAMES: [&str; 46] = [
     "summary_jobs",
     "memories",
     "unread",
+    "audit",
+    "audit_head",
     QUARANTINE,
 ];
 
@@ -265,6 +274,9 @@ impl<'a> Tables<'a> {
             summary_jobs: Table::new("summary_jobs", snapshot),
             memories: Table::new("memories", snapshot),
             unread: Table::new("unread", snapshot),
+            audit: Table::new("audit", snapshot),
+            audit_head: Table::new("audit_head", snapshot),
+            store_secrets: Table::new(META, snapshot),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Arrival, Fate, Router};
 use crate::domain::access::{AccessChange, CodeHash};
+use crate::domain::audit::AuditActor;
 use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};
@@ -140,7 +141,9 @@ impl Router {
         };
         let user = part.speaker.user.clone();
         let redeem = AccessChange::Redeem { code: CodeHash::of(code), user, at: self.clock.now() };
-        if !self.access.owners.is_empty() || !self.settings.change_access(redeem).await? {
+        if !self.access.owners.is_empty()
+            || !self.settings.change_access(redeem, AuditActor::Person(part.speaker.user.clone())).await?
+        {
             return Ok(false);
         }
         tracing::info!(user = %part.speaker.user, "the bot has an owner now");

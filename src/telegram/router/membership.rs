@@ -7,6 +7,7 @@ use chrono::DateTime;
 use super::{Fate, Router};
 use crate::config::AccessMode;
 use crate::domain::access::AccessChange;
+use crate::domain::audit::AuditActor;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::message::Speaker;
 use crate::ids::UpdateId;
@@ -92,7 +93,9 @@ impl Router {
             return Ok(Fate::Settled);
         };
         if standing == Standing::Owner {
-            self.settings.change_access(AccessChange::AllowChat(place.chat)).await?;
+            self.settings
+                .change_access(AccessChange::AllowChat(place.chat), AuditActor::Person(adder.user.clone()))
+                .await?;
         } else if self.access.mode != AccessMode::Open && !list.chats.contains(&place.chat) {
             return Ok(Fate::Settled);
         }

@@ -3,6 +3,7 @@
 //! where the model left it out.
 
 mod approvers;
+mod audited;
 mod perform;
 mod send;
 
@@ -25,7 +26,7 @@ use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
 use crate::policy::tools::{Policy, chat_number};
 use crate::provider::ToolSpec;
-use crate::store::{OutboxStore, PeopleStore};
+use crate::store::{AuditStore, OutboxStore, PeopleStore};
 
 /// Parameters that say where; the current chat and topic stand in for them.
 const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
@@ -54,6 +55,8 @@ pub struct TelegramTools {
     pub outbox: Arc<dyn OutboxStore>,
     /// Who wrote in groups: a name in the place of a person's id means one of them.
     pub people: Arc<dyn PeopleStore>,
+    /// Where what is decided is noted.
+    pub audit: Arc<dyn AuditStore>,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
     /// The rules about calls.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::send::Sent;
 use super::{TelegramTools, ToolContext, ToolError, ToolOutput, chat_number};
 use crate::domain::approval::{Approval, Concerned, Fingerprint, MethodCall, Target, WAITS_MINUTES};
+use crate::domain::audit::AuditKind;
 use crate::domain::delivery::Author;
 use crate::domain::tool::SideEffects;
 use crate::domain::turn::PersonQuestion;
@@ -25,10 +26,12 @@ const NOBODY: &str = "It takes an approval, and nobody is asked now: this is the
     too many questions wait for an answer already. Tell the person";
 
 /// A call whose arguments fit its method.
-struct Checked {
-    method: &'static Method,
-    args: Map<String, Value>,
+pub(super) struct Checked {
+    pub(super) method: &'static Method,
+    pub(super) args: Map<String, Value>,
     files: Vec<Place>,
+    /// The rule that has decided about it.
+    pub(super) rule: String,
 }
 
 /// Why calls are not made before a person has approved them, and what that takes.
@@ -84,7 +87,7 @@ impl TelegramTools {
                 return Err(ToolError::Denied(words.to_owned()));
             }
             // Nothing in it is settled anew: it was shown like this.
-            let calls =
+            let mut calls =
                 approval.calls.iter().cloned().map(|call| self.check(call)).collect::<Result<Vec<_>, _>>()?;
             if calls.iter().any(|call| is_late(&call.args, context.now)) {
                 let words = "not made: the time until which it was to hold is over, or nearly; Telegram would take it as \
@@ -92,27 +95,33 @@ impl TelegramTools {
                 return Err(ToolError::Denied(words.to_owned()));
             }
             // What no approval opens stays closed.
-            self.decide_all(&calls, context).await?;
+            self.decide_all(&mut calls, context).await?;
+            self.note(AuditKind::ApprovalUsed, &calls, context).await?;
             return self.make_all(calls, context).await;
         }
         let mut calls = self.check_all(calls, context)?;
-        let Some(asks) = self.decide_all(&calls, context).await? else {
+        let Some(asks) = self.decide_all(&mut calls, context).await? else {
+            self.note(AuditKind::CallAllowed, &calls, context).await?;
             return self.make_all(calls, context).await;
         };
         // Words of somebody else, tried again, are asked about in nobody's name.
         if !context.can_ask || context.standing == Standing::Borrowed {
+            self.note(AuditKind::CallDenied, &calls, context).await?;
             return Err(ToolError::Denied(format!("not allowed: {}. {NOBODY}.", asks.reason)));
         }
         let targets = self.targets(&mut calls, context).await?;
         // A name may have turned out to be that of this chat.
-        let Some(asks) = self.decide_all(&calls, context).await? else {
+        let Some(asks) = self.decide_all(&mut calls, context).await? else {
+            self.note(AuditKind::CallAllowed, &calls, context).await?;
             return self.make_all(calls, context).await;
         };
         let mut approval = approval(&calls, targets, asks, context);
         approval.people = self.people(&approval).await;
         if self.approvers.has_granted(&approval, context.now).await? {
+            self.note(AuditKind::ApprovalUsed, &calls, context).await?;
             return self.make_all(calls, context).await;
         }
+        self.note(AuditKind::CallAsked, &calls, context).await?;
         let question = PersonQuestion {
             text: String::new(),
             options: Vec::new(),
@@ -137,16 +146,21 @@ impl TelegramTools {
         let known = self.catalog.method(&method);
         let method = known.ok_or_else(|| ToolError::ForModel(format!("there is no method {method}")))?;
         let files = check(method, &arguments).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
-        Ok(Checked { method, args: arguments, files })
+        Ok(Checked { method, args: arguments, files, rule: String::new() })
     }
 
     /// Why the calls take an approval; `None` where all of them may be made.
-    async fn decide_all(&self, calls: &[Checked], context: &ToolContext) -> Result<Option<Asks>, ToolError> {
+    async fn decide_all(
+        &self,
+        calls: &mut [Checked],
+        context: &ToolContext,
+    ) -> Result<Option<Asks>, ToolError> {
         let rules = self.policy.rules();
         let role = self.role(&rules, context).await;
         let mut asks: Option<Asks> = None;
         for call in calls {
             let decided = self.decide(call, &rules, role, context).await?;
+            decided.rule.as_str().clone_into(&mut call.rule);
             let method = &call.method.name;
             tracing::info!(method, chat = %context.place.chat, ?decided, "policy decided about a Telegram call");
             match decided.decision {
@@ -159,6 +173,7 @@ impl TelegramTools {
                     });
                 }
                 Decision::Deny => {
+                    self.note(AuditKind::CallDenied, std::slice::from_ref(&*call), context).await?;
                     return Err(ToolError::Denied(format!("not allowed: {}.", decided.reason)));
                 }
             }

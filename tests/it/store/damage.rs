@@ -4,6 +4,7 @@ use std::slice::from_ref;
 use std::time::Duration;
 
 use figaro::domain::access::AccessChange;
+use figaro::domain::audit::AuditActor;
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
 use figaro::domain::conversation::Message;
 use figaro::domain::delivery::{Author, DeliveryEnd};
@@ -54,7 +55,7 @@ async fn an_unreadable_single_record_is_never_a_default(folder: &Disk) {
     let german = ConfigPatch { language: Some(Some("de".into())), ..ConfigPatch::default() };
     store.change_chat_config(CHAT, german.clone()).await.unwrap();
     let allow = AccessChange::AllowUser(UserId::telegram(4));
-    store.change_access(allow.clone()).await.unwrap();
+    store.change_access(allow.clone(), AuditActor::Bot).await.unwrap();
     drop(store);
     folder.records().damage("chats");
     folder.records().damage("access");
@@ -65,7 +66,7 @@ async fn an_unreadable_single_record_is_never_a_default(folder: &Disk) {
             store.chat_config(CHAT).await.map(drop),
             store.change_chat_config(CHAT, german.clone()).await.map(drop),
             store.access().await.map(drop),
-            store.change_access(allow.clone()).await.map(drop),
+            store.change_access(allow.clone(), AuditActor::Bot).await.map(drop),
         ] {
             assert!(matches!(failed, Err(StoreError::Record { .. })), "{failed:?}");
         }

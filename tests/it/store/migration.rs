@@ -3,6 +3,7 @@
 use std::slice::from_ref;
 
 use figaro::domain::access::AccessChange;
+use figaro::domain::audit::AuditActor;
 use figaro::domain::chat::{AnswerWhen, ConfigPatch};
 use figaro::domain::conversation::Conversation;
 use figaro::domain::message::Inbound;
@@ -38,7 +39,7 @@ pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Back
     let topic = Some(TopicId(5));
     let [bread, salt] = [note(OLD, "list", "bread", 0), note(OTHER, "list", "salt", 0)];
     for chat in [OLD, OTHER] {
-        store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
+        store.change_access(AccessChange::AllowChat(chat), AuditActor::Bot).await.unwrap();
         store.change_chat_config(chat, speaking("German")).await.unwrap();
         store.add_background(conversation(chat, topic), &said_in(chat, 1), 9).await.unwrap();
     }
@@ -110,7 +111,7 @@ pub(super) async fn what_the_new_id_has_stays(backend: &dyn Backend) {
     store.add_background(conversation(OLD, None), &said_in(OLD, 1), 9).await.unwrap();
     store.add_background(conversation(NEW, None), &said_in(NEW, 2), 9).await.unwrap();
     for chat in [OLD, NEW] {
-        store.change_access(AccessChange::AllowChat(chat)).await.unwrap();
+        store.change_access(AccessChange::AllowChat(chat), AuditActor::Bot).await.unwrap();
     }
 
     store.migrate_chat(OLD, NEW).await.unwrap();
@@ -131,7 +132,7 @@ pub(super) async fn a_chat_that_stays_loses_nothing(backend: &dyn Backend) {
     let session = store.session(conversation(NEW, None), at(0)).await.unwrap();
     store.change_chat_config(NEW, speaking("German")).await.unwrap();
     store.restore_note(&note(NEW, "list", "salt", 0)).await.unwrap();
-    store.change_access(AccessChange::AllowChat(NEW)).await.unwrap();
+    store.change_access(AccessChange::AllowChat(NEW), AuditActor::Bot).await.unwrap();
     store.migrate_chat(NEW, NEW).await.unwrap();
     // A group nobody had allowed is not allowed because it moves.
     store.migrate_chat(OLD, OTHER).await.unwrap();

@@ -4,6 +4,7 @@
 #![cfg(test)]
 #![expect(clippy::cognitive_complexity, reason = "every assertion counts as a branch")]
 
+mod audit;
 mod damage;
 mod disk;
 mod erasure;
@@ -233,6 +234,12 @@ conformance! {
         who_writes_is_known_by_their_last_names_and_messages
         of_many_the_last_to_write_are_kept
         they_move_with_their_group_and_are_forgotten
+    }
+    audit {
+        many_who_write_at_once_make_one_chain
+        equal_arguments_have_one_hash_and_words_are_not_kept
+        what_goes_by_age_leaves_a_whole_chain
+        only_what_changes_access_is_noted
     }
     personas {
         a_chat_has_personas_of_its_own

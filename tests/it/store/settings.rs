@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use figaro::domain::access::{AccessChange, CodeHash, OwnerInvite};
+use figaro::domain::audit::AuditActor;
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PersonaChoice};
 use figaro::domain::config_change::{ChangingTurn, Setting};
 use figaro::domain::generation::Generation;
@@ -192,17 +193,17 @@ pub(super) async fn access_loses_no_change(backend: &dyn Backend) {
     for user in 0..64 {
         let store = Arc::clone(&store);
         let change = AccessChange::AllowUser(UserId::telegram(user / 2));
-        tasks.spawn(async move { store.change_access(change).await.unwrap() });
+        tasks.spawn(async move { store.change_access(change, AuditActor::Bot).await.unwrap() });
     }
     let effective = tasks.join_all().await.into_iter().filter(|changed| *changed).count();
     assert_eq!(effective, 32);
     let invite = AccessChange::Invite { invite: OwnerInvite::new("c0de", at(0)), at: at(0) };
-    assert!(store.change_access(invite).await.unwrap());
+    assert!(store.change_access(invite, AuditActor::Bot).await.unwrap());
     let store = backend.reopen(store).await;
     assert_eq!(store.access().await.unwrap().users.len(), 32);
     let redeem = AccessChange::Redeem { code: CodeHash::of("c0de"), user: UserId::telegram(9), at: at(1) };
-    assert!(store.change_access(redeem.clone()).await.unwrap());
-    assert!(!store.change_access(redeem).await.unwrap());
+    assert!(store.change_access(redeem.clone(), AuditActor::Bot).await.unwrap());
+    assert!(!store.change_access(redeem, AuditActor::Bot).await.unwrap());
     assert_eq!(store.access().await.unwrap().owners, [UserId::telegram(9)]);
 }
 

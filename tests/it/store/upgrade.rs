@@ -3,6 +3,7 @@
 use chrono::TimeDelta;
 use figaro::clock::Clock;
 use figaro::domain::access::AccessChange;
+use figaro::domain::audit::AuditActor;
 use figaro::ids::UserId;
 
 use super::disk::{Disk, for_every_engine};
@@ -14,7 +15,12 @@ const OLD_LIST: &str = r#"{"owners":["tg:1"],"users":["tg:4"],"chats":[-5],"deni
 
 /// A store with that list, written as it was then.
 async fn with_old_list(folder: &Disk, list: &str) {
-    folder.open().await.change_access(AccessChange::AllowUser(UserId::telegram(4))).await.unwrap();
+    folder
+        .open()
+        .await
+        .change_access(AccessChange::AllowUser(UserId::telegram(4)), AuditActor::Bot)
+        .await
+        .unwrap();
     let records = folder.records();
     let (key, _) = records.all("access").into_iter().next().unwrap();
     records.put("access", &key, list);
@@ -25,7 +31,7 @@ async fn strangers_of_the_old_list_are_not_told_again(folder: &Disk) {
     let now = Clock::system().now();
     let mut store = folder.open().await;
     // Also after another change of the list, and at every later opening.
-    store.change_access(AccessChange::AllowUser(UserId::telegram(9))).await.unwrap();
+    store.change_access(AccessChange::AllowUser(UserId::telegram(9)), AuditActor::Bot).await.unwrap();
     for _ in 0..2 {
         for told in [12, 13, 14] {
             assert!(!store.greet_stranger(&UserId::telegram(told), at(0)).await.unwrap(), "{told}");

@@ -3,6 +3,7 @@
 //! files above this folder call it, each for the operations of one port.
 
 pub(super) mod access;
+pub(super) mod audit;
 pub(super) mod background;
 pub(super) mod calls;
 pub(super) mod edits;

@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::{Outgoing, Tables};
-use super::{calls, facts, pins, sessions, tasks, updates, vectors};
+use super::{audit, calls, facts, pins, sessions, tasks, updates, vectors};
 use crate::domain::conversation::EntryKey;
 use crate::domain::turn::{Change, ChangeSet, Transition};
 use crate::ids::{BotId, RunId};
@@ -74,6 +74,7 @@ fn write_one(
         Change::PutUnread(unread) => facts::put_unread(tables, changes, &unread),
         Change::UseMemories(used) => facts::use_all(tables, changes, &used),
         Change::ChangeTask(step) => tasks::step(tables, changes, *step),
+        Change::Audit(audited) => audit::append(tables, changes, vec![*audited]),
     }
 }
 

@@ -12,6 +12,7 @@ use super::card::Card;
 use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use crate::domain::access::AccessChange;
+use crate::domain::audit::AuditActor;
 use crate::ids::{ChatId, UserId};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
@@ -108,7 +109,7 @@ impl ChangeAccess {
             Whom::Nobody => return self.list.card(asker).await,
             Whom::Unknown => return Ok(Card::text(&texts.need_number)),
         };
-        let changed = settings.change_access(change).await?;
+        let changed = settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = if changed { words } else { &texts.nothing_changed };
         Ok(Card::text(fill(words, &[("id", &who)])))
     }

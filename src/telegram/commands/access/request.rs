@@ -11,6 +11,7 @@ use super::super::command::Pressed;
 use super::super::handles::Handles;
 use crate::config::AccessSettings;
 use crate::domain::access::{AccessChange, AccessList};
+use crate::domain::audit::AuditActor;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, UserId};
@@ -89,7 +90,8 @@ impl AccessRequests {
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(press.person));
         let who = self.cards.name_of(ChatId(press.person)).await;
         let words = |decision| fill(words(texts, decision), &[("who", &who)]);
-        let settled = self.settle(press.decision, user).await?;
+        let settled =
+            self.settle(press.decision, user, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = match settled {
             Settled::Owner => texts.owner_not_denied.clone(),
             Settled::Before(other) if other != press.decision => {
@@ -105,7 +107,7 @@ impl AccessRequests {
 
     /// Makes a decision, unless one was made before, by a button or a command: of two owners at once one comes first, and a
     /// button of before takes nothing back.
-    async fn settle(&self, decision: Decision, user: UserId) -> Result<Settled, StoreError> {
+    async fn settle(&self, decision: Decision, user: UserId, by: AuditActor) -> Result<Settled, StoreError> {
         let _one = self.deciding.lock().await;
         let list = self.settings.access().await?;
         // They may have become an owner since.
@@ -123,7 +125,7 @@ impl AccessRequests {
             Decision::Ignore => return Ok(Settled::Now(Decision::Ignore)),
             Decision::Block => AccessChange::DenyUser(user),
         };
-        let changed = self.settings.change_access(change).await?;
+        let changed = self.settings.change_access(change, by).await?;
         Ok(if changed { Settled::Now(decision) } else { Settled::Before(decision) })
     }
 

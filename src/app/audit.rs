@@ -1,0 +1,144 @@
+//! `figaro audit`: reads the audit log of a bot that does not run, verifies it, and writes it into a file.
+
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, NaiveDate, Utc};
+
+use super::failure::{Failure, Refusal};
+use super::store::{bot_of, url_of};
+use super::terminal::{all_said, say};
+use crate::config::StoreUrl;
+use crate::domain::audit::{AuditActor, AuditEntry};
+use crate::store::kv::KvStore;
+use crate::store::{AuditStore, StoreError, engine};
+
+/// So many entries are read at a time.
+const AT_ONCE: usize = 1_000;
+/// Permissions of the file: it says who did what.
+const MODE: u32 = 0o600;
+
+/// What is wanted of the audit log.
+#[derive(Debug)]
+pub enum AuditTask {
+    /// Print entries, the newest first.
+    List {
+        /// The most entries.
+        limit: usize,
+        /// Only those of this day, UTC, and later.
+        since: Option<NaiveDate>,
+        /// A line of JSON for each.
+        json: bool,
+    },
+    /// Say whether the log is as it was written.
+    Verify,
+    /// Write all entries into a new file as lines of JSON, the oldest first.
+    Export(PathBuf),
+}
+
+/// Does what is asked for and prints what came of it.
+///
+/// # Errors
+/// Why it could not be done; [`Failure::Unsound`] if the log is not as it was written.
+pub async fn audit(
+    task: AuditTask,
+    store: Option<StoreUrl>,
+    variables: &HashMap<String, String>,
+) -> Result<(), Failure> {
+    let url = engine::found(&url_of(store, variables)?);
+    let Some(bot) = bot_of(variables) else {
+        return Err(
+            Refusal("TELEGRAM_BOT_TOKEN is not set: it says which bot's log is read".to_owned()).into()
+        );
+    };
+    if !engine::has_store(&url) {
+        return Err(Refusal(format!("there is no store {url}")).into());
+    }
+    let store = KvStore::open(&url, bot).await.map_err(refused)?;
+    match task {
+        AuditTask::List { limit, since, json } => list(&store, limit, since, json).await?,
+        AuditTask::Verify => verify(&store).await?,
+        AuditTask::Export(to) => export(&store, &to).await?,
+    }
+    Ok(all_said()?)
+}
+
+fn refused(error: StoreError) -> Refusal {
+    Refusal(error.to_string())
+}
+
+async fn list(store: &KvStore, limit: usize, since: Option<NaiveDate>, json: bool) -> Result<(), Refusal> {
+    let since = since.and_then(|day| day.and_hms_opt(0, 0, 0)).map(|time| time.and_utc());
+    let entries = store.audited(None, limit).await.map_err(refused)?;
+    for entry in entries.iter().take_while(|entry| since.is_none_or(|since| entry.event.at >= since)) {
+        say(&if json { as_json(entry)? } else { line(entry) });
+    }
+    Ok(())
+}
+
+fn as_json(entry: &AuditEntry) -> Result<String, Refusal> {
+    serde_json::to_string(entry).map_err(|error| Refusal(format!("an entry has no JSON: {error}")))
+}
+
+/// An entry as a line: its place, when, what, who, and what is known of the rest.
+fn line(entry: &AuditEntry) -> String {
+    let event = &entry.event;
+    let what = serde_json::to_value(event.what).ok();
+    let what = what.as_ref().and_then(|what| what.as_str()).unwrap_or_default().to_owned();
+    let by = match &event.actor {
+        AuditActor::Person(user) => user.to_string(),
+        AuditActor::Bot => "bot".to_owned(),
+        AuditActor::Model => "model".to_owned(),
+    };
+    let time: DateTime<Utc> = event.at;
+    let fields = [
+        ("method", event.method.as_ref().map(|name| name.as_str().to_owned())),
+        ("chat", event.chat.map(|chat| chat.to_string())),
+        ("target", event.target_user.as_ref().map(ToString::to_string)),
+        ("target", event.target_chat.map(|chat| chat.to_string())),
+        ("rule", event.rule.as_ref().map(|name| name.as_str().to_owned())),
+        ("turn", event.run.map(|run| run.to_string())),
+    ];
+    let rest = fields.into_iter().filter_map(|(name, value)| Some(format!(" {name}={}", value?)));
+    let seq = entry.seq;
+    format!("{seq} {} {what} by={by}{}", time.format("%Y-%m-%dT%H:%M:%SZ"), rest.collect::<String>())
+}
+
+async fn verify(store: &KvStore) -> Result<(), Failure> {
+    let verdict = store.verify_audit().await.map_err(refused)?;
+    match verdict.broken {
+        None => say(&format!("✓ {} entries, and the chain is whole", verdict.entries)),
+        Some(seq) => {
+            let entries = verdict.entries;
+            return Err(Failure::Unsound(format!(
+                "the audit log is broken: of {entries} entries, number {seq} is the first that is not as it was written, or is \
+                 missing"
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn export(store: &KvStore, to: &Path) -> Result<(), Refusal> {
+    let failed = |error: std::io::Error| Refusal(format!("{}: {error}", to.display()));
+    let (mut entries, mut before) = (Vec::new(), None);
+    loop {
+        let more = store.audited(before, AT_ONCE).await.map_err(refused)?;
+        let Some(last) = more.last() else { break };
+        before = Some(last.seq);
+        entries.extend(more);
+    }
+    let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(to).map_err(failed)?;
+    let mut lines = BufWriter::new(&file);
+    for entry in entries.iter().rev() {
+        writeln!(lines, "{}", as_json(entry)?).map_err(failed)?;
+    }
+    lines.flush().map_err(failed)?;
+    drop(lines);
+    file.sync_all().map_err(failed)?;
+    say(&format!("✓ {} entries are in {}", entries.len(), to.display()));
+    Ok(())
+}
