@@ -136,6 +136,22 @@ async fn told_and_remembered(world: &World, all: &[Told]) {
     }
 }
 
+/// Whatever takes facts from what somebody says is told no more than what may be used there.
+fn extraction_is_told_no_more(world: &World, all: &[Told], seed: u64) {
+    for request in world.model.extraction_requests() {
+        let words = request.user_text();
+        let said = between(&words, "<new>", "</new>");
+        let Some(new) = all.iter().find(|told| said.contains(&told.marker)) else { continue };
+        let known = held(all, &between(&words, "<known", "</known>"));
+        let may =
+            |marker: &&str| all.iter().any(|told| told.marker == **marker && told.is_for(new.who, new.spot));
+        assert!(known.iter().all(may), "seed {seed}, {new:?}: {words}");
+        let may = |told: &&Told| told.spot == new.spot || told.is_for(new.who, new.spot);
+        let of_place: Vec<&str> = all.iter().filter(may).map(|told| told.marker.as_str()).collect();
+        assert!(held(all, &words).iter().all(|marker| of_place.contains(marker)), "seed {seed}: {words}");
+    }
+}
+
 async fn nothing_gets_out(seed: u64) {
     let (world, bot) = scene().await;
     world.telegram.add_supergroup(CLUB, "Club");
@@ -178,19 +194,7 @@ async fn nothing_gets_out(seed: u64) {
         let out: Vec<&str> = held(&all, &body).into_iter().filter(|marker| !may.contains(marker)).collect();
         assert_eq!(out, Vec::<&str>::new(), "{case}: {body}");
     }
-    // Whatever takes facts from what somebody says is told no more than what may be used there.
-    for request in world.model.extraction_requests() {
-        let words = request.user_text();
-        let said = between(&words, "<new>", "</new>");
-        let Some(new) = all.iter().find(|told| said.contains(&told.marker)) else { continue };
-        let known = held(&all, &between(&words, "<known", "</known>"));
-        let may =
-            |marker: &&str| all.iter().any(|told| told.marker == **marker && told.is_for(new.who, new.spot));
-        assert!(known.iter().all(may), "seed {seed}, {new:?}: {words}");
-        let may = |told: &&Told| told.spot == new.spot || told.is_for(new.who, new.spot);
-        let of_place: Vec<&str> = all.iter().filter(may).map(|told| told.marker.as_str()).collect();
-        assert!(held(&all, &words).iter().all(|marker| of_place.contains(marker)), "seed {seed}: {words}");
-    }
+    extraction_is_told_no_more(&world, &all, seed);
     assert!(bot.stop().success());
 }
 
