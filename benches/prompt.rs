@@ -5,7 +5,8 @@
 //! - over a chat of 60 messages with calls of tools, a search for a tool and answers of 800 characters: the share of each
 //!   request that stands at the beginning of the next one too, in tokens. Providers charge less for what they have seen
 //!   at the beginning of a request. They put tools before instructions before the conversation; so it is serialised here;
-//! - the same where what was said is summarised on the way.
+//! - the same where what was said is summarised on the way;
+//! - the same where facts are taken from what is said, and messages are pinned, as the conversation goes.
 
 #![allow(
     clippy::unwrap_used,
@@ -38,6 +39,22 @@ const WORDS: [&str; 24] = [
     "and", "it", "carried", "carts", "until", "a", "flood", "took", "two", "of", "its", "arches",
 ];
 
+/// What happens in a conversation beside questions and answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Plain,
+    /// Tools are called.
+    Calls,
+    /// Facts are remembered, and messages pinned.
+    Facts,
+}
+
+/// What somebody does, for facts about them.
+const VERBS: [&str; 15] = [
+    "live in", "work at", "collect", "paint", "study", "play", "drive a", "own a", "speak", "teach", "hate",
+    "bake", "grow", "prefer", "read",
+];
+
 struct World {
     telegram: OfflineTelegram,
     model: OfflineModel,
@@ -64,13 +81,14 @@ async fn main() {
     by_tool(&world.model.requests()[0], &words);
     drop(world);
     let kinds = [
-        ("without calls", false, "0"),
-        ("with calls and a search for a tool", true, "0"),
-        ("without calls, summaries every 10 messages", false, "10"),
+        ("without calls", Kind::Plain, "0"),
+        ("with calls and a search for a tool", Kind::Calls, "0"),
+        ("without calls, summaries every 10 messages", Kind::Plain, "10"),
+        ("with facts and pins that arrive", Kind::Facts, "0"),
     ];
-    for (what, calls, summary_every) in kinds {
-        let world = World::with(summary_every).await;
-        world.chat(calls).await;
+    for (what, kind, summary_every) in kinds {
+        let world = World::with(summary_every, kind).await;
+        world.chat(kind).await;
         let shares = shares(&world.model.requests(), &words);
         println!(
             "identical share of the request before, {MESSAGES} messages, answers of {ANSWER_CHARS} characters, {what}"
@@ -81,11 +99,11 @@ async fn main() {
 
 impl World {
     async fn start() -> Self {
-        Self::with("0").await
+        Self::with("0", Kind::Plain).await
     }
 
-    /// A bot that summarises after so many messages.
-    async fn with(summary_every: &str) -> Self {
+    /// A bot that summarises after so many messages, and remembers facts where they are to arrive.
+    async fn with(summary_every: &str, kind: Kind) -> Self {
         let runtime = Runtime::system();
         let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
         telegram.add_user(Person::new(OWNER, "Ann"));
@@ -94,7 +112,9 @@ impl World {
         let model = OfflineModel::start(listener().await, script.clone(), &runtime).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let bot = {
-            let settings = [("TELEGRAM_RATES", "off"), ("SUMMARY_EVERY", summary_every)];
+            let limit = if kind == Kind::Facts { "50" } else { "0" };
+            let settings =
+                [("TELEGRAM_RATES", "off"), ("SUMMARY_EVERY", summary_every), ("MEMORY_LIMIT", limit)];
             start_bot_with(&telegram, &model, folder.path(), &settings)
         };
         Self { telegram, model, script, runtime, bot, _folder: folder }
@@ -111,9 +131,18 @@ impl World {
         self.telegram.wait_until(WAIT_TIMEOUT, seen).await.expect("the bot answers");
     }
 
-    /// Every fourth question has the model call a tool; the fourth of them one that it has to find first.
-    async fn chat(&self, calls: bool) {
+    /// Every fourth question has the model call a tool; the fourth of them one that it has to find first. Where facts arrive, every
+    /// second question says one, and every fifth is followed by a pin.
+    async fn chat(&self, kind: Kind) {
+        let calls = kind == Kind::Calls;
         for at in 0..MESSAGES / 2 {
+            if kind == Kind::Facts && at % 2 == 1 {
+                self.fact(at).await;
+                continue;
+            }
+            if kind == Kind::Facts && at % 5 == 4 {
+                self.turn(&format!("/pin The toll of bridge {at} is {} coins", at * 7), Vec::new()).await;
+            }
             let mut passes = Vec::new();
             if calls && at % 4 == 3 {
                 let note = json!({"key": "bridges", "content": format!("bridge number {at}")});
@@ -125,6 +154,27 @@ impl World {
             passes.push(Reply::text(&text(at, ANSWER_CHARS)));
             self.turn(&format!("And what of bridge number {at}? {}", text(at + 7, 60)), passes).await;
         }
+    }
+}
+
+impl World {
+    /// A question in which a fact is said, which is remembered before the next one.
+    async fn fact(&self, at: usize) {
+        let fact = format!("I {} {}", VERBS[at / 2 % VERBS.len()], WORDS[at % WORDS.len()]);
+        let item =
+            json!({"change": "create", "message": "N1", "quote": fact, "content": fact, "memories": []});
+        self.script.extract_when(&fact, Reply::text(&json!({"items": [item]}).to_string()));
+        let asked = self.model.extraction_requests().len();
+        let question = format!("{fact}. And what of bridge number {at}? {}", text(at + 7, 60));
+        self.turn(&question, vec![Reply::text(&text(at, ANSWER_CHARS))]).await;
+        for _ in 0..400 {
+            if self.model.extraction_requests().len() > asked {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        // The answer has to be read and stored.
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 

@@ -17,9 +17,9 @@ pub const REMOVED_FOR: TimeDelta = TimeDelta::days(1);
 /// A message of a person that facts are still to be taken from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
-    /// The stored message.
+    /// The id of the stored message; another one may stand at its place by now.
     pub id: EntryId,
-    /// Its writer.
+    /// Its writer, whose memories the facts become.
     pub user: UserId,
     /// Where it stands.
     pub place: EntryKey,
@@ -73,7 +73,7 @@ pub enum FactChange {
     Update(MemoryId, Fact),
     /// Gives a memory other words and removes those that say parts of it.
     Merge(MemoryId, Vec<MemoryId>, Fact),
-    /// Removes a memory.
+    /// Removes the memory with this id, softly: it can be put back for as long as [`REMOVED_FOR`].
     Remove(MemoryId),
 }
 
@@ -94,7 +94,7 @@ impl FactChange {
 pub enum OwnChange {
     /// Gives it these words.
     Reword(String),
-    /// Removes it.
+    /// Removes it, softly: [`Self::Restore`] takes that back for as long as [`REMOVED_FOR`].
     Remove,
     /// Puts it back.
     Restore,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// The importance of a message that no rule says anything of.
 pub const BASE: f32 = 5.0;
-/// The most.
+/// The highest importance: a message that has it is pinned, and is a candidate for every question.
 pub const VITAL: f32 = 10.0;
 /// A message shorter than this says little.
 const SHORT_CHARS: usize = 20;

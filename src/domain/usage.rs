@@ -175,7 +175,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Whether it is a turn.
+    /// Whether somebody waits for the answer: such a call may use all of the budget, the others a share of it.
     #[must_use]
     pub fn is_turn(&self) -> bool {
         *self == Self::Turn

@@ -56,6 +56,14 @@ struct Kept {
     bytes: usize,
 }
 
+impl Kept {
+    /// Whether somebody works with it. It must not leave then: an erasure, or another question, would get another place, and what
+    /// is being read would be stored beside or after what they write.
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.index) > 1
+    }
+}
+
 /// The indexes in memory. Cheap to clone; clones share them.
 #[derive(Debug, Clone)]
 pub struct Chats {
@@ -92,7 +100,7 @@ impl Chats {
     pub fn leave_quiet(&self) {
         let now = self.clock.steady();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|_, index| now.saturating_sub(index.used) < QUIET);
+        kept.retain(|_, index| index.is_in_use() || now.saturating_sub(index.used) < QUIET);
     }
 
     /// Indexes all that a chat in this zone has. Gives about how many bytes of memory its index takes.
@@ -159,7 +167,8 @@ impl Chats {
         index.index.clone()
     }
 
-    /// Records how much a chat's index takes; those unused for longest leave where all together take too much.
+    /// Records how much a chat's index takes; those unused for longest leave where all together take too much, but none that is
+    /// in use.
     pub(super) fn measured(&self, chat: ChatId, bytes: usize) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = kept.get_mut(&chat) {
@@ -167,7 +176,7 @@ impl Chats {
         }
         let mut total: usize = kept.values().map(|index| index.bytes).sum();
         while total > MAX_BYTES {
-            let others = kept.iter().filter(|(other, _)| **other != chat);
+            let others = kept.iter().filter(|(other, index)| **other != chat && !index.is_in_use());
             let Some(oldest) = others.min_by_key(|(_, index)| index.used).map(|(chat, _)| *chat) else {
                 return;
             };

@@ -14,6 +14,7 @@ use super::repeats::Said;
 use super::words::{self, Language, Term};
 use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::usage::Payer;
+use crate::domain::vector::ByteVector;
 use crate::ids::{ChatId, SessionId, UserId};
 use crate::store::{SessionEnd, StoreError};
 use crate::text::estimate_tokens;
@@ -96,40 +97,57 @@ impl Chats {
         }
         let place = self.of(question.chat);
         let mut held = place.lock().await;
-        let mut chat = match held.take() {
-            Some(chat) => chat,
-            None => self.load(question.chat).await?,
-        };
-        // What fails here leaves no half of an index behind: it is loaded again.
-        let is_whole = self.catch_up(question.chat, &mut chat, &ends, question.zone).await?;
+        let mut chat = self.ready(&mut held, question, &ends).await?;
         let mut asked = asked(&chat.index, question);
-        if is_whole {
-            self.load_vectors(&mut chat, &ends).await?;
-            asked.alike = self.alike(&chat, question, &asked).await;
-        } else {
-            tracing::debug!(chat = %question.chat, "the index of a chat is being made; not all of it was looked through");
+        if let Some(text) = self.meant(chat, question, &asked) {
+            // The embedder may take long: other questions of the chat do not wait for it.
+            drop(held);
+            let vector = self.vector_of(question, &text).await;
+            held = place.lock().await;
+            chat = self.ready(&mut held, question, &ends).await?;
+            asked.alike = alike(chat, vector.as_ref());
         }
-        let chosen = choose(&chat, question, &asked, &ends);
+        let chosen = choose(chat, question, &asked, &ends);
         self.measured(question.chat, chat.bytes());
         let places: Vec<Place> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
-        *held = Some(chat);
         drop(held);
         self.read(&places, &asked, most_of_one(question)).await
     }
 
-    /// How near each message is to a question in meaning; nothing where that is not known.
-    async fn alike(&self, chat: &ChatIndex, question: &Question<'_>, asked: &Asked) -> Vec<f32> {
-        let (Some(meaning), Some(vectors)) = (self.meaning(), &chat.vectors) else { return Vec::new() };
-        if vectors.is_empty() {
-            return Vec::new();
+    /// The index of the chat with all that was said until these ends, and its vectors. What fails leaves no half of an index
+    /// behind: it is loaded again.
+    async fn ready<'a>(
+        &self,
+        held: &'a mut Option<ChatIndex>,
+        question: &Question<'_>,
+        ends: &[SessionEnd],
+    ) -> Result<&'a ChatIndex, StoreError> {
+        let mut chat = match held.take() {
+            Some(chat) => chat,
+            None => self.load(question.chat).await?,
+        };
+        if self.catch_up(question.chat, &mut chat, ends, question.zone).await? {
+            self.load_vectors(&mut chat, ends).await?;
+        } else {
+            tracing::debug!(chat = %question.chat, "the index of a chat is being made; not all of it was looked through");
         }
-        let payer = Payer { chat: question.chat, user: question.user.clone() };
-        let text = match question.before {
+        Ok(held.insert(chat))
+    }
+
+    /// The words whose vector is asked for; `None` where the chat has no vectors to compare it with.
+    fn meant(&self, chat: &ChatIndex, question: &Question<'_>, asked: &Asked) -> Option<String> {
+        let has_vectors = chat.vectors.as_ref().is_some_and(|vectors| !vectors.is_empty());
+        self.meaning().filter(|_| has_vectors)?;
+        Some(match question.before {
             Some(before) if asked.is_short => format!("{before}\n{}", question.text),
             _ => question.text.to_owned(),
-        };
-        let Some(vector) = meaning.of_question(&text, payer).await else { return Vec::new() };
-        vectors.cosines(&vector, chat.index.len())
+        })
+    }
+
+    /// The vector of what is asked, on the bill of whoever asks; `None` where none comes in time.
+    async fn vector_of(&self, question: &Question<'_>, text: &str) -> Option<ByteVector> {
+        let payer = Payer { chat: question.chat, user: question.user.clone() };
+        self.meaning()?.of_question(text, payer).await
     }
 
     /// Whether a chat has other sessions than this in which something was said.
@@ -155,6 +173,12 @@ impl Chats {
         });
         Ok(without_repeats(recalled.collect()))
     }
+}
+
+/// How near each message is to a question in meaning; nothing where that is not known.
+fn alike(chat: &ChatIndex, vector: Option<&ByteVector>) -> Vec<f32> {
+    let known = chat.vectors.as_ref().zip(vector);
+    known.map(|(vectors, vector)| vectors.cosines(vector, chat.index.len())).unwrap_or_default()
 }
 
 /// Of vital messages that say the same, and that the question is not about, the latest stays.

@@ -11,6 +11,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use tempfile::TempDir;
+use tokio::sync::Notify;
 
 use super::{Chats, Meaning, Question, Recalled};
 use crate::clock::Clock;
@@ -156,7 +157,7 @@ impl Scene {
 
 impl Scene {
     /// Chats that go by meaning too.
-    async fn chats_by(&self, embedder: &Arc<Halves>) -> Chats {
+    async fn chats_by(&self, embedder: &Arc<impl Embedder + 'static>) -> Chats {
         let none = ModelName { provider: String::new(), model: String::new() };
         let parts = LedgerParts {
             models: Arc::new(Models::new(Vec::new(), none, Vec::new())),
@@ -333,4 +334,75 @@ async fn importance_selects_where_no_word_does_as_long_as_there_is_room() {
     let elsewhere = Asked { within: Some(1), shown: None, ..asked.clone() };
     assert!(!is_there(&found(&chats, &elsewhere).await), "another session begins anew");
     assert!(!is_there(&found(&chats, &Asked { chat: 1, ..asked }).await), "asked in another chat");
+}
+
+/// Does not answer a question before it may.
+#[derive(Debug)]
+struct Waiting {
+    halves: Halves,
+    asked: Notify,
+    may_answer: Notify,
+}
+
+#[async_trait]
+impl Embedder for Waiting {
+    fn name(&self) -> &str {
+        self.halves.name()
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+        if purpose == Purpose::Question {
+            self.asked.notify_one();
+            self.may_answer.notified().await;
+        }
+        self.halves.embed(purpose, texts).await
+    }
+}
+
+fn plain(words: &[usize]) -> Said {
+    Said { chat: 0, session: 0, words: words.to_vec(), by_person: true, importance: 5.0 }
+}
+
+#[tokio::test]
+async fn while_the_vector_of_a_question_is_made_the_index_is_free_and_may_be_dropped() {
+    let scene = Scene::with(&[plain(&[0, 1]), plain(&[8, 9]), plain(&[2, 10])]).await;
+    let halves = Halves { name: "local:halves", made: AtomicUsize::new(0) };
+    let embedder = Arc::new(Waiting { halves, asked: Notify::new(), may_answer: Notify::new() });
+    let chats = scene.chats_by(&embedder).await;
+    chats.embed_all(&payer(0), chrono_tz::UTC).await.unwrap();
+    let asked = Asked { chat: 0, within: None, shown: Some((1, 0)), words: vec![0], tokens: 700 };
+    let meanwhile = async {
+        embedder.asked.notified().await;
+        let is_free = chats.of(chat(0)).try_lock().is_ok();
+        // As an erasure does.
+        chats.without(chat(0), async {}).await;
+        embedder.may_answer.notify_one();
+        is_free
+    };
+    let (first, is_free) = futures::join!(found(&chats, &asked), meanwhile);
+    assert!(is_free);
+    embedder.may_answer.notify_one();
+    assert_eq!(compared(&first), compared(&found(&chats, &asked).await));
+    assert!(first.iter().any(|one| one.message.index == 0), "{first:?}");
+}
+
+#[tokio::test]
+async fn an_index_that_is_in_use_does_not_leave_for_the_room_of_another() {
+    const MUCH: usize = 1 << 30;
+    let scene = Scene::with(&[]).await;
+    let chats = scene.chats();
+    let place = chats.of(chat(0));
+    let held = place.lock().await;
+    chats.measured(chat(0), MUCH);
+    drop(chats.of(chat(1)));
+    chats.measured(chat(1), MUCH);
+    assert!(chats.of(chat(0)).try_lock().is_err(), "an erasure waits for whoever reads it");
+    drop(held);
+    drop(place);
+    chats.measured(chat(1), MUCH);
+    assert_eq!(chats.bytes(), MUCH, "nobody uses it now");
 }

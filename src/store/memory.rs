@@ -15,7 +15,7 @@ type Result<T> = std::result::Result<T, StoreError>;
 /// How far a session goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionEnd {
-    /// The session.
+    /// The session whose messages are counted.
     pub session: SessionId,
     /// The index behind its last message that is there to stay: what a turn in progress has stored may be taken back.
     pub next_index: u32,

@@ -30,6 +30,4 @@ pub trait ProfileStore: Debug + Send + Sync {
         consent: Consent,
         now: DateTime<Utc>,
     ) -> Result<Option<UserProfile>>;
-    /// Forgets the profile of a person, durably; `false` if there was none.
-    async fn forget_profile(&self, user: &UserId) -> Result<bool>;
 }

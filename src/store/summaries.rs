@@ -16,7 +16,7 @@ type Result<T> = std::result::Result<T, StoreError>;
 /// What is to be summarised of a session.
 #[derive(Debug, Clone)]
 pub struct Unsummarised {
-    /// The session.
+    /// The session as it is stored when the messages were read.
     pub session: Session,
     /// The run that comes before all others: its summary is to be made anew, or is missing.
     pub again: Option<Run>,

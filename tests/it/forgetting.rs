@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use figaro::config::EngineKind;
+use figaro::ids::{ChatId, UserId};
+use figaro::store::{ProfileStore, SettingsStore};
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Person, Say, Standing, View};
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, LEAP, becomes, call, recurring, says, scene, start};
+use super::task_tools::{CAROL, LEAP, becomes, call, find_and_call, recurring, says, scene, start};
 use crate::support::bot::Recipe;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
@@ -319,6 +321,45 @@ async fn in_a_group_everybody_has_their_own_forgotten_and_admins_the_rest() {
     pressed(&world, BOB, &menu, "This conversation", "Forget this conversation").await;
     pressed(&world, BOB, &menu, "Forget", "• conversations: 1").await;
     drop(bot);
+}
+
+#[tokio::test]
+async fn what_the_model_wrote_into_settings_in_the_words_of_a_forgotten_message_goes_with_it() {
+    let (world, bot) = scene().await;
+    let own = json!({"personality": "as a marmalade pirate", "custom_prompt": "Mind the marmalade."});
+    call(&world, (BOB, BOB), "talk as a marmalade pirate, I am in Riga", "set_config", own).await;
+    let name = json!({"name": "Quartermaster Zed", "language": "Portuguese"});
+    let said = "I am Quartermaster Zed, always";
+    find_and_call(&world, (BOB, BOB), said, ("set_profile", name)).await;
+    // What another message asked for stays, and so does what repeats nothing of the forgotten ones.
+    let other = json!({"timezone": "Europe/Riga", "language": "Latvian"});
+    call(&world, (BOB, BOB), "please answer in Latvian", "set_config", other).await;
+    let all = next_request(&world, BOB, "who am I?").await.body.to_string();
+    assert!(all.contains("marmalade") && all.contains("Quartermaster"), "{all}");
+    for words in ["talk as a marmalade", "Quartermaster Zed, always"] {
+        let card = world.told(BOB, BOB, &format!("/forget {words}")).await;
+        let row =
+            labels(&card).into_iter().find(|label| label.contains(words) && !label.starts_with("Figaro"));
+        pressed(&world, BOB, &card, &row.unwrap(), "Forget this message").await;
+        pressed(&world, BOB, &card, "Forget", "Forgotten").await;
+    }
+    let all = next_request(&world, BOB, "and now?").await.body.to_string();
+    assert!(!all.contains("marmalade") && !all.contains("Quartermaster"), "{all}");
+    assert!(bot.stop().success());
+    let store = world.stored().await;
+    let config = store.chat_config(ChatId(BOB)).await.unwrap();
+    assert_eq!((config.personality, config.custom_prompt), (None, None));
+    assert_eq!(
+        (config.language.as_deref(), config.timezone),
+        (Some("Latvian"), Some(chrono_tz::Europe::Riga))
+    );
+    let wishes = store.profile(&UserId::telegram(BOB)).await.unwrap().unwrap().wishes.remove(0).1;
+    assert_eq!((wishes.called, wishes.language.as_deref()), (None, Some("Portuguese")));
+    drop(store);
+    for record in world.records().everything().into_values().flatten() {
+        let record = String::from_utf8_lossy(&record.1).into_owned();
+        assert!(!record.contains("marmalade") && !record.contains("Quartermaster"), "{record}");
+    }
 }
 
 #[tokio::test]

@@ -40,6 +40,8 @@ mod manners;
 mod meaning;
 mod memories;
 mod memory;
+mod memory_month;
+mod memory_privacy;
 mod methods;
 mod models;
 mod moderation;

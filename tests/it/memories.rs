@@ -13,11 +13,11 @@ use super::task_tools::{says, scene, start};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, World};
 
-const ON: (&str, &str) = ("MEMORY_LIMIT", "50");
+pub const ON: (&str, &str) = ("MEMORY_LIMIT", "50");
 const ASKS: (&str, &str) = ("MEMORY_CONSENT", "ask");
 
 /// What a model proposes: each is the words of the message `N1`, `N2`, … and what is to be remembered of them.
-fn proposes(facts: &[(&str, &str)]) -> Reply {
+pub fn proposes(facts: &[(&str, &str)]) -> Reply {
     let item = |(at, (quote, content)): (usize, &(&str, &str))| {
         let message = format!("N{}", at + 1);
         json!({"change": "create", "message": message, "quote": quote, "content": content, "memories": []})
@@ -26,7 +26,7 @@ fn proposes(facts: &[(&str, &str)]) -> Reply {
     Reply::text(&json!({"items": items}).to_string())
 }
 
-async fn remembering(settings: &[(&str, &str)]) -> (World, Bot) {
+pub async fn remembering(settings: &[(&str, &str)]) -> (World, Bot) {
     let (world, bot) = scene().await;
     assert!(bot.stop().success());
     let bot = start(&world, &[&[ON], settings].concat()).await;
@@ -62,8 +62,25 @@ async fn extractions(world: &World, count: usize) -> Vec<ModelRequest> {
     panic!("facts were asked for {} times, not {count}", of_bob(world).len());
 }
 
+/// Someone says a fact, and a model is asked about these words, of which it proposes all; the answer is there too.
+pub async fn tells(world: &World, chat: i64, say: Say, fact: &str) {
+    let answer = format!("Noted: {fact}");
+    let new = format!("{fact}.</said>");
+    world.script.extract_when(&new, proposes(&[(fact, fact)]));
+    world.when(&format!("{fact}."), Reply::text(&answer));
+    world.telegram.send(say).unwrap();
+    says(world, chat, &answer).await;
+    for _ in 0..800 {
+        if world.model.extraction_requests().iter().any(|request| request.user_text().contains(&new)) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("nothing is taken from {fact}");
+}
+
 /// Waits until the person sees that this is remembered; gives the card.
-async fn remembered(world: &World, who: i64, words: &str) -> Value {
+pub async fn remembered(world: &World, who: i64, words: &str) -> Value {
     for _ in 0..200 {
         let card = world.told(who, who, "/memory").await;
         if labels(&card).iter().any(|label| label.contains(words)) {
@@ -75,13 +92,13 @@ async fn remembered(world: &World, who: i64, words: &str) -> Value {
 }
 
 /// The memories of somebody in the store of a bot that has stopped, active ones only.
-async fn stored(world: &World, who: i64) -> Vec<Memory> {
+pub async fn stored(world: &World, who: i64) -> Vec<Memory> {
     let mut all = world.stored().await.memories(&UserId::telegram(who)).await.unwrap();
     all.retain(Memory::is_active);
     all
 }
 
-fn words(memories: &[Memory]) -> Vec<&str> {
+pub fn words(memories: &[Memory]) -> Vec<&str> {
     memories.iter().map(|memory| memory.content.as_str()).collect()
 }
 

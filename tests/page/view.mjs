@@ -52,6 +52,7 @@ export class View {
     if (await back.isVisible()) await back.click();
     await this.page.locator('#rooms .row').filter({ has: this.page.locator('.title', { hasText: new RegExp(`^${title}$`) }) }).first().click();
     await this.page.locator('#composer').waitFor();
+    await this.settled(); // until then the messages of the room before may still be shown, with higher ids
   }
 
   /** What a visitor sees of the talk: texts, buttons, toasts, what is open, where the page is. Waiting wheels do not count. */

@@ -225,7 +225,7 @@ fn tenths(importance: f32) -> i32 {
 /// A session that has messages to be summarised, and how that went so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryJob {
-    /// The session.
+    /// The session whose next run is to be summarised.
     pub session: SessionId,
     /// How often the run that is next was tried in vain; an answer of no use counts twice.
     pub tries: u8,

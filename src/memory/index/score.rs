@@ -35,7 +35,7 @@ const MAX_SAME: u16 = 20;
 const COMPARED: usize = 2_000;
 /// A message of more tokens than this takes the room of several: it counts less by this power of how much longer it is.
 const LONG_TOKENS: f32 = 60.0;
-/// The power.
+/// The exponent of that: a message four times as long counts half.
 const LONG_POWER: f32 = 0.5;
 
 /// How much meaning counts beside words: so much of the best score by words has what is nearest.

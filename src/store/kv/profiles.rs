@@ -65,14 +65,4 @@ impl ProfileStore for KvStore {
         })
         .await
     }
-
-    async fn forget_profile(&self, user: &UserId) -> Result<bool> {
-        let key = key::user(user);
-        self.change_durably("forget a profile", move |tables, changes| {
-            let is_known = tables.profiles.contains(&key)?;
-            changes.remove(&tables.profiles, &key);
-            Ok(is_known)
-        })
-        .await
-    }
 }

@@ -206,7 +206,7 @@ conformance! {
         a_refusal_leaves_nothing_to_read
     }
     profiles {
-        a_profile_is_kept_and_forgotten
+        a_profile_is_kept
         what_a_person_asked_for_is_kept_by_chat
     }
     turns {

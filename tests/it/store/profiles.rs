@@ -18,7 +18,7 @@ fn place(chat: ChatId, kind: ChatKind) -> Place {
     Place { chat, kind, title: None, topic: None }
 }
 
-pub(super) async fn a_profile_is_kept_and_forgotten(backend: &dyn Backend) {
+pub(super) async fn a_profile_is_kept(backend: &dyn Backend) {
     let store = backend.open().await;
     let user = UserId::telegram(4);
     assert_eq!(store.profile(&user).await.unwrap(), None);
@@ -31,10 +31,6 @@ pub(super) async fn a_profile_is_kept_and_forgotten(backend: &dyn Backend) {
     let later = store.see(&Seen { language: None, ..seen("Ann Lee", 7200) }).await.unwrap();
     assert_eq!((later.first_seen, later.last_seen), (at(0), at(7200)));
     assert_eq!((later.names.shown.as_str(), later.language.as_deref()), ("Ann Lee", Some("de")));
-    assert!(store.forget_profile(&user).await.unwrap());
-    assert!(!store.forget_profile(&user).await.unwrap());
-    let store = backend.reopen(store).await;
-    assert_eq!(store.profile(&user).await.unwrap(), None);
 }
 
 pub(super) async fn what_a_person_asked_for_is_kept_by_chat(backend: &dyn Backend) {

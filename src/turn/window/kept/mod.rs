@@ -24,6 +24,8 @@ pub(super) mod tests;
 
 /// Each kind has at most one part of so many of the room of a conversation.
 const PARTS_OF_KIND: usize = 6;
+/// The room is full when so many, one behind the other, do not fit in what is left of it.
+const MAX_MISSES: usize = 8;
 /// What stands around all of them, at both places.
 const FRAME: usize = 120;
 
@@ -99,11 +101,11 @@ impl Kept {
             return 0;
         }
         let room = room_of_kind(tokens);
-        let pins: usize = self.fitted(room).pins.iter().map(|pin| pins::cost(pin, self.is_group)).sum();
-        let memories: usize = self.memories.iter().map(|memory| cost(&memory.content)).sum();
-        let summaries: usize = self.summaries.iter().map(|one| cost(&one.summary)).sum();
-        let most = FRAME + [pins, memories, summaries].map(|all| all.min(room)).iter().sum::<usize>();
-        most.min(tokens)
+        let fitted = self.fitted(room);
+        let pins = sum_until(room, fitted.pins.iter().map(|pin| pins::cost(pin, self.is_group)));
+        let memories = sum_until(room, self.memories.iter().map(|memory| cost(&memory.content)));
+        let summaries = sum_until(room, self.summaries.iter().map(|one| cost(&one.summary)));
+        (FRAME + pins + memories + summaries).min(tokens)
     }
 
     /// The same without summaries of nothing but messages that are shown, from this index on.
@@ -248,7 +250,20 @@ fn cost(words: &str) -> usize {
     estimate_tokens(&fence::line(words)) + AROUND
 }
 
-/// The best of these that fit, in their own order; of equal ones the later.
+/// The sum of these, at most so much: once it is reached the rest is not counted.
+fn sum_until(most: usize, costs: impl Iterator<Item = usize>) -> usize {
+    let mut sum = 0;
+    for cost in costs {
+        sum += cost;
+        if sum >= most {
+            return most;
+        }
+    }
+    sum
+}
+
+/// The best of these that fit, in their own order; of equal ones the later. Once the room is full the cost of the others is not
+/// reckoned: a session may have a thousand summaries.
 fn within<T, R: PartialOrd>(
     all: &[T],
     room: usize,
@@ -262,11 +277,18 @@ fn within<T, R: PartialOrd>(
     });
     let mut left = room;
     let mut kept: Vec<usize> = Vec::new();
+    let mut misses = 0;
     for at in order {
+        if left <= AROUND || misses == MAX_MISSES {
+            break;
+        }
         let cost = cost(&all[at]);
         if cost <= left {
             left -= cost;
             kept.push(at);
+            misses = 0;
+        } else {
+            misses += 1;
         }
     }
     kept.sort_unstable();

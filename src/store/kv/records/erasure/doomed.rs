@@ -283,6 +283,11 @@ impl Doomed {
         self.background.iter().any(|(gone, _)| gone == key)
     }
 
+    /// The messages that were in sessions.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.values().flatten()
+    }
+
     /// The ids of the messages that were in sessions.
     pub(super) fn entries(&self) -> BTreeSet<EntryId> {
         self.messages.values().flatten().map(|message| message.id).collect()

@@ -1,5 +1,5 @@
 //! What people have Figaro forget: which records go (`doomed`, `everything`), what was made of them
-//! (`kept`), what else holds a trace of them (`traces`), and how
+//! (`kept`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how
 //! what is to be forgotten is found (`find`). Whatever is erased, the files of the store are to be rewritten after it.
 
 mod doomed;
@@ -8,6 +8,7 @@ mod exchange;
 mod find;
 mod kept;
 mod traces;
+mod wishes;
 
 use chrono::{DateTime, Utc};
 
@@ -40,9 +41,12 @@ pub(in crate::store::kv) fn erase(
     kept::made_of(tables, changes, &doomed, what, &mut erased)?;
     traces::clear(tables, changes, &doomed)?;
     match what {
-        Erasure::Said(..) | Erasure::Session(..) => {}
+        Erasure::Said(..) | Erasure::Session(..) => wishes::clear(tables, changes, &doomed)?,
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
-        Erasure::Person(chat, user) => everything::of_person(tables, changes, &mut erased, *chat, user)?,
+        Erasure::Person(chat, user) => {
+            wishes::clear(tables, changes, &doomed)?;
+            everything::of_person(tables, changes, &mut erased, *chat, user)?;
+        }
     }
     // All of a chat or a person takes along what is not counted, such as settings.
     if !erased.is_nothing() || matches!(what, Erasure::Chat(..) | Erasure::Person(..)) {
