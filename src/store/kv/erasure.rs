@@ -11,6 +11,7 @@ use tokio::task::spawn_blocking;
 
 use super::KvStore;
 use super::fault::Fault;
+use super::records::due;
 use super::records::erasure::{self, Looks};
 use super::snapshot::Unreadable;
 use super::tables::{META, NAMES, Tables};
@@ -57,20 +58,20 @@ impl ErasureStore for KvStore {
     }
 
     async fn rewrite_due(&self) -> Result<Option<DateTime<Utc>>> {
-        let due = self.read("read what is to be rewritten", erasure::due).await?;
+        let due = self.read("read what is to be rewritten", due::due).await?;
         Ok(due.map(|due| due.since))
     }
 
     async fn rewrite(&self, now: DateTime<Utc>) -> Result<()> {
         let operation = "rewrite its files";
-        let Some(due) = self.read(operation, erasure::due).await? else { return Ok(()) };
+        let Some(then) = self.read(operation, due::due).await? else { return Ok(()) };
         let store = self.clone();
         let tables: Vec<&'static str> = [META].into_iter().chain(NAMES).collect();
         let rewriting = spawn_blocking(move || store.0.writer.engine().rewrite(&tables));
         let rewritten =
             rewriting.await.map_err(|error| self.error(Fault::Panic(error.to_string()), operation))?;
         rewritten.map_err(|error| self.error(error.into(), operation))?;
-        self.change_durably(operation, |tables, changes| erasure::rewritten(tables, changes, &due, now)).await
+        self.change_durably(operation, |tables, changes| due::rewritten(tables, changes, &then, now)).await
     }
 
     fn erasure_news(&self) -> Arc<Notify> {

@@ -401,7 +401,9 @@ async fn what_is_imported_takes_no_place_of_what_was_erased(folder: &Disk) {
     let store = folder.open().await;
     let session = SessionId::new();
     let imported = |text: &str| Imported { message: words(session, text), name: text.to_owned() };
-    store.import(CHAT, session, vec![imported("one"), imported(SECRET)]).await.unwrap();
+    let mut question = imported(SECRET);
+    question.message.role = Role::User;
+    store.import(CHAT, session, vec![imported("one"), question]).await.unwrap();
     let place = SaidAt::Session(EntryKey { session, index: 1 });
     let forgotten = store.erase(&Erasure::Said(CHAT, vec![place]), at(9)).await.unwrap();
     assert!(matches!(forgotten, Forgotten::Done(erased) if !erased.is_nothing()), "{forgotten:?}");

@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::erasure;
+use super::due;
 use crate::ids::{BotId, UpdateId};
 
 /// Moves updates from the inbox to those that were seen, at the time they were accepted. One that is not in the inbox is
@@ -24,5 +24,5 @@ pub(in crate::store::kv) fn settle(
         changes.put(&tables.seen_by_time, key::update_at(bot, update.accepted_at, id), &())?;
         changes.remove(&tables.inbox, key);
     }
-    erasure::settled(tables, changes, updates)
+    due::settled(tables, changes, updates)
 }

@@ -5,7 +5,7 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::summaries;
-use super::Found;
+use super::found::Found;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::memory::Memory;

@@ -6,10 +6,10 @@
 //! write; then it is erased at once, if nothing was written in the sessions that were looked through.
 
 mod doomed;
-mod due;
 mod everything;
 mod exchange;
 mod find;
+mod found;
 mod kept;
 mod needles;
 mod parts;
@@ -19,32 +19,17 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use self::doomed::Doomed;
-pub(in crate::store::kv) use self::due::{due, mark, rewritten, settled};
 pub(in crate::store::kv) use self::find::{said, said_at, said_with};
+pub(in crate::store::kv) use self::found::Found;
 use self::needles::Needles;
 pub(in crate::store::kv) use self::parts::Looks;
-use self::traces::Trace;
 use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
+use super::due::mark;
 use crate::domain::conversation::Session;
 use crate::domain::erasure::{Erasure, Forgotten};
-use crate::ids::SessionId;
-
-/// What is to be erased, as it was when it was looked for.
-#[derive(Debug)]
-pub(in crate::store::kv) struct Found {
-    doomed: Doomed,
-    /// The texts that go.
-    texts: Needles,
-    /// The same, and each of their sentences.
-    parts: Needles,
-    traces: Vec<Trace>,
-    /// The sessions of the chat.
-    sessions: Vec<SessionId>,
-}
 
 /// Finds what is to be erased.
 pub(in crate::store::kv) fn look_for(store: &impl Looks, what: &Erasure) -> Result<Found, Fault> {

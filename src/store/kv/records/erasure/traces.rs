@@ -11,8 +11,8 @@ use super::super::super::snapshot::QUARANTINE;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
 use super::super::{index, write};
-use super::Found;
 use super::doomed::Doomed;
+use super::found::{Found, Trace};
 use super::needles::Needles;
 use super::parts::{self, Looks};
 use crate::domain::conversation::{EntryKey, Message, Role, Session};
@@ -131,15 +131,6 @@ fn unreadable(
         }
     }
     Ok(())
-}
-
-/// A message that stays and had a trace of what goes.
-#[derive(Debug)]
-pub(super) struct Trace {
-    /// The message without it.
-    message: Message,
-    /// Whether a tool has read what goes: the record of its call has it too.
-    has_read: bool,
 }
 
 /// Finds quotes of what goes, and what tools have read, in the messages of these sessions that stay.

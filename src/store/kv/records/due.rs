@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::super::super::changes::Changes;
-use super::super::super::fault::Fault;
-use super::super::super::key;
-use super::super::super::tables::{RewriteDue, Tables};
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::{RewriteDue, Tables};
 use crate::ids::UpdateId;
 
 /// The key of the one record that says so.
@@ -41,7 +41,7 @@ pub(in crate::store::kv) fn settled(
 ) -> Result<bool, Fault> {
     let Some(mut due) = tables.erasures.find(DUE)? else { return Ok(false) };
     let before = due.unsettled.len();
-    updates.iter().for_each(|update| drop(due.unsettled.remove(update)));
+    due.unsettled.retain(|update| !updates.contains(update));
     if due.unsettled.len() == before {
         return Ok(false);
     }
