@@ -1,6 +1,7 @@
 //! What an erasure costs: `cargo bench --bench rewrite` prints, for stores of 10,000 and 100,000 messages and both engines,
 //!
 //! - how long the erasure of one message takes, and the search for it by words;
+//! - the longest that a write and a read of another chat wait during the erasure;
 //! - how long the rewriting of the files takes that follows, and what they take before and after it;
 //! - the longest that another write and another read wait meanwhile.
 
@@ -73,21 +74,27 @@ async fn measure(kind: EngineKind, size: usize) {
     let words = format!("message {}", size / 2);
     let found = store.said_with(&SaidSearch { chat: CHAT, words, of: None, limit: 200 }).await.unwrap();
     let searched = begun.elapsed();
-    let begun = Instant::now();
-    let erased = store.erase(&Erasure::Said(CHAT, vec![found[0].at]), at(0)).await.unwrap();
-    let erasing = begun.elapsed();
-    assert!(matches!(erased, Forgotten::Done(erased) if !erased.is_nothing()));
     let stop = Arc::new(AtomicBool::new(false));
     let busy = tokio::spawn(others(store.clone(), stop.clone()));
     tokio::time::sleep(Duration::from_millis(200)).await;
     let begun = Instant::now();
-    store.rewrite().await.unwrap();
+    let erased = store.erase(&Erasure::Said(CHAT, vec![found[0].at]), at(0)).await.unwrap();
+    let erasing = begun.elapsed();
+    assert!(matches!(erased, Forgotten::Done(erased) if !erased.is_nothing()));
+    stop.store(true, Ordering::Release);
+    let (write_erasing, read_erasing) = busy.await.unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let busy = tokio::spawn(others(store.clone(), stop.clone()));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let begun = Instant::now();
+    store.rewrite(at(0)).await.unwrap();
     let took = begun.elapsed();
     stop.store(true, Ordering::Release);
     let (write, read) = busy.await.unwrap();
     let after = store.health().await.unwrap().bytes;
     println!(
-        "{kind} {size} messages: search {searched:.0?}, erase {erasing:.0?}, rewrite {took:.1?}, {:.1} MB before, {:.1} MB after; \
+        "{kind} {size} messages: search {searched:.0?}, erase {erasing:.0?} (a durable write waited at most {write_erasing:.0?}, a read \
+         {read_erasing:.0?}), rewrite {took:.1?}, {:.1} MB before, {:.1} MB after; \
          meanwhile a durable write waited at most {write:.0?}, a read {read:.0?}",
         before as f64 / 1e6,
         after as f64 / 1e6,

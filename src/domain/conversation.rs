@@ -265,6 +265,12 @@ impl Message {
         Self { text: edited.text.clone(), attachments: edited.attachments.clone(), importance, ..self }
     }
 
+    /// Whether another one is the same message and has not been edited since, or before.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        self.id == other.id && self.text == other.text && self.attachments == other.attachments
+    }
+
     /// The key by which it is looked up: its session and index.
     #[must_use]
     pub const fn key(&self) -> EntryKey {

@@ -190,7 +190,7 @@ impl Chats {
         let read = move || -> Option<Index> {
             let mut index = Index::default();
             for block in &blocks {
-                decode(block).ok()?.iter().for_each(|remembered| index.add(remembered));
+                decode(block).ok()?.iter().for_each(|remembered| index.put(remembered));
             }
             Some(index)
         };
@@ -212,6 +212,7 @@ impl Chats {
         ends: &[SessionEnd],
         zone: Tz,
     ) -> Result<bool, StoreError> {
+        self.take_edits(chat, held, zone).await?;
         let mut left = MAX_AT_ONCE;
         for SessionEnd { session, next_index } in ends {
             let mut from = held.index.next_of(*session);
@@ -234,6 +235,37 @@ impl Chats {
             }
         }
         Ok(true)
+    }
+
+    /// Puts what edited messages say now in the place of what they said.
+    async fn take_edits(&self, chat: ChatId, held: &mut ChatIndex, zone: Tz) -> Result<(), StoreError> {
+        let places = self.store.index_edits(chat).await?;
+        if places.is_empty() {
+            return Ok(());
+        }
+        let found = self.store.messages_at(&places).await?;
+        let mut block = Vec::new();
+        for message in found.iter().flatten() {
+            // One that is not here yet is indexed as it is now.
+            let Some(at) = held.index.at(message.session, message.index) else { continue };
+            let usual = held.index.languages().first().copied();
+            let remembered = match (remembered(message, zone, usual), held.index.message(at)) {
+                (Some(remembered), _) => remembered,
+                (None, Some((session, entry))) => Remembered { session, entry, terms: Vec::new() },
+                (None, None) => continue,
+            };
+            held.index.put(&remembered);
+            held.vectors.iter_mut().for_each(|vectors| vectors.forget(at));
+            let is_it =
+                |one: &&mut Remembered| one.session == message.session && one.entry.index == message.index;
+            match held.unsaved.iter_mut().find(is_it) {
+                Some(unsaved) => *unsaved = remembered,
+                None => block.push(remembered),
+            }
+        }
+        let block = Some(block).filter(|block| !block.is_empty()).map(|block| encode(&block));
+        let read: Vec<_> = places.into_iter().zip(found).collect();
+        self.store.edits_indexed(chat, block.as_deref(), &read).await
     }
 
     /// Reads the vectors of a chat whose messages are all in the index, unless they were read or words alone count.

@@ -159,13 +159,11 @@ impl Chats {
             let mut kept = Vec::new();
             for ((one, message), text) in lacking.iter().zip(found).zip(&texts) {
                 let vector = text.as_ref().and_then(|_| made.next());
-                if let (Some(message), Some(vector)) = (message, vector) {
-                    kept.push((one.at, MessageVector { place: one.key, message: message.id, vector }));
+                if let (Some(of), Some(vector)) = (message, vector) {
+                    kept.push(MessageVector { place: one.key, of, vector });
                 }
             }
-            let stored: Vec<MessageVector> = kept.iter().map(|(_, vector)| vector.clone()).collect();
-            self.store().put_vectors(meaning.name(), &stored).await?;
-            self.show(payer.chat, &lacking, &kept).await;
+            self.keep(payer.chat, meaning.name(), &lacking, &kept).await?;
             // Nothing but messages that get none: others may lack one.
             if !kept.is_empty() {
                 return Ok(kept.len());
@@ -194,24 +192,33 @@ impl Chats {
         Ok(found)
     }
 
-    /// Adds what was made to the index in memory, if that is there still.
-    async fn show(&self, chat: ChatId, asked: &[Lacking], made: &[(usize, MessageVector)]) {
+    /// Keeps what a model made, and adds it to the index in memory, if that is there still. Edits are taken note of before or after
+    /// both: a vector of what a message said before is in neither then.
+    async fn keep(
+        &self,
+        chat: ChatId,
+        model: &str,
+        asked: &[Lacking],
+        made: &[MessageVector],
+    ) -> Result<(), StoreError> {
         let place = self.of(chat);
         let mut held = place.lock().await;
-        let Some(loaded) = held.as_mut() else { return };
-        let Some(vectors) = loaded.vectors.as_mut() else { return };
+        let kept = self.store().put_vectors(model, made).await?;
+        let Some(loaded) = held.as_mut() else { return Ok(()) };
+        let Some(vectors) = loaded.vectors.as_mut() else { return Ok(()) };
         for one in asked {
             // It may have been read anew meanwhile.
             let is_there = loaded.index.message(one.at).is_some_and(|(session, entry)| {
                 session == one.key.session && entry.index == one.key.index && entry.check == one.check
             });
-            match made.iter().find(|(at, _)| *at == one.at) {
-                Some((at, made)) if is_there => vectors.set(*at, &made.vector),
+            match made.iter().find(|made| made.place == one.key) {
+                Some(made) if is_there && kept.contains(&made.place) => vectors.set(one.at, &made.vector),
                 None if is_there => vectors.leave_out(one.at),
                 _ => {}
             }
         }
         self.measured(chat, loaded.bytes());
+        Ok(())
     }
 }
 

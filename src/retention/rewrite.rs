@@ -64,7 +64,7 @@ impl Rewriter {
             return Ok(rest);
         }
         let begun = self.clock.steady();
-        self.erasures.rewrite().await?;
+        self.erasures.rewrite(self.clock.now()).await?;
         let took = self.clock.steady().saturating_sub(begun);
         tracing::info!(took_ms = took.as_millis(), "what was erased is gone from the files of the store");
         Ok(Duration::ZERO)

@@ -40,9 +40,9 @@ pub trait ErasureStore: Debug + Send + Sync {
     async fn erase(&self, what: &Erasure, now: DateTime<Utc>) -> Result<Forgotten>;
     /// Since when something is erased and still in the files of the store; `None` if nothing is.
     async fn rewrite_due(&self) -> Result<Option<DateTime<Utc>>>;
-    /// Rewrites the files of the store with only what is in it. Others read and write meanwhile. What is erased while it
-    /// runs stays due.
-    async fn rewrite(&self) -> Result<()>;
+    /// Rewrites the files of the store with only what is in it. Others read and write meanwhile. It begins `now`: what is
+    /// erased while it runs stays due since then.
+    async fn rewrite(&self, now: DateTime<Utc>) -> Result<()>;
     /// Wakes whoever waits for something to be erased.
     fn erasure_news(&self) -> Arc<Notify>;
 }

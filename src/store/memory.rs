@@ -26,8 +26,8 @@ pub struct SessionEnd {
 pub struct MessageVector {
     /// Where the message stands.
     pub place: EntryKey,
-    /// The message: another may have come to its place.
-    pub message: EntryId,
+    /// The message that it was made of: another may have come to its place, or it may have been edited.
+    pub of: Arc<Message>,
     /// What was made of it.
     pub vector: ByteVector,
 }
@@ -59,13 +59,23 @@ pub trait MemoryStore: Debug + Send + Sync {
     async fn index_blocks(&self, chat: ChatId) -> Result<Vec<Vec<u8>>>;
     /// Adds a block behind the others. It is durable a moment later.
     async fn add_index_block(&self, chat: ChatId, block: &[u8]) -> Result<()>;
+    /// The messages of a chat that were edited since its index was told of them.
+    async fn index_edits(&self, chat: ChatId) -> Result<Vec<EntryKey>>;
+    /// The index knows these messages as they were read, also those that are gone. Adds a block with what it knows of them now,
+    /// in the same write. One that was edited once more meanwhile is given again by [`Self::index_edits`].
+    async fn edits_indexed(
+        &self,
+        chat: ChatId,
+        block: Option<&[u8]>,
+        read: &[(EntryKey, Option<Arc<Message>>)],
+    ) -> Result<()>;
     /// Removes all blocks of a chat's index. It is durable a moment later.
     async fn drop_index(&self, chat: ChatId) -> Result<()>;
     /// The vectors of a session's messages before an index, at most so many, newest first, whichever model made them.
     async fn vectors_before(&self, session: SessionId, index: u32, limit: usize) -> Result<Vec<KeptVector>>;
-    /// Keeps vectors that the model of this name made, in place of those there are. One whose message is gone is left out. It
-    /// is durable a moment later.
-    async fn put_vectors(&self, model: &str, vectors: &[MessageVector]) -> Result<()>;
+    /// Keeps vectors that the model of this name made, in place of those there are. One whose message is gone or says something
+    /// else by now is left out. Gives the places of those that are kept. It is durable a moment later.
+    async fn put_vectors(&self, model: &str, vectors: &[MessageVector]) -> Result<Vec<EntryKey>>;
     /// Adds messages from elsewhere to a session of their own, durably, each with what it was called there; their indexes go
     /// on from the last. The session is begun if there is none with this id.
     async fn import(&self, chat: ChatId, session: SessionId, messages: Vec<Imported>) -> Result<()>;

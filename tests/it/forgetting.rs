@@ -7,14 +7,17 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
+use chrono::TimeDelta;
 use figaro::config::EngineKind;
+use figaro::domain::conversation::{Conversation, Message, Role};
+use figaro::domain::message::Speaker;
 use figaro::ids::{ChatId, UserId};
-use figaro::store::{ProfileStore, SettingsStore};
+use figaro::store::{ConversationStore, ProfileStore, SettingsStore};
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Person, Say, Standing, View};
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, LEAP, becomes, call, find_and_call, recurring, says, scene, start};
+use super::task_tools::{CAROL, LEAP, becomes, call, find_and_call, now, recurring, says, scene, start};
 use crate::support::bot::Recipe;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
@@ -444,6 +447,63 @@ async fn everybody_gets_what_is_theirs_as_two_files() {
     assert!(!session[0].1.contains("in private"));
     let toast = world.press(99, &card, "Everything").await;
     assert_eq!(toast, "I may not write to you. Open my chat, press Start, and try again.");
+    drop(bot);
+}
+
+/// The press that has something erased carries the card, and the card what is erased: also if the files are rewritten before
+/// it is served, its bytes go.
+#[tokio::test]
+async fn the_press_that_erases_leaves_no_byte_of_its_card() {
+    let world = World::new().await;
+    let bot = recipe(&world, EngineKind::Redb, "0").spawn();
+    bot.ready().await;
+    told(&world, BOB, BOB, SECRET).await;
+    let card = world.told(BOB, BOB, "/forget hüte").await;
+    assert!(labels(&card).iter().any(|label| label.contains(SECRET)), "{card}");
+    let asked = pressed(&world, BOB, &card, "Forget all (2)", "Forget all of these").await;
+    assert!(!labels(&asked).iter().any(|label| label.contains(SECRET)), "{asked}");
+    pressed(&world, BOB, &card, "Forget", "Forgotten").await;
+    rewritten(&bot, 1).await;
+    world.caught_up().await;
+    let deadline = Instant::now() + TIMEOUT;
+    while !holding(&data(&world)).is_empty() {
+        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(bot.stop().success());
+}
+
+/// What a member said in a long group is gathered from all parts of it, and nothing else.
+#[tokio::test]
+async fn a_member_of_a_long_group_gets_all_that_is_theirs() {
+    let world = World::new().await;
+    let begin = now() - TimeDelta::days(3);
+    let store = world.stored().await;
+    let session = store.session(Conversation { chat: ChatId(TEAM), topic: None }, begin).await.unwrap().id;
+    for at in 0..700_i64 {
+        let (who, name) = if at % 100 == 7 { (BOB, "Bob") } else { (CAROL, "Carol") };
+        let text = format!("{name} said number {at}.");
+        let mut message = Message::new(session, Role::User, text, begin + TimeDelta::minutes(at));
+        message.speaker =
+            Some(Speaker { user: UserId::telegram(who), name: name.to_owned(), username: None });
+        store.append(message).await.unwrap();
+    }
+    drop(store);
+    world.team();
+    world.person(CAROL, "Carol", "en");
+    world.telegram.set_member(TEAM, CAROL, Standing::Member).unwrap();
+    let bot = start(&world, &[]).await;
+    let card = world.told(BOB, TEAM, "/export@figaro_bot").await;
+    assert_eq!(world.press(BOB, &card, "Everything").await, "I have sent it to you in our own chat.");
+    for (name, content) in files(&world, BOB, 2).await {
+        for at in 0..7 {
+            assert!(
+                content.contains(&format!("Bob said number {}.", at * 100 + 7)),
+                "{at} in {name}: {content}"
+            );
+        }
+        assert!(!content.contains("Carol"), "{name}: {content}");
+    }
     drop(bot);
 }
 

@@ -210,6 +210,31 @@ async fn a_group_takes_its_memory_along_when_it_becomes_a_supergroup() {
     assert!(found(&result).iter().any(|text| text.contains(BEES)), "{result}");
 }
 
+#[tokio::test]
+async fn an_edited_message_is_found_by_its_new_words_and_not_by_its_old_ones() {
+    const BOAT: &str = "Our wooden boat Falcon is moored in Tromso";
+    let world = World::new().await;
+    let bot = start(&world, &[SMALL]).await;
+    world.when(BEES, Reply::text("How lovely."));
+    let sent = world.say(ANN, ANN, BEES);
+    says(&world, ANN, "How lovely.").await;
+    talks_of_other_things(&world, (ANN, ANN), "trip").await;
+    let before = says_and_gets(&world, (ANN, ANN), ASKED, "In Vilnius.").await;
+    assert!(older(&before).contains(BEES), "{before:?}");
+    world.telegram.edit(ANN, ANN, sent.message_id, BOAT).unwrap();
+    world.caught_up().await;
+    talks_of_other_things(&world, (ANN, ANN), "way back").await;
+    let request =
+        says_and_gets(&world, (ANN, ANN), "Where does my sister Ines keep bees?", "Who knows.").await;
+    assert!(!older(&request).contains(BOAT), "its old words find it: {}", older(&request));
+    talks_of_other_things(&world, (ANN, ANN), "walk").await;
+    let request =
+        says_and_gets(&world, (ANN, ANN), "Where is our wooden boat Falcon moored?", "In the north.").await;
+    assert!(older(&request).contains(BOAT), "{}", older(&request));
+    assert!(bot.stop().success());
+    assert_eq!(world.records().all("index_edits"), [], "the index has taken note of it");
+}
+
 /// So many messages are in the old store: more than a block of the index holds.
 const STORED: i64 = 700;
 

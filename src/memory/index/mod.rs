@@ -89,6 +89,12 @@ impl Posting {
     }
 }
 
+/// How many terms a message has, each counted as often as it stands there.
+fn length(terms: &[Counted]) -> u16 {
+    let tenths: u32 = terms.iter().map(|counted| u32::from(counted.tenths)).sum();
+    u16::try_from(tenths / 10).unwrap_or(u16::MAX)
+}
+
 /// Where a message stands among the others.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
@@ -192,6 +198,47 @@ impl Index {
         self.messages.capacity() * size_of::<Placed>() + postings + table
     }
 
+    /// The place of a message.
+    #[must_use]
+    pub fn at(&self, session: SessionId, index: u32) -> Option<usize> {
+        let number = *self.numbers.get(&session)?;
+        self.messages.iter().rposition(|placed| placed.session == number && placed.entry.index == index)
+    }
+
+    /// Adds a message, or puts what it says now in the place of what it said.
+    pub fn put(&mut self, remembered: &Remembered) {
+        let Remembered { session, entry, .. } = remembered;
+        if entry.index >= self.next_of(*session) {
+            self.add(remembered);
+        } else if let Some(at) = self.at(*session, entry.index) {
+            self.replace(at, remembered);
+        }
+    }
+
+    fn replace(&mut self, at: usize, Remembered { entry, terms, .. }: &Remembered) {
+        let (Some(placed), Ok(number)) = (self.messages.get_mut(at), u32::try_from(at)) else { return };
+        let (before, length) = (*placed, length(terms));
+        (placed.entry, placed.length) = (*entry, length);
+        self.total_length = self.total_length + u64::from(length) - u64::from(before.length);
+        if let Some(count) = before.entry.language.and_then(|language| self.languages.get_mut(&language)) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(language) = entry.language {
+            *self.languages.entry(language).or_default() += 1;
+        }
+        self.postings.retain(|_, postings| {
+            if let Ok(there) = postings.binary_search_by_key(&at, |posting| posting.at()) {
+                postings.remove(there);
+            }
+            !postings.is_empty()
+        });
+        for Counted { term, tenths } in terms {
+            let postings = self.postings.entry(*term).or_default();
+            let behind = postings.partition_point(|posting| posting.at() < at);
+            postings.insert(behind, Posting::new(number, *tenths));
+        }
+    }
+
     /// Adds a message behind those of its session. One that is out of order or one too many is ignored.
     pub fn add(&mut self, remembered: &Remembered) {
         let Remembered { session, entry, terms } = remembered;
@@ -199,8 +246,7 @@ impl Index {
         if entry.index < self.next_of(*session) || at >= 1 << 24 {
             return;
         }
-        let length: u32 = terms.iter().map(|counted| u32::from(counted.tenths)).sum();
-        let length = u16::try_from(length / 10).unwrap_or(u16::MAX);
+        let length = length(terms);
         let placed = self.place(*session, *entry, at, length);
         self.total_length += u64::from(length);
         for Counted { term, tenths } in terms {

@@ -39,6 +39,13 @@ impl Vectors {
         }
     }
 
+    /// Forgets the vector of the message at a place, which says something else now.
+    pub fn forget(&mut self, at: usize) {
+        if let Some(scale) = at.checked_sub(self.first).and_then(|row| self.scales.get_mut(row)) {
+            *scale = NONE;
+        }
+    }
+
     /// Notes that the message at a place gets none.
     pub fn leave_out(&mut self, at: usize) {
         if let Some(row) = self.row(at) {

@@ -21,25 +21,38 @@ const OTHERS: u32 = 0o077;
 /// How often and after what pause a lock that is taken is tried again.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
+/// The same of the lock of a folder whose store is open and can wait: whoever looks at it on a busy machine may take seconds. The
+/// pause grows up to this.
+const PATIENT_TRIES: u32 = 60;
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// The same of a lock that this process holds itself.
 const CLOSE_TRIES: u32 = 1_000;
 
 /// Opens what has a lock, tried again for a moment while the lock is taken: threads of a store that was just closed may
 /// hold it a little longer, and so may a process that is just ending.
 pub(super) fn patiently<T>(open: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
-    tried(LOCK_TRIES, open)
+    tried(LOCK_TRIES, LOCK_PAUSE, open)
 }
 
 /// The same of what this process itself has just closed: on a busy machine its threads may take seconds to end, and nobody else
 /// can have it.
 pub(super) fn once_closed<T>(open: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
-    tried(CLOSE_TRIES, open)
+    tried(CLOSE_TRIES, LOCK_PAUSE, open)
 }
 
-fn tried<T>(tries: u32, mut open: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
+/// Tries so often, with a pause between that doubles up to the longest.
+fn tried<T>(
+    tries: u32,
+    longest: Duration,
+    mut open: impl FnMut() -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
+    let mut pause = LOCK_PAUSE;
     for _ in 0..tries {
         match open() {
-            Err(EngineError::InUse) => thread::sleep(LOCK_PAUSE),
+            Err(EngineError::InUse) => {
+                thread::sleep(pause);
+                pause = longest.min(pause * 2);
+            }
             outcome => return outcome,
         }
     }
@@ -49,12 +62,21 @@ fn tried<T>(tries: u32, mut open: impl FnMut() -> Result<T, EngineError>) -> Res
 /// Keeps other processes from opening the store of this folder, and from replacing its files, while the file is held. A folder
 /// that is not there cannot be locked.
 pub(super) fn lock(folder: &Path) -> Result<Option<File>, EngineError> {
+    lock_within(folder, LOCK_TRIES, LOCK_PAUSE)
+}
+
+/// The same, tried for half a minute.
+pub(super) fn lock_patiently(folder: &Path) -> Result<Option<File>, EngineError> {
+    lock_within(folder, PATIENT_TRIES, LONGEST_PAUSE)
+}
+
+fn lock_within(folder: &Path, tries: u32, longest: Duration) -> Result<Option<File>, EngineError> {
     let file = match File::open(folder) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(EngineError::failed(&error)),
     };
-    patiently(|| match file.try_lock() {
+    tried(tries, longest, || match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(EngineError::InUse),
         // A file system without locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),

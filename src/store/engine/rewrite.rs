@@ -74,11 +74,11 @@ fn rewrite_into(engine: &dyn Rewritable, place: &Path, tables: &[&'static str]) 
     for _ in 0..ROUNDS {
         fresh.write(&engine.since().take())?;
     }
+    // Whoever opens the store must not do so between two steps. Others write while this waits.
+    let _locked = folder::lock_patiently(engine.folder())?;
     let _alone = engine.alone();
     fresh.write(&engine.since().take())?;
     drop(fresh);
-    // Whoever opens the store must not do so between two steps.
-    let _locked = folder::lock(engine.folder())?;
     engine.adopt(place)
 }
 

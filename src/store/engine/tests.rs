@@ -326,6 +326,22 @@ fn a_table_that_is_not_known_is_not_lost(kind: EngineKind) {
     assert_eq!(engine.view().unwrap().get("c", b"k").unwrap(), Some(b"kept".to_vec()));
 }
 
+/// Somebody who looks at the store may hold its folder for a while on a busy machine: longer than an opening waits for it.
+fn a_rewriting_waits_for_a_folder_that_is_locked(kind: EngineKind) {
+    let place = Place::new(kind);
+    let engine = place.open();
+    engine.write(&one(0, b"k", b"kept")).unwrap();
+    std::thread::scope(|scope| {
+        let locked = super::folder::lock(&place.url.folder).unwrap();
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(1_500));
+            drop(locked);
+        });
+        engine.rewrite(&TABLES).unwrap();
+    });
+    assert_eq!(engine.view().unwrap().get("a", b"k").unwrap(), Some(b"kept".to_vec()));
+}
+
 macro_rules! for_every_engine {
     ($($behaviour:ident)+) => {
         mod redb {
@@ -354,4 +370,5 @@ for_every_engine! {
     a_rewritten_store_has_what_it_had_and_nothing_else
     a_store_is_rewritten_while_others_use_it
     a_table_that_is_not_known_is_not_lost
+    a_rewriting_waits_for_a_folder_that_is_locked
 }

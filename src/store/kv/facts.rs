@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::records::{erasure, facts};
+use super::records::{due, facts};
 use super::{KvStore, key};
 use crate::clock::Clock;
 use crate::domain::facts::{FactCounts, Facts, OwnChange};
@@ -45,7 +45,7 @@ impl FactStore for KvStore {
             }
             facts::skip(tables, changes, &of)?;
             if !known.is_empty() {
-                erasure::mark(tables, changes, now)?;
+                due::mark(tables, changes, now)?;
             }
             Ok(known.iter().filter(|memory| memory.is_active()).count())
         });
@@ -124,7 +124,7 @@ impl FactStore for KvStore {
         let purged = self.change("delete memories", move |tables, changes| {
             let gone = facts::purge(tables, changes, before)?;
             if gone > 0 {
-                erasure::mark(tables, changes, now)?;
+                due::mark(tables, changes, now)?;
             }
             Ok(gone)
         });

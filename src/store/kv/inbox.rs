@@ -65,10 +65,13 @@ impl InboxStore for KvStore {
 
     async fn settle(&self, updates: &[UpdateId]) -> Result<()> {
         let (bot, ids) = (self.bot(), updates.to_vec());
-        self.change_durably("settle updates", move |tables, changes| {
+        let settled = self.change_durably("settle updates", move |tables, changes| {
             updates::settle(tables, changes, bot, &ids)
-        })
-        .await
+        });
+        if settled.await? {
+            self.0.erasure_news.notify_one();
+        }
+        Ok(())
     }
 
     async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize> {

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
-use crate::domain::conversation::Conversation;
+use crate::domain::conversation::{Conversation, EntryKey};
 use crate::domain::usage::{Purpose, Spending};
 use crate::ids::{
     BotId, ChatId, MessageId, NoteId, PersonaId, PinId, RunId, SessionId, TaskId, UpdateId, UserId,
@@ -78,6 +78,11 @@ pub(super) fn message(session: SessionId, index: u32) -> Vec<u8> {
     Key(id(session)).index(index).0
 }
 
+/// The key of the session that a key from [`message`] begins with.
+pub(super) fn session_of_message(key: &[u8]) -> Option<&[u8]> {
+    key.get(..ULID_CHARS)
+}
+
 /// A call of a turn: the first, the second, …
 pub(super) fn call(run: RunId, index: u32) -> Vec<u8> {
     Key(id(run)).index(index).0
@@ -94,6 +99,17 @@ pub(super) fn live(run: RunId, index: u32) -> Vec<u8> {
 /// A block of a chat's index: the first, the second, …
 pub(super) fn index_block(of: ChatId, number: u32) -> Vec<u8> {
     Key(chat(of)).index(number).0
+}
+
+/// An edited message of a chat, among its others.
+pub(super) fn index_edit(of: ChatId, session: SessionId, index: u32) -> Vec<u8> {
+    Key(chat(of)).id(session).index(index).0
+}
+
+/// The message that a key from [`index_edit`] names.
+pub(super) fn edited_in(key: &[u8]) -> Option<EntryKey> {
+    let index = index_of(key)?;
+    Some(EntryKey { session: session_in(key.get(..key.len().checked_sub(size_of::<u32>())?)?)?, index })
 }
 
 /// The key of a chat.

@@ -84,8 +84,27 @@ impl MemoryStore for KvStore {
     async fn add_index_block(&self, chat: ChatId, block: &[u8]) -> Result<()> {
         let block = STANDARD_NO_PAD.encode(block);
         self.change("store a part of the index", move |tables, changes| {
-            let number = tables.index_blocks.next_index(&key::chat(chat))?;
-            changes.put(&tables.index_blocks, key::index_block(chat, number), &block)
+            index::add(tables, changes, chat, &block)
+        })
+        .await
+    }
+
+    async fn index_edits(&self, chat: ChatId) -> Result<Vec<EntryKey>> {
+        self.read("read what was edited", move |tables| index::edits(tables, chat)).await
+    }
+
+    async fn edits_indexed(
+        &self,
+        chat: ChatId,
+        block: Option<&[u8]>,
+        read: &[(EntryKey, Option<Arc<Message>>)],
+    ) -> Result<()> {
+        let block = block.map(|block| STANDARD_NO_PAD.encode(block));
+        self.change("store a part of the index", |tables, changes| {
+            if let Some(block) = &block {
+                index::add(tables, changes, chat, block)?;
+            }
+            index::caught_up(tables, changes, chat, read)
         })
         .await
     }
@@ -99,7 +118,7 @@ impl MemoryStore for KvStore {
         self.read("read vectors", move |tables| vectors::before(tables, session, index, limit)).await
     }
 
-    async fn put_vectors(&self, model: &str, made: &[MessageVector]) -> Result<()> {
+    async fn put_vectors(&self, model: &str, made: &[MessageVector]) -> Result<Vec<EntryKey>> {
         self.change("store vectors", |tables, changes| vectors::put(tables, changes, model, made)).await
     }
 
@@ -113,7 +132,8 @@ impl MemoryStore for KvStore {
             let mut record = known.unwrap_or_else(begun);
             record.updated_at = record.updated_at.max(now);
             sessions::put_current(tables, changes, &record)?;
-            let first = tables.messages.next_index(&key::id(session))?;
+            // The places of what was erased are not given again.
+            let first = tables.messages.next_index(&key::id(session))?.max(record.erased_to);
             for (Imported { mut message, name }, index) in messages.into_iter().zip(first..) {
                 (message.session, message.index) = (session, index);
                 changes.put(&tables.messages, key::message(session, index), &message)?;

@@ -126,7 +126,15 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         &self,
         prefix: &[u8],
     ) -> Result<impl DoubleEndedIterator<Item = Result<Entry, Fault>> + use<'_, 'a, T>, Fault> {
-        self.snapshot.scan(self.name, &Keys::beginning_with(prefix))
+        self.entries_in(&Keys::beginning_with(prefix))
+    }
+
+    /// The entries of a range, in order, as they are stored.
+    pub(super) fn entries_in(
+        &self,
+        keys: &Keys,
+    ) -> Result<impl DoubleEndedIterator<Item = Result<Entry, Fault>> + use<'_, 'a, T>, Fault> {
+        self.snapshot.scan(self.name, keys)
     }
 
     /// What such an entry says; one that cannot be read is set aside.

@@ -1,5 +1,7 @@
 //! All tables of the store, and what each holds.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -107,6 +109,8 @@ pub(super) struct Tables<'a> {
     pub(super) task_runs: Table<'a, TaskRun>,
     /// Parts of the indexes of chats, as base64, by chat and order.
     pub(super) index_blocks: Table<'a, String>,
+    /// Messages that were edited since the index of their chat was made of them, by chat, session and index.
+    pub(super) index_edits: Table<'a, ()>,
     /// Vectors of messages, by the keys of the messages.
     pub(super) vectors: Table<'a, StoredVector>,
     /// What messages were called where they were imported from, by id.
@@ -146,12 +150,28 @@ pub(super) struct SetAside {
 }
 
 /// Something was erased, and its bytes may be in the files of the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RewriteDue {
     /// When the first was erased.
     pub(super) since: DateTime<Utc>,
     /// How many were: a rewriting does for those that it began after.
     pub(super) erasures: u64,
+    /// The updates that were being served when something was erased, and are not settled yet: they may hold it.
+    #[serde(default)]
+    pub(super) unsettled: BTreeSet<UpdateId>,
+    /// How often one of them was settled.
+    #[serde(default)]
+    pub(super) settled: u64,
+    /// The files were rewritten: only what these updates hold is left.
+    #[serde(default)]
+    pub(super) is_rewritten: bool,
+}
+
+impl RewriteDue {
+    /// For nothing yet.
+    pub(super) const fn since(since: DateTime<Utc>) -> Self {
+        Self { since, erasures: 0, unsettled: BTreeSet::new(), settled: 0, is_rewritten: false }
+    }
 }
 
 /// A pending delivery, and where its answer is stored.
@@ -172,8 +192,11 @@ pub(super) const META: &str = "meta";
 /// The table of sessions.
 pub(super) const SESSIONS: &str = "sessions";
 
+/// The table of messages.
+pub(super) const MESSAGES: &str = "messages";
+
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 48] = [
+pub(super) const NAMES: [&str; 49] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -184,7 +207,7 @@ pub(super) const NAMES: [&str; 48] = [
     "sessions_of",
     "untitled",
     "profiles",
-    "messages",
+    MESSAGES,
     "runs",
     "parked",
     "calls",
@@ -212,6 +235,7 @@ pub(super) const NAMES: [&str; 48] = [
     "stale_cards",
     "task_runs",
     "index_blocks",
+    "index_edits",
     "vectors",
     "imported",
     "pins",
@@ -239,7 +263,7 @@ impl<'a> Tables<'a> {
             sessions_of: Table::new("sessions_of", snapshot),
             untitled: Table::new("untitled", snapshot),
             profiles: Table::new("profiles", snapshot),
-            messages: Table::new("messages", snapshot),
+            messages: Table::new(MESSAGES, snapshot),
             turns: Table::new("runs", snapshot),
             parked: Table::new("parked", snapshot),
             calls: Table::new("calls", snapshot),
@@ -267,6 +291,7 @@ impl<'a> Tables<'a> {
             stale_cards: Table::new("stale_cards", snapshot),
             task_runs: Table::new("task_runs", snapshot),
             index_blocks: Table::new("index_blocks", snapshot),
+            index_edits: Table::new("index_edits", snapshot),
             vectors: Table::new("vectors", snapshot),
             imported: Table::new("imported", snapshot),
             pins: Table::new("pins", snapshot),

@@ -2,8 +2,9 @@
 //! brings what has gathered to the engine, in one durable commit for all who wait for one. What nobody waits for gets there a
 //! moment later, or with the next that somebody waits for.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -12,12 +13,12 @@ use tokio::sync::watch;
 use super::buffer::Buffer;
 use super::changes::Changes;
 use super::fault::Fault;
+use super::key;
 use super::marks::{MARK, Marks};
 use super::snapshot::Snapshot;
 use super::space::Space;
-use super::tables::META;
-use super::tables::Tables;
-use crate::store::engine::{Engine, EngineError, words_of};
+use super::tables::{MESSAGES, META, Tables};
+use crate::store::engine::{Batch, Engine, EngineError, Keys, words_of};
 
 /// How long what nobody waits for stays in memory alone, so that a crash loses at most this much of it.
 const LINGER: Duration = Duration::from_millis(5);
@@ -48,6 +49,18 @@ struct State {
     /// Told when `asked` has changed, so that the thread looks at it.
     wake: Condvar,
     progress: watch::Sender<Progress>,
+    /// Who wants to know what is written.
+    watches: Mutex<Vec<Weak<Mutex<BTreeSet<Vec<u8>>>>>>,
+}
+
+/// Notes in which sessions messages are written, until it is dropped.
+pub(super) struct Watch(Arc<Mutex<BTreeSet<Vec<u8>>>>);
+
+impl Watch {
+    /// The sessions so far, by their keys.
+    pub(super) fn written(&self) -> BTreeSet<Vec<u8>> {
+        lock(&self.0).clone()
+    }
 }
 
 /// What the thread is to do.
@@ -91,6 +104,7 @@ impl Writer {
             asked: Mutex::default(),
             wake: Condvar::new(),
             progress: watch::Sender::default(),
+            watches: Mutex::default(),
         });
         let flushing = Arc::clone(&state);
         let thread = thread::Builder::new().name("store".to_owned()).spawn(move || flushing.serve(marks))?;
@@ -125,6 +139,13 @@ impl Writer {
             self.durable(done.number).await?;
         }
         Ok(outcome)
+    }
+
+    /// Notes from now on in which sessions messages are written.
+    pub(super) fn watch(&self) -> Watch {
+        let noted = Arc::default();
+        lock(&self.state.watches).push(Arc::downgrade(&noted));
+        Watch(noted)
     }
 
     /// Waits until all that was changed so far is durable, without a commit of its own: it comes with the next one that
@@ -211,8 +232,20 @@ impl State {
             let reason = format!("an earlier write failed, restart to go on: {reason}");
             return Err(EngineError::failed(&reason).into());
         }
+        self.note(&batch);
         let number = self.buffer.write().unwrap_or_else(PoisonError::into_inner).add(batch);
         Ok(Done { outcome, number })
+    }
+
+    /// Tells who watches in which sessions messages are about to be written.
+    fn note(&self, batch: &Batch) {
+        let mut watches = lock(&self.watches);
+        let all = self.space.range(&Keys::beginning_with([]));
+        watches.retain(|watch| watch.strong_count() > 0);
+        for noted in watches.iter().filter_map(Weak::upgrade) {
+            let written = batch.range(MESSAGES, &all).map(|(key, _)| self.space.inner(key.to_vec()));
+            lock(&noted).extend(written.filter_map(|key| Some(key::session_of_message(&key)?.to_vec())));
+        }
     }
 
     /// Has the thread make an operation durable.

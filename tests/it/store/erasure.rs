@@ -13,7 +13,7 @@ use figaro::domain::summary::Summary;
 use figaro::domain::tool::{SideEffects, ToolStatus};
 use figaro::domain::turn::ActiveTurn;
 use figaro::ids::{ChatId, EntryId, MemoryId, MessageId, SessionId, SummaryId, UserId};
-use figaro::store::{SaidSearch, Store, TurnEnd};
+use figaro::store::{Imported, SaidSearch, Store, TurnEnd};
 use serde::Serialize;
 
 use super::disk::{Disk, files, for_every_engine};
@@ -332,14 +332,14 @@ async fn what_was_erased_leaves_the_files_also_after_a_restart(folder: &Disk) {
     }
     asked(&store, said(50, 4, SECRET), "clock", SECRET, &SECRET.repeat(500)).await;
     assert_eq!(store.rewrite_due().await.unwrap(), None);
-    store.rewrite().await.unwrap();
+    store.rewrite(at(20)).await.unwrap();
     let person = Erasure::Person(CHAT, UserId::telegram(4));
     assert!(matches!(store.erase(&person, at(9)).await.unwrap(), Forgotten::Done(_)));
     assert_eq!(store.erase(&person, at(10)).await.unwrap(), Forgotten::Done(Erased::default()));
     let store = folder.reopen(store).await;
     assert_eq!(store.rewrite_due().await.unwrap(), Some(at(9)));
     assert!(found_in(folder).is_some(), "the files hold what was removed until they are rewritten");
-    store.rewrite().await.unwrap();
+    store.rewrite(at(20)).await.unwrap();
     assert_eq!(found_in(folder), None, "while it is open");
     assert_eq!(store.rewrite_due().await.unwrap(), None);
     let store = folder.reopen(store).await;
@@ -351,7 +351,103 @@ async fn what_was_erased_leaves_the_files_also_after_a_restart(folder: &Disk) {
     assert_eq!(found_in(folder), None);
 }
 
+/// What is erased while the files are rewritten is due again as soon as if it had been erased when that began.
+async fn what_is_erased_during_a_rewriting_is_rewritten_in_its_time(folder: &Disk) {
+    let store = folder.open().await;
+    for id in 1..60 {
+        asked(&store, said(id, 5, "kept"), "clock", "12:00", &"kept ".repeat(4_000)).await;
+    }
+    asked(&store, said(90, 4, SECRET), "clock", SECRET, SECRET).await;
+    asked(&store, said(91, 6, SECRET), "clock", SECRET, SECRET).await;
+    store.erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
+    let rewriting = tokio::spawn({
+        let store = store.clone();
+        async move { store.rewrite(at(130)).await }
+    });
+    let fresh = folder.path().join("fresh");
+    while !fresh.exists() && !rewriting.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    store.erase(&Erasure::Person(CHAT, UserId::telegram(6)), at(131)).await.unwrap();
+    rewriting.await.unwrap().unwrap();
+    let due = store.rewrite_due().await.unwrap();
+    // It may have been erased when the rewriting had ended just before.
+    assert!([Some(at(130)), Some(at(131))].contains(&due), "{due:?}");
+    store.rewrite(at(250)).await.unwrap();
+    assert_eq!(store.rewrite_due().await.unwrap(), None);
+    assert_eq!(found_in(folder), None);
+}
+
+/// An update that is being served while something is erased may hold it: its bytes go once it is settled.
+async fn what_an_update_still_holds_is_rewritten_once_it_is_settled(folder: &Disk) {
+    let store = folder.open().await;
+    asked(&store, said(1, 4, SECRET), "clock", SECRET, SECRET).await;
+    let press =
+        figaro::store::RawUpdate { id: figaro::ids::UpdateId(77), body: serde_json::json!({"card": SECRET}) };
+    store.accept(vec![press], at(8)).await.unwrap();
+    store.erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
+    store.rewrite(at(10)).await.unwrap();
+    assert!(found_in(folder).is_some(), "it is still in the inbox");
+    assert_eq!(store.rewrite_due().await.unwrap(), None, "there is nothing to do until it is settled");
+    let store = folder.reopen(store).await;
+    store.settle(&[figaro::ids::UpdateId(77)]).await.unwrap();
+    assert_eq!(store.rewrite_due().await.unwrap(), Some(at(9)), "it waits no longer");
+    store.rewrite(at(11)).await.unwrap();
+    assert_eq!(found_in(folder), None);
+    assert_eq!(store.rewrite_due().await.unwrap(), None);
+}
+
+/// Messages that are imported behind the last one that was erased do not come to its place.
+async fn what_is_imported_takes_no_place_of_what_was_erased(folder: &Disk) {
+    let store = folder.open().await;
+    let session = SessionId::new();
+    let imported = |text: &str| Imported { message: words(session, text), name: text.to_owned() };
+    let mut question = imported(SECRET);
+    question.message.role = Role::User;
+    store.import(CHAT, session, vec![imported("one"), question]).await.unwrap();
+    let place = SaidAt::Session(EntryKey { session, index: 1 });
+    let forgotten = store.erase(&Erasure::Said(CHAT, vec![place]), at(9)).await.unwrap();
+    assert!(matches!(forgotten, Forgotten::Done(erased) if !erased.is_nothing()), "{forgotten:?}");
+    store.import(CHAT, session, vec![imported("three")]).await.unwrap();
+    let left = store.recent(session, 9).await.unwrap();
+    assert_eq!(left.iter().map(|m| (m.index, &*m.text)).collect::<Vec<_>>(), [(0, "one"), (2, "three")]);
+}
+
+/// Others write in the same chat and in another one while a long session is looked through.
+async fn what_is_written_meanwhile_is_kept_and_what_was_to_go_goes(folder: &Disk) {
+    let store = folder.open().await;
+    let session = SessionId::new();
+    let number = |number: usize| {
+        let role = if number.is_multiple_of(2) { Role::User } else { Role::Assistant };
+        let text = if number == 1_000 { SECRET.to_owned() } else { format!("number {number}") };
+        let message = Message { role, ..words(session, &text) };
+        Imported { message, name: number.to_string() }
+    };
+    store.import(CHAT, session, (0..2_000).map(number).collect()).await.unwrap();
+    let place = SaidAt::Session(EntryKey { session, index: 1_000 });
+    let erasing = tokio::spawn({
+        let store = store.clone();
+        async move { store.erase(&Erasure::Said(CHAT, vec![place]), at(9)).await }
+    });
+    let mut written = 0;
+    while written < 20 || (!erasing.is_finished() && written < 2_000) {
+        store.append(words(session, "more")).await.unwrap();
+        written += 1;
+        tokio::task::yield_now().await;
+    }
+    let forgotten = erasing.await.unwrap().unwrap();
+    assert_eq!(forgotten, Forgotten::Done(Erased { messages: 1, answers: 1, ..Erased::default() }));
+    let left = store.recent(session, 5_000).await.unwrap();
+    assert_eq!(left.len(), 1_998 + written);
+    drop(store);
+    assert_eq!(holding(folder), [""; 0]);
+}
+
 for_every_engine! {
+    what_is_erased_during_a_rewriting_is_rewritten_in_its_time
+    what_an_update_still_holds_is_rewritten_once_it_is_settled
+    what_is_imported_takes_no_place_of_what_was_erased
+    what_is_written_meanwhile_is_kept_and_what_was_to_go_goes
     a_question_is_forgotten_with_all_that_was_made_of_it
     places_of_what_is_forgotten_are_not_given_again
     what_is_being_answered_is_not_forgotten

@@ -66,7 +66,7 @@ async fn forget_for_ever(store: KvStore) {
         store.append(words(session.id, &secret)).await.unwrap();
         let forgotten = store.erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
         assert!(matches!(forgotten, Forgotten::Done(_)));
-        store.rewrite().await.unwrap();
+        store.rewrite(at(20)).await.unwrap();
         println!("\nrewritten {round}");
     }
 }
@@ -152,7 +152,7 @@ async fn check_forgotten(folder: &Disk, store: &Arc<dyn Store>) {
     let place = Conversation { chat: FORGETFUL, topic: None };
     let session = store.session(place, at(0)).await.unwrap();
     store.erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
-    store.rewrite().await.unwrap();
+    store.rewrite(at(20)).await.unwrap();
     for (path, bytes) in files(&folder.path()) {
         assert!(!path.to_string_lossy().contains("fresh"), "{} is left", path.display());
         let secret = b"<secret ";

@@ -214,15 +214,15 @@ pub(super) async fn vectors_are_kept_with_their_messages_and_go_with_them(backen
     }
     let messages = store.messages_from(session, 0, 9).await.unwrap();
     let vector = |number: i8| ByteVector { scale: 0.007_812_5, numbers: vec![number, -127, 127] };
-    let made = |number: i8, message: &Message| MessageVector {
+    let made = |number: i8, message: &Arc<Message>| MessageVector {
         place: message.key(),
-        message: message.id,
+        of: message.clone(),
         vector: vector(number),
     };
     let mut vectors: Vec<MessageVector> =
         (1..).zip(&messages).map(|(number, message)| made(number, message)).collect();
     // Another message was there when this one was made.
-    vectors[1].message = messages[0].id;
+    vectors[1].of = messages[0].clone();
     store.put_vectors(MODEL, &vectors).await.unwrap();
     let store = backend.reopen(store).await;
     let kept =
@@ -232,6 +232,10 @@ pub(super) async fn vectors_are_kept_with_their_messages_and_go_with_them(backen
     assert_eq!(store.vectors_before(session, 2, 9).await.unwrap(), [kept(0, MODEL, 1)]);
     assert_eq!(store.vectors_before(session, 9, 1).await.unwrap(), [kept(2, MODEL, 3)]);
     store.put_vectors("other", &[made(9, &messages[0])]).await.unwrap();
+    assert_eq!(store.vectors_before(session, 1, 9).await.unwrap(), [kept(0, "other", 9)]);
+    // It was edited while this one was made.
+    let before = Arc::new(Message { text: "zero".to_owned(), ..(*messages[0]).clone() });
+    assert_eq!(store.put_vectors(MODEL, &[made(8, &before)]).await.unwrap(), []);
     assert_eq!(store.vectors_before(session, 1, 9).await.unwrap(), [kept(0, "other", 9)]);
 
     let other = store.new_session(HERE, at(1)).await.unwrap().id;

@@ -8,7 +8,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{parked, summaries, vectors};
+use super::{index, parked, summaries, vectors};
 use crate::domain::conversation::{Message, Role};
 use crate::domain::facts::Unread;
 use crate::domain::message::Inbound;
@@ -45,7 +45,7 @@ pub(in crate::store::kv) fn find(tables: &Tables<'_>, edited: &Inbound) -> Resul
     Ok(found)
 }
 
-/// Writes them, and takes away the words of the summaries that cover them, and their vectors. Gives how many there were.
+/// Writes them, and takes away the words of the summaries that cover them, and their vectors; the index of the chat is to take note. Gives how many there were.
 pub(in crate::store::kv) fn apply(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -56,6 +56,7 @@ pub(in crate::store::kv) fn apply(
         summaries::make_stale(tables, changes, message.session, message.index)?;
         let key = key::message(message.session, message.index);
         vectors::remove(tables, changes, &key);
+        index::edited(tables, changes, edited.place.chat, message)?;
         changes.put(&tables.messages, key, message)?;
         let unread = key::of_user(&edited.speaker.user, message.id);
         if let Some(known) = tables.unread.find(&unread)? {

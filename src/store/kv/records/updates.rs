@@ -4,16 +4,17 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
+use super::due;
 use crate::ids::{BotId, UpdateId};
 
 /// Moves updates from the inbox to those that were seen, at the time they were accepted. One that is not in the inbox is
-/// passed over.
+/// passed over. Gives whether the files of the store are to be rewritten for what one of them may hold.
 pub(in crate::store::kv) fn settle(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     bot: BotId,
     updates: &[UpdateId],
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     for &id in updates {
         let key = key::update(bot, id);
         let Some(update) = tables.inbox.find(&key)? else {
@@ -23,5 +24,5 @@ pub(in crate::store::kv) fn settle(
         changes.put(&tables.seen_by_time, key::update_at(bot, update.accepted_at, id), &())?;
         changes.remove(&tables.inbox, key);
     }
-    Ok(())
+    due::settled(tables, changes, updates)
 }

@@ -7,6 +7,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::{StoredVector, Tables};
+use crate::domain::conversation::EntryKey;
 use crate::domain::vector::ByteVector;
 use crate::ids::SessionId;
 use crate::store::engine::Keys;
@@ -32,23 +33,25 @@ pub(in crate::store::kv) fn before(
     Ok(found)
 }
 
-/// Keeps vectors of messages that are still where they were.
+/// Keeps vectors of messages that are still where they were and say what they said. Gives where these are.
 pub(in crate::store::kv) fn put(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     model: &str,
     vectors: &[MessageVector],
-) -> Result<(), Fault> {
-    for MessageVector { place, message, vector } in vectors {
+) -> Result<Vec<EntryKey>, Fault> {
+    let mut kept = Vec::new();
+    for MessageVector { place, of, vector } in vectors {
         let key = key::message(place.session, place.index);
-        if tables.messages.find(&key)?.is_none_or(|there| there.id != *message) {
+        if tables.messages.find(&key)?.is_none_or(|there| !there.says_the_same(of)) {
             continue;
         }
         let bytes: Vec<u8> = vector.numbers.iter().map(|number| number.cast_unsigned()).collect();
         let stored = StoredVector(model.to_owned(), vector.scale, STANDARD_NO_PAD.encode(bytes));
         changes.put(&tables.vectors, key, &stored)?;
+        kept.push(*place);
     }
-    Ok(())
+    Ok(kept)
 }
 
 /// Removes a message by its key, with what was made of it.

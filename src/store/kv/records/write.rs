@@ -70,7 +70,7 @@ fn write_one(
             changes.remove(&tables.parked, key::id(turn));
             Ok(())
         }
-        Change::Settle(updates) => updates::settle(tables, changes, bot, &updates),
+        Change::Settle(updates) => updates::settle(tables, changes, bot, &updates).map(drop),
         Change::PutUnread(unread) => facts::put_unread(tables, changes, &unread),
         Change::UseMemories(used) => facts::use_all(tables, changes, &used),
         Change::ChangeTask(step) => tasks::step(tables, changes, *step),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
+use super::MAX_BYTES;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Conversation, KEPT_BACKGROUND, Message, Role, Session};
 use crate::domain::memory::Memory;
@@ -17,6 +18,9 @@ use crate::domain::summary::Summary;
 use crate::domain::task::Task;
 use crate::ids::{ChatId, SessionId, UserId};
 use crate::store::{Store, StoreError};
+
+/// So many messages are read at once.
+const PART: usize = 256;
 
 /// All that is kept and asked for.
 #[derive(Debug, Default, Serialize)]
@@ -71,16 +75,37 @@ impl Kept {
     }
 }
 
+/// Why not all was gathered.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotGathered {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It is more than a file may hold.
+    #[error("it is too long")]
+    TooLong,
+}
+
 /// One session.
-pub(super) async fn of_session(store: &dyn Store, id: SessionId) -> Result<Kept, StoreError> {
-    let sessions = session(store, id).await?.into_iter().collect();
-    Ok(Kept { sessions, ..Kept::default() })
+pub(super) async fn of_session(store: &dyn Store, id: SessionId) -> Result<Kept, NotGathered> {
+    let mut kept = Kept::default();
+    kept.sessions.extend(session(store, id, &mut room(), |_| true).await?);
+    Ok(kept)
 }
 
 /// All of a private chat and the person it is with.
-pub(super) async fn of_chat(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, StoreError> {
+pub(super) async fn of_chat(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
+    let (mut kept, mut room) = (beside_messages(store, chat, user).await?, room());
+    for end in store.session_ends(chat).await? {
+        kept.sessions.extend(session(store, end.session, &mut room, |_| true).await?);
+    }
+    Ok(kept)
+}
+
+/// What is kept of a chat and a person but for what was said.
+async fn beside_messages(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, StoreError> {
     let (profile, settings) = (store.profile(user).await?, store.chat_config(chat).await?);
-    let mut kept = Kept {
+    Ok(Kept {
         profile,
         settings: Some(settings).filter(|settings| *settings != ChatConfig::default()),
         personas: store.personas(chat).await?,
@@ -89,31 +114,26 @@ pub(super) async fn of_chat(store: &dyn Store, chat: ChatId, user: &UserId) -> R
         memories: memories(store, chat, user).await?,
         tasks: store.tasks(chat).await?,
         ..Kept::default()
-    };
-    for end in store.session_ends(chat).await? {
-        kept.sessions.extend(session(store, end.session).await?);
-    }
-    Ok(kept)
+    })
 }
 
 /// What one person said in a group, and what is kept of them there.
-pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, StoreError> {
-    let all = of_chat(store, chat, user).await?;
+pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
+    let (all, mut room) = (beside_messages(store, chat, user).await?, room());
     let mut kept = Kept { settings: None, personas: Vec::new(), ..all };
     kept.notes.retain(|note| note.author.as_ref() == Some(user));
     kept.pins.retain(|pin| pin.author.as_ref() == Some(user));
     kept.tasks.retain(|task| task.creator.user == *user);
     let mut conversations: Vec<Conversation> = Vec::new();
-    for one in &mut kept.sessions {
-        conversations.push(one.session.conversation);
-        let is_theirs = |message: &Arc<Message>| {
-            message.role == Role::User
-                && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
-        };
-        one.messages.retain(is_theirs);
-        one.summaries.clear();
+    let is_theirs = |message: &Message| {
+        message.role == Role::User && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
+    };
+    for end in store.session_ends(chat).await? {
+        let Some(known) = store.session_by_id(end.session).await? else { continue };
+        conversations.push(known.conversation);
+        let found = session(store, end.session, &mut room, is_theirs).await?;
+        kept.sessions.extend(found.map(|found| KeptSession { summaries: Vec::new(), ..found }));
     }
-    kept.sessions.retain(|one| !one.messages.is_empty());
     conversations.push(Conversation { chat, topic: None });
     conversations.sort_unstable();
     conversations.dedup();
@@ -124,9 +144,31 @@ pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) ->
     Ok(kept)
 }
 
-async fn session(store: &dyn Store, id: SessionId) -> Result<Option<KeptSession>, StoreError> {
+/// How many bytes may be gathered.
+const fn room() -> usize {
+    MAX_BYTES
+}
+
+/// A session with those of its messages that are wanted, read part by part: only these are held in memory, and others write and
+/// are answered meanwhile.
+async fn session(
+    store: &dyn Store,
+    id: SessionId,
+    room: &mut usize,
+    is_wanted: impl Fn(&Message) -> bool,
+) -> Result<Option<KeptSession>, NotGathered> {
     let Some(session) = store.session_by_id(id).await? else { return Ok(None) };
-    let messages = store.recent(id, usize::MAX).await?;
+    let (mut messages, mut from) = (Vec::new(), 0);
+    loop {
+        let part = store.messages_from(id, from, PART).await?;
+        let Some(last) = part.last() else { break };
+        from = last.index.saturating_add(1);
+        for message in part.into_iter().filter(|message| !message.replaced && is_wanted(message)) {
+            *room = room.checked_sub(message.text.len()).ok_or(NotGathered::TooLong)?;
+            messages.push(message);
+        }
+        tokio::task::yield_now().await;
+    }
     let summaries = store.summaries(id).await?;
     Ok((!messages.is_empty()).then_some(KeptSession { session, summaries, messages }))
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
-use self::kept::Kept;
+use self::kept::{Kept, NotGathered};
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
@@ -88,38 +88,48 @@ impl Export {
             return Ok(Pressed::toast(&texts.admin_only));
         }
         let kept = match self.store.current_session(asker.place.conversation()).await? {
-            Some(id) => kept::of_session(&*self.store, id).await?,
-            None => Kept::default(),
+            Some(id) => kept::of_session(&*self.store, id).await,
+            None => Ok(Kept::default()),
         };
-        self.send(asker, asker, &kept).await
+        self.send(asker, asker, kept).await
     }
 
     async fn all(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let (chat, user) = (asker.place.chat, &asker.speaker.user);
         if !asker.place.is_group() {
-            let kept = kept::of_chat(&*self.store, chat, user).await?;
-            return self.send(asker, asker, &kept).await;
+            let kept = kept::of_chat(&*self.store, chat, user).await;
+            return self.send(asker, asker, kept).await;
         }
-        let kept = kept::of_person(&*self.store, chat, user).await?;
         // An anonymous admin or a channel has no chat of its own.
         let Some(own) = user.telegram_id().filter(|id| *id > 0) else {
             return Ok(Pressed::toast(&self.cards.texts(asker).export_not_private));
         };
         let place = Place { chat: ChatId(own), kind: ChatKind::Private, title: None, topic: None };
         let there = Asker { place, message: None, ..asker.clone() };
-        self.send(asker, &there, &kept).await
+        let kept = kept::of_person(&*self.store, chat, user).await;
+        self.send(asker, &there, kept).await
     }
 
     /// Sends both files to somebody, who has asked for them here or elsewhere.
-    async fn send(&self, asker: &Asker, to: &Asker, kept: &Kept) -> Result<Pressed, StoreError> {
+    async fn send(
+        &self,
+        asker: &Asker,
+        to: &Asker,
+        kept: Result<Kept, NotGathered>,
+    ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(NotGathered::TooLong) => return Ok(Pressed::toast(&texts.export_too_long)),
+            Err(NotGathered::Store(error)) => return Err(error),
+        };
         if kept.is_nothing() {
             return Ok(Pressed::toast(&texts.export_nothing));
         }
         let config = self.store.chat_config(asker.place.chat).await?;
         let zone = config.timezone.unwrap_or(self.default_zone);
         let view = View { texts, zone, now: self.cards.now(), current: None };
-        let Ok(files) = files::of(&view, kept) else { return Ok(Pressed::toast(&texts.error_internal)) };
+        let Ok(files) = files::of(&view, &kept) else { return Ok(Pressed::toast(&texts.error_internal)) };
         if files.iter().any(|file| file.content.len() > MAX_BYTES) {
             return Ok(Pressed::toast(&texts.export_too_long));
         }

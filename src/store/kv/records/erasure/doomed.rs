@@ -1,7 +1,7 @@
 //! The messages that go, and what they are known by elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
@@ -9,11 +9,12 @@ use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::{pins, session_list, vectors};
 use super::exchange::{self, Exchange};
-use crate::domain::conversation::{Conversation, EntryKey, Message, Role, Session};
-use crate::domain::erasure::{Erased, SaidAt};
+use super::parts::{self, Looks};
+use crate::domain::conversation::{EntryKey, Message, Role, Session};
+use crate::domain::erasure::{Erased, Erasure, SaidAt};
 use crate::domain::message::Inbound;
 use crate::domain::session::NamedBy;
-use crate::ids::{ChatId, EntryId, MessageId, RunId, SessionId, UserId};
+use crate::ids::{ChatId, EntryId, MessageId, RunId, SessionId};
 
 /// So many messages from the first on may have given a session the name that a model made.
 const NAMING: usize = 6;
@@ -29,6 +30,8 @@ pub(super) struct Doomed {
     pub(super) is_all: bool,
     /// The messages by their sessions.
     messages: BTreeMap<SessionId, Vec<Message>>,
+    /// Where these stand.
+    places: BTreeSet<(SessionId, u32)>,
     /// Messages beside the bot, with their keys.
     background: Vec<(Vec<u8>, Inbound)>,
     /// Sessions that go as a whole.
@@ -37,68 +40,40 @@ pub(super) struct Doomed {
     pub(super) turns: BTreeSet<RunId>,
 }
 
-/// The messages with these places, and what goes with them.
-pub(super) fn said(tables: &Tables<'_>, chat: ChatId, places: &[SaidAt]) -> Result<Doomed, Fault> {
-    let mut doomed = Doomed::new(chat);
-    let mut wanted: BTreeMap<SessionId, BTreeSet<u32>> = BTreeMap::new();
-    let mut beside: BTreeSet<MessageId> = BTreeSet::new();
-    for place in places {
-        match place {
-            SaidAt::Session(EntryKey { session, index }) => {
-                wanted.entry(*session).or_default().insert(*index);
-            }
-            SaidAt::Background(message) => {
-                beside.insert(*message);
-            }
+/// Finds what goes, among these sessions of the chat.
+pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> Result<Doomed, Fault> {
+    let mut doomed = Doomed::new(what);
+    match what {
+        Erasure::Said(_, places) => doomed.take_said(store, places, sessions)?,
+        Erasure::Session(conversation, session) => {
+            let found = store.look(|tables| session_list::one(tables, *conversation, *session))?;
+            found.into_iter().try_for_each(|session| doomed.take_session(store, session))?;
+        }
+        Erasure::Chat(..) => {
+            sessions.iter().try_for_each(|session| doomed.take_session(store, session.clone()))?;
+        }
+        Erasure::Person(_, user) => {
+            let is_theirs = |message: &Message| {
+                message.role == Role::User
+                    && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
+            };
+            sessions.iter().try_for_each(|session| doomed.take(store, session.id, is_theirs))?;
         }
     }
-    for (session, indexes) in wanted {
-        // Places may be made up.
-        let known = tables.sessions.find(&key::id(session))?;
-        if known.is_some_and(|known| known.conversation.chat == chat) {
-            let is_wanted = |message: &Message| indexes.contains(&message.index);
-            doomed.take(exchange::of_session(tables, session)?, is_wanted);
-        }
-    }
-    doomed.take_background(tables, |message| beside.contains(&message.message))?;
+    doomed.background = store.look(|tables| background(tables, what))?;
     Ok(doomed)
 }
 
-/// A session of a conversation; nothing if it is none of it.
-pub(super) fn session(
-    tables: &Tables<'_>,
-    conversation: Conversation,
-    session: SessionId,
-) -> Result<Doomed, Fault> {
-    let mut doomed = Doomed::new(conversation.chat);
-    if let Some(session) = session_list::one(tables, conversation, session)? {
-        doomed.take_session(tables, session)?;
-    }
-    Ok(doomed)
-}
-
-/// All that was said in a chat.
-pub(super) fn chat(tables: &Tables<'_>, chat: ChatId) -> Result<Doomed, Fault> {
-    let mut doomed = Doomed { is_all: true, ..Doomed::new(chat) };
-    for session in sessions_of(tables, chat)? {
-        doomed.take_session(tables, session)?;
-    }
-    doomed.take_background(tables, |_| true)?;
-    Ok(doomed)
-}
-
-/// What one person said in a chat, and what was answered to it.
-pub(super) fn person(tables: &Tables<'_>, chat: ChatId, user: &UserId) -> Result<Doomed, Fault> {
-    let mut doomed = Doomed::new(chat);
-    for session in sessions_of(tables, chat)? {
-        let is_theirs = |message: &Message| {
-            message.role == Role::User
-                && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
-        };
-        doomed.take(exchange::of_session(tables, session.id)?, is_theirs);
-    }
-    doomed.take_background(tables, |message| message.speaker.user == *user)?;
-    Ok(doomed)
+/// The messages beside the bot that go, with their keys.
+pub(super) fn background(tables: &Tables<'_>, what: &Erasure) -> Result<Vec<(Vec<u8>, Inbound)>, Fault> {
+    let is_wanted = |message: &Inbound| match what {
+        Erasure::Said(_, places) => places.contains(&SaidAt::Background(message.message)),
+        Erasure::Session(..) => false,
+        Erasure::Chat(..) => true,
+        Erasure::Person(_, user) => message.speaker.user == *user,
+    };
+    let all = tables.background.scan(&key::chat(what.chat()))?;
+    all.filter(|item| item.as_ref().map_or(true, |(_, message)| is_wanted(message))).collect()
 }
 
 /// The sessions of a chat, the oldest of each of its conversations first.
@@ -112,61 +87,106 @@ pub(super) fn sessions_of(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Sessi
 }
 
 impl Doomed {
-    fn new(chat: ChatId) -> Self {
+    fn new(what: &Erasure) -> Self {
         Self {
-            chat,
-            is_all: false,
+            chat: what.chat(),
+            is_all: matches!(what, Erasure::Chat(..)),
             messages: BTreeMap::new(),
+            places: BTreeSet::new(),
             background: Vec::new(),
             sessions: Vec::new(),
             turns: BTreeSet::new(),
         }
     }
 
-    /// Takes the exchanges of a session whose question is wanted, every try of it, and of the others the answers that are.
-    fn take(&mut self, exchanges: Vec<Exchange>, is_wanted: impl Fn(&Message) -> bool) {
-        let is_asked = |exchange: &&Exchange| exchange.question.iter().any(&is_wanted);
-        let asked_in: BTreeSet<MessageId> =
-            exchanges.iter().filter(is_asked).flat_map(Exchange::asked_in).collect();
-        for exchange in exchanges {
-            let is_whole = is_asked(&&exchange) || !exchange.asked_in().is_disjoint(&asked_in);
-            if !is_whole && !exchange.rest.iter().any(&is_wanted) {
-                continue;
+    /// Takes the messages with these places, and what goes with them. Places may be made up.
+    fn take_said(
+        &mut self,
+        store: &impl Looks,
+        places: &[SaidAt],
+        sessions: &[Session],
+    ) -> Result<(), Fault> {
+        let mut wanted: BTreeMap<SessionId, BTreeSet<u32>> = BTreeMap::new();
+        for place in places {
+            if let SaidAt::Session(EntryKey { session, index }) = place {
+                wanted.entry(*session).or_default().insert(*index);
             }
+        }
+        for session in sessions {
+            if let Some(indexes) = wanted.get(&session.id) {
+                self.take(store, session.id, |message| indexes.contains(&message.index))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the exchanges of a session whose question is wanted, every try of it, and of the others the answers that are.
+    fn take(
+        &mut self,
+        store: &impl Looks,
+        session: SessionId,
+        is_wanted: impl Fn(&Message) -> bool,
+    ) -> Result<(), Fault> {
+        let is_asked = |exchange: &Exchange| exchange.question.iter().any(&is_wanted);
+        let mut asked_in: BTreeSet<MessageId> = BTreeSet::new();
+        let mut wanted = Vec::new();
+        // What asked the others, and where these begin: not all of a long session is held in memory.
+        let mut others: Vec<(BTreeSet<MessageId>, u32)> = Vec::new();
+        exchange::each(store, session, |exchange| {
+            if is_asked(&exchange) {
+                asked_in.extend(exchange.asked_in());
+                wanted.push(exchange);
+            } else if exchange.rest.iter().any(&is_wanted) {
+                wanted.push(exchange);
+            } else if let Some(first) = exchange.question.first() {
+                others.push((exchange.asked_in(), first.index));
+            }
+            Ok(())
+        })?;
+        for (_, first) in others.iter().filter(|(other, _)| !other.is_disjoint(&asked_in)) {
+            wanted.push(exchange::at(store, session, *first)?);
+        }
+        for exchange in wanted {
+            let is_whole = is_asked(&exchange) || !exchange.asked_in().is_disjoint(&asked_in);
             self.turns.extend(exchange.turn());
             let question = exchange.question.into_iter().filter(|_| is_whole);
             question.chain(exchange.rest).for_each(|message| self.take_message(message));
         }
+        Ok(())
     }
 
     fn take_message(&mut self, message: Message) {
+        self.places.insert((message.session, message.index));
         self.messages.entry(message.session).or_default().push(message);
     }
 
-    fn take_session(&mut self, tables: &Tables<'_>, session: Session) -> Result<(), Fault> {
-        for item in tables.messages.scan(&key::id(session.id))? {
-            let (_, message) = item?;
-            self.turns.extend(message.turn);
-            self.take_message(message);
-        }
-        let waiting = tables.parked.list(&[])?.into_iter().filter(|parked| parked.turn.session == session.id);
-        self.turns.extend(waiting.map(|parked| parked.turn.id));
+    fn take_session(&mut self, store: &impl Looks, session: Session) -> Result<(), Fault> {
+        parts::each(store, session.id, 0, |tables, (key, bytes)| {
+            if let Some(message) = tables.messages.decode(&key, bytes) {
+                self.turns.extend(message.turn);
+                self.take_message(message);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
         self.sessions.push(session);
         Ok(())
     }
 
-    fn take_background(
-        &mut self,
-        tables: &Tables<'_>,
-        is_wanted: impl Fn(&Inbound) -> bool,
-    ) -> Result<(), Fault> {
-        for item in tables.background.scan(&key::chat(self.chat))? {
-            let (key, message) = item?;
-            if is_wanted(&message) {
-                self.background.push((key, message));
-            }
+    /// Takes the turns that wait for a person in sessions that go.
+    pub(super) fn take_waiting(&mut self, tables: &Tables<'_>) -> Result<(), Fault> {
+        if self.sessions.is_empty() {
+            return Ok(());
         }
+        let waiting = tables.parked.list(&[])?;
+        let gone = waiting.into_iter().filter(|parked| self.has_session(parked.turn.session));
+        let gone: Vec<RunId> = gone.map(|parked| parked.turn.id).collect();
+        self.turns.extend(gone);
         Ok(())
+    }
+
+    /// Whether the messages beside the bot that go are still these.
+    pub(super) fn is_background_as(&self, now: &[(Vec<u8>, Inbound)]) -> bool {
+        self.background == now
     }
 
     /// Whether a turn is in progress in the chat: it may have read what goes, and would write it down again.
@@ -194,7 +214,7 @@ impl Doomed {
             self.remove_session(tables, changes, session)?;
         }
         for (session, messages) in &self.messages {
-            if !self.sessions.iter().any(|whole| whole.id == *session) {
+            if !self.has_session(*session) {
                 self.leave_gap(tables, changes, *session, messages)?;
             }
         }
@@ -252,15 +272,12 @@ impl Doomed {
 
     /// Whether a message is among those that go.
     pub(super) fn has(&self, place: EntryKey) -> bool {
-        let of_session = self.messages.get(&place.session);
-        let is_gone = of_session.is_some_and(|all| all.iter().any(|message| message.index == place.index));
-        is_gone || self.has_session(place.session)
+        self.places.contains(&(place.session, place.index)) || self.has_session(place.session)
     }
 
     /// Whether one of these messages of a session goes.
     pub(super) fn has_any_of(&self, session: SessionId, indexes: RangeInclusive<u32>) -> bool {
-        let of_session = self.messages.get(&session);
-        of_session.is_some_and(|all| all.iter().any(|message| indexes.contains(&message.index)))
+        self.places.range((session, *indexes.start())..=(session, *indexes.end())).next().is_some()
     }
 
     /// The sessions that lose something.

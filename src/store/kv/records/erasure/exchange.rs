@@ -1,10 +1,10 @@
 //! The exchanges of a session: a question, and all that followed it up to the next one.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use super::super::super::fault::Fault;
-use super::super::super::key;
-use super::super::super::tables::Tables;
+use super::parts::{self, Looks};
 use crate::domain::conversation::{Message, Role};
 use crate::ids::{MessageId, RunId, SessionId, UserId};
 
@@ -40,18 +40,40 @@ impl Exchange {
             None => self.rest.is_empty(),
         }
     }
+
+    fn take(&mut self, message: Message) {
+        if message.role == Role::User { self.question.push(message) } else { self.rest.push(message) }
+    }
 }
 
-/// The exchanges of a session, oldest first.
-pub(super) fn of_session(tables: &Tables<'_>, session: SessionId) -> Result<Vec<Exchange>, Fault> {
-    let mut exchanges = vec![Exchange::default()];
-    for item in tables.messages.scan(&key::id(session))? {
-        let (_, message) = item?;
-        if exchanges.last().is_some_and(|last| !last.takes(&message)) {
-            exchanges.push(Exchange::default());
+/// Goes through the exchanges of a session, oldest first.
+pub(super) fn each(
+    store: &impl Looks,
+    session: SessionId,
+    mut each: impl FnMut(Exchange) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut last = Exchange::default();
+    parts::each(store, session, 0, |tables, (key, bytes)| {
+        let Some(message) = tables.messages.decode(&key, bytes) else { return Ok(ControlFlow::Continue(())) };
+        if !last.takes(&message) {
+            each(std::mem::take(&mut last))?;
         }
-        let Some(last) = exchanges.last_mut() else { continue };
-        if message.role == Role::User { last.question.push(message) } else { last.rest.push(message) }
-    }
-    Ok(exchanges)
+        last.take(message);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    each(last)
+}
+
+/// The exchange whose question begins at this index.
+pub(super) fn at(store: &impl Looks, session: SessionId, index: u32) -> Result<Exchange, Fault> {
+    let mut found = Exchange::default();
+    parts::each(store, session, index, |tables, (key, bytes)| {
+        let Some(message) = tables.messages.decode(&key, bytes) else { return Ok(ControlFlow::Continue(())) };
+        if !found.takes(&message) {
+            return Ok(ControlFlow::Break(()));
+        }
+        found.take(message);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use super::super::super::fault::Fault;
 use super::super::super::key;
@@ -9,6 +10,7 @@ use super::super::super::tables::Tables;
 use super::super::sessions;
 use super::doomed::sessions_of;
 use super::exchange::{self, Exchange};
+use super::parts::{self, Looks};
 use crate::domain::conversation::{Message, Role};
 use crate::domain::erasure::{Said, SaidAt};
 use crate::domain::message::Inbound;
@@ -18,31 +20,34 @@ use crate::store::engine::Keys;
 
 /// The message that Telegram calls so; of several tries at a question the last.
 pub(in crate::store::kv) fn said(
-    tables: &Tables<'_>,
+    store: &impl Looks,
     chat: ChatId,
     message: MessageId,
 ) -> Result<Option<Said>, Fault> {
     let digits = message.to_string();
-    let mut sessions = sessions_of(tables, chat)?;
+    let mut sessions = store.look(|tables| sessions_of(tables, chat))?;
     sessions.sort_by_key(|session| Reverse(session.updated_at));
     for session in sessions {
         // Most sessions do not have it, and decoding all messages of a long chat takes long.
         let mut has_digits = false;
-        for entry in tables.messages.entries(&key::id(session.id))? {
-            let (_, bytes) = entry?;
-            has_digits |= bytes.windows(digits.len()).any(|part| part == digits.as_bytes());
-        }
+        parts::each(store, session.id, 0, |_, (_, bytes)| {
+            has_digits = bytes.windows(digits.len()).any(|part| part == digits.as_bytes());
+            Ok(if has_digits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
         if !has_digits {
             continue;
         }
-        for exchange in exchange::of_session(tables, session.id)?.iter().rev() {
-            let found = visible(exchange).filter(|said| said.telegram.contains(&message)).last();
-            if let Some(found) = found {
-                return Ok(Some(as_said(exchange, found)));
-            }
+        let mut found = None;
+        exchange::each(store, session.id, |exchange| {
+            let last = visible(&exchange).filter(|said| said.telegram.contains(&message)).last();
+            found = last.map(|said| as_said(&exchange, said)).or(found.take());
+            Ok(())
+        })?;
+        if found.is_some() {
+            return Ok(found);
         }
     }
-    beside(tables, chat, message)
+    store.look(|tables| beside(tables, chat, message))
 }
 
 /// The message that is kept there, if it is of this chat.
@@ -84,7 +89,7 @@ fn beside(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Optio
 }
 
 /// The messages with some words, the newest first.
-pub(in crate::store::kv) fn said_with(tables: &Tables<'_>, search: &SaidSearch) -> Result<Vec<Said>, Fault> {
+pub(in crate::store::kv) fn said_with(store: &impl Looks, search: &SaidSearch) -> Result<Vec<Said>, Fault> {
     let words: BTreeSet<String> = search.words.split_whitespace().map(str::to_lowercase).collect();
     let fits = |text: &str| {
         let text = text.to_lowercase();
@@ -92,20 +97,24 @@ pub(in crate::store::kv) fn said_with(tables: &Tables<'_>, search: &SaidSearch) 
     };
     let is_theirs = |of: Option<&UserId>| search.of.is_none() || search.of.as_ref() == of;
     let mut found = Vec::new();
-    for session in sessions_of(tables, search.chat)? {
-        for exchange in exchange::of_session(tables, session.id)?.iter().filter(|one| is_theirs(one.asker()))
-        {
-            found.extend(
-                visible(exchange).filter(|said| fits(&said.text)).map(|said| as_said(exchange, said)),
-            );
-        }
+    for session in store.look(|tables| sessions_of(tables, search.chat))? {
+        exchange::each(store, session.id, |exchange| {
+            if is_theirs(exchange.asker()) {
+                let fitting = visible(&exchange).filter(|said| fits(&said.text));
+                found.extend(fitting.map(|said| as_said(&exchange, said)));
+            }
+            Ok(())
+        })?;
     }
-    for item in tables.background.scan(&key::chat(search.chat))? {
-        let (_, beside) = item?;
-        if is_theirs(Some(&beside.speaker.user)) && fits(&beside.text) {
-            found.push(beside_as_said(beside));
+    store.look(|tables| {
+        for item in tables.background.scan(&key::chat(search.chat))? {
+            let (_, beside) = item?;
+            if is_theirs(Some(&beside.speaker.user)) && fits(&beside.text) {
+                found.push(beside_as_said(beside));
+            }
         }
-    }
+        Ok(())
+    })?;
     // Of one second the later one stands behind: Telegram tells no more of when somebody wrote.
     found.reverse();
     found.sort_by_key(|said| Reverse(said.written_at.timestamp()));

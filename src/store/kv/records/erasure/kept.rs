@@ -5,7 +5,7 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::summaries;
-use super::doomed::Doomed;
+use super::found::Found;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::memory::Memory;
@@ -18,7 +18,7 @@ use crate::ids::EntryId;
 pub(super) fn made_of(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    doomed: &Doomed,
+    Found { doomed, texts, .. }: &Found,
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
@@ -26,13 +26,10 @@ pub(super) fn made_of(
     let is_source = |id: Option<EntryId>, place: Option<EntryKey>| {
         id.is_some_and(|id| entries.contains(&id)) || place.is_some_and(|place| doomed.has(place))
     };
-    let texts = doomed.texts();
     let is_pinned = |pin: &Pin| {
         let is_shown = pin.telegram.is_some_and(|message| telegram.contains(&message));
-        let holds_words = || {
-            let words = serde_json::to_string(&pin.content).unwrap_or_default();
-            texts.iter().any(|text| words.contains(text.as_str()))
-        };
+        let holds_words =
+            || texts.stand_in(serde_json::to_string(&pin.content).unwrap_or_default().as_bytes());
         // The zone of the chat and what people agreed to hold in all of its sessions.
         let is_of_chat = matches!(pin.about, Some(SystemPin::Zone | SystemPin::Consent));
         (doomed.has_session(pin.session) && !is_of_chat)

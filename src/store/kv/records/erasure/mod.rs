@@ -1,50 +1,84 @@
 //! What people have Figaro forget: which records go (`doomed`, `everything`), what was made of them
-//! (`kept`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how
-//! what is to be forgotten is found (`find`). Whatever is erased, the files of the store are to be rewritten after it.
+//! (`kept`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how what is to be forgotten is
+//! found (`find`). Whatever is erased, the files of the store are to be rewritten after it (`due`).
+//!
+//! Chats are long, and nobody else writes while somebody does. So what goes is found first, part by part (`parts`), while others
+//! write; then it is erased at once, if nothing was written in the sessions that were looked through.
 
 mod doomed;
 mod everything;
 mod exchange;
 mod find;
+mod found;
 mod kept;
+mod needles;
+mod parts;
 mod traces;
 mod wishes;
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 pub(in crate::store::kv) use self::find::{said, said_at, said_with};
+pub(in crate::store::kv) use self::found::Found;
+use self::needles::Needles;
+pub(in crate::store::kv) use self::parts::Looks;
 use super::super::changes::Changes;
 use super::super::fault::Fault;
-use super::super::tables::{RewriteDue, Tables};
+use super::super::key;
+use super::super::tables::Tables;
+use super::due::mark;
+use crate::domain::conversation::Session;
 use crate::domain::erasure::{Erasure, Forgotten};
 
-/// The key of the one record that says that files are to be rewritten.
-const DUE: &[u8] = b"due";
+/// Finds what is to be erased.
+pub(in crate::store::kv) fn look_for(store: &impl Looks, what: &Erasure) -> Result<Found, Fault> {
+    let sessions = store.look(|tables| doomed::sessions_of(tables, what.chat()))?;
+    let doomed = doomed::find(store, what, &sessions)?;
+    let texts = doomed.texts();
+    let (parts, texts) = (traces::sentences(&texts), Needles::of(texts));
+    let traces = match doomed.is_empty() {
+        true => Vec::new(),
+        false => traces::find(store, &doomed, &parts, &sessions)?,
+    };
+    let sessions = sessions.into_iter().map(|session| session.id).collect();
+    Ok(Found { doomed, texts, parts, traces, sessions })
+}
 
-/// Erases, unless an answer is being written in the chat.
+/// Whether what was found is still all there is, if messages of these sessions (by their keys) were written since.
+pub(in crate::store::kv) fn is_whole(
+    tables: &Tables<'_>,
+    found: &Found,
+    what: &Erasure,
+    written: &BTreeSet<Vec<u8>>,
+) -> Result<bool, Fault> {
+    let sessions = doomed::sessions_of(tables, what.chat())?;
+    let is_same = sessions.iter().map(|session: &Session| &session.id).eq(&found.sessions);
+    let is_written = || found.sessions.iter().any(|session| written.contains(&key::id(session)));
+    Ok(is_same && !is_written() && found.doomed.is_background_as(&doomed::background(tables, what)?))
+}
+
+/// Erases what was found, unless an answer is being written in the chat.
 pub(in crate::store::kv) fn erase(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
+    found: &mut Found,
     what: &Erasure,
     now: DateTime<Utc>,
 ) -> Result<Forgotten, Fault> {
-    let doomed = match what {
-        Erasure::Said(chat, places) => doomed::said(tables, *chat, places)?,
-        Erasure::Session(conversation, session) => doomed::session(tables, *conversation, *session)?,
-        Erasure::Chat(chat, _) => doomed::chat(tables, *chat)?,
-        Erasure::Person(chat, user) => doomed::person(tables, *chat, user)?,
-    };
-    if !doomed.is_empty() && doomed.is_busy(tables)? {
+    found.doomed.take_waiting(tables)?;
+    if !found.doomed.is_empty() && found.doomed.is_busy(tables)? {
         return Ok(Forgotten::Busy);
     }
-    let mut erased = doomed.remove(tables, changes)?;
-    kept::made_of(tables, changes, &doomed, what, &mut erased)?;
-    traces::clear(tables, changes, &doomed)?;
+    let mut erased = found.doomed.remove(tables, changes)?;
+    kept::made_of(tables, changes, found, what, &mut erased)?;
+    traces::clear(tables, changes, found)?;
     match what {
-        Erasure::Said(..) | Erasure::Session(..) => wishes::clear(tables, changes, &doomed)?,
+        Erasure::Said(..) | Erasure::Session(..) => wishes::clear(tables, changes, &found.doomed)?,
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
         Erasure::Person(chat, user) => {
-            wishes::clear(tables, changes, &doomed)?;
+            wishes::clear(tables, changes, &found.doomed)?;
             everything::of_person(tables, changes, &mut erased, *chat, user)?;
         }
     }
@@ -53,36 +87,4 @@ pub(in crate::store::kv) fn erase(
         mark(tables, changes, now)?;
     }
     Ok(Forgotten::Done(erased))
-}
-
-/// Notes that the files of the store are to be rewritten.
-pub(in crate::store::kv) fn mark(
-    tables: &Tables<'_>,
-    changes: &mut Changes<'_>,
-    now: DateTime<Utc>,
-) -> Result<(), Fault> {
-    let before = due(tables)?.unwrap_or(RewriteDue { since: now, erasures: 0 });
-    let after = RewriteDue { erasures: before.erasures.saturating_add(1), ..before };
-    changes.put(&tables.erasures, DUE, &after)
-}
-
-/// Whether the files of the store are to be rewritten.
-pub(in crate::store::kv) fn due(tables: &Tables<'_>) -> Result<Option<RewriteDue>, Fault> {
-    tables.erasures.find(DUE)
-}
-
-/// They were rewritten, which began when this was due. What was erased since stays due.
-pub(in crate::store::kv) fn rewritten(
-    tables: &Tables<'_>,
-    changes: &mut Changes<'_>,
-    then: RewriteDue,
-    now: DateTime<Utc>,
-) -> Result<(), Fault> {
-    match due(tables)? {
-        Some(due) if due != then => changes.put(&tables.erasures, DUE, &RewriteDue { since: now, ..due }),
-        _ => {
-            changes.remove(&tables.erasures, DUE);
-            Ok(())
-        }
-    }
 }

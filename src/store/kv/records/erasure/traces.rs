@@ -2,6 +2,7 @@
 //! them, the index, and what could not be read.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
@@ -10,8 +11,11 @@ use super::super::super::snapshot::QUARANTINE;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
 use super::super::{index, write};
-use super::doomed::{Doomed, sessions_of};
-use crate::domain::conversation::{EntryKey, Role};
+use super::doomed::Doomed;
+use super::found::{Found, Trace};
+use super::needles::Needles;
+use super::parts::{self, Looks};
+use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::message::Quoted;
 use crate::ids::{MessageId, RunId};
 use crate::store::engine::Keys;
@@ -20,11 +24,14 @@ use crate::store::engine::Keys;
 const MIN_PART: usize = 12;
 /// Stands in the record of each result of a tool.
 const RESULT: &str = "\"tool_call_id\":";
+/// Stands in the record of each message with a quote.
+const QUOTES: &str = "\"quotes\":{\"message\":";
 /// What stands in the place of such a result.
 const FORGOTTEN: &str = r#"{"success":false,"error":"what was read here was forgotten since"}"#;
 
 /// Clears what holds something of erased messages.
-pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed) -> Result<(), Fault> {
+pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, found: &Found) -> Result<(), Fault> {
+    let Found { doomed, texts, parts, traces, .. } = found;
     if doomed.is_empty() {
         return Ok(());
     }
@@ -43,10 +50,14 @@ pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doo
             changes.remove(&tables.deliveries, key);
         }
     }
-    let texts = doomed.texts();
-    copies(tables, changes, doomed, &texts)?;
-    unreadable(tables, changes, doomed, &texts)?;
-    in_other_messages(tables, changes, doomed)?;
+    copies(tables, changes, doomed, texts)?;
+    unreadable(tables, changes, doomed, texts)?;
+    for Trace { message, has_read } in traces {
+        changes.put(&tables.messages, key::message(message.session, message.index), message)?;
+        if *has_read {
+            forget_read(tables, changes, message.key(), parts)?;
+        }
+    }
     in_background(tables, changes, doomed)?;
     index::drop_all(tables, changes, doomed.chat)
 }
@@ -66,7 +77,7 @@ fn copies(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     doomed: &Doomed,
-    texts: &[String],
+    texts: &Needles,
 ) -> Result<(), Fault> {
     for (key, parked) in tables.parked.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
         if parked.turn.conversation.chat == doomed.chat {
@@ -85,9 +96,9 @@ fn remove_if_copy<T: serde::de::DeserializeOwned>(
     changes: &mut Changes<'_>,
     table: &Table<'_, T>,
     key: Vec<u8>,
-    texts: &[String],
+    texts: &Needles,
 ) -> Result<(), Fault> {
-    if table.raw(&key)?.is_some_and(|bytes| holds_any(&bytes, texts)) {
+    if table.raw(&key)?.is_some_and(|bytes| texts.stand_in(&bytes)) {
         changes.remove(table, key);
     }
     Ok(())
@@ -98,7 +109,7 @@ fn unreadable(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     doomed: &Doomed,
-    texts: &[String],
+    texts: &Needles,
 ) -> Result<(), Fault> {
     let chat = doomed.chat.to_string();
     for item in tables.unreadable.scan(&[])? {
@@ -115,46 +126,44 @@ fn unreadable(
         let (key, bytes) = entry?;
         let place = key.iter().position(|byte| *byte == 0).map_or(&key[..], |zero| &key[zero + 1..]);
         let is_of_chat = doomed.is_all && place.starts_with(&of_chat);
-        if is_of_chat || ids.iter().any(|id| place.starts_with(id)) || holds_any(&bytes, texts) {
+        if is_of_chat || ids.iter().any(|id| place.starts_with(id)) || texts.stand_in(&bytes) {
             changes.remove(&quarantine, key);
         }
     }
     Ok(())
 }
 
-/// Quotes of what goes, and what tools have read, in the messages of the chat that stay.
-fn in_other_messages(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed) -> Result<(), Fault> {
+/// Finds quotes of what goes, and what tools have read, in the messages of these sessions that stay.
+pub(super) fn find(
+    store: &impl Looks,
+    doomed: &Doomed,
+    parts: &Needles,
+    sessions: &[Session],
+) -> Result<Vec<Trace>, Fault> {
     let gone = doomed.telegram();
-    let quotes = ["\"quotes\":{\"message\":".to_owned()];
-    let (results, parts) = ([RESULT.to_owned()], parts(&doomed.texts()));
-    for session in sessions_of(tables, doomed.chat)? {
-        if doomed.has_session(session.id) {
-            continue;
-        }
-        for entry in tables.messages.entries(&key::id(session.id))? {
-            let (key, bytes) = entry?;
-            // Few do, and decoding all messages of a long chat takes long.
-            if !holds_any(&bytes, &results) && !holds_any(&bytes, &quotes) {
-                continue;
-            }
-            let Some(mut message) = tables.messages.decode(&key, bytes) else { continue };
-            if doomed.has(message.key()) {
-                continue;
-            }
-            let before = message.clone();
-            message.quotes.take_if(|quoted| is_of(quoted, &gone));
-            if message.tool.as_ref().is_some_and(|tool| reads(&parts, [&message.text, &tool.tool_arguments]))
-            {
-                FORGOTTEN.clone_into(&mut message.text);
-                message.tool.iter_mut().for_each(|tool| "{}".clone_into(&mut tool.tool_arguments));
-                forget_read(tables, changes, message.key(), &parts)?;
-            }
-            if message != before {
-                changes.put(&tables.messages, key, &message)?;
-            }
-        }
+    let marks = Needles::of([RESULT, QUOTES].map(str::to_owned));
+    let mut traces = Vec::new();
+    for session in sessions.iter().filter(|session| !doomed.has_session(session.id)) {
+        parts::each(store, session.id, 0, |tables, (key, bytes)| {
+            // Few have either, and decoding all messages of a long chat takes long.
+            let message = marks.stand_in(&bytes).then(|| tables.messages.decode(&key, bytes)).flatten();
+            let message = message.filter(|message| !doomed.has(message.key()));
+            traces.extend(message.and_then(|message| trace_in(message, &gone, parts)));
+            Ok(ControlFlow::Continue(()))
+        })?;
     }
-    Ok(())
+    Ok(traces)
+}
+
+fn trace_in(mut message: Message, gone: &BTreeSet<MessageId>, parts: &Needles) -> Option<Trace> {
+    let has_quoted = message.quotes.take_if(|quoted| is_of(quoted, gone)).is_some();
+    let has_read =
+        message.tool.as_ref().is_some_and(|tool| reads(parts, [&message.text, &tool.tool_arguments]));
+    if has_read {
+        FORGOTTEN.clone_into(&mut message.text);
+        message.tool.iter_mut().for_each(|tool| "{}".clone_into(&mut tool.tool_arguments));
+    }
+    (has_quoted || has_read).then_some(Trace { message, has_read })
 }
 
 fn is_of(quoted: &Quoted, gone: &BTreeSet<MessageId>) -> bool {
@@ -162,18 +171,18 @@ fn is_of(quoted: &Quoted, gone: &BTreeSet<MessageId>) -> bool {
 }
 
 /// The sentences and lines of texts as they stand in JSON, and as they are: tools give whole messages, or some sentences of them.
-fn parts(texts: &[String]) -> Vec<String> {
+pub(super) fn sentences(texts: &[String]) -> Needles {
     let ends = |c: char| ['.', '!', '?', '。', '\n'].contains(&c);
     let cut = texts.iter().flat_map(|text| text.split("\\n").flat_map(move |line| line.split(ends)));
     let long = cut.map(|part| part.trim().trim_end_matches('\\')).filter(|part| part.len() >= MIN_PART);
     let parts: Vec<String> = texts.iter().map(String::as_str).chain(long).map(str::to_owned).collect();
     let plain = parts.iter().filter_map(|part| serde_json::from_str(&format!("\"{part}\"")).ok());
     let plain: Vec<String> = plain.collect();
-    parts.into_iter().chain(plain).collect()
+    Needles::of(parts.into_iter().chain(plain))
 }
 
-fn reads(parts: &[String], words: [&String; 2]) -> bool {
-    words.iter().any(|words| parts.iter().any(|part| words.contains(part.as_str())))
+fn reads(parts: &Needles, words: [&String; 2]) -> bool {
+    words.iter().any(|words| parts.stand_in(words.as_bytes()))
 }
 
 /// The records of the calls of the turn that a message belongs to, as far as they read what was said.
@@ -181,7 +190,7 @@ fn forget_read(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     place: EntryKey,
-    parts: &[String],
+    parts: &Needles,
 ) -> Result<(), Fault> {
     let before = Keys::before(key::message(place.session, place.index), &key::id(place.session));
     for item in tables.messages.scan_range(&before)?.rev() {
@@ -216,10 +225,4 @@ fn in_background(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed
         }
     }
     Ok(())
-}
-
-fn holds_any(bytes: &[u8], needles: &[String]) -> bool {
-    // Every record is JSON; one that is no text at all is not read by anybody.
-    let text = String::from_utf8_lossy(bytes);
-    needles.iter().any(|needle| text.contains(needle.as_str()))
 }
