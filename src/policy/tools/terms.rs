@@ -46,12 +46,10 @@ fn right(method: &Method) -> Option<&'static str> {
         Class::Delete => Some("can_delete_messages"),
         Class::Moderation if has(&["pinChatMessage", "unpinAll"]) => Some("can_pin_messages"),
         Class::Moderation if has(&["Invite", "JoinRequest"]) => Some("can_invite_users"),
-        Class::Moderation if has(&["ban", "Ban", "restrict"]) => Some("can_restrict_members"),
+        Class::Moderation if has(&["ban", "Ban", "restrict", "Permissions"]) => Some("can_restrict_members"),
         Class::Moderation if has(&["Topic"]) => Some("can_manage_topics"),
         Class::Moderation if has(&["promote", "AdministratorCustomTitle"]) => Some("can_promote_members"),
-        Class::Moderation if has(&["Title", "Description", "Photo", "StickerSet", "Permissions"]) => {
-            Some("can_change_info")
-        }
+        Class::Moderation if has(&["Title", "Description", "Photo", "StickerSet"]) => Some("can_change_info"),
         _ => None,
     }
 }
