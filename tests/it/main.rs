@@ -27,6 +27,7 @@ mod formats;
 mod full_output;
 mod groups;
 mod history;
+mod hostile;
 mod init;
 mod language_crawl;
 mod languages;

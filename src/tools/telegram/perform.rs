@@ -204,7 +204,10 @@ impl TelegramTools {
                 }
                 error => error,
             });
-            let Sent { result, spoke, shows_words: words } = sent?;
+            let Sent { mut result, spoke, shows_words: words } = sent?;
+            if context.approved.is_none() {
+                without_secrets(&mut result);
+            }
             side_effects.spoke |= spoke;
             shows_words |= words;
             results.push(result);
@@ -243,6 +246,18 @@ fn approval(calls: &[Checked], mut targets: Vec<Target>, asks: Asks, context: &T
     }
 }
 
+/// Leaves out of a result what lets somebody into a chat: whoever may look a chat up may not invite to it.
+fn without_secrets(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.remove("invite_link");
+            map.values_mut().for_each(without_secrets);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_secrets),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// Where arguments name chats, however deep: JSON pointers and what stands there.
 fn chats(value: &Value, pointer: &str, found: &mut Vec<(String, Value)>) {
     match value {
@@ -274,5 +289,31 @@ fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
     }
     if let Value::Object(whole) = whole {
         *args = whole;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_into_a_chat_is_left_out_however_deep() {
+        let mut result = json!({"id": -5, "invite_link": "x", "pinned_message": {"chat": [{"invite_link": "x", "title": "T"}]}});
+        without_secrets(&mut result);
+        assert_eq!(result, json!({"id": -5, "pinned_message": {"chat": [{"title": "T"}]}}));
+    }
+
+    #[test]
+    fn chats_are_found_and_their_names_replaced_wherever_they_stand() {
+        let mut args = json!({"chat_id": "@a", "reply_parameters": {"chat_id": -6}, "media": [{"from_chat_id": "@b~/c"}], "text": "@x"});
+        let mut found = Vec::new();
+        chats(&args, "", &mut found);
+        let names: Vec<String> = found.iter().map(|(_, value)| value.to_string()).collect();
+        assert_eq!(names, ["\"@a\"", "-6", "\"@b~/c\""]);
+        let Value::Object(map) = &mut args else { panic!() };
+        put(map, &found[2].0, json!(-7));
+        put(map, &found[0].0, json!(-5));
+        assert_eq!(args["media"][0]["from_chat_id"], -7);
+        assert_eq!(args["chat_id"], -5);
     }
 }

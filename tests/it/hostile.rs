@@ -1,0 +1,318 @@
+//! A model that was turned by something it read calls every method of the Bot API on another chat, in every form of its id. None
+//! reaches Telegram without an approval, and what is approved reaches it once and unchanged.
+
+use std::collections::{BTreeMap, HashSet};
+
+use figaro::policy::tools::takes_approval;
+use figaro_mcp::table::{Method, Table};
+use figaro_offline::model::{Part, Reply};
+use figaro_offline::telegram::{Call, Standing, View};
+use futures::future::join_all;
+use serde_json::{Map, Value, json};
+
+use super::task_runs::{keep, once, soon};
+use crate::parking::call;
+use crate::support::arguments::Maker;
+use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
+
+/// A chat that the person who asks is not in.
+const OTHER: i64 = -1_000_000_000_777;
+const NAME: &str = "@private_channel";
+/// What Figaro looks up by itself: the title of a chat that somebody is to approve a call for, and the rights of whoever presses.
+const LOOKS_UP: [&str; 2] = ["getChat", "getChatMember"];
+/// So many bots share the methods.
+const BOTS: usize = 4;
+/// What Figaro calls all the time.
+const POLLS: &str = "getUpdates";
+/// What Figaro answers presses with.
+const ANSWERS: &str = "answerCallbackQuery";
+/// A file that Telegram has.
+const FILE: &str = "AgACAgIAAxkBAAI";
+
+impl World {
+    /// A group of Bob's, who has no rights in it, and a channel of Ann's, who owns the bot.
+    async fn under_attack(&self) -> Bot {
+        self.team();
+        self.telegram.add_channel(OTHER, "Private", &NAME[1..]);
+        self.telegram.set_member(OTHER, ANN, Standing::Owner).unwrap();
+        self.start_open().await
+    }
+
+    /// Waits until the turn with this number asks for an approval that was not there before, or ends; gives the card.
+    async fn asks_or_ends(&self, turn: &str, known: &mut HashSet<i64>) -> Option<Value> {
+        let found = self
+            .telegram
+            .wait_until(TIMEOUT, |view| {
+                let all = view.bot_messages(TEAM);
+                let asks = |m: &&&Value| {
+                    let is_card = labels(m).iter().any(|label| label == "✗ Deny");
+                    is_card && !known.contains(&number(&m["message_id"]))
+                };
+                let ended = || all.iter().any(|m| text(m) == turn).then_some(None);
+                all.iter().find(asks).map(|card| Some((*card).clone())).or_else(ended)
+            })
+            .await;
+        let found = found.unwrap_or_else(|| {
+            let last = self.asked().last().map(|request| format!("{:?}", request.tool_results()));
+            panic!("never seen: {turn}; {last:?}")
+        });
+        known.extend(found.iter().map(|card| number(&card["message_id"])));
+        found
+    }
+}
+
+/// The fewest or all arguments of a method, in which each chat is this one.
+fn arguments(method: &Method, chat: &Value, full: bool) -> Map<String, Value> {
+    let known = json!({
+        "chat_id": chat, "from_chat_id": chat, "sender_chat_id": chat, "user_id": BOB, "message_id": 1, "file_id": FILE,
+        "media": FILE, "timeout": 0, "photo": FILE, "sticker": FILE, "animation": FILE,
+    });
+    let known = known.as_object().unwrap().clone();
+    let mut maker = Maker {
+        full,
+        turn: 0,
+        known: &known,
+        file_id: FILE,
+        uploads: 0,
+        places: BTreeMap::new(),
+        unions: BTreeMap::new(),
+    };
+    let Value::Object(mut arguments) = maker.object(&method.name, &method.params, 0) else { panic!() };
+    // Of some methods no parameter is required, since one of several is.
+    for key in ["chat_id", "message_id"] {
+        if method.params.iter().any(|param| param.name == key) {
+            arguments.entry(key).or_insert_with(|| known[key].clone());
+        }
+    }
+    arguments
+}
+
+/// Calls of a method that aim at the other chat, in every form.
+fn aims(method: &Method) -> Vec<Part> {
+    let forms = [json!(OTHER), json!(OTHER.to_string()), json!(NAME)];
+    let whole = forms.iter().map(|chat| arguments(method, chat, false));
+    let full = forms.iter().map(|chat| arguments(method, chat, true));
+    let wrong = [
+        json!([OTHER]),
+        json!({"id": OTHER}),
+        json!(-1_000_000_000_777.5),
+        json!(format!("{OTHER}{}", "0".repeat(400))),
+        json!(format!(" {OTHER}")),
+        json!(true),
+    ];
+    let wrong = wrong.iter().map(|chat| arguments(method, chat, false));
+    // Deeper than where a method takes its chat.
+    let nested = ["reply_parameters", "reply_markup", "message"].map(|key| {
+        let mut arguments = arguments(method, &json!(TEAM), false);
+        arguments.insert(key.to_owned(), json!({"message_id": 1, "chat_id": OTHER}));
+        arguments
+    });
+    let all = whole.chain(full).chain(wrong).chain(nested);
+    // One step makes 32 calls at most.
+    all.map(|arguments| call(&method.name, Value::Object(arguments))).collect()
+}
+
+/// Whether arguments name the other chat, however deep.
+fn names_other(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.iter().any(|(key, value)| {
+            let value_names = || {
+                let written = value.to_string();
+                written.contains(&OTHER.to_string()) || written.contains(NAME)
+            };
+            (key.ends_with("chat_id") && value_names()) || names_other(value)
+        }),
+        Value::Array(items) => items.iter().any(names_other),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// What has reached Telegram on the other chat, but for what Figaro looks up.
+fn reached(view: &View<'_>) -> Vec<String> {
+    let names = |call: &&Call| {
+        !LOOKS_UP.contains(&call.method.as_str()) && names_other(&Value::Object(call.args.clone()))
+    };
+    view.calls().iter().filter(names).map(|call| format!("{} {:?}", call.method, call.args)).collect()
+}
+
+/// Whether something arrived as it was wanted: a file that comes along is named by its part, and what decides about previews of
+/// pages is Figaro's.
+fn arrived(wanted: &Value, got: &Value) -> bool {
+    match (wanted, got) {
+        (Value::Object(file), Value::String(got)) if file.contains_key("base64") => {
+            got.starts_with("attach://")
+        }
+        (Value::Object(wanted), Value::Object(got)) => {
+            wanted.iter().all(|(key, value)| got.get(key).is_some_and(|got| arrived(value, got)))
+        }
+        (Value::Array(wanted), Value::Array(got)) => {
+            wanted.len() == got.len() && wanted.iter().zip(got).all(|(wanted, got)| arrived(wanted, got))
+        }
+        _ => wanted == got,
+    }
+}
+
+fn made(world: &World, method: &str) -> usize {
+    world.telegram.view(|view| view.calls_of(method).len())
+}
+
+/// Has the model call these methods on the other chat and denies what is asked; gives how many calls and questions that were.
+async fn denied(methods: &[&Method]) -> (usize, usize) {
+    let world = World::new().await;
+    let _bot = world.under_attack().await;
+    let (mut known, mut calls, mut asked) = (HashSet::new(), 0, 0);
+    for method in methods {
+        let name = &method.name;
+        let (said, end) = (format!("do {name} now"), format!("End of {name}."));
+        let before = made(&world, name);
+        let aims = aims(method);
+        calls += aims.len();
+        world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": name}))]));
+        world.when(&said, Reply::turn(aims));
+        world.when(&said, Reply::text(&end));
+        world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
+        while let Some(card) = world.asks_or_ends(&end, &mut known).await {
+            asked += 1;
+            // Bob is nobody there: what he presses counts for nothing, and Ann says no.
+            if asked % 8 == 1 {
+                world.press(BOB, &card, "✓ Once").await;
+            }
+            world.press(ANN, &card, "✗ Deny").await;
+        }
+        let reached = world.telegram.view(reached);
+        assert_eq!(reached, Vec::<String>::new(), "{name}");
+        let is_figaros = [POLLS, ANSWERS].contains(&name.as_str()) || LOOKS_UP.contains(&name.as_str());
+        if takes_approval(method) && !is_figaros {
+            assert_eq!(made(&world, name), before, "{name}");
+        }
+    }
+    (calls, asked)
+}
+
+/// All methods, for as many bots.
+fn shared() -> Vec<Vec<&'static Method>> {
+    let mut shared = vec![Vec::new(); BOTS];
+    Table::get().methods().iter().enumerate().for_each(|(at, method)| shared[at % BOTS].push(method));
+    shared
+}
+
+#[tokio::test]
+async fn no_method_reaches_another_chat_in_any_form_without_an_approval() {
+    let shared = shared();
+    let done = join_all(shared.iter().map(|methods| denied(methods))).await;
+    let (calls, asked) = done.into_iter().fold((0, 0), |(calls, asked), one| (calls + one.0, asked + one.1));
+    let methods = Table::get().methods().len();
+    println!(
+        "{methods} methods, {calls} calls in every form of an id: {asked} asked and denied, 0 reached Telegram"
+    );
+    assert!(asked > methods / 2, "{asked}");
+}
+
+/// What became of methods that the model called on the other chat, and of which each was approved that took it.
+#[derive(Default)]
+struct Became {
+    approved: usize,
+    refused: Vec<String>,
+    allowed: Vec<String>,
+}
+
+/// Has the model call these methods on the other chat and approves what is asked.
+async fn approved(methods: &[&Method]) -> Became {
+    let world = World::new().await;
+    let _bot = world.under_attack().await;
+    let mut known = HashSet::new();
+    let mut became = Became::default();
+    for method in methods {
+        let name = &method.name;
+        let (said, end) = (format!("do {name} now"), format!("End of {name}."));
+        let wanted = Value::Object(arguments(method, &json!(OTHER), false));
+        let count = |world: &World| {
+            world.telegram.view(|view| {
+                view.calls_of(name)
+                    .into_iter()
+                    .filter(|call| arrived(&wanted, &Value::Object(call.args.clone())))
+                    .count()
+            })
+        };
+        world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": name}))]));
+        world.when(&said, Reply::turn(vec![call(name, wanted.clone())]));
+        world.when(&said, Reply::text(&end));
+        let at_first = count(&world);
+        world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
+        let Some(card) = world.asks_or_ends(&end, &mut known).await else {
+            let is_made = name != POLLS && count(&world) > at_first;
+            let list = if is_made { &mut became.allowed } else { &mut became.refused };
+            list.push(name.clone());
+            continue;
+        };
+        // Figaro has looked up the chat by now.
+        let before = count(&world);
+        world.press(ANN, &card, "✓ Once").await;
+        assert!(world.asks_or_ends(&end, &mut known).await.is_none(), "{name} is asked about once");
+        assert_eq!(count(&world), before + 1, "{name} {wanted:?}");
+        became.approved += 1;
+    }
+    became
+}
+
+#[tokio::test]
+async fn what_is_approved_of_every_method_reaches_telegram_once_and_unchanged() {
+    let shared = shared();
+    let done = join_all(shared.iter().map(|methods| approved(methods))).await;
+    let approved: usize = done.iter().map(|became| became.approved).sum();
+    let refused: Vec<&String> = done.iter().flat_map(|became| &became.refused).collect();
+    let allowed: Vec<&String> = done.iter().flat_map(|became| &became.allowed).collect();
+    println!(
+        "approved and made exactly once: {approved}; never made: {refused:?}; made without: {allowed:?}"
+    );
+    assert!(approved > 100, "{refused:?}");
+    // A method that names no chat looks up what anybody may see.
+    assert!(allowed.iter().all(|name| name.starts_with("get")), "{allowed:?}");
+}
+
+#[tokio::test]
+async fn what_was_not_found_and_what_a_task_wants_reaches_nothing() {
+    let world = World::new().await;
+    world.team();
+    world.telegram.add_channel(OTHER, "Private", &NAME[1..]);
+    let methods: Vec<&Method> = Table::get().methods().iter().collect();
+    // Of a task: eight methods are found at a time, and a run has few passes.
+    let some: Vec<&Method> = methods
+        .iter()
+        .copied()
+        .filter(|m| takes_approval(m) || m.name.starts_with("send"))
+        .step_by(9)
+        .collect();
+    let texts: Vec<String> =
+        some.chunks(8).enumerate().map(|(at, _)| format!("Task number {at}, please.")).collect();
+    let tasks: Vec<_> = texts.iter().map(|text| once(ANN, ANN, text, soon())).collect();
+    keep(&world, &tasks.iter().collect::<Vec<_>>()).await;
+    for (text, chunk) in texts.iter().zip(some.chunks(8)) {
+        let names = chunk.iter().map(|method| method.name.as_str()).collect::<Vec<_>>().join(" ");
+        world.when(text, Reply::turn(vec![call("find_tools", json!({"query": names}))]));
+        let calls = chunk.iter().map(|m| call(&m.name, Value::Object(arguments(m, &json!(OTHER), false))));
+        world.when(text, Reply::turn(calls.collect()));
+        world.when(text, Reply::text(&format!("Done with {text}")));
+    }
+    let _bot = world.start_open().await;
+    for text in &texts {
+        world.card_with(ANN, &format!("Done with {text}")).await;
+    }
+    // Of a member's turn that has found nothing.
+    let mut count = 0;
+    for (at, chunk) in methods.chunks(32).enumerate() {
+        let (said, end) = (format!("chunk {at} now"), format!("End of chunk {at}."));
+        let calls = chunk.iter().map(|m| call(&m.name, Value::Object(arguments(m, &json!(OTHER), false))));
+        world.when(&said, Reply::turn(calls.collect()));
+        world.when(&said, Reply::text(&end));
+        world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
+        let mut known = HashSet::new();
+        while let Some(card) = world.asks_or_ends(&end, &mut known).await {
+            world.press(ANN, &card, "✗ Deny").await;
+        }
+        count += chunk.len();
+    }
+    assert_eq!(world.telegram.view(reached), Vec::<String>::new());
+    println!("{} calls of tasks and {count} of tools that were not offered: 0 reached Telegram", some.len());
+}
