@@ -69,8 +69,17 @@ pub fn canonical(value: &Value) -> String {
 pub struct Target {
     /// Its number.
     pub chat: ChatId,
-    /// Its title or name, where Telegram told one.
+    /// Its title, or how it was named, where whoever asked may know it.
     pub title: Option<String>,
+}
+
+/// A person whom a call acts on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Concerned {
+    /// The number of their account.
+    pub user: i64,
+    /// Their name, and their username if they have one.
+    pub name: String,
 }
 
 /// A call that takes an approval.
@@ -82,6 +91,9 @@ pub struct Approval {
     pub calls: Vec<MethodCall>,
     /// The chats that it acts on; at least one.
     pub targets: Vec<Target>,
+    /// The people that it acts on, as far as Telegram knows their names.
+    #[serde(default)]
+    pub people: Vec<Concerned>,
     /// The right that an admin of all these chats needs to approve it, by its name in the Bot API; none where only an owner may.
     pub right: Option<String>,
     /// Whether whoever asked for it may not approve it.
@@ -128,6 +140,8 @@ pub struct Ruling {
 pub struct Grant {
     /// The method that may be called.
     pub method: String,
+    /// The rule that had it asked: what another rule asks about is asked.
+    pub rule: String,
     /// The chats that it may act on.
     pub targets: Vec<ChatId>,
     /// The chat in which it may be asked for.
@@ -161,6 +175,7 @@ impl Approval {
         }
         let grant = |call: &MethodCall| Grant {
             method: call.method.clone(),
+            rule: self.rule.clone(),
             targets: self.chats(),
             asked_in: self.asked_in,
             requester: self.requester.user.clone(),
@@ -177,7 +192,8 @@ impl Grant {
     pub fn lets(&self, method: &str, wanted: &Approval, now: DateTime<Utc>) -> bool {
         let is_asked_so = self.asked_in == wanted.asked_in && self.requester == wanted.requester.user;
         let is_there = wanted.targets.iter().all(|target| self.targets.contains(&target.chat));
-        self.method == method && is_asked_so && is_there && wanted.may_last && now < self.until
+        let is_alike = self.method == method && self.rule == wanted.rule;
+        is_alike && is_asked_so && is_there && wanted.may_last && now < self.until
     }
 }
 
@@ -196,6 +212,7 @@ mod tests {
             fingerprint: Fingerprint::of(run, "c1", &calls),
             calls,
             targets: vec![Target { chat: ChatId(-5), title: None }],
+            people: Vec::new(),
             right: None,
             needs_other: false,
             may_last: true,
@@ -249,6 +266,7 @@ mod tests {
             Approval { targets: vec![elsewhere.clone()], ..asked.clone() },
             Approval { targets: vec![asked.targets[0].clone(), elsewhere], ..asked.clone() },
             Approval { may_last: false, ..asked.clone() },
+            Approval { rule: "unknown_address".into(), ..asked.clone() },
         ] {
             assert!(!grant.lets("banChatMember", &wanted, now), "{wanted:?}");
         }

@@ -85,6 +85,7 @@ mod tests {
             fingerprint: Fingerprint::of(RunId::new(), "c", &[]),
             calls: Vec::new(),
             targets: targets.iter().map(|chat| Target { chat: ChatId(*chat), title: None }).collect(),
+            people: Vec::new(),
             right: right.map(str::to_owned),
             needs_other,
             may_last: true,

@@ -1,8 +1,10 @@
 //! Ends a turn: looks up what its end depends on, has [`super::finish`] decide, writes that in one commit, and then has it
 //! delivered.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
 use super::control::{CancelReason, Control};
@@ -13,12 +15,13 @@ use super::parked::Parked;
 use super::question::Question;
 use super::report::Reporter;
 use crate::delivery::{Delivery, Owners};
+use crate::domain::approval::Approval;
 use crate::domain::chat::ConfigPatch;
 use crate::domain::delivery::{Card, PendingDelivery};
 use crate::domain::tool::Effect;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::domain::usage::tokens;
-use crate::ids::{ChatId, TaskId};
+use crate::ids::{ChatId, TaskId, UserId};
 use crate::ledger::Ledger;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Locales, Texts, fill};
@@ -28,6 +31,9 @@ use crate::tools::Registry;
 
 /// Words to owners name somebody in so many characters.
 const NAME_CHARS: usize = 40;
+/// Owners are told of what one person asks for once within this time, and of so many people.
+const NOTICE_PAUSE: TimeDelta = TimeDelta::hours(1);
+const MAX_NOTICES: usize = 20;
 
 /// Writes the end of a turn in one commit, then delivers its answer and cards. Called by the pipeline.
 #[derive(Debug, Clone)]
@@ -46,6 +52,8 @@ pub struct Ender {
     pub locales: Arc<Locales>,
     /// Turns that wait for a person.
     pub parked: Parked,
+    /// About whom owners were told that something is to be approved, and when.
+    pub notices: Arc<Mutex<HashMap<UserId, DateTime<Utc>>>>,
     /// Delivers answers to chats.
     pub delivery: Arc<dyn Delivery>,
     /// The owners, for what only they can mend.
@@ -87,15 +95,32 @@ impl Ender {
         }
     }
 
+    /// Counts one more notice about what somebody asks for; `false` while owners have had one.
+    fn may_notify(&self, approval: &Approval) -> bool {
+        let now = self.reporter.now();
+        let mut told = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        told.retain(|_, at| now - *at < NOTICE_PAUSE);
+        let is_new = told.len() < MAX_NOTICES && !told.contains_key(&approval.requester.user);
+        if is_new {
+            told.insert(approval.requester.user.clone(), now);
+        }
+        is_new
+    }
+
     /// Tells owners of a call that waits where nobody who may approve it may be reading.
     async fn tell_approvers(&self, parked: &ParkedTurn, question: &Question) {
         let Some(approval) = parked.question.approval.as_deref() else { return };
-        let is_seen = question.is_in_group() && approval.right.is_some();
+        let is_here = approval.targets.iter().all(|target| target.chat == approval.asked_in);
+        let is_seen = question.is_in_group() && approval.right.is_some() && is_here;
         let is_own = question.standing == Standing::Owner && !approval.needs_other;
         if is_seen || is_own {
             return;
         }
-        let name = one_line(&approval.requester.name, NAME_CHARS);
+        if !self.may_notify(approval) {
+            return;
+        }
+        // Nothing in a name is to become a link.
+        let name = one_line(&approval.requester.name, NAME_CHARS).replace(['.', '/', '@'], " ");
         let words = |texts: &Texts| fill(&texts.approval_notice, &[("name", &name)]);
         self.owners.tell(self.locales.map(words)).await;
     }

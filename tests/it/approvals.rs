@@ -21,7 +21,7 @@ fn ban() -> Part {
 }
 
 /// What is told of calls that would have to be approved: of one that it was denied, of the others that they were not asked about.
-pub const NOT_APPROVED: [&str; 2] = ["Ann denied it", "one question at a time"];
+pub const NOT_APPROVED: [&str; 2] = ["a person denied it", "one question at a time"];
 
 impl World {
     /// The request of this number, once Ann has denied whatever is to be approved before it.
@@ -98,12 +98,16 @@ async fn what_is_approved_is_made_once_and_as_it_was_shown() {
     let bot = world.moderated().await;
     let card = world.wants(BOB, "ban her", ban()).await;
     let shown = text(&card);
-    for words in
-        ["Ban user 77", "In: Team (-1001)", "Asked by: Bob", "banChatMember", "\"revoke_messages\": true"]
-    {
+    for words in [
+        "Ban Eve (77)",
+        "In: Team (-1001)",
+        "Asked by: Bob @bob (12)",
+        "banChatMember",
+        "\"revoke_messages\": true",
+    ] {
         assert!(shown.contains(words), "{words} in {shown}");
     }
-    assert_eq!(labels(&card), ["✓ Once", "✓ For an hour", "✗ Deny"]);
+    assert_eq!(labels(&card), ["✓ Once", "✗ Deny"]);
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
     // Neither a stranger to the right nor anybody's words approve it.
     assert_eq!(world.press(EVE, &card, "✓ Once").await, NO_RIGHT);
@@ -134,7 +138,10 @@ async fn what_is_denied_is_not_made_and_the_model_is_told_by_whom() {
     assert_eq!(world.press(ANN, &card, "✗ Deny").await, "✗ Denied by Ann");
     world.ends("ban bob").await;
     let told = world.told_model("ban bob").pop().unwrap();
-    assert!(told["success"] == false && told["error"].as_str().unwrap().contains("Ann denied it"), "{told}");
+    assert!(
+        told["success"] == false && told["error"].as_str().unwrap().contains("a person denied it"),
+        "{told}"
+    );
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
     world.all_well();
 }
@@ -211,8 +218,8 @@ async fn for_an_hour_the_same_person_need_not_ask_again_there() {
     let pin = |id: i64| call("pinChatMessage", json!({"message_id": id}));
     let first = world.say(EVE, TEAM, "one").message_id;
     let card = world.wants(BOB, "pin one", pin(first)).await;
-    assert_eq!(labels(&card), ["✓ Once", "✓ For an hour", "✗ Deny"]);
-    world.press(BOB, &card, "✓ For an hour").await;
+    assert_eq!(labels(&card), ["✓ Once", "✓ Such calls for 1 h", "✗ Deny"]);
+    world.press(BOB, &card, "✓ Such calls for 1 h").await;
     world.ends("pin one").await;
     // The same person, the same method, the same chat: nobody is asked.
     let second = world.say(EVE, TEAM, "two").message_id;
@@ -253,7 +260,7 @@ async fn the_name_of_a_channel_is_looked_up_and_the_post_arrives_there() {
     world.say(BOB, TEAM, "@figaro_bot post it");
     let card = world.card_after(TEAM, cards).await;
     assert!(
-        text(&card).contains("In: News (-1009)") && text(&card).contains("Send “Hello, world”"),
+        text(&card).contains("In: @news (-1009)") && text(&card).contains("Send “Hello, world”"),
         "{card}"
     );
     assert_eq!(world.press(BOB, &card, "✓ Once").await, NO_RIGHT, "he is no admin there");
@@ -280,7 +287,7 @@ async fn owners_see_what_waits_everywhere_and_say_what_they_think_of_it() {
     assert_eq!(labels(&list), ["Eve: Send “Hi from Eve”"]);
     world.press(ANN, &list, "Eve:").await;
     let open = world.shows(ANN, number(&list["message_id"]), "Hi from Eve").await;
-    assert_eq!(labels(&open), ["✓ Once", "✓ For an hour", "✗ Deny", "‹ Back"]);
+    assert_eq!(labels(&open), ["✓ Once", "✓ Such calls for 1 h", "✗ Deny", "‹ Back"]);
     assert_eq!(world.press(ANN, &open, "✓ Once").await, "✓ Approved by Ann");
     world.card_with(EVE, "End of greet them.").await;
     assert_eq!(world.bot_texts(TEAM), ["Hi from Eve"]);

@@ -110,7 +110,7 @@ async fn what_aims_beyond_its_chat_and_its_messages_is_refused_and_never_made() 
         let kinds = ["sendMessage", "sendPhoto", "deleteMessage", "banChatMember", "leaveChat", "setWebhook"];
         view.calls().iter().filter(|call| kinds.contains(&call.method.as_str())).count()
     });
-    assert_eq!(sent, 2, "nothing but the call to approve and the answer");
+    assert_eq!(sent, 3, "nothing but the call to approve, a word to the owner and the answer");
     assert_eq!(world.bot_texts(TEAM)[1..], ["Done."]);
     let log = bot.log();
     let decided =

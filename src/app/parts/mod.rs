@@ -300,6 +300,7 @@ fn turns(
         tools: tools.clone(),
         ledger: ledger.clone(),
         locales: base.languages.locales.clone(),
+        notices: Arc::default(),
         parked: base.parked.clone(),
         delivery,
         owners,

@@ -67,6 +67,8 @@ pub struct Approved {
     pub call: Call,
     /// What is made in its place: exactly what the person was shown.
     pub approval: Approval,
+    /// What they said, and when: whether they may say so is judged once more when it is made.
+    pub ruling: Ruling,
 }
 
 /// What is stored of a parked turn that is gone on with.
@@ -115,8 +117,9 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
     let (status, output) = ended(&turn, &call, asked.approval.as_deref(), ruling.as_ref(), &answer);
     moved.extend(output.as_deref().map(|output| result(&turn, &call, output, started_at)));
     changes.append(tail.append(&mut moved));
-    let approved = output.is_none().then_some(asked.approval).flatten();
-    let approved = approved.map(|approval| Approved { call: call.clone(), approval: *approval });
+    let approved = output.is_none().then_some(asked.approval).flatten().zip(ruling);
+    let approved =
+        approved.map(|(approval, ruling)| Approved { call: call.clone(), approval: *approval, ruling });
     let record = ToolCall { call, run: turn.id, status, result: output, started_at, duration_ms: None };
     changes.add(Change::PutCalls(turn.id, vec![record]));
     changes.add(Change::RemoveParked(turn.id));
@@ -149,9 +152,9 @@ fn ended(
                 false => refused("not made: what was approved is not what was asked about".to_owned()),
             }
         }
-        (Some(_), Some(Ruling { name, .. })) => refused(format!(
-            "not allowed: {name} denied it. Do not try it again, nor another way to the same"
-        )),
+        (Some(_), Some(_)) => refused(
+            "not allowed: a person denied it. Do not try it again, nor another way to the same".to_owned(),
+        ),
         (Some(_), None) => refused("not made: nobody approved it".to_owned()),
     }
 }

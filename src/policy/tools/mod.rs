@@ -24,12 +24,30 @@ use crate::text::one_line;
 pub enum Decision {
     /// The call is made.
     Allow,
-    /// A person would have to approve it, for this reason.
-    Ask(String),
+    /// A person has to approve it: by the rule with this name, for this reason.
+    Ask(&'static str, String),
     /// It is never made, for this reason.
     Deny(String),
 }
 
+/// Names of the rules that have a call asked about.
+pub const OTHER_CHAT: &str = "default/other_chat";
+/// Telegram would load an address that only the model wrote.
+pub const UNKNOWN_ADDRESS: &str = "default/unknown_address";
+/// It reaches for somebody else's account or purse.
+pub const REACHING_RULE: &str = "default/reaching";
+/// Only one person would see it.
+pub const HIDDEN_MESSAGE: &str = "default/hidden_message";
+/// It changes a message that the model did not send.
+pub const OTHERS_MESSAGE: &str = "default/others_message";
+/// It looks up what is not the chat's business.
+pub const OTHER_LOOKUP: &str = "default/other_lookup";
+/// All else that changes something.
+pub const OTHER: &str = "default/other";
+
+/// What settles what somebody pays, in classes of other names.
+const SETTLES_PAYMENT: [&str; 3] =
+    ["answerPreCheckoutQuery", "answerShippingQuery", "createChatSubscriptionInviteLink"];
 /// Look-ups of what is the business of everybody in a chat: itself, the bot, and what Telegram shows to anyone. All
 /// others, those of a newer Bot API too, take an approval.
 const OPEN_LOOKUPS: [&str; 18] = [
@@ -86,36 +104,45 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
     if call.method.class == Class::Lifecycle {
         return Decision::Deny("it would take the update stream away from the running bot".to_owned());
     }
+    let name = call.method.name.as_str();
+    if matches!(call.method.class, Class::Money | Class::ManagedBots) || SETTLES_PAYMENT.contains(&name) {
+        return Decision::Deny(
+            "it moves money, or gives power over another bot, which nobody can approve here".to_owned(),
+        );
+    }
     if let Some(why) = smuggles(call.args) {
         return Decision::Deny(why.to_owned());
     }
     if names_elsewhere(call.args, call.here) {
-        return Decision::Ask("it is aimed at another chat".to_owned());
+        return Decision::Ask(OTHER_CHAT, "it is aimed at another chat".to_owned());
     }
     if let Some(address) = loaded.iter().find(|address| !call.addresses.has(address)) {
-        return Decision::Ask(format!(
-            "Telegram would load `{}`, which no person wrote and no search of this turn found. Give a file_id, or an \
+        return Decision::Ask(
+            UNKNOWN_ADDRESS,
+            format!(
+                "Telegram would load `{}`, which no person wrote and no search of this turn found. Give a file_id, or an \
              address exactly as a person wrote it or as search found it; any other address goes into your answer's text",
-            shown(address)
-        ));
+                shown(address)
+            ),
+        );
     }
     let is_set = |key: &&str| call.args.get(*key).is_some_and(|value| *value != Value::Bool(false));
     if let Some(key) = REACHING.iter().find(|key| is_set(key)) {
-        return Decision::Ask(format!("it uses {key}"));
+        return Decision::Ask(REACHING_RULE, format!("it uses {key}"));
     }
     if any_entry(call.args, &|key, value| key == "receiver_user_id" && !is_speaker(value, call)) {
-        return Decision::Ask("only somebody else would see it".to_owned());
+        return Decision::Ask(HIDDEN_MESSAGE, "only somebody else would see it".to_owned());
     }
     match call.method.class {
         // Figaro's cards are the bot's too, and Telegram lets the bot change them: they show what is stored.
         _ if call.method.changes_messages() && call.own != Some(true) => {
-            Decision::Ask("the message is not one that you sent".to_owned())
+            Decision::Ask(OTHERS_MESSAGE, "the message is not one that you sent".to_owned())
         }
         _ if UNDOING.contains(&call.method.name.as_str()) => Decision::Allow,
         Class::Read if is_open(call) => Decision::Allow,
-        Class::Read => Decision::Ask("it looks up what is not this chat's business".to_owned()),
+        Class::Read => Decision::Ask(OTHER_LOOKUP, "it looks up what is not this chat's business".to_owned()),
         Class::Message if !call.method.irreversible => Decision::Allow,
-        _ => Decision::Ask("it changes more than the bot's own messages".to_owned()),
+        _ => Decision::Ask(OTHER, "it changes more than the bot's own messages".to_owned()),
     }
 }
 

@@ -26,7 +26,7 @@ fn verdict(method: &str, args: &Value, own: Option<bool>, files: &[&str]) -> &'s
     let (here, speaker) = (ChatId(-5), Some(speaker));
     match decide(&TelegramCall { method, args: &args, here, speaker, own, files, addresses }) {
         Decision::Allow => "allow",
-        Decision::Ask(_) => "ask",
+        Decision::Ask(..) => "ask",
         Decision::Deny(_) => "deny",
     }
 }
@@ -101,7 +101,7 @@ fn the_model_acts_in_its_own_chat_only() {
         ("setMessageReaction", json!({"chat_id": -5, "message_id": 1}), Some(false), "allow"),
         ("copyMessage", json!({"chat_id": -5, "from_chat_id": -5, "message_id": 1}), Some(false), "allow"),
         ("banChatMember", json!({"chat_id": -5, "user_id": 7}), None, "ask"),
-        ("sendGift", json!({"user_id": 7}), None, "ask"),
+        ("sendGift", json!({"user_id": 7}), None, "deny"),
         ("getUpdates", json!({}), None, "deny"),
     ];
     for (method, args, own, wanted) in cases {
@@ -438,6 +438,6 @@ fn nobody_is_looked_up_for_words_of_someone_else() {
         let (here, addresses) = (ChatId(-5), &known());
         let call =
             TelegramCall { method, args: &args, here, speaker: None, own: None, files: &[], addresses };
-        assert!(matches!(decide(&call), Decision::Ask(_)), "{name} {args:?}");
+        assert!(matches!(decide(&call), Decision::Ask(..)), "{name} {args:?}");
     }
 }

@@ -15,9 +15,9 @@ use crate::policy::approval::NotAllowed;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
 use crate::telegram::callback::{Approve as Button, Family, Page};
-use crate::telegram::markup::File;
+use crate::telegram::markup::{File, render};
 use crate::telegram::send;
-use crate::text::{one_line, utf16_len};
+use crate::text::{as_markdown, one_line, utf16_len};
 use crate::tools::telegram::Approvers;
 use crate::turn::parked::Parked;
 use crate::turn::queue::{Job, Mailboxes};
@@ -179,7 +179,8 @@ impl Approve {
             return Ok(Pressed::Over(words));
         }
         let back = page.map(|page| send::Button::new(&texts.button_back, Button::List(page)));
-        let shown = Card::markdown(&format!("{}\n\n{words}", parked.question.text));
+        let line = as_markdown(&words);
+        let shown = Card::markdown(&format!("{}\n\n{line}", parked.question.text));
         Ok(Pressed::both(words, shown.row(back.into_iter().collect())))
     }
 }
@@ -189,9 +190,9 @@ fn fits(words: &str) -> bool {
     utf16_len(words) < CARD_UNITS
 }
 
-/// The first line of Markdown, without what marks it.
+/// The first line of Markdown as plain text, from behind what is marked in it.
 fn plain(markdown: &str) -> String {
     let first = markdown.lines().next().unwrap_or_default();
     let words = first.rsplit("**").next().unwrap_or_default();
-    words.replace('\\', "").trim().to_owned()
+    render(words).text.trim().to_owned()
 }

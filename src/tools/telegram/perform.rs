@@ -1,12 +1,13 @@
 //! The way of calls of methods through policy: they are made, refused, or shown to a person first.
 
+use chrono::{DateTime, Utc};
 use figaro_mcp::check::{Place, check};
 use figaro_mcp::table::Method;
 use serde_json::{Map, Value, json};
 
 use super::send::Sent;
 use super::{TelegramTools, ToolContext, ToolError, ToolOutput, chat_number};
-use crate::domain::approval::{Approval, Fingerprint, MethodCall, Target, WAITS_MINUTES};
+use crate::domain::approval::{Approval, Concerned, Fingerprint, MethodCall, Target, WAITS_MINUTES};
 use crate::domain::delivery::Author;
 use crate::domain::tool::SideEffects;
 use crate::domain::turn::PersonQuestion;
@@ -15,6 +16,8 @@ use crate::policy::access::Standing;
 use crate::policy::tools::{Decision, TelegramCall, Terms, decide, settle_previews, terms};
 use crate::tools::as_data;
 
+/// A time that is nearer counts as for ever; with something for the way to Telegram.
+const MIN_AHEAD_SECONDS: i64 = 40;
 /// What is told where nobody can be asked.
 const NOBODY: &str = "It takes an approval, and nobody is asked now: this is the run of a task, or not the person's own words, or \
     too many questions wait for an answer already. Tell the person";
@@ -49,7 +52,18 @@ impl TelegramTools {
             if !approval.is_for(context.run, &context.call) {
                 return Err(ToolError::Denied("not made: what was approved is something else".to_owned()));
             }
-            let calls = self.check_all(approval.calls.clone(), context)?;
+            if self.approvers.may_rule(approved.ruling.ruled, &approved.ruling.by, approval).await?.is_err() {
+                let words = "not made: whoever approved it may not approve it any more";
+                return Err(ToolError::Denied(words.to_owned()));
+            }
+            // Nothing in it is settled anew: it was shown like this.
+            let calls =
+                approval.calls.iter().cloned().map(|call| self.check(call)).collect::<Result<Vec<_>, _>>()?;
+            if calls.iter().any(|call| is_late(&call.args, context.now)) {
+                let words = "not made: the time until which it was to hold is over, or nearly; Telegram would take it as \
+                    for ever. Ask again with a later time";
+                return Err(ToolError::Denied(words.to_owned()));
+            }
             // What no approval opens stays closed.
             self.decide_all(&calls, context).await?;
             return self.make_all(calls, context).await;
@@ -67,7 +81,8 @@ impl TelegramTools {
         let Some(asks) = self.decide_all(&calls, context).await? else {
             return self.make_all(calls, context).await;
         };
-        let approval = approval(&calls, targets, asks, context);
+        let mut approval = approval(&calls, targets, asks, context);
+        approval.people = self.people(&approval).await;
         if self.approvers.has_granted(&approval, context.now).await? {
             return self.make_all(calls, context).await;
         }
@@ -82,14 +97,20 @@ impl TelegramTools {
     }
 
     fn check_all(&self, calls: Vec<MethodCall>, context: &ToolContext) -> Result<Vec<Checked>, ToolError> {
-        let check_one = |MethodCall { method, mut arguments }: MethodCall| {
-            let known = self.catalog.method(&method);
-            let method = known.ok_or_else(|| ToolError::ForModel(format!("there is no method {method}")))?;
-            settle_previews(method, &mut arguments, &context.addresses);
-            let files = check(method, &arguments).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
-            Ok(Checked { method, args: arguments, files })
+        let check_one = |mut call: MethodCall| {
+            if let Some(method) = self.catalog.method(&call.method) {
+                settle_previews(method, &mut call.arguments, &context.addresses);
+            }
+            self.check(call)
         };
         calls.into_iter().map(check_one).collect()
+    }
+
+    fn check(&self, MethodCall { method, arguments }: MethodCall) -> Result<Checked, ToolError> {
+        let known = self.catalog.method(&method);
+        let method = known.ok_or_else(|| ToolError::ForModel(format!("there is no method {method}")))?;
+        let files = check(method, &arguments).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
+        Ok(Checked { method, args: arguments, files })
     }
 
     /// Why the calls take an approval; `None` where all of them may be made.
@@ -101,8 +122,8 @@ impl TelegramTools {
             tracing::info!(method, chat = %context.place.chat, ?decision, "policy decided about a Telegram call");
             match decision {
                 Decision::Allow => {}
-                Decision::Ask(reason) => {
-                    let terms = terms(call.method);
+                Decision::Ask(rule, reason) => {
+                    let terms = terms(call.method, rule);
                     asks = Some(match asks {
                         None => Asks { reason, terms },
                         Some(first) => Asks { terms: first.terms.and(terms), ..first },
@@ -158,7 +179,7 @@ impl TelegramTools {
                     Some(here) if here == context.place.chat.0 => {
                         Target { chat: context.place.chat, title: context.place.title.clone() }
                     }
-                    number => self.look_up(value, number).await?,
+                    number => self.told_of(self.look_up(value.clone(), number).await?, &value, context).await,
                 };
                 if number.is_none() {
                     put(&mut call.args, &pointer, json!(target.chat));
@@ -169,6 +190,43 @@ impl TelegramTools {
             }
         }
         Ok(targets)
+    }
+
+    /// A chat as whoever asked may know it: the title of one that they are not in says nothing to them.
+    async fn told_of(&self, target: Target, named: &Value, context: &ToolContext) -> Target {
+        let admins = &self.approvers.admins;
+        let is_owner = context.standing == Standing::Owner;
+        if is_owner || (target.chat.is_group() && admins.is_member(target.chat, &context.speaker.user).await)
+        {
+            return target;
+        }
+        Target { title: named.as_str().filter(|name| name.starts_with('@')).map(str::to_owned), ..target }
+    }
+
+    /// The people that calls act on, by what Telegram says of them in the chat.
+    async fn people(&self, approval: &Approval) -> Vec<Concerned> {
+        let mut people: Vec<Concerned> = Vec::new();
+        let named = approval.calls.iter().filter_map(|call| {
+            let user = chat_number(call.arguments.get("user_id")?)?;
+            Some((user, call.arguments.get("chat_id").cloned().unwrap_or_else(|| json!(approval.asked_in))))
+        });
+        for (user, chat) in named {
+            if people.iter().any(|known| known.user == user) {
+                continue;
+            }
+            let args = json!({"chat_id": chat, "user_id": user});
+            let Value::Object(args) = args else { continue };
+            let Ok(answer) = self.mcp.call("getChatMember", args).await else { continue };
+            let member = answer.content.get("result").unwrap_or(&answer.content).get("user");
+            let text = |key: &str| member?.get(key)?.as_str().map(str::to_owned);
+            let names: Vec<String> = ["first_name", "last_name"].into_iter().filter_map(text).collect();
+            if names.is_empty() {
+                continue;
+            }
+            let username = text("username").map(|name| format!(" @{name}")).unwrap_or_default();
+            people.push(Concerned { user, name: format!("{}{username}", names.join(" ")) });
+        }
+        people
     }
 
     /// What Telegram says of a chat that is named by its number or its username.
@@ -205,7 +263,7 @@ impl TelegramTools {
                 error => error,
             });
             let Sent { mut result, spoke, shows_words: words } = sent?;
-            if context.approved.is_none() {
+            if !method.name.ends_with("InviteLink") {
                 without_secrets(&mut result);
             }
             side_effects.spoke |= spoke;
@@ -224,21 +282,31 @@ impl TelegramTools {
     }
 }
 
+/// Whether Telegram would take the time until which a call is to hold as for ever, by the docs of `restrictChatMember`: less than 30
+/// seconds from now. None, or 0, is meant so.
+fn is_late(args: &Map<String, Value>, now: DateTime<Utc>) -> bool {
+    let until = args.get("until_date").and_then(Value::as_i64).filter(|until| *until != 0);
+    until.is_some_and(|until| until < now.timestamp() + MIN_AHEAD_SECONDS)
+}
+
 /// What a person is to approve. What names no chat acts on the chat of the turn.
 fn approval(calls: &[Checked], mut targets: Vec<Target>, asks: Asks, context: &ToolContext) -> Approval {
     let place = &context.place;
     if targets.is_empty() {
         targets.push(Target { chat: place.chat, title: place.title.clone() });
     }
+    let is_one = targets.len() == 1;
     let call = |call: &Checked| MethodCall { method: call.method.name.clone(), arguments: call.args.clone() };
     let calls: Vec<MethodCall> = calls.iter().map(call).collect();
     Approval {
         fingerprint: Fingerprint::of(context.run, &context.call, &calls),
         calls,
         targets,
+        people: Vec::new(),
         right: asks.terms.right,
         needs_other: asks.terms.needs_other,
-        may_last: asks.terms.may_last,
+        // Of several chats it is not clear which is which.
+        may_last: asks.terms.may_last && is_one,
         rule: asks.terms.rule,
         reason: asks.reason,
         asked_in: place.chat,

@@ -1,14 +1,13 @@
 //! The words of a call that takes an approval: what it will do, to whom and where, who asks for it, and all of its arguments.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::domain::approval::{Approval, MethodCall, Target};
+use crate::domain::approval::{Approval, MethodCall, Target, WAITS_MINUTES};
 use crate::domain::delivery::Action;
 use crate::prompts::texts::{Texts, fill};
-use crate::text::one_line;
+use crate::text::{as_markdown, one_line};
 
-/// A name is at most so long there.
-const NAME_CHARS: usize = 60;
 /// What it will do is named in at most so many characters; all of it follows.
 const GIST_CHARS: usize = 160;
 
@@ -19,10 +18,10 @@ pub(super) fn actions(approval: &Approval) -> Vec<Action> {
 }
 
 /// The words, in Markdown. Long arguments become a file when they are sent, as any long code does.
-pub(super) fn card(texts: &Texts, approval: &Approval) -> String {
-    let gists: Vec<String> = approval.calls.iter().map(|call| gist(texts, call)).collect();
+pub(super) fn card(texts: &Texts, approval: &Approval, now: DateTime<Utc>) -> String {
+    let gists: Vec<String> = approval.calls.iter().map(|call| gist(texts, approval, call, now)).collect();
     let name = |target: &Target| {
-        let title = target.title.as_deref().map(|title| format!("{} ", escaped(title)));
+        let title = target.title.as_deref().map(|title| format!("{} ", shown(title)));
         format!("{}({})", title.unwrap_or_default(), target.chat)
     };
     let chats: Vec<String> = approval.targets.iter().map(name).collect();
@@ -31,20 +30,38 @@ pub(super) fn card(texts: &Texts, approval: &Approval) -> String {
         (Some(_), false) => &texts.approval_by_admin,
         (Some(_), true) => &texts.approval_by_other,
     };
+    let why = match approval.rule.as_str() {
+        "default/unknown_address" => Some(&texts.approval_why_address),
+        "default/reaching" => Some(&texts.approval_why_reaching),
+        "default/hidden_message" => Some(&texts.approval_why_hidden),
+        _ => None,
+    };
+    let asker = &approval.requester;
+    let username = asker.username.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
+    let asker =
+        shown(&format!("{}{username} ({})", asker.name, asker.user.telegram_id().unwrap_or_default()));
+    let hour = approval.may_last.then(|| fill(&texts.approval_hour, &[("name", &asker)]));
+    let until = now + TimeDelta::minutes(WAITS_MINUTES.into());
     let lines = [
-        fill(&texts.approval_title, &[("gist", &gists.join("; "))]),
-        fill(&texts.approval_where, &[("chats", &chats.join(", "))]),
-        fill(&texts.approval_asked_by, &[("name", &escaped(&approval.requester.name))]),
-        who.clone(),
+        Some(fill(&texts.approval_title, &[("gist", &gists.join("; "))])),
+        Some(fill(&texts.approval_where, &[("chats", &chats.join(", "))])),
+        Some(fill(&texts.approval_asked_by, &[("name", &asker)])),
+        why.cloned(),
+        Some(who.clone()),
+        hour,
+        Some(fill(&texts.approval_waits, &[("time", &time(until))])),
     ];
+    let lines: Vec<String> = lines.into_iter().flatten().collect();
     let calls = approval.calls.iter().map(whole).collect::<Vec<_>>().join("\n");
     format!("{}\n\n{calls}", lines.join("\n"))
 }
 
 /// What a call does, in a line.
-fn gist(texts: &Texts, call: &MethodCall) -> String {
+fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc>) -> String {
     let of = |key: &str| call.arguments.get(key).map(plain).unwrap_or_default();
-    let (user, text) = (of("user_id"), of("text"));
+    let number = of("user_id");
+    let person = approval.people.iter().find(|person| person.user.to_string() == number);
+    let user = person.map_or_else(|| number.clone(), |person| format!("{} ({number})", person.name));
     let words = match call.method.as_str() {
         "banChatMember" => &texts.approval_ban,
         "unbanChatMember" => &texts.approval_unban,
@@ -57,29 +74,41 @@ fn gist(texts: &Texts, call: &MethodCall) -> String {
         "sendMessage" => &texts.approval_send,
         _ => &texts.approval_other,
     };
-    let until = call.arguments.get("until_date").and_then(Value::as_i64).and_then(|at| {
-        let at = chrono::DateTime::from_timestamp(at, 0)?;
-        Some(fill(&texts.approval_until, &[("time", &at.format("%Y-%m-%d %H:%M UTC").to_string())]))
-    });
     let count = call.arguments.get("message_ids").and_then(Value::as_array).map_or(1, Vec::len);
-    let title = of("title");
-    let said = fill(
-        words,
-        &[
-            ("user", &user),
-            ("text", &text),
-            ("title", &title),
-            ("count", &count.to_string()),
-            ("method", &call.method),
-        ],
-    );
-    escaped(&one_line(&format!("{said}{}", until.unwrap_or_default()), GIST_CHARS))
+    let values = [
+        ("user", user.as_str()),
+        ("text", &of("text")),
+        ("title", &of("title")),
+        ("count", &count.to_string()),
+        ("method", &call.method),
+    ];
+    let until = call.arguments.get("until_date").and_then(Value::as_i64);
+    let until = until.map(|until| match DateTime::from_timestamp(until, 0) {
+        // So Telegram takes it, by the docs of these methods.
+        Some(at) if at >= now + TimeDelta::seconds(30) && at <= now + TimeDelta::days(366) => {
+            fill(&texts.approval_until, &[("time", &time(at))])
+        }
+        Some(_) | None => texts.approval_for_ever.clone(),
+    });
+    shown(&one_line(&format!("{}{}", fill(words, &values), until.unwrap_or_default()), GIST_CHARS))
 }
 
-/// A call with all its arguments, as they will be sent.
+fn time(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// A call with all its arguments, as they will be sent. What is not seen, or changes the order in which letters are shown, is
+/// written as its number.
 fn whole(call: &MethodCall) -> String {
     let arguments = Value::Object(call.arguments.clone());
     let json = serde_json::to_string_pretty(&arguments).unwrap_or_else(|_| arguments.to_string());
+    let json: String = json
+        .chars()
+        .flat_map(|c| match is_unseen(c) {
+            true => format!("\\u{:04x}", u32::from(c)).chars().collect::<Vec<_>>(),
+            false => vec![c],
+        })
+        .collect();
     // No text in it may end the code that it stands in.
     let longest = json.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
@@ -90,14 +119,81 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Words of others in a line of Markdown: nothing of them is markup.
-fn escaped(words: &str) -> String {
-    let mut kept = String::new();
-    for c in one_line(words, GIST_CHARS.max(NAME_CHARS)).chars() {
-        if c.is_ascii_punctuation() {
-            kept.push('\\');
+/// Words of others in a line of Markdown: nothing of them is markup, and each letter is seen where it stands.
+fn shown(words: &str) -> String {
+    let seen: String = words.chars().filter(|c| !is_unseen(*c)).collect();
+    as_markdown(&one_line(&seen, GIST_CHARS))
+}
+
+/// Whether a character is not seen, or changes the order in which others are shown (Unicode: Cf, and separators of lines).
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::approval::{Concerned, Fingerprint};
+    use crate::domain::message::Speaker;
+    use crate::ids::{ChatId, RunId, UserId};
+    use crate::prompts::texts::Locales;
+
+    fn approval(method: &str, arguments: &Value) -> Approval {
+        let calls =
+            vec![MethodCall { method: method.into(), arguments: arguments.as_object().unwrap().clone() }];
+        Approval {
+            fingerprint: Fingerprint::of(RunId::new(), "c", &calls),
+            calls,
+            targets: vec![Target { chat: ChatId(-5), title: Some("Bob [Approved,by,Ann]\u{2067}".into()) }],
+            people: vec![Concerned { user: 7, name: "Eve *x* @eve".into() }],
+            right: Some("can_restrict_members".into()),
+            needs_other: false,
+            may_last: false,
+            rule: "default/other".into(),
+            reason: String::new(),
+            asked_in: ChatId(-5),
+            requester: Speaker {
+                user: UserId::telegram(1),
+                name: r"Ann \[ok\]".into(),
+                username: Some("ann".into()),
+            },
         }
-        kept.push(c);
     }
-    kept
+
+    fn of(method: &str, arguments: &Value) -> String {
+        let locales = Locales::load().unwrap();
+        card(locales.of(Some("en")), &approval(method, arguments), DateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn names_are_no_markup_and_unseen_letters_are_told() {
+        let card = of("banChatMember", &json!({"chat_id": -5, "user_id": 7, "note": "a\u{202e}b ```"}));
+        let lines: Vec<&str> = card.lines().collect();
+        assert!(lines[0].ends_with("Ban Eve &#42;x&#42; @eve (7)"), "{card}");
+        assert!(lines[1].contains("Bob &#91;Approved,by,Ann&#93; (-5)"), "{card}");
+        assert!(lines[2].contains("Ann &#92;&#91;ok&#92;&#93; @ann (1)"), "{card}");
+        assert!(card.contains(r"a\u202eb") && card.ends_with("````"), "{card}");
+    }
+
+    #[test]
+    fn a_time_that_telegram_takes_as_for_ever_is_told_so() {
+        let until = |seconds: i64| of("restrictChatMember", &json!({"user_id": 7, "until_date": seconds}));
+        assert!(until(3_600).contains("until 1970-01-01 01:00 UTC"), "{}", until(3_600));
+        for seconds in [0, 1, 29, 367 * 86_400, -1, i64::MAX] {
+            assert!(until(seconds).lines().next().unwrap().contains("for ever"), "{}", until(seconds));
+        }
+    }
 }

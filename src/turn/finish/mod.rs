@@ -73,7 +73,7 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
 fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
     let Parking { state, call, question } = parking;
     let Some(first) = facts.question.parts.first() else { return Finish::default() };
-    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval));
+    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, facts.now));
     let question = PersonQuestion { text: text.unwrap_or_else(|| question.text.clone()), ..question.clone() };
     let mut words = vec![question.text.clone()];
     words.extend(question.options.iter().map(|option| format!("[{option}]")));

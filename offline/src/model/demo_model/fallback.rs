@@ -18,6 +18,8 @@ const GREETING: Words = Words {
          - `photo`: I send a picture\n\
          - `file`: I write a table and send it as a file\n\
          - `dice`: I look for the method that rolls one, then roll it\n\
+         - `approval`: I ask before I do what a moderator does\n\
+         - `approval`: I ask before I use a moderator's right\n\
          - `search barbers of Seville`: I search the web; here the pages are made up\n\
          - `explain compound interest`, `tell me a joke`: texts that stand ready\n\
          - `code`: a program too long for a message, so it comes as a file\n\
@@ -35,6 +37,7 @@ const GREETING: Words = Words {
          - `foto`: uma imagem\n\
          - `arquivo`: uma tabela como arquivo\n\
          - `dado`: procuro o método que joga um dado, e jogo\n\
+         - `aprovação`: pergunto antes de fazer o que um moderador faz\n\
          - `pesquise barbeiros de Sevilha`: pesquiso na web; aqui as páginas são inventadas\n\
          - `explique juros compostos`, `conte uma piada`: textos prontos\n\
          - `código`, `longo`, `devagar`: um programa, uma resposta longa, uma que dá para parar",
@@ -50,6 +53,7 @@ const GREETING: Words = Words {
          - `foto`: una imagen\n\
          - `archivo`: una tabla como archivo\n\
          - `dado`: busco el método que tira un dado, y lo tiro\n\
+         - `aprobación`: pregunto antes de hacer lo que hace un moderador\n\
          - `busca barberos de Sevilla`: busco en la web; aquí las páginas son inventadas\n\
          - `explica el interés compuesto`, `cuéntame un chiste`: textos preparados\n\
          - `código`, `largo`, `despacio`: un programa, una respuesta larga, una que se puede parar",

@@ -97,6 +97,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::AddNote => notes::add(question, results),
         Topic::React => tricks::react(question, results),
         Topic::Choose => tricks::choose(question, results),
+        Topic::Approve => tricks::approve(question, results),
         Topic::Photo => tricks::photo(question, results),
         Topic::File => tricks::file(question, results),
         Topic::Dice => tricks::dice(question, results),

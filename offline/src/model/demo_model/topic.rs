@@ -22,6 +22,7 @@ pub(super) enum Topic {
     AddNote,
     React,
     Choose,
+    Approve,
     Photo,
     File,
     Dice,
@@ -35,7 +36,7 @@ pub(super) enum Topic {
 }
 
 /// Words and phrases that name a topic.
-const PHRASES: [(Topic, &[&str]); 20] = [
+const PHRASES: [(Topic, &[&str]); 21] = [
     (
         Topic::ListTasks,
         &[
@@ -79,6 +80,7 @@ const PHRASES: [(Topic, &[&str]); 20] = [
     (Topic::Choose, &["choose", "choice", "escolha", "escolher", "elegir", "elige"]),
     (Topic::Photo, &["photo", "picture", "foto", "imagem", "imagen"]),
     (Topic::File, &["file", "document", "arquivo", "archivo", "documento"]),
+    (Topic::Approve, &["approve", "approval", "approvals", "aprovar", "aprovação", "aprobar", "aprobación"]),
     (Topic::Dice, &["dice", "die", "roll", "dado"]),
     (Topic::Code, &["code", "program", "código", "programa"]),
     (Topic::Long, &["long", "longo", "longa", "largo", "larga"]),
@@ -151,6 +153,7 @@ mod tests {
             ("a photo, please", Topic::Photo),
             ("write me a file", Topic::File),
             ("roll a die", Topic::Dice),
+            ("show me an approval", Topic::Approve),
             ("something long", Topic::Long),
             ("go slow", Topic::Slow),
             ("Search the web for news", Topic::Search),

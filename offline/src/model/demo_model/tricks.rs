@@ -28,6 +28,11 @@ const CHOSEN: Words = Words {
     pt: "Você escolheu **{}**. Esperei por isso, e teria esperado também depois de um reinício.",
     es: "Elegiste **{}**. Esperé por eso, y habría esperado también tras un reinicio.",
 };
+const APPROVED: Words = Words {
+    en: "Your message is at the top of the chat now. That is a moderator's right, so I asked first.",
+    pt: "A sua mensagem está agora no topo do chat. Isso é um direito de moderador, por isso perguntei antes.",
+    es: "Tu mensaje está ahora arriba del chat. Es un derecho de moderador, por eso pregunté antes.",
+};
 const SERVICE: Words =
     Words { en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?" };
 const SERVICES: Words = Words { en: "Cut|Shave|Wig", pt: "Corte|Barba|Peruca", es: "Corte|Afeitado|Peluca" };
@@ -79,6 +84,17 @@ pub(super) fn dice(question: &Question, results: &Results<'_>) -> Step {
     match last(results, "find_tools") {
         Some(_) => Step::call("sendDice", json!({"emoji": "🎲"})),
         None => Step::call("find_tools", json!({"query": "roll a dice"})),
+    }
+}
+
+/// Sets a method off that takes an approval: it puts the message at the top of the chat.
+pub(super) fn approve(question: &Question, results: &Results<'_>) -> Step {
+    if last(results, "pinChatMessage").is_some() {
+        return Step::say(APPROVED, question);
+    }
+    match last(results, "find_tools") {
+        Some(_) => Step::call("pinChatMessage", question.message()),
+        None => Step::call("find_tools", json!({"query": "pinChatMessage"})),
     }
 }
 
