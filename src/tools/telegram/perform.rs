@@ -29,6 +29,13 @@ struct Checked {
     files: Vec<Place>,
 }
 
+/// The chats that calls act on.
+struct Named {
+    targets: Vec<Target>,
+    /// Whether one was named by its username, in whose place its number stands now.
+    were_names: bool,
+}
+
 /// Why calls are not made before a person has approved them.
 struct Asks {
     reason: String,
@@ -76,11 +83,10 @@ impl TelegramTools {
         if !context.can_ask || context.standing == Standing::Borrowed {
             return Err(ToolError::Denied(format!("not allowed: {}. {NOBODY}.", asks.reason)));
         }
-        let targets = self.targets(&mut calls, context).await?;
+        let Named { targets, were_names } = self.targets(&mut calls, context).await?;
         // A name may have turned out to be that of this chat.
-        let Some(asks) = self.decide_all(&calls, context).await? else {
-            return self.make_all(calls, context).await;
-        };
+        let asks = if were_names { self.decide_all(&calls, context).await? } else { Some(asks) };
+        let Some(asks) = asks else { return self.make_all(calls, context).await };
         let mut approval = approval(&calls, targets, asks, context);
         approval.people = self.people(&approval).await;
         if self.approvers.has_granted(&approval, context.now).await? {
@@ -165,8 +171,8 @@ impl TelegramTools {
 
     /// The chats that calls act on, each once. Names of chats become their numbers in the calls: a name may belong to another
     /// chat by the time a person approves.
-    async fn targets(&self, calls: &mut [Checked], context: &ToolContext) -> Result<Vec<Target>, ToolError> {
-        let mut targets: Vec<Target> = Vec::new();
+    async fn targets(&self, calls: &mut [Checked], context: &ToolContext) -> Result<Named, ToolError> {
+        let (mut targets, mut were_names): (Vec<Target>, bool) = (Vec::new(), false);
         for call in calls {
             let mut named = Vec::new();
             chats(&Value::Object(call.args.clone()), "", &mut named);
@@ -182,6 +188,7 @@ impl TelegramTools {
                     number => self.told_of(self.look_up(value.clone(), number).await?, &value, context).await,
                 };
                 if number.is_none() {
+                    were_names = true;
                     put(&mut call.args, &pointer, json!(target.chat));
                 }
                 if targets.iter().all(|known| known.chat != target.chat) {
@@ -189,7 +196,7 @@ impl TelegramTools {
                 }
             }
         }
-        Ok(targets)
+        Ok(Named { targets, were_names })
     }
 
     /// A chat as whoever asked may know it: the title of one that they are not in says nothing to them.
@@ -308,7 +315,6 @@ fn approval(calls: &[Checked], mut targets: Vec<Target>, asks: Asks, context: &T
         // Of several chats it is not clear which is which.
         may_last: asks.terms.may_last && is_one,
         rule: asks.terms.rule,
-        reason: asks.reason,
         asked_in: place.chat,
         requester: context.speaker.clone(),
     }

@@ -163,7 +163,6 @@ mod tests {
             needs_other: false,
             may_last: false,
             rule: "default/other".into(),
-            reason: String::new(),
             asked_in: ChatId(-5),
             requester: Speaker {
                 user: UserId::telegram(1),
