@@ -116,6 +116,13 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
     if names_elsewhere(call.args, call.here) {
         return Decision::Ask(OTHER_CHAT, "it is aimed at another chat".to_owned());
     }
+    // They show what is stored; who approved another text for one would make it lie.
+    if call.figaros
+        && matches!(call.method.class, Class::Message | Class::Delete)
+        && call.method.changes_messages()
+    {
+        return Decision::Deny("the message is not one that you sent, but Figaro's own".to_owned());
+    }
     if let Some(address) = loaded.iter().find(|address| !call.addresses.has(address)) {
         return Decision::Ask(
             UNKNOWN_ADDRESS,
@@ -134,7 +141,6 @@ pub fn decide(call: &TelegramCall<'_>) -> Decision {
         return Decision::Ask(HIDDEN_MESSAGE, "only somebody else would see it".to_owned());
     }
     match call.method.class {
-        // Figaro's cards are the bot's too, and Telegram lets the bot change them: they show what is stored.
         _ if call.method.changes_messages() && call.own != Some(true) => {
             Decision::Ask(OTHERS_MESSAGE, "the message is not one that you sent".to_owned())
         }

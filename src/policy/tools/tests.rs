@@ -24,7 +24,8 @@ fn verdict(method: &str, args: &Value, own: Option<bool>, files: &[&str]) -> &'s
     let args = args.as_object().unwrap().clone();
     let (speaker, addresses) = (&UserId::telegram(42), &known());
     let (here, speaker) = (ChatId(-5), Some(speaker));
-    match decide(&TelegramCall { method, args: &args, here, speaker, own, files, addresses }) {
+    match decide(&TelegramCall { method, args: &args, here, speaker, own, figaros: false, files, addresses })
+    {
         Decision::Allow => "allow",
         Decision::Ask(..) => "ask",
         Decision::Deny(_) => "deny",
@@ -252,6 +253,7 @@ fn what_is_too_much_to_look_at_is_refused_with_what_to_do() {
             here: ChatId(-5),
             speaker: Some(&speaker),
             own: None,
+            figaros: false,
             files,
             addresses: &addresses,
         })
@@ -342,6 +344,7 @@ fn no_field_of_any_method_is_loaded_unseen() {
                 here: ChatId(-5),
                 speaker: Some(&speaker),
                 own: None,
+                figaros: false,
                 files: &[],
                 addresses,
             };
@@ -428,6 +431,30 @@ fn whatever_changes_a_message_is_for_the_models_own() {
 }
 
 #[test]
+fn what_figaro_says_is_changed_by_nobodys_approval() {
+    let verdict = |name: &str| {
+        let method = Table::get().method(name).unwrap();
+        let args = json!({"chat_id": -5, "message_id": 1, "message_ids": [1]}).as_object().unwrap().clone();
+        let (here, speaker, addresses) = (ChatId(-5), Some(&UserId::telegram(42)), &known());
+        let own = Some(false);
+        decide(&TelegramCall {
+            method,
+            args: &args,
+            here,
+            speaker,
+            own,
+            figaros: true,
+            files: &[],
+            addresses,
+        })
+    };
+    for name in ["editMessageText", "editMessageReplyMarkup", "deleteMessage", "deleteMessages", "stopPoll"] {
+        assert!(matches!(verdict(name), Decision::Deny(_)), "{name}");
+    }
+    assert!(matches!(verdict("pinChatMessage"), Decision::Ask(..)), "it stays as it is");
+}
+
+#[test]
 fn nobody_is_looked_up_for_words_of_someone_else() {
     let method = |name: &str| Table::get().method(name).unwrap();
     let seen = json!({"chat_id": -5, "ephemeral_message_parameters": {"receiver_user_id": 42}});
@@ -436,8 +463,16 @@ fn nobody_is_looked_up_for_words_of_someone_else() {
     {
         let (method, args) = (method(name), args.as_object().unwrap().clone());
         let (here, addresses) = (ChatId(-5), &known());
-        let call =
-            TelegramCall { method, args: &args, here, speaker: None, own: None, files: &[], addresses };
+        let call = TelegramCall {
+            method,
+            args: &args,
+            here,
+            speaker: None,
+            own: None,
+            figaros: false,
+            files: &[],
+            addresses,
+        };
         assert!(matches!(decide(&call), Decision::Ask(..)), "{name} {args:?}");
     }
 }

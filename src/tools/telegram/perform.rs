@@ -29,6 +29,14 @@ struct Checked {
     files: Vec<Place>,
 }
 
+/// Who sent the messages that a call names.
+struct Senders {
+    /// Whether the model sent all of them; `None` where it names none.
+    own: Option<bool>,
+    /// Whether one of them is Figaro's.
+    figaros: bool,
+}
+
 /// The chats that calls act on.
 struct Named {
     targets: Vec<Target>,
@@ -146,27 +154,27 @@ impl TelegramTools {
         let whole = Value::Object(args.clone());
         let files: Vec<&str> =
             call.files.iter().filter_map(|place| whole.pointer(&place.pointer)?.as_str()).collect();
-        let own = self.names_own(args, here).await?;
+        let Senders { own, figaros } = self.senders(args, here).await?;
         let speaker = (context.standing != Standing::Borrowed).then_some(&context.speaker.user);
         let addresses = &context.addresses;
         let method = call.method;
-        Ok(decide(&TelegramCall { method, args, here, speaker, own, files: &files, addresses }))
+        Ok(decide(&TelegramCall { method, args, here, speaker, own, figaros, files: &files, addresses }))
     }
 
-    /// Whether the model sent every message a call names; `None` where it names none. What is no number names a message
-    /// that nobody knows.
-    async fn names_own(&self, args: &Map<String, Value>, here: ChatId) -> Result<Option<bool>, ToolError> {
+    /// Who sent the messages that a call names. What is no number names a message that nobody knows.
+    async fn senders(&self, args: &Map<String, Value>, here: ChatId) -> Result<Senders, ToolError> {
         let many = args.get("message_ids").and_then(Value::as_array).into_iter().flatten();
-        let mut own = None;
+        let mut senders = Senders { own: None, figaros: false };
         for id in args.get("message_id").into_iter().chain(many) {
             // What is no id of a message is nobody's: how Telegram would read it is not known.
             let author = match id.as_i64().filter(|id| *id > 0) {
                 Some(id) => self.outbox.author(here, MessageId(id)).await?,
                 None => None,
             };
-            own = Some(own != Some(false) && author == Some(Author::Model));
+            senders.own = Some(senders.own != Some(false) && author == Some(Author::Model));
+            senders.figaros |= author.is_some_and(|author| author != Author::Model);
         }
-        Ok(own)
+        Ok(senders)
     }
 
     /// The chats that calls act on, each once. Names of chats become their numbers in the calls: a name may belong to another
