@@ -20,9 +20,10 @@ pub(super) fn actions(approval: &Approval) -> Vec<Action> {
 /// The words, in Markdown. Long arguments become a file when they are sent, as any long code does.
 pub(super) fn card(texts: &Texts, approval: &Approval, now: DateTime<Utc>) -> String {
     let gists: Vec<String> = approval.calls.iter().map(|call| gist(texts, approval, call, now)).collect();
-    let name = |target: &Target| {
-        let title = target.title.as_deref().map(|title| format!("{} ", shown(title)));
-        format!("{}({})", title.unwrap_or_default(), target.chat)
+    let name = |target: &Target| match &target.title {
+        Some(title) => format!("{} ({})", shown(title), target.chat),
+        None if target.chat == approval.asked_in => texts.approval_here.clone(),
+        None => target.chat.to_string(),
     };
     let chats: Vec<String> = approval.targets.iter().map(name).collect();
     let who = match (&approval.right, approval.needs_other) {
@@ -185,6 +186,19 @@ mod tests {
         assert!(lines[1].contains("Bob &#91;Approved,by,Ann&#93; (-5)"), "{card}");
         assert!(lines[2].contains("Ann &#92;&#91;ok&#92;&#93; @ann (1)"), "{card}");
         assert!(card.contains(r"a\u202eb") && card.ends_with("````"), "{card}");
+    }
+
+    #[test]
+    fn a_chat_is_named_by_its_title_or_as_this_one_or_by_its_number() {
+        let locales = Locales::load().unwrap();
+        let of = |chat, title: Option<&str>| {
+            let targets = vec![Target { chat: ChatId(chat), title: title.map(str::to_owned) }];
+            let approval = Approval { targets, ..approval("pinChatMessage", &json!({})) };
+            let card = card(locales.of(Some("en")), &approval, DateTime::UNIX_EPOCH);
+            card.lines().nth(1).unwrap().to_owned()
+        };
+        assert_eq!(of(-5, Some("Team")), "In: Team (-5)");
+        assert_eq!((of(-5, None), of(-6, None)), ("In: this chat".to_owned(), "In: -6".to_owned()));
     }
 
     #[test]
