@@ -107,6 +107,7 @@ fn decisions() {
         agent: None,
         task: false,
         own: None,
+        figaros: false,
         files: &[],
         addresses: &addresses,
         resolved: &[],

@@ -19,7 +19,7 @@ pub const LASTS: TimeDelta = TimeDelta::hours(1);
 pub struct MethodCall {
     /// The name of the method.
     pub method: String,
-    /// Its arguments.
+    /// The arguments by the names of the parameters; a file as a `file_id`, an address or base64.
     pub arguments: Map<String, Value>,
 }
 
@@ -68,7 +68,7 @@ pub fn canonical(value: &Value) -> String {
 /// A chat that a call acts on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// Its number.
+    /// The number that Telegram knows it by, below 0 for groups and channels.
     pub chat: ChatId,
     /// Its title, or how it was named, where whoever asked may know it.
     pub title: Option<String>,
@@ -103,8 +103,9 @@ pub struct Approval {
     pub may_last: bool,
     /// The rule that has it asked.
     pub rule: String,
-    /// Why it is asked, in English.
-    pub reason: String,
+    /// Why the owner wants it asked, in the words of a rule of theirs; none for a rule that is built in.
+    #[serde(default)]
+    pub reason: Option<String>,
     /// The chat and the person that the turn is for.
     pub asked_in: ChatId,
     /// Who asked for it.
@@ -126,11 +127,11 @@ pub enum Ruled {
 /// What was said, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// What was said.
+    /// Whether it is made, and for how long.
     pub ruled: Ruled,
-    /// Who said it.
+    /// The person who pressed the button.
     pub by: UserId,
-    /// Their name.
+    /// The name of that person, as Telegram gave it with the press.
     pub name: String,
     /// When they said it, UTC.
     pub at: DateTime<Utc>,
@@ -149,7 +150,7 @@ pub struct Grant {
     pub asked_in: ChatId,
     /// Who may ask for it.
     pub requester: UserId,
-    /// Who approved it.
+    /// The person who approved it; they have to hold the right still when it is used.
     pub by: UserId,
     /// When it ends, UTC.
     pub until: DateTime<Utc>,
@@ -239,7 +240,7 @@ mod tests {
             needs_other: false,
             may_last: true,
             rule: "moderation".into(),
-            reason: "it bans".into(),
+            reason: None,
             asked_in: ChatId(-5),
             requester: Speaker { user: UserId::telegram(1), name: "Ann".into(), username: None },
         }

@@ -90,7 +90,7 @@ mod tests {
             needs_other,
             may_last: true,
             rule: "r".into(),
-            reason: "w".into(),
+            reason: None,
             asked_in: ChatId(-5),
             requester: Speaker { user: UserId::telegram(requester), name: "A".into(), username: None },
         }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{ModelRequest, Part, Reply};
+use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, Standing};
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
 const MAY_I: &str = "May I do this?";
 const EVE: i64 = 77;
+const OWNERS_ONLY: &str = "Only an owner of the bot can approve it.";
 const NO_RIGHT: &str = "To approve it you need to be an admin there who may do this yourself.";
 
 /// A call of a method that bans Eve.
@@ -305,6 +306,8 @@ async fn a_kill_at_any_moment_after_the_press_makes_it_at_most_once() {
         let world = World::new().await;
         let bot = world.moderated().await;
         let card = world.wants(BOB, "ban her", ban()).await;
+        // The kill may come after the model has answered and before that is stored.
+        world.when("ban her", Reply::text("End of ban her."));
         let (_, once) = buttons(&card).swap_remove(0);
         world.telegram.press(BOB, TEAM, number(&card["message_id"]), &once).unwrap();
         tokio::time::sleep(Duration::from_millis(pause)).await;
@@ -322,4 +325,64 @@ async fn a_kill_at_any_moment_after_the_press_makes_it_at_most_once() {
     println!(
         "10 kills after a press: made {made} times, never twice; {unknown} with an outcome that is not known"
     );
+}
+
+#[tokio::test]
+async fn what_would_hold_for_ever_by_now_is_told_so_and_not_made() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    let mute = call("restrictChatMember", json!({"user_id": EVE, "permissions": {}, "until_date": 1}));
+    let card = world.wants(BOB, "mute her", mute).await;
+    assert!(text(&card).contains("Change what Eve (77) may do for ever"), "{card}");
+    assert_eq!(labels(&card), ["✓ Once", "✗ Deny"]);
+    world.press(BOB, &card, "✓ Once").await;
+    world.ends("mute her").await;
+    assert_eq!(world.made("restrictChatMember"), Vec::<Value>::new());
+    let told = world.told_model("mute her").pop().unwrap();
+    assert!(told["error"].as_str().unwrap().contains("Ask again with a later time"), "{told}");
+}
+
+#[tokio::test]
+async fn what_uses_the_bots_purse_or_gives_power_is_an_owners_to_approve_wherever_it_is_asked() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    let paid = call("sendMessage", json!({"text": "Hi", "allow_paid_broadcast": true}));
+    let promote = call("promoteChatMember", json!({"user_id": BOB, "can_restrict_members": true}));
+    for (said, wanted) in [("send it paid", paid), ("promote me", promote)] {
+        let card = world.wants(BOB, said, wanted).await;
+        assert_eq!(world.press(BOB, &card, "✓ Once").await, OWNERS_ONLY, "{said}");
+        assert_eq!(labels(&card), ["✓ Once", "✗ Deny"], "{said}");
+        world.press(ANN, &card, "✗ Deny").await;
+        world.ends(said).await;
+    }
+    // In private nobody else would see it, and its one user holds no right to another's purse either.
+    let paid = call("sendMessage", json!({"text": "Hi", "allow_paid_broadcast": true}));
+    world.when("pay for it", Reply::turn(vec![call("find_tools", json!({"query": "sendMessage"}))]));
+    world.parks("pay for it", vec![paid], "End of pay for it.");
+    world.say(EVE, EVE, "pay for it");
+    let card = world.card_with(EVE, MAY_I).await;
+    assert_eq!(world.press(EVE, &card, "✓ Once").await, OWNERS_ONLY);
+}
+
+#[tokio::test]
+async fn a_right_that_is_lost_before_the_call_is_made_lets_nothing_go() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    let card = world.wants(EVE, "ban bob", ban()).await;
+    // The turn waits behind another one.
+    let gate = Gate::new();
+    world.when("hold on", Reply::text("Held.").behind(&gate));
+    world.say(EVE, TEAM, "@figaro_bot hold on");
+    world
+        .model
+        .wait_until(TIMEOUT, |all| all.iter().any(|r| r.user_text().contains("hold on")).then_some(()))
+        .await
+        .unwrap();
+    assert_eq!(world.press(BOB, &card, "✓ Once").await, "✓ Approved by Bob");
+    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    gate.open();
+    world.ends("ban bob").await;
+    assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
+    let told = world.told_model("ban bob").pop().unwrap();
+    assert!(told["error"].as_str().unwrap().contains("may not approve it any more"), "{told}");
 }

@@ -1,6 +1,6 @@
 //! What admins ask for in names and words: the model gives no id, and exactly the right call is made once it was approved.
 
-use chrono::Utc;
+use figaro::clock::Clock;
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Person, Say, Standing};
 use serde_json::{Value, json};
@@ -54,6 +54,7 @@ fn permissions(may: bool) -> Value {
 }
 
 /// The requests; `spam` are the messages of the spammer, `zoe` that of the second Zoe.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn requests(spam: &[i64], zoe: i64) -> Vec<Request> {
     let last = spam[spam.len() - 1];
     let five: Vec<i64> = spam.iter().rev().take(5).copied().collect();
@@ -166,7 +167,7 @@ fn requests(spam: &[i64], zoe: i64) -> Vec<Request> {
 fn timed(made: &mut Value, wanted: &Value) {
     let Some(words) = wanted["until_date"].as_str() else { return };
     let minutes: i64 = words.split(' ').nth(1).unwrap().parse().unwrap();
-    let late = Utc::now().timestamp() + minutes * 60 - number(&made["until_date"]);
+    let late = Clock::system().now().timestamp() + minutes * 60 - number(&made["until_date"]);
     assert!((0..60).contains(&late), "{late} s off");
     made["until_date"] = json!(words);
 }

@@ -50,6 +50,7 @@ pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), Refusal> {
             agent: call.agent.as_deref(),
             task: call.task,
             own: method.changes_messages().then_some(call.own),
+            figaros: false,
             files: &[],
             addresses: &Addresses::default(),
             resolved: &[],

@@ -54,6 +54,8 @@ pub struct TelegramCall<'a> {
     pub task: bool,
     /// Whether the model sent every message it names; `None` where it names none.
     pub own: Option<bool>,
+    /// Whether one of them is Figaro's: a card, a notice, an answer to a command.
+    pub figaros: bool,
     /// Values of parameters that Telegram may fetch a file for.
     pub files: &'a [&'a str],
     /// Addresses that a person wrote or that search found.

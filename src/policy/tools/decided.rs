@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use super::right::AdminRight;
 
+/// What the names of an owner's rules begin with.
+pub const OWNERS: &str = "owner/";
+
 /// What becomes of a call. The later of two is the stricter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
@@ -49,7 +52,7 @@ impl RuleName {
 
     /// A rule of the owner's file.
     pub(super) fn of_owner(name: &str) -> Self {
-        Self(format!("owner/{name}").into())
+        Self(format!("{OWNERS}{name}").into())
     }
 
     /// The name as it is told and recorded.
@@ -61,7 +64,7 @@ impl RuleName {
     /// Whether it stands in the owner's file.
     #[must_use]
     pub fn is_owners(&self) -> bool {
-        self.0.starts_with("owner/")
+        self.0.starts_with(OWNERS)
     }
 }
 

@@ -20,7 +20,7 @@ use figaro_mcp::table::Class;
 
 use self::buttons::smuggles;
 pub use self::call::{Role, TelegramCall};
-pub use self::decided::{Decided, Decision, RuleName};
+pub use self::decided::{Decided, Decision, OWNERS, RuleName};
 use self::facts::{Facts, Loads};
 use self::loaded::loaded;
 pub use self::previews::settle_previews;
@@ -51,6 +51,13 @@ pub fn decide(rules: &Rules, call: &TelegramCall<'_>) -> Decided {
     }
     if let Some(why) = smuggles(call.args) {
         return Decided::limit("buttons", why.to_owned());
+    }
+    // Figaro's own messages show what is stored; who approved another text for one would make it lie.
+    let is_changed =
+        matches!(call.method.class, Class::Message | Class::Delete) && call.method.changes_messages();
+    if call.figaros && is_changed {
+        let reason = "the message is not one that you sent, but Figaro's own";
+        return Decided::limit("figaros", reason.to_owned());
     }
     let targets = match targets(call.args) {
         Ok(targets) => targets,

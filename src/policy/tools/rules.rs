@@ -96,6 +96,7 @@ impl Rules {
             agent: None,
             task: false,
             own: Some(true),
+            figaros: false,
             files: &[],
             addresses: &addresses,
             resolved: &[],

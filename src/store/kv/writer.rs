@@ -50,11 +50,14 @@ struct State {
     wake: Condvar,
     progress: watch::Sender<Progress>,
     /// Who wants to know what is written.
-    watches: Mutex<Vec<Weak<Mutex<BTreeSet<Vec<u8>>>>>>,
+    watches: Mutex<Vec<Weak<Written>>>,
 }
 
+/// Keys of sessions in which messages were written.
+type Written = Mutex<BTreeSet<Vec<u8>>>;
+
 /// Notes in which sessions messages are written, until it is dropped.
-pub(super) struct Watch(Arc<Mutex<BTreeSet<Vec<u8>>>>);
+pub(super) struct Watch(Arc<Written>);
 
 impl Watch {
     /// The sessions so far, by their keys.

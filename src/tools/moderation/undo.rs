@@ -89,6 +89,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn what_can_be_taken_back_is() {
         let restricted = json!({"status": "restricted", "can_send_messages": true, "can_send_polls": false,
             "until_date": 99, "user": {"id": 5}});

@@ -3,7 +3,9 @@
 //! where the model left it out.
 
 mod approvers;
+mod asks;
 mod audited;
+mod concerned;
 mod perform;
 mod send;
 

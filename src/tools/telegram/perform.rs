@@ -5,17 +5,19 @@ use figaro_mcp::check::{Place, check};
 use figaro_mcp::table::Method;
 use serde_json::{Map, Value, json};
 
+use super::asks::Asks;
+use super::concerned::Named;
 use super::send::Sent;
-use super::{TelegramTools, ToolContext, ToolError, ToolOutput, chat_number};
-use crate::domain::approval::{Approval, Concerned, Fingerprint, MethodCall, Target, WAITS_MINUTES};
+use super::{TelegramTools, ToolContext, ToolError, ToolOutput};
+use crate::domain::approval::{Approval, Fingerprint, MethodCall, Target, WAITS_MINUTES};
 use crate::domain::audit::AuditKind;
 use crate::domain::delivery::Author;
 use crate::domain::tool::SideEffects;
-use crate::domain::turn::PersonQuestion;
+use crate::domain::turn::{Approved, PersonQuestion};
 use crate::ids::{ChatId, MessageId};
 use crate::policy::access::Standing;
 use crate::policy::tools::{
-    AdminRight, Decided, Decision, Role, Rules, TelegramCall, decide, settle_previews,
+    Decided, Decision, OWNERS, Role, Rules, TelegramCall, chat_number, decide, settle_previews,
 };
 use crate::tools::as_data;
 
@@ -25,6 +27,14 @@ const MIN_AHEAD_SECONDS: i64 = 40;
 const NOBODY: &str = "It takes an approval, and nobody is asked now: this is the run of a task, or not the person's own words, or \
     too many questions wait for an answer already. Tell the person";
 
+/// Who sent the messages that a call names.
+struct Senders {
+    /// Whether the model sent all of them; `None` where it names none.
+    own: Option<bool>,
+    /// Whether one of them is Figaro's.
+    figaros: bool,
+}
+
 /// A call whose arguments fit its method.
 pub(super) struct Checked {
     pub(super) method: &'static Method,
@@ -32,37 +42,6 @@ pub(super) struct Checked {
     files: Vec<Place>,
     /// The rule that has decided about it.
     pub(super) rule: String,
-}
-
-/// Why calls are not made before a person has approved them, and what that takes.
-struct Asks {
-    reason: String,
-    rule: String,
-    right: Option<&'static str>,
-    needs_other: bool,
-    may_last: bool,
-}
-
-impl Asks {
-    fn of(decided: Decided, method: &Method) -> Self {
-        Self {
-            may_last: may_last(&decided, method),
-            right: decided.right.map(AdminRight::name),
-            needs_other: decided.people >= 2,
-            rule: decided.rule.as_str().to_owned(),
-            reason: decided.reason,
-        }
-    }
-
-    /// What an approval of both takes.
-    fn and(self, other: &Self) -> Self {
-        Self {
-            right: self.right.filter(|right| other.right == Some(right)),
-            needs_other: self.needs_other || other.needs_other,
-            may_last: self.may_last && other.may_last,
-            ..self
-        }
-    }
 }
 
 impl TelegramTools {
@@ -78,26 +57,7 @@ impl TelegramTools {
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         if let Some(approved) = &context.approved {
-            let approval = &approved.approval;
-            if !approval.is_for(context.run, &context.call) {
-                return Err(ToolError::Denied("not made: what was approved is something else".to_owned()));
-            }
-            if self.approvers.may_rule(approved.ruling.ruled, &approved.ruling.by, approval).await?.is_err() {
-                let words = "not made: whoever approved it may not approve it any more";
-                return Err(ToolError::Denied(words.to_owned()));
-            }
-            // Nothing in it is settled anew: it was shown like this.
-            let mut calls =
-                approval.calls.iter().cloned().map(|call| self.check(call)).collect::<Result<Vec<_>, _>>()?;
-            if calls.iter().any(|call| is_late(&call.args, context.now)) {
-                let words = "not made: the time until which it was to hold is over, or nearly; Telegram would take it as \
-                    for ever. Ask again with a later time";
-                return Err(ToolError::Denied(words.to_owned()));
-            }
-            // What no approval opens stays closed.
-            self.decide_all(&mut calls, context).await?;
-            self.note(AuditKind::ApprovalUsed, &calls, context).await?;
-            return self.make_all(calls, context).await;
+            return self.perform_approved(approved, context).await;
         }
         let mut calls = self.check_all(calls, context)?;
         let Some(asks) = self.decide_all(&mut calls, context).await? else {
@@ -109,9 +69,10 @@ impl TelegramTools {
             self.note(AuditKind::CallDenied, &calls, context).await?;
             return Err(ToolError::Denied(format!("not allowed: {}. {NOBODY}.", asks.reason)));
         }
-        let targets = self.targets(&mut calls, context).await?;
+        let Named { targets, were_names } = self.targets(&mut calls, context).await?;
         // A name may have turned out to be that of this chat.
-        let Some(asks) = self.decide_all(&mut calls, context).await? else {
+        let asks = if were_names { self.decide_all(&mut calls, context).await? } else { Some(asks) };
+        let Some(asks) = asks else {
             self.note(AuditKind::CallAllowed, &calls, context).await?;
             return self.make_all(calls, context).await;
         };
@@ -130,6 +91,34 @@ impl TelegramTools {
             approval: Some(Box::new(approval)),
         };
         Ok(ToolOutput { value: Value::Null, side_effects: SideEffects::default(), asks: Some(question) })
+    }
+
+    /// Makes what a person has approved, exactly as they were shown it.
+    async fn perform_approved(
+        &self,
+        approved: &Approved,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let Approved { approval, ruling, .. } = approved;
+        if !approval.is_for(context.run, &context.call) {
+            return Err(ToolError::Denied("not made: what was approved is something else".to_owned()));
+        }
+        if self.approvers.may_rule(ruling.ruled, &ruling.by, approval).await?.is_err() {
+            let words = "not made: whoever approved it may not approve it any more";
+            return Err(ToolError::Denied(words.to_owned()));
+        }
+        // Nothing in it is settled anew: it was shown like this.
+        let mut calls =
+            approval.calls.iter().cloned().map(|call| self.check(call)).collect::<Result<Vec<_>, _>>()?;
+        if calls.iter().any(|call| is_late(&call.args, context.now)) {
+            let words = "not made: the time until which it was to hold is over, or nearly; Telegram would take it as for \
+                ever. Ask again with a later time";
+            return Err(ToolError::Denied(words.to_owned()));
+        }
+        // What no approval opens stays closed.
+        self.decide_all(&mut calls, context).await?;
+        self.note(AuditKind::ApprovalUsed, &calls, context).await?;
+        self.make_all(calls, context).await
     }
 
     fn check_all(&self, calls: Vec<MethodCall>, context: &ToolContext) -> Result<Vec<Checked>, ToolError> {
@@ -203,6 +192,7 @@ impl TelegramTools {
         let whole = Value::Object(call.args.clone());
         let files: Vec<&str> =
             call.files.iter().filter_map(|place| whole.pointer(&place.pointer)?.as_str()).collect();
+        let Senders { own, figaros } = self.senders(&call.args, context.place.chat).await?;
         let call = TelegramCall {
             method: call.method,
             args: &call.args,
@@ -211,7 +201,8 @@ impl TelegramTools {
             role,
             agent: context.agent.as_deref(),
             task: context.task,
-            own: self.names_own(&call.args, context.place.chat).await?,
+            own,
+            figaros,
             files: &files,
             addresses: &context.addresses,
             // Names become numbers before a person is asked.
@@ -220,107 +211,21 @@ impl TelegramTools {
         Ok(decide(rules, &call))
     }
 
-    /// Whether the model sent every message a call names; `None` where it names none. What is no number names a message
-    /// that nobody knows.
-    async fn names_own(&self, args: &Map<String, Value>, here: ChatId) -> Result<Option<bool>, ToolError> {
+    /// Who sent the messages that a call names, in the chat that it names. What is no number names a message that nobody knows.
+    async fn senders(&self, args: &Map<String, Value>, here: ChatId) -> Result<Senders, ToolError> {
         let many = args.get("message_ids").and_then(Value::as_array).into_iter().flatten();
-        let mut own = None;
+        let chat = args.get("chat_id").map_or(Some(here), |chat| chat_number(chat).map(ChatId));
+        let mut senders = Senders { own: None, figaros: false };
         for id in args.get("message_id").into_iter().chain(many) {
             // What is no id of a message is nobody's: how Telegram would read it is not known.
-            let author = match id.as_i64().filter(|id| *id > 0) {
-                Some(id) => self.outbox.author(here, MessageId(id)).await?,
-                None => None,
+            let author = match (chat, id.as_i64().filter(|id| *id > 0)) {
+                (Some(chat), Some(id)) => self.outbox.author(chat, MessageId(id)).await?,
+                _ => None,
             };
-            own = Some(own != Some(false) && author == Some(Author::Model));
+            senders.own = Some(senders.own != Some(false) && author == Some(Author::Model));
+            senders.figaros |= author.is_some_and(|author| author != Author::Model);
         }
-        Ok(own)
-    }
-
-    /// The chats that calls act on, each once. Names of chats become their numbers in the calls: a name may belong to another
-    /// chat by the time a person approves.
-    async fn targets(&self, calls: &mut [Checked], context: &ToolContext) -> Result<Vec<Target>, ToolError> {
-        let mut targets: Vec<Target> = Vec::new();
-        for call in calls {
-            let mut named = Vec::new();
-            chats(&Value::Object(call.args.clone()), "", &mut named);
-            for (pointer, value) in named {
-                let number = chat_number(&value);
-                if number.is_some_and(|number| targets.iter().any(|target| target.chat.0 == number)) {
-                    continue;
-                }
-                let target = match number {
-                    Some(here) if here == context.place.chat.0 => {
-                        Target { chat: context.place.chat, title: context.place.title.clone() }
-                    }
-                    number => self.told_of(self.look_up(value.clone(), number).await?, &value, context).await,
-                };
-                if number.is_none() {
-                    put(&mut call.args, &pointer, json!(target.chat));
-                }
-                if targets.iter().all(|known| known.chat != target.chat) {
-                    targets.push(target);
-                }
-            }
-        }
-        Ok(targets)
-    }
-
-    /// A chat as whoever asked may know it: the title of one that they are not in says nothing to them.
-    async fn told_of(&self, target: Target, named: &Value, context: &ToolContext) -> Target {
-        let admins = &self.approvers.admins;
-        let is_owner = context.standing == Standing::Owner;
-        if is_owner || (target.chat.is_group() && admins.is_member(target.chat, &context.speaker.user).await)
-        {
-            return target;
-        }
-        Target { title: named.as_str().filter(|name| name.starts_with('@')).map(str::to_owned), ..target }
-    }
-
-    /// The people that calls act on, by what Telegram says of them in the chat.
-    async fn people(&self, approval: &Approval) -> Vec<Concerned> {
-        let mut people: Vec<Concerned> = Vec::new();
-        let named = approval.calls.iter().filter_map(|call| {
-            let user = chat_number(call.arguments.get("user_id")?)?;
-            Some((user, call.arguments.get("chat_id").cloned().unwrap_or_else(|| json!(approval.asked_in))))
-        });
-        for (user, chat) in named {
-            if people.iter().any(|known| known.user == user) {
-                continue;
-            }
-            let args = json!({"chat_id": chat, "user_id": user});
-            let Value::Object(args) = args else { continue };
-            let Ok(answer) = self.mcp.call("getChatMember", args).await else { continue };
-            let member = answer.content.get("result").unwrap_or(&answer.content).get("user");
-            let text = |key: &str| member?.get(key)?.as_str().map(str::to_owned);
-            let names: Vec<String> = ["first_name", "last_name"].into_iter().filter_map(text).collect();
-            if names.is_empty() {
-                continue;
-            }
-            let username = text("username").map(|name| format!(" @{name}")).unwrap_or_default();
-            people.push(Concerned { user, name: format!("{}{username}", names.join(" ")) });
-        }
-        people
-    }
-
-    /// What Telegram says of a chat that is named by its number or its username.
-    async fn look_up(&self, name: Value, number: Option<i64>) -> Result<Target, ToolError> {
-        let unknown = || {
-            ToolError::ForModel(format!(
-                "Telegram knows no chat {name} that you are in; ask the person which they mean"
-            ))
-        };
-        let mut args = Map::new();
-        args.insert("chat_id".to_owned(), name.clone());
-        let answer = self.mcp.call("getChat", args).await;
-        let answer = answer.map_err(|error| ToolError::ForModel(error.to_string()))?;
-        let chat = answer.content.get("result").unwrap_or(&answer.content);
-        let known = chat.get("id").and_then(Value::as_i64).filter(|_| !answer.is_error);
-        let title =
-            ["title", "first_name"].iter().find_map(|key| chat.get(*key)?.as_str()).map(str::to_owned);
-        match known.or(number) {
-            Some(id) => Ok(Target { chat: ChatId(id), title: title.filter(|_| known.is_some()) }),
-            None => Err(unknown()),
-        }
+        Ok(senders)
     }
 
     /// Makes calls that may be made, one after the other, until one fails.
@@ -355,16 +260,6 @@ impl TelegramTools {
     }
 }
 
-/// Whether what was approved may be approved for a while: only where an admin of one chat judges it, and what it does can be
-/// taken back and gives nobody power.
-fn may_last(decided: &Decided, method: &Method) -> bool {
-    let lasting = [AdminRight::PinMessages, AdminRight::PostMessages, AdminRight::ManageTopics];
-    let is_mild = decided.right.is_some_and(|right| lasting.contains(&right)) && !method.irreversible;
-    let is_plain =
-        ["default/other_chat", "default/others_message", "default/other"].contains(&decided.rule.as_str());
-    is_mild && (is_plain || decided.rule.is_owners()) && decided.people < 2
-}
-
 /// Whether Telegram would take the time until which a call is to hold as for ever, by the docs of `restrictChatMember`: less than 30
 /// seconds from now. None, or 0, is meant so.
 fn is_late(args: &Map<String, Value>, now: DateTime<Utc>) -> bool {
@@ -390,8 +285,8 @@ fn approval(calls: &[Checked], mut targets: Vec<Target>, asks: Asks, context: &T
         needs_other: asks.needs_other,
         // Of several chats it is not clear which is which.
         may_last: asks.may_last && is_one,
+        reason: asks.rule.starts_with(OWNERS).then_some(asks.reason),
         rule: asks.rule,
-        reason: asks.reason,
         asked_in: place.chat,
         requester: context.speaker.clone(),
     }
@@ -409,40 +304,6 @@ fn without_secrets(value: &mut Value) {
     }
 }
 
-/// Where arguments name chats, however deep: JSON pointers and what stands there.
-fn chats(value: &Value, pointer: &str, found: &mut Vec<(String, Value)>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                let inner = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
-                let names_chat = key.ends_with("chat_id") && (value.is_string() || value.is_number());
-                if names_chat {
-                    found.push((inner, value.clone()));
-                } else {
-                    chats(value, &inner, found);
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                chats(item, &format!("{pointer}/{at}"), found);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-/// Puts a value where a pointer says.
-fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
-    let mut whole = Value::Object(std::mem::take(args));
-    if let Some(place) = whole.pointer_mut(pointer) {
-        *place = value;
-    }
-    if let Value::Object(whole) = whole {
-        *args = whole;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -452,19 +313,5 @@ mod tests {
         let mut result = json!({"id": -5, "invite_link": "x", "pinned_message": {"chat": [{"invite_link": "x", "title": "T"}]}});
         without_secrets(&mut result);
         assert_eq!(result, json!({"id": -5, "pinned_message": {"chat": [{"title": "T"}]}}));
-    }
-
-    #[test]
-    fn chats_are_found_and_their_names_replaced_wherever_they_stand() {
-        let mut args = json!({"chat_id": "@a", "reply_parameters": {"chat_id": -6}, "media": [{"from_chat_id": "@b~/c"}], "text": "@x"});
-        let mut found = Vec::new();
-        chats(&args, "", &mut found);
-        let names: Vec<String> = found.iter().map(|(_, value)| value.to_string()).collect();
-        assert_eq!(names, ["\"@a\"", "-6", "\"@b~/c\""]);
-        let Value::Object(map) = &mut args else { panic!() };
-        put(map, &found[2].0, json!(-7));
-        put(map, &found[0].0, json!(-5));
-        assert_eq!(args["media"][0]["from_chat_id"], -7);
-        assert_eq!(args["chat_id"], -5);
     }
 }

@@ -20,9 +20,10 @@ pub(super) fn actions(approval: &Approval) -> Vec<Action> {
 /// The words, in Markdown. Long arguments become a file when they are sent, as any long code does.
 pub(super) fn card(texts: &Texts, approval: &Approval, now: DateTime<Utc>) -> String {
     let gists: Vec<String> = approval.calls.iter().map(|call| gist(texts, approval, call, now)).collect();
-    let name = |target: &Target| {
-        let title = target.title.as_deref().map(|title| format!("{} ", shown(title)));
-        format!("{}({})", title.unwrap_or_default(), target.chat)
+    let name = |target: &Target| match &target.title {
+        Some(title) => format!("{} ({})", shown(title), target.chat),
+        None if target.chat == approval.asked_in => texts.approval_here.clone(),
+        None => target.chat.to_string(),
     };
     let chats: Vec<String> = approval.targets.iter().map(name).collect();
     let who = match (&approval.right, approval.needs_other) {
@@ -31,10 +32,10 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: DateTime<Utc>) -> St
         (Some(_), true) => &texts.approval_by_other,
     };
     let why = match approval.rule.as_str() {
-        "default/unknown_address" => Some(&texts.approval_why_address),
-        "default/reaching" => Some(&texts.approval_why_reaching),
-        "default/hidden_message" => Some(&texts.approval_why_hidden),
-        _ => None,
+        "default/unknown_address" => Some(texts.approval_why_address.clone()),
+        "default/reaching" => Some(texts.approval_why_reaching.clone()),
+        "default/hidden_message" => Some(texts.approval_why_hidden.clone()),
+        _ => approval.reason.as_deref().map(shown),
     };
     let asker = &approval.requester;
     let username = asker.username.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
@@ -46,7 +47,7 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: DateTime<Utc>) -> St
         Some(fill(&texts.approval_title, &[("gist", &gists.join("; "))])),
         Some(fill(&texts.approval_where, &[("chats", &chats.join(", "))])),
         Some(fill(&texts.approval_asked_by, &[("name", &asker)])),
-        why.cloned(),
+        why,
         Some(who.clone()),
         hour,
         Some(fill(&texts.approval_waits, &[("time", &time(until))])),
@@ -163,7 +164,7 @@ mod tests {
             needs_other: false,
             may_last: false,
             rule: "default/other".into(),
-            reason: String::new(),
+            reason: None,
             asked_in: ChatId(-5),
             requester: Speaker {
                 user: UserId::telegram(1),
@@ -186,6 +187,19 @@ mod tests {
         assert!(lines[1].contains("Bob &#91;Approved,by,Ann&#93; (-5)"), "{card}");
         assert!(lines[2].contains("Ann &#92;&#91;ok&#92;&#93; @ann (1)"), "{card}");
         assert!(card.contains(r"a\u202eb") && card.ends_with("````"), "{card}");
+    }
+
+    #[test]
+    fn a_chat_is_named_by_its_title_or_as_this_one_or_by_its_number() {
+        let locales = Locales::load().unwrap();
+        let of = |chat, title: Option<&str>| {
+            let targets = vec![Target { chat: ChatId(chat), title: title.map(str::to_owned) }];
+            let approval = Approval { targets, ..approval("pinChatMessage", &json!({})) };
+            let card = card(locales.of(Some("en")), &approval, DateTime::UNIX_EPOCH);
+            card.lines().nth(1).unwrap().to_owned()
+        };
+        assert_eq!(of(-5, Some("Team")), "In: Team (-5)");
+        assert_eq!((of(-5, None), of(-6, None)), ("In: this chat".to_owned(), "In: -6".to_owned()));
     }
 
     #[test]

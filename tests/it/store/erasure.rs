@@ -360,6 +360,7 @@ async fn what_is_erased_during_a_rewriting_is_rewritten_in_its_time(folder: &Dis
     asked(&store, said(90, 4, SECRET), "clock", SECRET, SECRET).await;
     asked(&store, said(91, 6, SECRET), "clock", SECRET, SECRET).await;
     store.erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
+    #[expect(clippy::disallowed_methods, reason = "it is awaited below")]
     let rewriting = tokio::spawn({
         let store = store.clone();
         async move { store.rewrite(at(130)).await }
@@ -425,6 +426,7 @@ async fn what_is_written_meanwhile_is_kept_and_what_was_to_go_goes(folder: &Disk
     };
     store.import(CHAT, session, (0..2_000).map(number).collect()).await.unwrap();
     let place = SaidAt::Session(EntryKey { session, index: 1_000 });
+    #[expect(clippy::disallowed_methods, reason = "it is awaited below")]
     let erasing = tokio::spawn({
         let store = store.clone();
         async move { store.erase(&Erasure::Said(CHAT, vec![place]), at(9)).await }

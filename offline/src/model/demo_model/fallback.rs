@@ -37,7 +37,7 @@ const GREETING: Words = Words {
          - `foto`: uma imagem\n\
          - `arquivo`: uma tabela como arquivo\n\
          - `dado`: procuro o método que joga um dado, e jogo\n\
-         - `aprovação`: pergunto antes de fazer o que um moderador faz\n\
+         - `aprovação`: uma ação que precisa de aprovação\n\
          - `pesquise barbeiros de Sevilha`: pesquiso na web; aqui as páginas são inventadas\n\
          - `explique juros compostos`, `conte uma piada`: textos prontos\n\
          - `código`, `longo`, `devagar`: um programa, uma resposta longa, uma que dá para parar",
@@ -53,7 +53,7 @@ const GREETING: Words = Words {
          - `foto`: una imagen\n\
          - `archivo`: una tabla como archivo\n\
          - `dado`: busco el método que tira un dado, y lo tiro\n\
-         - `aprobación`: pregunto antes de hacer lo que hace un moderador\n\
+         - `aprobación`: una acción que necesita aprobación\n\
          - `busca barberos de Sevilla`: busco en la web; aquí las páginas son inventadas\n\
          - `explica el interés compuesto`, `cuéntame un chiste`: textos preparados\n\
          - `código`, `largo`, `despacio`: un programa, una respuesta larga, una que se puede parar",

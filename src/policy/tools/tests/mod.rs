@@ -35,6 +35,7 @@ fn call<'a>(method: &'a Method, args: &'a Map<String, Value>, addresses: &'a Add
         agent: None,
         task: false,
         own: None,
+        figaros: false,
         files: &[],
         addresses,
         resolved: &[],
@@ -426,6 +427,33 @@ fn whatever_changes_a_message_is_for_the_models_own() {
         };
         assert_eq!([verdict(Some(false)), verdict(None)], ["ask", "ask"], "{}", method.name);
     }
+}
+
+#[test]
+fn what_figaro_says_is_changed_by_nobodys_approval() {
+    let decided = |name: &str, here: i64| {
+        let method = Table::get().method(name).unwrap();
+        let args = json!({"chat_id": -5, "message_id": 1, "message_ids": [1]}).as_object().unwrap().clone();
+        let addresses = known();
+        let call = TelegramCall {
+            here: ChatId(here),
+            own: Some(false),
+            figaros: true,
+            ..call(method, &args, &addresses)
+        };
+        decide(&Rules::built_in(), &call)
+    };
+    for name in ["editMessageText", "editMessageReplyMarkup", "deleteMessage", "deleteMessages", "stopPoll"] {
+        for here in [-5, -6] {
+            let decided = decided(name, here);
+            assert_eq!(
+                (decided.decision, decided.rule.as_str()),
+                (Decision::Deny, "limit/figaros"),
+                "{name} {here}"
+            );
+        }
+    }
+    assert_eq!(decided("pinChatMessage", -5).decision, Decision::Ask, "it stays as it is");
 }
 
 #[test]

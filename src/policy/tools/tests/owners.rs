@@ -75,6 +75,7 @@ fn what_allows_opens_no_more_than_it_names() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn what_is_named_is_opened() {
     let reaches = "  - {name: mine, class: message, uses: business_connection_id, then: allow}";
     let cases = [
