@@ -37,7 +37,7 @@ use crate::domain::model::ModelName;
 use crate::domain::tool::{Effect, SideEffects, StatusKey};
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::domain::usage::Payer;
-use crate::ids::RunId;
+use crate::ids::{RunId, TaskId};
 use crate::policy::access::Standing;
 use crate::policy::address::Addresses;
 use crate::provider::ToolSpec;
@@ -64,8 +64,8 @@ pub struct ToolContext {
     pub standing: Standing,
     /// The agent that makes the call; `None` for Figaro itself.
     pub agent: Option<String>,
-    /// Whether the turn is the run of a task.
-    pub task: bool,
+    /// The task whose run the turn is.
+    pub task: Option<TaskId>,
     /// The model that the turn is for.
     pub model: ModelName,
     /// Addresses that a person wrote or that search found: only these may a tool have loaded.
@@ -104,7 +104,7 @@ impl ToolContext {
             language: None,
             standing: Standing::Member,
             agent: None,
-            task: false,
+            task: None,
             model: ModelName { provider: "a".to_owned(), model: "x".to_owned() },
             addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,

@@ -71,6 +71,7 @@ mod seed_tools;
 mod sessions;
 mod setting_cards;
 mod spending;
+mod standing;
 mod stdio;
 mod store;
 mod store_command;

@@ -31,6 +31,7 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     let (http, tavily) = (&base.http, &base.settings.tavily);
     let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
+    let scheduling = task_tools(base, ledger);
     let built_in = BuiltIn {
         notes: base.store.clone(),
         pins: base.store.clone(),
@@ -42,7 +43,7 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
             default_zone: base.settings.timezone,
         },
         config: ConfigTools { store, tasks, admins },
-        tasks: task_tools(base, ledger),
+        tasks: scheduling.clone(),
         web: Arc::new(search),
     };
     let telegram = TelegramTools {
@@ -54,10 +55,12 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
         approvers: base.approvers.clone(),
         policy: base.policy.clone(),
         people: base.store.clone(),
+        tasks: base.store.clone(),
+        counting: Arc::default(),
     };
     let mut table = ToolTable::default();
     built_in.register(&mut table);
-    register_telegram(telegram, &mut table);
+    register_telegram(telegram, scheduling, &mut table);
     table.registry()
 }
 

@@ -34,6 +34,9 @@ impl Task {
     pub(super) fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
         self.title = edit.title.or(self.title.take());
         if let Some(prompt) = edit.prompt {
+            if prompt != self.prompt {
+                self.standing.clear();
+            }
             self.prompt = prompt;
             self.addresses = edit.addresses;
         }

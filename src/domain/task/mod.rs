@@ -14,6 +14,7 @@ mod prompt;
 mod reason;
 mod replan;
 mod shown;
+mod standing;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ pub use if_missed::IfMissed;
 pub use missed::{Due, Missed, ON_TIME, Wake};
 pub use reason::Reason;
 pub use shown::{Shows, TaskMessage};
+pub use standing::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingRule};
 pub use step::TaskStep;
 
 /// The name of the agent that runs tasks.
@@ -80,6 +82,9 @@ pub struct Task {
     /// Addresses in the prompt that a person wrote or search found, and not the model alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
+    /// What its runs may do without asking anybody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<StandingRule>,
     /// The schedule: a single time or a cron expression.
     pub schedule: Schedule,
     /// The zone that the schedule's times are in.
@@ -306,6 +311,7 @@ impl Task {
             title: None,
             prompt,
             addresses: Vec::new(),
+            standing: Vec::new(),
             schedule,
             zone,
             zone_assumed,

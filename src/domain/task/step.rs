@@ -30,6 +30,8 @@ impl Task {
     pub fn moved_to(&self, chat: ChatId) -> Self {
         let mut moved = self.clone();
         moved.place.chat = chat;
+        let here = self.place.chat;
+        moved.standing.iter_mut().filter(|rule| rule.chat == here).for_each(|rule| rule.chat = chat);
         // They stay behind in the old group.
         moved.messages.clear();
         // Telegram may have told first that the bot has left the old group.

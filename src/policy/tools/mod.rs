@@ -28,14 +28,28 @@ pub use self::right::AdminRight;
 pub use self::rules::{Policy, Rules};
 pub use self::target::{OddTarget, Target, chat_number, targets};
 use super::address::is_public;
+use crate::ids::ChatId;
 use crate::text::one_line;
 
 /// Decides about a call whose arguments fit its method. What no rule can open is looked at first.
 #[must_use]
 pub fn decide(rules: &Rules, call: &TelegramCall<'_>) -> Decided {
+    facts(rules, call).map_or_else(|limit| *limit, |facts| rules.decide(&facts))
+}
+
+/// Whether a call does no more than a person let go who said that this method may act on this chat: it names no other chat,
+/// has Telegram load nothing that only the model wrote, and reaches past nobody's eyes.
+#[must_use]
+pub fn is_within(rules: &Rules, call: &TelegramCall<'_>, chat: ChatId) -> bool {
+    facts(rules, call).is_ok_and(|facts| Rules::opens(&facts, chat))
+}
+
+/// What rules ask about a call, or the limit that it does not pass.
+fn facts<'a>(rules: &Rules, call: &'a TelegramCall<'a>) -> Result<Facts<'a>, Box<Decided>> {
+    let limit = |name, reason| Err(Box::new(Decided::limit(name, reason)));
     let loaded = match loaded(call) {
         Ok(loaded) => loaded,
-        Err(excess) => return Decided::limit("too_much", excess.to_string()),
+        Err(excess) => return limit("too_much", excess.to_string()),
     };
     if let Some(address) = loaded.iter().find(|address| !is_public(address)) {
         let reason = format!(
@@ -43,25 +57,23 @@ pub fn decide(rules: &Rules, call: &TelegramCall<'_>) -> Decided {
              (https://…) of a public page or file as a person wrote it or as search found it",
             one_line(address, 80)
         );
-        return Decided::limit("private_address", reason);
+        return limit("private_address", reason);
     }
     if call.method.class == Class::Lifecycle {
-        let reason = "it would take the update stream away from the running bot";
-        return Decided::limit("lifecycle", reason.to_owned());
+        return limit("lifecycle", "it would take the update stream away from the running bot".to_owned());
     }
     if let Some(why) = smuggles(call.args) {
-        return Decided::limit("buttons", why.to_owned());
+        return limit("buttons", why.to_owned());
     }
     // Figaro's own messages show what is stored; who approved another text for one would make it lie.
     let is_changed =
         matches!(call.method.class, Class::Message | Class::Delete) && call.method.changes_messages();
     if call.figaros && is_changed {
-        let reason = "the message is not one that you sent, but Figaro's own";
-        return Decided::limit("figaros", reason.to_owned());
+        return limit("figaros", "the message is not one that you sent, but Figaro's own".to_owned());
     }
     let targets = match targets(call.args) {
         Ok(targets) => targets,
-        Err(odd) => return Decided::limit("odd_chat", odd.to_string()),
+        Err(odd) => return limit("odd_chat", odd.to_string()),
     };
     let unknown = loaded.iter().find(|address| !call.addresses.has(address));
     let loads = match unknown {
@@ -69,5 +81,5 @@ pub fn decide(rules: &Rules, call: &TelegramCall<'_>) -> Decided {
         None if loaded.iter().next().is_some() => Loads::Known,
         None => Loads::Nothing,
     };
-    rules.decide(&Facts::of(call, targets, loads, &rules.watched))
+    Ok(Facts::of(call, targets, loads, &rules.watched))
 }

@@ -7,11 +7,11 @@ use figaro_mcp::table::{Method, Table};
 use serde_json::Map;
 
 use super::call::{Role, TelegramCall};
-use super::decided::{Decided, Decision};
+use super::decided::{Decided, Decision, RuleName};
 use super::facts::{Facts, Loads, Watched, Who};
 use super::file::{Origin, Written, read};
 use super::right::AdminRight;
-use super::rule::{Approver, Rule};
+use super::rule::{Approver, ChatCondition, Rule, When};
 use super::target::Target;
 use crate::ids::ChatId;
 use crate::policy::address::Addresses;
@@ -106,6 +106,21 @@ impl Rules {
         facts.acts_in = Some(Target::Number(here));
         facts.person = Some(Who::Asker);
         self.decide(&facts).decision != Decision::Allow
+    }
+
+    /// Whether a rule that names the method and this chat, and nothing else, would let a call go.
+    pub(super) fn opens(facts: &Facts<'_>, chat: ChatId) -> bool {
+        let chats = Some(vec![ChatCondition::Named(Target::Number(chat))]);
+        let rule = Rule {
+            name: RuleName::limit("approved"),
+            // Whose the messages are was known to whoever approved it.
+            when: When { chats, own: facts.own, ..When::default() },
+            then: Decision::Allow,
+            reason: String::new(),
+            approver: Approver::Owner,
+            people: 1,
+        };
+        !facts.targets.is_empty() && facts.targets.iter().all(|target| rule.holds(facts, Some(target)))
     }
 
     /// What the rules decide about a call. For one that names several chats each is looked at, and the strictest holds.

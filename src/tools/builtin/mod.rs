@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::config::ConfigTools;
 use super::recall::MemoryTools;
 use super::source::{Rare, Sources};
-use super::tasks::TaskTools;
+use super::tasks::{TaskTools, allow_tool};
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
 use super::{
@@ -95,8 +95,9 @@ impl BuiltIn {
 }
 
 /// Adds the methods of the Bot API: a few to every prompt, all of them as a source.
-pub fn register_telegram(telegram: TelegramTools, table: &mut ToolTable) {
+pub fn register_telegram(telegram: TelegramTools, tasks: TaskTools, table: &mut ToolTable) {
     table.add(moderation::tool(telegram.clone()));
+    table.add(allow_tool(tasks, telegram.clone()));
     telegram.everyday().for_each(|tool| table.add(tool));
     table.add_source(Arc::new(telegram));
 }

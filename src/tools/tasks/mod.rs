@@ -1,6 +1,7 @@
 //! The tools by which the model schedules: `schedule_task`, `list_tasks`, `cancel_task`, `update_task`. What they give
 //! comes from the stored task, and the turn shows the person a card made from the same.
 
+mod allow;
 mod arguments;
 mod read;
 #[cfg(test)]
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+pub use self::allow::allow_tool;
 use self::arguments::{Change, Nothing, Wanted, Which};
 pub use self::read::TaskReader;
 use super::typed::{About, typed};

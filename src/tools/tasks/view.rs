@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 use serde_json::{Map, Value, json};
 
 use crate::domain::schedule::Schedule;
-use crate::domain::task::{MAX_FAILURES, MAX_PROMPT_CHARS, PauseReason, State, Task};
+use crate::domain::task::{MAX_FAILURES, MAX_PROMPT_CHARS, PauseReason, StandingRule, State, Task};
 use crate::domain::tool::SideEffects;
 use crate::text::one_line;
 use crate::tools::{ToolOutput, as_data};
@@ -84,6 +84,9 @@ fn entry(task: &Task, prompt: usize) -> Value {
     if let Some(model) = &task.model {
         entry.insert("model".to_owned(), model.to_string().into());
     }
+    if !task.standing.is_empty() {
+        entry.insert("may".to_owned(), leaves(task));
+    }
     if let Some(last) = &task.last {
         let mut run = json!({"status": last.status, "due": local(last.due, task.zone)});
         if let Some(error) = &last.error {
@@ -92,6 +95,13 @@ fn entry(task: &Task, prompt: usize) -> Value {
         entry.insert("last_run".to_owned(), run);
     }
     Value::Object(entry)
+}
+
+/// What its runs may do without asking.
+pub(super) fn leaves(task: &Task) -> Value {
+    let leave =
+        |rule: &StandingRule| json!({"method": rule.method, "chat_id": rule.chat, "times_a_run": rule.times});
+    task.standing.iter().map(leave).collect()
 }
 
 /// Whether it runs, and why not.

@@ -5,15 +5,15 @@ use figaro_mcp::table::Method;
 use crate::policy::tools::{AdminRight, Decided};
 
 /// Why calls are not made before a person has approved them, and what that takes.
-pub(super) struct Asks {
+pub(in crate::tools) struct Asks {
     /// In words that follow "not allowed:".
-    pub(super) reason: String,
+    pub(in crate::tools) reason: String,
     /// The rule by its name.
-    pub(super) rule: String,
+    pub(in crate::tools) rule: String,
     /// The right by which an admin of the chats may approve, by its name in the Bot API; none where only an owner may.
-    pub(super) right: Option<&'static str>,
+    pub(in crate::tools) right: Option<&'static str>,
     /// Whether whoever asked may not approve.
-    pub(super) needs_other: bool,
+    pub(in crate::tools) needs_other: bool,
     /// Whether it may be approved for a while.
     pub(super) may_last: bool,
 }

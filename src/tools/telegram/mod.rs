@@ -9,6 +9,7 @@ mod checked;
 mod concerned;
 mod perform;
 mod send;
+mod standing;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,17 +20,25 @@ use figaro_mcp::pace::messages;
 use figaro_mcp::table::{Class, Method};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
 
 pub use self::approvers::{Approvers, Grants};
+pub(super) use self::standing::Leave;
 use super::source::{Listed, Named};
 use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSource, find, names, schema};
 use crate::domain::approval::MethodCall;
 use crate::domain::tool::{Effect, StatusKey};
+use crate::ids::ChatId;
 use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
 use crate::policy::tools::{Policy, chat_number};
 use crate::provider::ToolSpec;
-use crate::store::{AuditStore, OutboxStore, PeopleStore};
+use crate::store::{AuditStore, OutboxStore, PeopleStore, TaskStore};
+
+/// Whether somebody's word for a chat is its number.
+pub(super) fn is_chat(named: &str, chat: ChatId) -> bool {
+    named.trim().parse() == Ok(chat.0)
+}
 
 /// Parameters that say where; the current chat and topic stand in for them.
 const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
@@ -60,6 +69,10 @@ pub struct TelegramTools {
     pub people: Arc<dyn PeopleStore>,
     /// Where what is decided is noted.
     pub audit: Arc<dyn AuditStore>,
+    /// The tasks, with what their runs may do without asking.
+    pub tasks: Arc<dyn TaskStore>,
+    /// Held while it is counted how often a run has done so.
+    pub counting: Arc<Mutex<()>>,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
     /// The rules about calls.

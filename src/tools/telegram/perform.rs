@@ -23,10 +23,6 @@ use crate::tools::as_data;
 
 /// A time that is nearer counts as for ever; with something for the way to Telegram.
 const MIN_AHEAD_SECONDS: i64 = 40;
-/// What is told where nobody can be asked.
-const NOBODY: &str = "It takes an approval, and nobody is asked now: this is the run of a task, or not the person's own words, or \
-    too many questions wait for an answer already. Tell the person";
-
 /// Who sent the messages that a call names.
 struct Senders {
     /// Whether the model sent all of them; `None` where it names none.
@@ -57,8 +53,7 @@ impl TelegramTools {
         };
         // Words of somebody else, tried again, are asked about in nobody's name.
         if !context.can_ask || context.standing == Standing::Borrowed {
-            self.note(AuditKind::CallDenied, &calls, context).await?;
-            return Err(ToolError::Denied(format!("not allowed: {}. {NOBODY}.", asks.reason)));
+            return self.perform_unasked(calls, asks, context).await;
         }
         let Named { targets, were_names } = self.targets(&mut calls, context).await?;
         // A name may have turned out to be that of this chat.
@@ -69,7 +64,9 @@ impl TelegramTools {
         };
         let mut approval = approval(&calls, targets, asks, context);
         approval.people = self.people(&approval).await;
-        if self.approvers.has_granted(&approval, context.now).await? {
+        if self.approvers.has_granted(&approval, context.now).await?
+            && self.are_within(&calls, &approval.chats(), context).await?
+        {
             self.note(AuditKind::ApprovalUsed, &calls, context).await?;
             return self.make_all(calls, context).await;
         }
@@ -130,7 +127,7 @@ impl TelegramTools {
     }
 
     /// Why the calls take an approval; `None` where all of them may be made.
-    async fn decide_all(
+    pub(super) async fn decide_all(
         &self,
         calls: &mut [Checked],
         context: &ToolContext,
@@ -162,7 +159,7 @@ impl TelegramTools {
     }
 
     /// The role of whoever asks. Who administers the chat is looked up only where a rule asks for it.
-    async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+    pub(super) async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
         let admins = &self.approvers.admins;
         let is_admin = || admins.is_admin(context.place.chat, &context.speaker.user);
         match context.standing {
@@ -173,13 +170,24 @@ impl TelegramTools {
         }
     }
 
-    async fn decide(
+    pub(super) async fn decide(
         &self,
         call: &Checked,
         rules: &Rules,
         role: Role,
         context: &ToolContext,
     ) -> Result<Decided, ToolError> {
+        self.judged(call, role, context, |call| decide(rules, call)).await
+    }
+
+    /// What policy says of a call, with all that it looks at.
+    pub(super) async fn judged<T>(
+        &self,
+        call: &Checked,
+        role: Role,
+        context: &ToolContext,
+        judge: impl FnOnce(&TelegramCall<'_>) -> T + Send,
+    ) -> Result<T, ToolError> {
         let whole = Value::Object(call.args.clone());
         let files: Vec<&str> =
             call.files.iter().filter_map(|place| whole.pointer(&place.pointer)?.as_str()).collect();
@@ -191,7 +199,7 @@ impl TelegramTools {
             speaker: (context.standing != Standing::Borrowed).then_some(&context.speaker.user),
             role,
             agent: context.agent.as_deref(),
-            task: context.task,
+            task: context.task.is_some(),
             own,
             figaros,
             files: &files,
@@ -199,7 +207,7 @@ impl TelegramTools {
             // Names become numbers before a person is asked.
             resolved: &[],
         };
-        Ok(decide(rules, &call))
+        Ok(judge(&call))
     }
 
     /// Who sent the messages that a call names, in the chat that it names. What is no number names a message that nobody knows.
@@ -220,7 +228,11 @@ impl TelegramTools {
     }
 
     /// Makes calls that may be made, one after the other, until one fails.
-    async fn make_all(&self, calls: Vec<Checked>, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    pub(super) async fn make_all(
+        &self,
+        calls: Vec<Checked>,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         let (mut results, mut side_effects, mut shows_words) = (Vec::new(), SideEffects::default(), false);
         let all = calls.len();
         for Checked { method, args, .. } in calls {
@@ -259,7 +271,12 @@ fn is_late(args: &Map<String, Value>, now: DateTime<Utc>) -> bool {
 }
 
 /// What a person is to approve. What names no chat acts on the chat of the turn.
-fn approval(calls: &[Checked], mut targets: Vec<Target>, asks: Asks, context: &ToolContext) -> Approval {
+pub(super) fn approval(
+    calls: &[Checked],
+    mut targets: Vec<Target>,
+    asks: Asks,
+    context: &ToolContext,
+) -> Approval {
     let place = &context.place;
     if targets.is_empty() {
         targets.push(Target { chat: place.chat, title: place.title.clone() });

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::domain::approval::{Approval, MethodCall, Target, WAITS_MINUTES};
 use crate::domain::delivery::Action;
+use crate::domain::task::STANDING_RULE;
 use crate::prompts::texts::{Texts, fill};
 use crate::text::{as_markdown, one_line};
 
@@ -73,6 +74,7 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc
         "unpinChatMessage" => &texts.approval_unpin,
         "setChatTitle" => &texts.approval_title_change,
         "sendMessage" => &texts.approval_send,
+        STANDING_RULE => &texts.approval_standing,
         _ => &texts.approval_other,
     };
     let count = call.arguments.get("message_ids").and_then(Value::as_array).map_or(1, Vec::len);
@@ -81,7 +83,8 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc
         ("text", &of("text")),
         ("title", &of("title")),
         ("count", &count.to_string()),
-        ("method", &call.method),
+        ("times", &of("times")),
+        ("method", &if call.method == STANDING_RULE { of("method") } else { call.method.clone() }),
     ];
     let until = call.arguments.get("until_date").and_then(Value::as_i64);
     let until = until.map(|until| match DateTime::from_timestamp(until, 0) {

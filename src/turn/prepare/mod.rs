@@ -155,7 +155,7 @@ impl Preparer {
                 language: first.language.clone(),
                 standing: question.standing,
                 agent: part.agent.map(|agent| agent.name.clone()),
-                task: question.task.is_some(),
+                task: question.task.as_ref().map(|task| task.id),
                 model: model.clone(),
                 addresses: Addresses::default(),
                 now: self.reporter.now(),

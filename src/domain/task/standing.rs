@@ -1,0 +1,54 @@
+//! What the runs of a task may do without asking anybody: a person has approved it with the task.
+
+use serde::{Deserialize, Serialize};
+
+use super::Task;
+use crate::ids::{ChatId, UserId};
+
+/// The most standing rules of a task.
+pub const MAX_STANDING: usize = 10;
+/// The most calls that one lets a run make.
+pub const MAX_CALLS: u32 = 20;
+/// What stands in the place of a method's name where a person is asked to approve such a rule.
+pub const STANDING_RULE: &str = "standing_rule";
+
+/// A leave for the runs of one task. It ends with the task, and when the task's prompt becomes another: the person who
+/// approved it saw that prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingRule {
+    /// The Bot API method that may be called.
+    pub method: String,
+    /// The one chat that the calls may act on.
+    pub chat: ChatId,
+    /// The most calls in one run, from 1 to [`MAX_CALLS`].
+    pub times: u32,
+    /// The rule that asked about it, by its name: what another rule asks about is not let go.
+    pub rule: String,
+    /// Who approved it. They must still be allowed to whenever it is used.
+    pub by: UserId,
+}
+
+impl StandingRule {
+    fn is_about(&self, method: &str, chat: ChatId) -> bool {
+        self.method == method && self.chat == chat
+    }
+}
+
+impl Task {
+    /// Adds a standing rule, in the place of one about the same method and chat. Gives whether there was room for it.
+    pub(super) fn permit(&mut self, rule: StandingRule) -> bool {
+        self.standing.retain(|known| !known.is_about(&rule.method, rule.chat));
+        let has_room = self.standing.len() < MAX_STANDING;
+        if has_room {
+            self.standing.push(rule);
+        }
+        has_room
+    }
+
+    /// Takes a standing rule back. Gives whether there was one.
+    pub(super) fn forbid(&mut self, method: &str, chat: ChatId) -> bool {
+        let before = self.standing.len();
+        self.standing.retain(|known| !known.is_about(method, chat));
+        self.standing.len() < before
+    }
+}

@@ -1,0 +1,190 @@
+//! The tool by which a person has the runs of a task do something without being asked: `allow_task`.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{STATUS, TaskTools};
+use crate::domain::approval::{Approval, Fingerprint, MethodCall, Ruled, WAITS_MINUTES};
+use crate::domain::task::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingRule, Task, TaskChange};
+use crate::domain::tool::{Effect, SideEffects};
+use crate::domain::turn::{Approved, PersonQuestion};
+use crate::ids::{ChatId, TaskId};
+use crate::tools::telegram::{Leave, TelegramTools};
+use crate::tools::typed::{About, typed};
+use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, telegram};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// As listed.
+    task_id: String,
+    /// The Bot API method, such as sendMessage.
+    method: String,
+    /// Its number or @username; this chat unless given.
+    #[serde(default)]
+    chat: Option<String>,
+    /// At most so many calls in each run; 0 takes the leave back.
+    times: u32,
+}
+
+/// What a person is shown and approves, as the arguments of a call.
+#[derive(Debug, Serialize, Deserialize)]
+struct Shown {
+    task_id: TaskId,
+    title: String,
+    prompt: String,
+    method: String,
+    chat_id: ChatId,
+    times: u32,
+    rule: String,
+}
+
+/// The tools of tasks with those of Telegram.
+#[derive(Clone)]
+struct Leaves {
+    tasks: TaskTools,
+    telegram: TelegramTools,
+}
+
+/// Has a person approve what the runs of a task may do by themselves; found by the tool that finds others.
+#[must_use]
+pub fn allow_tool(tasks: TaskTools, telegram: TelegramTools) -> Arc<dyn Tool> {
+    let words = "Asks a person to let the runs of a scheduled task call one method for one chat by themselves, where that takes \
+                 an approval: in a run nobody can be asked.";
+    let about = About::new("allow_task", words, Effect::Write, STATUS).rare(
+        "let allow permit a scheduled task reminder run post send pin moderate in another chat channel group by itself without \
+         asking standing rule approval",
+    );
+    let this = Leaves { tasks, telegram };
+    typed(about, move |context: ToolContext, wanted: Wanted| {
+        let this = this.clone();
+        async move {
+            match &context.approved {
+                Some(approved) => this.permit(approved, &context).await,
+                None => this.ask(&context, wanted).await,
+            }
+        }
+    })
+}
+
+impl Leaves {
+    async fn ask(&self, context: &ToolContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
+        let task = self.tasks.task_to_change(context, &wanted.task_id).await?;
+        if wanted.times > MAX_CALLS {
+            return Err(ToolError::ForModel(format!("times takes 0 to {MAX_CALLS}")));
+        }
+        if wanted.times == 0 {
+            return self.forbid(&task, &wanted, context).await;
+        }
+        if !context.can_ask {
+            let words = "nobody can be asked now: this is the run of a task, or too many questions wait for an answer";
+            return Err(ToolError::Denied(words.to_owned()));
+        }
+        let Leave { target, asks } =
+            self.telegram.leave_to_ask_for(&wanted.method, wanted.chat.as_deref(), context).await?;
+        let shown = Shown {
+            task_id: task.id,
+            title: task.title(),
+            prompt: task.prompt,
+            method: wanted.method,
+            chat_id: target.chat,
+            times: wanted.times,
+            rule: asks.rule.clone(),
+        };
+        let Ok(Value::Object(arguments)) = serde_json::to_value(&shown) else {
+            return Err(ToolError::ForModel("the task cannot be shown".to_owned()));
+        };
+        let calls = vec![MethodCall { method: STANDING_RULE.to_owned(), arguments }];
+        let approval = Approval {
+            fingerprint: Fingerprint::of(context.run, &context.call, &calls),
+            calls,
+            targets: vec![target],
+            people: Vec::new(),
+            right: asks.right.map(str::to_owned),
+            needs_other: asks.needs_other,
+            may_last: false,
+            rule: asks.rule,
+            reason: None,
+            asked_in: context.place.chat,
+            requester: context.speaker.clone(),
+        };
+        let question = PersonQuestion {
+            text: String::new(),
+            options: Vec::new(),
+            is_free: false,
+            expires_after_min: WAITS_MINUTES,
+            approval: Some(Box::new(approval)),
+        };
+        Ok(ToolOutput { value: Value::Null, side_effects: SideEffects::default(), asks: Some(question) })
+    }
+
+    /// Stores what a person has approved, as they were shown it.
+    async fn permit(&self, approved: &Approved, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Approved { approval, ruling, .. } = approved;
+        let call = approval.calls.first().filter(|call| call.method == STANDING_RULE);
+        let shown: Option<Shown> =
+            call.and_then(|call| serde_json::from_value(Value::Object(call.arguments.clone())).ok());
+        let Some(shown) = shown.filter(|_| approval.is_for(context.run, &context.call)) else {
+            return Err(ToolError::Denied("not done: what was approved is something else".to_owned()));
+        };
+        if self.telegram.approvers.may_rule(Ruled::Once, &ruling.by, approval).await?.is_err() {
+            let words = "not done: whoever approved it may not approve it any more";
+            return Err(ToolError::Denied(words.to_owned()));
+        }
+        let task = self.tasks.store.task(shown.task_id).await?;
+        if task.is_none_or(|task| task.prompt != shown.prompt || !task.is_live()) {
+            let words = "not done: the task has changed since, or is over; ask again";
+            return Err(ToolError::ForModel(words.to_owned()));
+        }
+        let rule = StandingRule {
+            method: shown.method,
+            chat: shown.chat_id,
+            times: shown.times,
+            rule: shown.rule,
+            by: ruling.by.clone(),
+        };
+        let changed = self.change(shown.task_id, TaskChange::Permit(rule), context).await?;
+        let task = changed.ok_or_else(|| {
+            ToolError::ForModel(format!("a task has at most {MAX_STANDING} such leaves; take one back first"))
+        })?;
+        Ok(told(&task))
+    }
+
+    async fn forbid(
+        &self,
+        task: &Task,
+        wanted: &Wanted,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let is_it = |rule: &&StandingRule| {
+            rule.method == wanted.method
+                && wanted.chat.as_ref().is_none_or(|chat| telegram::is_chat(chat, rule.chat))
+        };
+        let Some(rule) = task.standing.iter().find(is_it) else {
+            let words =
+                "the task has no such leave; list_tasks shows those that it has, with their chats by number";
+            return Err(ToolError::ForModel(words.to_owned()));
+        };
+        let change = TaskChange::Forbid(rule.method.clone(), rule.chat);
+        let task = self.change(task.id, change, context).await?;
+        Ok(told(&task.ok_or_else(super::gone)?))
+    }
+
+    async fn change(
+        &self,
+        id: TaskId,
+        change: TaskChange,
+        context: &ToolContext,
+    ) -> Result<Option<Task>, ToolError> {
+        let changed = self.tasks.store.change_tasks(vec![(id, change)], Vec::new(), context.now).await?;
+        Ok(changed.into_iter().next().flatten())
+    }
+}
+
+fn told(task: &Task) -> ToolOutput {
+    json!({"success": true, "task_id": task.id, "title": task.title(), "may": super::view::leaves(task)})
+        .into()
+}
