@@ -4,9 +4,11 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::if_missed::IfMissed;
+use super::standing::{MAX_STANDING, StandingRule};
 use super::{State, Task};
 use crate::domain::model::ModelName;
 use crate::domain::schedule::Schedule;
+use crate::ids::ChatId;
 
 /// What is to be different in a task; the default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +33,23 @@ pub struct TaskEdit {
 }
 
 impl Task {
+    /// Adds a standing rule, in the place of one about the same method and chat. Gives whether there was room for it.
+    pub(super) fn permit(&mut self, rule: StandingRule) -> bool {
+        self.standing.retain(|known| !known.is_about(&rule.method, rule.chat));
+        let has_room = self.standing.len() < MAX_STANDING;
+        if has_room {
+            self.standing.push(rule);
+        }
+        has_room
+    }
+
+    /// Takes a standing rule back. Gives whether there was one.
+    pub(super) fn forbid(&mut self, method: &str, chat: ChatId) -> bool {
+        let before = self.standing.len();
+        self.standing.retain(|known| !known.is_about(method, chat));
+        self.standing.len() < before
+    }
+
     pub(super) fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
         self.title = edit.title.or(self.title.take());
         if let Some(prompt) = edit.prompt {

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Task;
 use crate::ids::{ChatId, UserId};
 
 /// The most standing rules of a task.
@@ -29,26 +28,8 @@ pub struct StandingRule {
 }
 
 impl StandingRule {
-    fn is_about(&self, method: &str, chat: ChatId) -> bool {
+    /// Whether it is about this method and chat.
+    pub(super) fn is_about(&self, method: &str, chat: ChatId) -> bool {
         self.method == method && self.chat == chat
-    }
-}
-
-impl Task {
-    /// Adds a standing rule, in the place of one about the same method and chat. Gives whether there was room for it.
-    pub(super) fn permit(&mut self, rule: StandingRule) -> bool {
-        self.standing.retain(|known| !known.is_about(&rule.method, rule.chat));
-        let has_room = self.standing.len() < MAX_STANDING;
-        if has_room {
-            self.standing.push(rule);
-        }
-        has_room
-    }
-
-    /// Takes a standing rule back. Gives whether there was one.
-    pub(super) fn forbid(&mut self, method: &str, chat: ChatId) -> bool {
-        let before = self.standing.len();
-        self.standing.retain(|known| !known.is_about(method, chat));
-        self.standing.len() < before
     }
 }
