@@ -6,7 +6,7 @@ use super::edit::TaskEdit;
 use super::missed::{Due, Missed};
 use super::{
     Cost, Ended, LEASE, Lease, MAX_FAILURES, PAUSES, PauseReason, REPEATED_FAILURE_WINDOW, Reason, Retry,
-    RunStatus, StandingRule, State, Task, TaskMessage, TaskRun, Tell,
+    RunStatus, State, Task, TaskMessage, TaskRun, Tell,
 };
 use crate::ids::{ChatId, MessageId, RunId};
 
@@ -23,10 +23,6 @@ pub enum TaskChange {
     Revive,
     /// A person or the model changes it.
     Edit(TaskEdit),
-    /// A person has approved what its runs may do without asking.
-    Permit(StandingRule),
-    /// Its runs may not call this method for this chat any more without asking.
-    Forbid(String, ChatId),
     /// This turn takes a due time in hand.
     Lease(RunId, Due),
     /// A person wants it run now, as this turn.
@@ -74,16 +70,6 @@ impl Task {
             TaskChange::Cancel => self.cancel(now)?,
             TaskChange::Revive => self.revive(now)?,
             TaskChange::Edit(edit) => self.edit(edit, now),
-            TaskChange::Permit(rule) => {
-                if !self.is_live() || !self.permit(rule) {
-                    return Err(NotNow);
-                }
-            }
-            TaskChange::Forbid(method, chat) => {
-                if !self.forbid(&method, chat) {
-                    return Err(NotNow);
-                }
-            }
             TaskChange::Lease(run, due) => self.lease(run, due, now)?,
             TaskChange::RunNow(run) => self.run_now(run, now)?,
             TaskChange::Miss(due, missed) => return self.miss(due, missed, now),

@@ -4,11 +4,10 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::if_missed::IfMissed;
-use super::standing::{MAX_STANDING, StandingRule};
+use super::standing::{MAX_STANDING, StandingChange};
 use super::{State, Task};
 use crate::domain::model::ModelName;
 use crate::domain::schedule::Schedule;
-use crate::ids::ChatId;
 
 /// What is to be different in a task; the default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,26 +27,25 @@ pub struct TaskEdit {
     pub zone_assumed: bool,
     /// The new model; `Some(None)` for the chat's.
     pub model: Option<Option<ModelName>>,
+    /// What its runs may do without asking, or no longer.
+    pub standing: Option<StandingChange>,
     /// The new rule for missed runs.
     pub if_missed: Option<IfMissed>,
 }
 
 impl Task {
-    /// Adds a standing rule, in the place of one about the same method and chat. Gives whether there was room for it.
-    pub(super) fn permit(&mut self, rule: StandingRule) -> bool {
-        self.standing.retain(|known| !known.is_about(&rule.method, rule.chat));
-        let has_room = self.standing.len() < MAX_STANDING;
-        if has_room {
+    /// Adds a standing rule, in the place of one about the same method and chat, as long as there is room; or takes one back.
+    fn stand(&mut self, change: StandingChange) {
+        let (method, chat) = match &change {
+            StandingChange::Permit(rule) => (&rule.method, rule.chat),
+            StandingChange::Forbid(method, chat) => (method, *chat),
+        };
+        self.standing.retain(|known| !(known.method == *method && known.chat == chat));
+        if let StandingChange::Permit(rule) = change
+            && self.standing.len() < MAX_STANDING
+        {
             self.standing.push(rule);
         }
-        has_room
-    }
-
-    /// Takes a standing rule back. Gives whether there was one.
-    pub(super) fn forbid(&mut self, method: &str, chat: ChatId) -> bool {
-        let before = self.standing.len();
-        self.standing.retain(|known| !known.is_about(method, chat));
-        self.standing.len() < before
     }
 
     pub(super) fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
@@ -77,6 +75,9 @@ impl Task {
                     self.state = State::Active;
                 }
             }
+        }
+        if let Some(change) = edit.standing {
+            self.stand(change);
         }
         if let Some(model) = edit.model {
             self.model = model;

@@ -37,7 +37,7 @@ pub use if_missed::IfMissed;
 pub use missed::{Due, Missed, ON_TIME, Wake};
 pub use reason::Reason;
 pub use shown::{Shows, TaskMessage};
-pub use standing::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingRule};
+pub use standing::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingChange, StandingRule};
 pub use step::TaskStep;
 
 /// The name of the agent that runs tasks.

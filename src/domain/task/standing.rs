@@ -27,9 +27,11 @@ pub struct StandingRule {
     pub by: UserId,
 }
 
-impl StandingRule {
-    /// Whether it is about this method and chat.
-    pub(super) fn is_about(&self, method: &str, chat: ChatId) -> bool {
-        self.method == method && self.chat == chat
-    }
+/// A change of what the runs of a task may do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StandingChange {
+    /// They may do this, which a person has approved; there may be no room for it.
+    Permit(StandingRule),
+    /// They may not call this method for this chat any more without asking.
+    Forbid(String, ChatId),
 }

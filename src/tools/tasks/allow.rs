@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::{STATUS, TaskTools};
 use crate::domain::approval::{Approval, Fingerprint, MethodCall, Ruled, WAITS_MINUTES};
-use crate::domain::task::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingRule, Task, TaskChange};
+use crate::domain::task::{
+    MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingChange, StandingRule, Task, TaskChange, TaskEdit,
+};
 use crate::domain::tool::{Effect, SideEffects};
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::ids::{ChatId, TaskId};
@@ -146,10 +148,11 @@ impl Leaves {
             rule: shown.rule,
             by: ruling.by.clone(),
         };
-        let changed = self.change(shown.task_id, TaskChange::Permit(rule), context).await?;
-        let task = changed.ok_or_else(|| {
-            ToolError::ForModel(format!("a task has at most {MAX_STANDING} such leaves; take one back first"))
-        })?;
+        let task = self.change(shown.task_id, StandingChange::Permit(rule.clone()), context).await?;
+        if !task.standing.contains(&rule) {
+            let words = format!("a task has at most {MAX_STANDING} such leaves; take one back first");
+            return Err(ToolError::ForModel(words));
+        }
         Ok(told(&task))
     }
 
@@ -168,19 +171,18 @@ impl Leaves {
                 "the task has no such leave; list_tasks shows those that it has, with their chats by number";
             return Err(ToolError::ForModel(words.to_owned()));
         };
-        let change = TaskChange::Forbid(rule.method.clone(), rule.chat);
-        let task = self.change(task.id, change, context).await?;
-        Ok(told(&task.ok_or_else(super::gone)?))
+        let change = StandingChange::Forbid(rule.method.clone(), rule.chat);
+        Ok(told(&self.change(task.id, change, context).await?))
     }
 
     async fn change(
         &self,
         id: TaskId,
-        change: TaskChange,
+        standing: StandingChange,
         context: &ToolContext,
-    ) -> Result<Option<Task>, ToolError> {
-        let changed = self.tasks.store.change_tasks(vec![(id, change)], Vec::new(), context.now).await?;
-        Ok(changed.into_iter().next().flatten())
+    ) -> Result<Task, ToolError> {
+        let edit = TaskEdit { standing: Some(standing), ..TaskEdit::default() };
+        self.tasks.change(id, TaskChange::Edit(edit), context).await
     }
 }
 
