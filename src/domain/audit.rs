@@ -72,7 +72,7 @@ pub enum AuditActor {
     Model,
 }
 
-/// The name of a method, a command, a rule, a call or an approval. It has letters, digits and `_ . : -` of ASCII only, at most
+/// The name of a method, a command, a rule, a call or an approval. It has letters, digits and `_ . : - /` of ASCII only, at most
 /// [`AuditName::MAX_BYTES`], so that no sentence can be one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -85,7 +85,7 @@ impl AuditName {
     /// The name; `None` if it is empty, too long or has other characters.
     #[must_use]
     pub fn new(name: &str) -> Option<Self> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-/".contains(&byte);
         let fits = (1..=Self::MAX_BYTES).contains(&name.len()) && name.bytes().all(is_plain);
         fits.then(|| Self(name.to_owned()))
     }

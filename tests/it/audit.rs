@@ -55,6 +55,8 @@ async fn what_was_decided_is_in_the_log_and_what_is_tampered_with_is_found() {
     assert_eq!(entries.iter().map(told).collect::<Vec<_>>(), wanted, "{lines}");
     assert_eq!(entries[0]["event"]["target_user"], format!("tg:{BOB}"));
     assert_eq!(entries[0]["event"]["actor"], json!({"person": format!("tg:{ANN}")}));
+    assert_eq!(entries[2]["event"]["rule"], "limit/private_address");
+    assert_eq!(entries[3]["event"]["rule"], "default/open_lookup");
     assert_eq!(entries[2]["arguments"].as_str().unwrap().len(), 64);
     assert_eq!(said(&world, &["--limit", "1"]).await.lines().count(), 1);
     assert_eq!(said(&world, &["--since", "2999-01-01"]).await, "");

@@ -115,7 +115,10 @@ async fn what_aims_beyond_its_chat_and_its_messages_is_refused_and_never_made() 
     let log = bot.log();
     let decided =
         |word: &str| log.lines().filter(|l| l.contains("policy decided") && l.contains(word)).count();
-    assert!(decided("Ask(") >= 5 && decided("Deny(") >= 9, "every decision is logged:\n{log}");
+    assert!(
+        decided("decision: Ask") >= 5 && decided("decision: Deny") >= 9,
+        "every decision is logged:\n{log}"
+    );
     assert!(log.matches("status=Denied").count() >= 9, "{log}");
 }
 

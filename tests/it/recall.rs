@@ -20,7 +20,7 @@ const ASKED: &str = "Where does Ines keep her bees?";
 
 /// Someone writes, and the answer is waited for; gives the first request of it.
 pub async fn says_and_gets(world: &World, (who, chat): (i64, i64), said: &str, answer: &str) -> ModelRequest {
-    let before = world.asked().len();
+    let before = world.model.requests().len();
     world.when(said, Reply::text(answer));
     world.say(who, chat, &format!("@figaro_bot {said}"));
     let request = world.asks(before + 1).await;

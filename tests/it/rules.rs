@@ -126,14 +126,14 @@ async fn a_bot_does_not_start_with_a_broken_file() {
     assert!(words(&output).0.contains("✗ policy: policy.yaml: line 10"), "{:?}", words(&output));
 }
 
-/// Has the model post into the group from Ann's chat; gives what it is told.
+/// Has the model post into the group from Ann's chat, who denies it when asked; gives what it is told.
 async fn post(world: &World, at: usize) -> Value {
     let arguments = json!({"chat_id": TEAM, "text": format!("News {at}")});
     world.script.push(Reply::turn(vec![Part::Call { name: "sendMessage".to_owned(), arguments }]));
     world.script.push(Reply::text(&format!("Done {at}.")));
     let before = world.asked().len();
     world.say(ANN, ANN, &format!("post it, {at}"));
-    let request = world.asks(before + 2).await;
+    let request = world.asks_denying(before + 2).await;
     world.shows_text(&format!("Done {at}.")).await;
     serde_json::from_str(&request.tool_results().last().unwrap().1).unwrap()
 }
@@ -158,7 +158,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     let bot = world.start().await;
     let file = world.folder.path().join("policy.yaml");
     let refused = post(&world, 1).await;
-    assert!(refused.to_string().contains("aimed at another chat"), "{refused}");
+    assert!(refused.to_string().contains("a person denied it"), "{refused}");
     fs::write(&file, GOOD).unwrap();
     world.shows_text("policy.yaml was read: 3 rules of yours").await;
     assert_eq!(post(&world, 2).await["success"], true);
@@ -175,7 +175,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     fs::write(&file, "# none\n").unwrap();
     world.shows_text("policy.yaml was read: 0 rules of yours").await;
     let refused = post(&world, 5).await;
-    assert!(refused.to_string().contains("aimed at another chat"), "{refused}");
+    assert!(refused.to_string().contains("a person denied it"), "{refused}");
     let posted = world.bot_texts(TEAM);
     assert_eq!(posted, ["News 2", "News 3", "News 4"]);
     assert!(bot.log().contains("owner/news"), "the log names the rule");

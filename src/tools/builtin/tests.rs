@@ -199,12 +199,16 @@ async fn no_built_in_tool_is_named_elsewhere() {
             }
         }
     }
-    // OpenAI calls its own search by this name too; a chat action is Telegram's word for "typing"; a command pins, too.
+    // OpenAI calls its own search by this name too; a chat action is Telegram's word for "typing"; a command pins, too. The store
+    // finds calls by the names that they were stored with.
     let others = [
         ("openai_responses", ": web_search"),
         ("telegram/live", ": action"),
         ("telegram/commands/pins", ": pin"),
         ("telegram/callback/pins", ": pin"),
+        ("store/kv/records/erasure/wishes", ": set_config"),
+        ("store/kv/records/erasure/wishes", ": set_profile"),
+        ("store/kv/settings", ": set_config"),
     ];
     let is_others =
         |fault: &str| others.iter().any(|(file, name)| fault.contains(file) && fault.ends_with(name));

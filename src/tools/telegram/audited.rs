@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::perform::Checked;
+use super::checked::Checked;
 use super::{TelegramTools, ToolContext, ToolError, chat_number};
 use crate::domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use crate::ids::{ChatId, UserId};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::perform::Checked;
+use super::checked::Checked;
 use super::{TelegramTools, ToolContext, ToolError, chat_number};
 use crate::domain::approval::{Approval, Concerned, Target};
 use crate::ids::ChatId;

@@ -5,6 +5,7 @@
 mod approvers;
 mod asks;
 mod audited;
+mod checked;
 mod concerned;
 mod perform;
 mod send;

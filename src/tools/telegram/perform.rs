@@ -1,11 +1,11 @@
 //! The way of calls of methods through policy: they are made, refused, or shown to a person first.
 
 use chrono::{DateTime, Utc};
-use figaro_mcp::check::{Place, check};
-use figaro_mcp::table::Method;
+use figaro_mcp::check::check;
 use serde_json::{Map, Value, json};
 
 use super::asks::Asks;
+use super::checked::Checked;
 use super::concerned::Named;
 use super::send::Sent;
 use super::{TelegramTools, ToolContext, ToolError, ToolOutput};
@@ -33,15 +33,6 @@ struct Senders {
     own: Option<bool>,
     /// Whether one of them is Figaro's.
     figaros: bool,
-}
-
-/// A call whose arguments fit its method.
-pub(super) struct Checked {
-    pub(super) method: &'static Method,
-    pub(super) args: Map<String, Value>,
-    files: Vec<Place>,
-    /// The rule that has decided about it.
-    pub(super) rule: String,
 }
 
 impl TelegramTools {

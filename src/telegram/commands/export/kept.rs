@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::MAX_BYTES;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Conversation, KEPT_BACKGROUND, Message, Role, Session};
 use crate::domain::memory::Memory;
@@ -18,6 +17,9 @@ use crate::domain::summary::Summary;
 use crate::domain::task::Task;
 use crate::ids::{ChatId, SessionId, UserId};
 use crate::store::{Store, StoreError};
+
+/// The most bytes of a file: Telegram takes 50 MB of a bot.
+pub(super) const MAX_BYTES: usize = 45 * 1000 * 1000;
 
 /// So many messages are read at once.
 const PART: usize = 256;

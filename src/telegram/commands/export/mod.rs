@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
-use self::kept::{Kept, NotGathered};
+use self::kept::{Kept, MAX_BYTES, NotGathered};
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
@@ -22,9 +22,6 @@ use crate::prompts::texts::Texts;
 use crate::store::{Store, StoreError};
 use crate::telegram::callback::{Export as Button, Family};
 use crate::telegram::send::Button as Key;
-
-/// The most bytes of a file: Telegram takes 50 MB of a bot.
-const MAX_BYTES: usize = 45 * 1000 * 1000;
 
 /// Sends what is kept.
 #[derive(Debug)]
