@@ -62,7 +62,7 @@ async fn commands_are_registered_in_each_language() {
     assert_eq!(
         names(&lists.0),
         [
-            "start", "help", "new", "sessions", "retry", "stop", "notes", "pin", "pins", "memory", "forget",
+            "start", "help", "new", "sessions", "retry", "stop", "why", "notes", "pin", "pins", "memory", "forget",
             "export", "privacy", "tasks", "model", "persona", "config", "timezone", "usage", "status"
         ]
     );

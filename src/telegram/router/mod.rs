@@ -323,16 +323,14 @@ impl Router {
             }
             config => config?,
         };
-        let is_meant = match config.answer_when {
-            _ if !part.place.is_group() => true,
-            AnswerWhen::Always => true,
-            AnswerWhen::Mention => part.is_addressed(),
-            AnswerWhen::Off => false,
+        let unmeant = match config.answer_when {
+            _ if !part.place.is_group() => None,
+            AnswerWhen::Always => None,
+            AnswerWhen::Mention => (!part.is_addressed()).then_some(Reception::NotAddressed),
+            AnswerWhen::Off => Some(Reception::Off),
         };
         let continues = self.mailboxes.continues(&part);
-        if !(is_meant || continues) {
-            let is_off = config.answer_when == AnswerWhen::Off;
-            let why = if is_off { Reception::Off } else { Reception::NotAddressed };
+        if let Some(why) = unmeant.filter(|_| !continues) {
             return self.add_background(&part, why).await;
         }
         let slot = match self.slot(&part, arrival) {

@@ -87,23 +87,8 @@ impl Details {
 
     /// The calls of a turn, by the words that the chat showed meanwhile, and how they ended.
     async fn calls(&self, texts: &Texts, run: RunId) -> Result<Vec<String>, StoreError> {
-        let calls = self.conversations.tool_calls(run).await?;
-        Ok(calls.iter().filter_map(|call| self.call(texts, call)).collect())
-    }
-
-    fn call(&self, texts: &Texts, call: &ToolCall) -> Option<String> {
-        let name = &call.call.name;
-        let tool = self.tools.looking_up().get(name, std::slice::from_ref(name))?;
-        let hint = hint(&call.call).unwrap_or_else(|| "…".to_owned());
-        let words = fill(texts.get(tool.status().0)?, &[("hint", &hint)]);
-        let end = match call.status {
-            ToolStatus::Running => &texts.why_call_running,
-            ToolStatus::Complete => &texts.why_call_done,
-            ToolStatus::Failed => &texts.why_call_failed,
-            ToolStatus::Unknown => &texts.why_call_unknown,
-            ToolStatus::Denied => &texts.why_call_denied,
-        };
-        Some(format!("{words}: {end}"))
+        let (calls, tools) = (self.conversations.tool_calls(run).await?, self.tools.looking_up());
+        Ok(calls.iter().filter_map(|made| call(texts, &tools, made)).collect())
     }
 
     /// What was refused or asked about. Owners read the method and the rule; others that it was so.
@@ -187,6 +172,22 @@ impl Details {
         let told = pins.iter().filter(|pin| pin.pin_type != PinType::System && told.contains(&pin.id));
         Ok(told.map(|pin| one_line(&pin.content, WORDS_CHARS)).collect())
     }
+}
+
+/// A call and how it ended; `None` of a tool that there is no more.
+fn call(texts: &Texts, tools: &Registry, made: &ToolCall) -> Option<String> {
+    let name = &made.call.name;
+    let tool = tools.get(name, std::slice::from_ref(name))?;
+    let hint = hint(&made.call).unwrap_or_else(|| "…".to_owned());
+    let words = fill(texts.get(tool.status().0)?, &[("hint", &hint)]);
+    let end = match made.status {
+        ToolStatus::Running => &texts.why_call_running,
+        ToolStatus::Complete => &texts.why_call_done,
+        ToolStatus::Failed => &texts.why_call_failed,
+        ToolStatus::Unknown => &texts.why_call_unknown,
+        ToolStatus::Denied => &texts.why_call_denied,
+    };
+    Some(format!("{words}: {end}"))
 }
 
 /// A heading and lines below it; nothing without lines.

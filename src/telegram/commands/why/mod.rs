@@ -27,7 +27,7 @@ use crate::ids::UserId;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{SettingsStore, StoreError};
-use crate::telegram::api::{GetChatMember, GetMe};
+use crate::telegram::api::GetMe;
 use crate::telegram::inbound::Me;
 use crate::turn::parked::Parked;
 use crate::turn::queue::Mailboxes;
@@ -94,7 +94,8 @@ impl Why {
         let is_own = subject.writer() == Some(&asker.speaker.user);
         let sees = is_own || asker.standing == Standing::Owner;
         let what = subject.received.as_ref().map_or(Reception::Asked, |received| received.what);
-        if !sees && !(what.is_public() && subject.exchange.is_none()) {
+        let is_public = what.is_public() && subject.exchange.is_none();
+        if !(sees || is_public) {
             return Ok(Card::text(&texts.why_not_yours));
         }
         let asked = subject.exchange.as_ref().and_then(|exchange| exchange.question.first());
@@ -154,10 +155,7 @@ impl Why {
         if reads_all.unwrap_or(self.me.reads_all) {
             return None;
         }
-        let asked = json!({"chat_id": asker.place.chat, "user_id": self.me.id});
-        let member = api.call(GetChatMember(asked)).await.unwrap_or(Value::Null);
-        let status = member.get("status").and_then(Value::as_str).unwrap_or_default();
-        let is_admin = ["administrator", "creator"].contains(&status);
+        let is_admin = self.cards.admins.is_admin(asker.place.chat, &UserId::telegram(self.me.id.0)).await;
         (!is_admin).then(|| texts.why_privacy.clone())
     }
 }
