@@ -62,8 +62,9 @@ async fn commands_are_registered_in_each_language() {
     assert_eq!(
         names(&lists.0),
         [
-            "start", "help", "new", "sessions", "retry", "stop", "why", "notes", "pin", "pins", "memory", "forget",
-            "export", "privacy", "tasks", "model", "persona", "config", "timezone", "usage", "status"
+            "start", "help", "new", "sessions", "retry", "stop", "why", "notes", "pin", "pins", "memory",
+            "forget", "export", "privacy", "tasks", "model", "persona", "config", "timezone", "usage",
+            "status"
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));
