@@ -19,7 +19,9 @@ impl Router {
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
         let fate = self.message(id, view, arrival).await?;
-        if let Some((what, user)) = reception(&fate).zip(inbound::writer(view)) {
+        // Of a chat that gets another number nothing is noted under the old one any more.
+        let moves = view.migrate_to_chat_id.is_some() || view.migrate_from_chat_id.is_some();
+        if let Some((what, user)) = reception(&fate).zip(inbound::writer(view)).filter(|_| !moves) {
             let (chat, message) = (ChatId(view.chat.id), MessageId(view.message_id));
             let received = Received { at: self.clock.now(), user, what, turn: None };
             if let Err(error) = self.receptions.note_received(chat, &[message], received).await {
