@@ -68,8 +68,8 @@ async fn commands_are_registered_in_each_language() {
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));
-    assert_eq!(lists.0[6]["description"], "your lists");
-    assert_eq!(lists.1[6]["description"], "suas listas");
+    assert_eq!(lists.0[7]["description"], "your lists");
+    assert_eq!(lists.1[7]["description"], "suas listas");
 }
 
 #[tokio::test]
