@@ -14,10 +14,8 @@ use super::terminal::{all_said, say};
 use crate::config::StoreUrl;
 use crate::domain::audit::{AuditActor, AuditEntry};
 use crate::store::kv::KvStore;
-use crate::store::{AuditStore, StoreError, engine};
+use crate::store::{AuditStore, StoreError, engine, whole_log};
 
-/// So many entries are read at a time.
-const AT_ONCE: usize = 1_000;
 /// Permissions of the file: it says who did what.
 const MODE: u32 = 0o600;
 
@@ -80,7 +78,7 @@ async fn list(store: &KvStore, limit: usize, since: Option<NaiveDate>, json: boo
 }
 
 fn as_json(entry: &AuditEntry) -> Result<String, Refusal> {
-    serde_json::to_string(entry).map_err(|error| Refusal(format!("an entry has no JSON: {error}")))
+    entry.as_json().map_err(|error| Refusal(format!("an entry has no JSON: {error}")))
 }
 
 /// An entry as a line: its place, when, what, who, and what is known of the rest.
@@ -124,16 +122,10 @@ async fn verify(store: &KvStore) -> Result<(), Failure> {
 
 async fn export(store: &KvStore, to: &Path) -> Result<(), Refusal> {
     let failed = |error: std::io::Error| Refusal(format!("{}: {error}", to.display()));
-    let (mut entries, mut before) = (Vec::new(), None);
-    loop {
-        let more = store.audited(before, AT_ONCE).await.map_err(refused)?;
-        let Some(last) = more.last() else { break };
-        before = Some(last.seq);
-        entries.extend(more);
-    }
+    let entries = whole_log(store).await.map_err(refused)?;
     let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(to).map_err(failed)?;
     let mut lines = BufWriter::new(&file);
-    for entry in entries.iter().rev() {
+    for entry in &entries {
         writeln!(lines, "{}", as_json(entry)?).map_err(failed)?;
     }
     lines.flush().map_err(failed)?;

@@ -133,6 +133,8 @@ pub struct StoreSettings {
     pub url: StoreUrl,
     /// How long what is over is kept: 1 to 365 days.
     pub kept: TimeDelta,
+    /// How long entries of the audit log are kept: 1 to 3650 days.
+    pub audit_kept: TimeDelta,
     /// How long after an erasure the files are rewritten: up to eight minutes.
     pub rewritten_after: TimeDelta,
 }
@@ -280,8 +282,14 @@ impl StoreSettings {
             StoreUrl { engine: EngineKind::ALL[0], folder: PathBuf::new() }
         });
         let days = reader.number("KEEP_DAYS", 1..=365).try_into().unwrap_or(1);
+        let audit_days = reader.number("AUDIT_DAYS", 1..=3650).try_into().unwrap_or(365);
         let seconds = reader.number("ERASE_AFTER", 0..=480).try_into().unwrap_or_default();
-        Self { url, kept: TimeDelta::days(days), rewritten_after: TimeDelta::seconds(seconds) }
+        Self {
+            url,
+            kept: TimeDelta::days(days),
+            audit_kept: TimeDelta::days(audit_days),
+            rewritten_after: TimeDelta::seconds(seconds),
+        }
     }
 }
 

@@ -84,6 +84,11 @@ const LAST: &[Variable] = &[
         "How many days what is over is kept: ended tasks, ids of updates, updates that cannot be read (1 to 365). Messages are kept until somebody erases them.",
     ),
     variable(
+        "AUDIT_DAYS",
+        "365",
+        "How many days entries of the audit log are kept (1 to 3650). The oldest go, and the rest still proves that it is whole.",
+    ),
+    variable(
         "ERASE_AFTER",
         "120",
         "So many seconds after somebody erased something the files of the store are rewritten, so that no byte of it is left in them; several erasures of this time together (0 to 480).",

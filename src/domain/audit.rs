@@ -41,6 +41,25 @@ pub enum AuditKind {
     Undone,
 }
 
+impl AuditKind {
+    /// Whether something was not let through.
+    #[must_use]
+    pub const fn is_refusal(self) -> bool {
+        match self {
+            Self::CallDenied | Self::ApprovalDenied | Self::ApprovalExpired | Self::AccessDenied => true,
+            Self::CallAllowed
+            | Self::CallAsked
+            | Self::ApprovalAsked
+            | Self::ApprovalGiven
+            | Self::ApprovalUsed
+            | Self::AccessAllowed
+            | Self::OwnerMade
+            | Self::SettingChanged
+            | Self::Undone => false,
+        }
+    }
+}
+
 /// Who did it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -254,6 +273,14 @@ impl AuditHead {
 }
 
 impl AuditEntry {
+    /// The entry as a line of the file that people keep elsewhere.
+    ///
+    /// # Errors
+    /// If it has no JSON.
+    pub fn as_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
     /// The hash of its bytes without the hash itself. They hold the hash of the entry before.
     fn computed(&self) -> serde_json::Result<String> {
         let bytes = serde_json::to_vec(&(self.seq, &self.event, &self.arguments, &self.previous))?;

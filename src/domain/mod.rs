@@ -22,6 +22,7 @@ pub mod persona;
 pub mod pin;
 pub mod pinning;
 pub mod profile;
+pub mod reception;
 pub mod schedule;
 pub mod session;
 pub mod source;

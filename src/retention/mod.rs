@@ -11,8 +11,9 @@ use chrono::TimeDelta;
 
 use crate::clock::Clock;
 use crate::domain::facts::REMOVED_FOR;
+use crate::domain::reception::KEPT_FOR;
 use crate::shutdown::TaskTracker;
-use crate::store::{AuditStore, FactStore, InboxStore, Result, SettingsStore, TaskStore};
+use crate::store::{AuditStore, FactStore, InboxStore, ReceptionStore, Result, SettingsStore, TaskStore};
 
 pub use self::rewrite::Rewriter;
 
@@ -20,8 +21,6 @@ pub use self::rewrite::Rewriter;
 const EVERY: Duration = Duration::from_secs(3600);
 /// A stranger who was told that the bot is private is told again after so many days at the earliest.
 const STRANGER_DAYS: i64 = 90;
-/// Entries of the audit log are kept for so many days.
-const AUDIT_DAYS: i64 = 365;
 
 /// Forgets by age.
 #[derive(Debug)]
@@ -36,7 +35,11 @@ pub struct Retention {
     pub audit: Arc<dyn AuditStore>,
     /// Tasks that have ended.
     pub tasks: Arc<dyn TaskStore>,
-    /// How long all but strangers, memories and the audit log are kept: a day at least, so long Telegram may send an update again.
+    /// What became of messages that came in.
+    pub receptions: Arc<dyn ReceptionStore>,
+    /// How long entries of the audit log are kept.
+    pub audit_kept: TimeDelta,
+    /// How long all but strangers, memories, the audit log and what became of messages are kept: a day at least, so long Telegram may send an update again.
     pub kept: TimeDelta,
     /// Gives the current time: ages are reckoned by it.
     pub clock: Clock,
@@ -63,8 +66,12 @@ impl Retention {
         report(self.settings.forget_strangers(strangers_before).await, "strangers");
         report(self.inbox.expire_set_aside(before).await, "updates that cannot be read");
         report(self.facts.purge_memories(now - REMOVED_FOR, now).await, "removed memories");
-        let audit_before = now - TimeDelta::days(AUDIT_DAYS);
+        let (audit_before, received_before) = (now - self.audit_kept, now - KEPT_FOR);
         self.until_none_is_left("entries of the audit log", || self.audit.expire_audit(audit_before)).await;
+        self.until_none_is_left("what became of messages", || {
+            self.receptions.expire_received(received_before)
+        })
+        .await;
         self.until_none_is_left("ids of updates", || self.inbox.expire_seen(before)).await;
         self.until_none_is_left("ended tasks", || self.tasks.forget_ended(before)).await;
     }

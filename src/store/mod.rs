@@ -18,6 +18,7 @@ mod people;
 mod personas;
 mod pins;
 mod profiles;
+mod receptions;
 mod sessions;
 mod summaries;
 mod tasks;
@@ -47,7 +48,7 @@ use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, SessionId, UpdateId, UserId};
 
 pub use crate::domain::turn::TurnEnd;
-pub use audit::AuditStore;
+pub use audit::{AuditStore, whole_log};
 pub use erasure::{ErasureStore, SaidSearch};
 pub use error::StoreError;
 pub use facts::{FactStore, MemoryCounts, ReadFacts, Reading, UnreadBatch};
@@ -57,6 +58,7 @@ pub use people::PeopleStore;
 pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use pins::{PinAdded, PinStore};
 pub use profiles::ProfileStore;
+pub use receptions::ReceptionStore;
 pub use sessions::{Outline, SessionStore};
 pub use summaries::{SummaryStore, Unsummarised};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
@@ -352,6 +354,7 @@ pub trait Store:
     + SummaryStore
     + FactStore
     + AuditStore
+    + ReceptionStore
 {
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.

@@ -216,7 +216,8 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
 }
 
 /// The account or the chat that a message speaks for.
-fn writer(view: &MessageView) -> Option<UserId> {
+#[must_use]
+pub fn writer(view: &MessageView) -> Option<UserId> {
     let chat = view.sender_chat.as_ref().map(|chat| chat.id);
     chat.or_else(|| view.from.as_ref().map(|user| user.id)).map(UserId::telegram)
 }

@@ -14,6 +14,7 @@ use super::outcome::Outcome;
 use super::parked::Parked;
 use super::question::Question;
 use super::report::Reporter;
+use super::trace::Tracer;
 use crate::delivery::{Delivery, Owners};
 use crate::domain::approval::Approval;
 use crate::domain::chat::ConfigPatch;
@@ -58,6 +59,8 @@ pub struct Ender {
     pub delivery: Arc<dyn Delivery>,
     /// The owners, for what only they can mend.
     pub owners: Arc<dyn Owners>,
+    /// Notes what became of questions.
+    pub tracer: Tracer,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
@@ -79,6 +82,7 @@ impl Ender {
             self.reporter.report(&error, "an answer could not be stored");
             self.hold(question).await;
         } else {
+            self.tracer.ended(turn.id, question, outcome).await;
             self.wait(finish.end.parked, question, control).await;
             if matches!(outcome, Outcome::Stopped(_)) {
                 control.tell_of_stop(finish.end.delivery.is_some());

@@ -22,4 +22,5 @@ pub mod rights;
 pub mod run;
 pub mod summaries;
 pub mod taken_up;
+pub mod trace;
 pub mod window;

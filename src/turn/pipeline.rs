@@ -23,6 +23,7 @@ use super::run::Answer;
 use super::summaries::Summariser;
 use super::taken_up::{TakenUp, take_up};
 use crate::delivery::{Bus, TurnEventKind};
+use crate::domain::reception::TurnTrace;
 use crate::domain::task::Task;
 use crate::domain::turn::{ActiveTurn, GoneOn, TurnEnd};
 use crate::domain::usage::Payer;
@@ -279,7 +280,11 @@ impl Turns {
         control: &Control,
     ) -> Outcome {
         match self.preparer.prepare(turn, question, taken_up, control).await {
-            Ok(prepared) => self.executor.execute(prepared.run, &prepared.setup, question).await,
+            Ok(prepared) => {
+                let (agent, pins) = (prepared.setup.context.agent.clone(), prepared.setup.pins.clone());
+                self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)).await;
+                self.executor.execute(prepared.run, &prepared.setup, question).await
+            }
             Err(outcome) => *outcome,
         }
     }

@@ -62,13 +62,14 @@ async fn commands_are_registered_in_each_language() {
     assert_eq!(
         names(&lists.0),
         [
-            "start", "help", "new", "sessions", "retry", "stop", "notes", "pin", "pins", "memory", "forget",
-            "export", "privacy", "tasks", "model", "persona", "config", "timezone", "usage", "status"
+            "start", "help", "new", "sessions", "retry", "stop", "why", "notes", "pin", "pins", "memory",
+            "forget", "export", "privacy", "tasks", "model", "persona", "config", "timezone", "usage",
+            "status"
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));
-    assert_eq!(lists.0[6]["description"], "your lists");
-    assert_eq!(lists.1[6]["description"], "suas listas");
+    assert_eq!(lists.0[7]["description"], "your lists");
+    assert_eq!(lists.1[7]["description"], "suas listas");
 }
 
 #[tokio::test]

@@ -121,7 +121,7 @@ fn sent(view: &View<'_>, chat: i64) -> Vec<(String, String)> {
     view.bot_messages(chat).into_iter().filter_map(file).collect()
 }
 
-async fn files(world: &World, chat: i64, count: usize) -> Vec<(String, String)> {
+pub async fn files(world: &World, chat: i64, count: usize) -> Vec<(String, String)> {
     world.see("the files", |view| Some(sent(view, chat)).filter(|files| files.len() >= count)).await
 }
 

@@ -6,6 +6,7 @@ use super::base::Base;
 use crate::ledger::Ledger;
 use crate::telegram::commands::{Cards, Erasures, Handles, TaskCards};
 use crate::telegram::send::Sender;
+use crate::tools::Registry;
 use crate::turn::extraction::Extractor;
 use crate::turn::queue::Mailboxes;
 
@@ -30,6 +31,7 @@ pub(super) fn handles(
     ledger: Arc<Ledger>,
     mailboxes: &Mailboxes,
     extractor: Extractor,
+    tools: Arc<Registry>,
 ) -> Handles {
     let cards = Cards {
         sender: late(base),
@@ -50,6 +52,8 @@ pub(super) fn handles(
         ledger,
         mailboxes: mailboxes.clone(),
         extractor,
+        tools,
+        policy: base.policy.clone(),
         tasks_per_chat: base.settings.tasks.per_chat,
         default_zone: base.settings.timezone,
         mcp: base.mcp.clone(),

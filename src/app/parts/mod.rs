@@ -71,6 +71,7 @@ use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Pre
 use crate::turn::queue::Mailboxes;
 use crate::turn::report::Reporter;
 use crate::turn::rights::Rights;
+use crate::turn::trace::Tracer;
 use crate::turn::window::BotName;
 
 /// What the app runs and asks.
@@ -120,9 +121,10 @@ pub(super) async fn build(
     let bus = Bus::new(vec![base.live.clone()]);
     let extractor = extractor(&base, &ledger, &bus);
     let parts = TurnParts { bus, extractor: extractor.clone() };
-    let turns = Arc::new(turns(&base, ledger.clone(), delivery.clone(), owners.clone(), parts));
-    let mailboxes = Mailboxes::new(turns, groups.front.clone());
-    let handles = handles(&base, ledger.clone(), &mailboxes, extractor.clone());
+    let turns = turns(&base, ledger.clone(), delivery.clone(), owners.clone(), parts);
+    let tools = turns.ender.tools.clone();
+    let mailboxes = Mailboxes::new(Arc::new(turns), groups.front.clone());
+    let handles = handles(&base, ledger.clone(), &mailboxes, extractor.clone(), tools);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
     spawn_keepers(&base, extractor);
     let scheduler = scheduler(&base, &mailboxes, owners.clone());
@@ -134,6 +136,7 @@ pub(super) async fn build(
         conversations: base.store.clone(),
         settings: base.store.clone(),
         pins: base.store.clone(),
+        receptions: base.store.clone(),
         tasks: base.store.clone(),
         mailboxes,
         parked: base.parked.clone(),
@@ -312,6 +315,7 @@ fn turns(
         parked: base.parked.clone(),
         delivery,
         owners,
+        tracer: Tracer { receptions: base.store.clone(), reporter: reporter.clone() },
         reporter: reporter.clone(),
     };
     let (namer, summariser) = (namer(base, &ledger), summariser(base, &ledger));

@@ -15,6 +15,8 @@ pub(super) fn retention(base: &Base<'_>) -> Retention {
         facts: base.store.clone(),
         audit: base.store.clone(),
         tasks: base.store.clone(),
+        receptions: base.store.clone(),
+        audit_kept: base.settings.store.audit_kept,
         kept: base.settings.store.kept,
         clock: base.clock.clone(),
         background: base.groups.front.clone(),

@@ -70,6 +70,13 @@ impl Rules {
         Self { rules, by_method, watched, tells_admins }
     }
 
+    /// Why the rule of this name decides as it does; `None` for one that is not there, or is part of the code.
+    #[must_use]
+    pub fn reason_of(&self, name: &str) -> Option<&str> {
+        let rule = self.rules.iter().find(|rule| rule.name.as_str() == name);
+        rule.map(|rule| rule.reason.as_str()).filter(|reason| !reason.is_empty())
+    }
+
     /// How many rules of the owner's there are.
     #[must_use]
     pub fn owners(&self) -> usize {

@@ -11,7 +11,8 @@ use crate::store::{AuditStore, Result};
 #[async_trait]
 impl AuditStore for KvStore {
     async fn audit(&self, events: Vec<Audited>) -> Result<()> {
-        self.change("write the audit log", |tables, changes| audit::append(tables, changes, events)).await
+        self.change_durably("write the audit log", |tables, changes| audit::append(tables, changes, events))
+            .await
     }
 
     async fn audited(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditEntry>> {

@@ -147,6 +147,11 @@ pub(super) fn telegram(chat: ChatId, message: MessageId) -> Vec<u8> {
     Key::default().number(chat.0).number(message.0).0
 }
 
+/// The message that a key from [`telegram`] ends in.
+pub(super) fn message_in(key: &[u8]) -> Option<MessageId> {
+    key.last_chunk().map(|bytes| MessageId(i64::from_be_bytes(*bytes) ^ i64::MIN))
+}
+
 /// A Telegram message among all others, by time.
 pub(super) fn telegram_at(at: DateTime<Utc>, chat: ChatId, message: MessageId) -> Vec<u8> {
     Key(time(at)).number(chat.0).number(message.0).0

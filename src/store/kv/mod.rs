@@ -27,6 +27,7 @@ mod people;
 mod personas;
 mod pins;
 mod profiles;
+mod receptions;
 mod records;
 mod sessions;
 mod settings;

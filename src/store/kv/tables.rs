@@ -22,6 +22,7 @@ use crate::domain::people::Seen;
 use crate::domain::persona::{OwnPersona, PersonaQuestion};
 use crate::domain::pin::Pin;
 use crate::domain::profile::UserProfile;
+use crate::domain::reception::Received;
 use crate::domain::summary::{Summary, SummaryJob};
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
@@ -125,6 +126,8 @@ pub(super) struct Tables<'a> {
     pub(super) memories: Table<'a, Memory>,
     /// Messages that facts are still to be taken from, by person and id.
     pub(super) unread: Table<'a, Unread>,
+    /// What became of messages that came in, by chat and message.
+    pub(super) received: Table<'a, Received>,
     /// The audit log by place.
     pub(super) audit: Table<'a, AuditEntry>,
     /// Where the audit log ends, and where it begins once old entries have gone.
@@ -196,7 +199,7 @@ pub(super) const SESSIONS: &str = "sessions";
 pub(super) const MESSAGES: &str = "messages";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 49] = [
+pub(super) const NAMES: [&str; 50] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -243,6 +246,7 @@ pub(super) const NAMES: [&str; 49] = [
     "summary_jobs",
     "memories",
     "unread",
+    "received",
     "audit",
     "audit_head",
     QUARANTINE,
@@ -299,6 +303,7 @@ impl<'a> Tables<'a> {
             summary_jobs: Table::new("summary_jobs", snapshot),
             memories: Table::new("memories", snapshot),
             unread: Table::new("unread", snapshot),
+            received: Table::new("received", snapshot),
             audit: Table::new("audit", snapshot),
             audit_head: Table::new("audit_head", snapshot),
             store_secrets: Table::new(META, snapshot),

@@ -69,6 +69,11 @@ proptest! {
     }
 
     #[test]
+    fn the_audit_log_returns(page in any::<Page>()) {
+        [Audit::All(page), Audit::Refused(page), Audit::Export].iter().try_for_each(returns)?;
+    }
+
+    #[test]
     fn notes_return(page in any::<Page>(), kind in 0..5) {
         let note = NoteId::new();
         let all = [Notes::Lists(page), Notes::Open(note, page), Notes::Done(note), Notes::Remove(note), Notes::Undo(note)];

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::access::ChangeAccess;
 use super::approve::Approve;
+use super::audit::Audit;
 use super::command::Command;
 use super::config::Config;
 use super::export::Export;
@@ -24,6 +25,7 @@ use super::status::Status;
 use super::stop::Stop;
 use super::tasks::Tasks;
 use super::usage::Usage;
+use super::why::Why;
 use super::zone::Timezone;
 
 /// Every built-in command, in the order in which Telegram's list and `/help` show them.
@@ -36,6 +38,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Sessions::new(handles)),
         Arc::new(Retry::new(handles)),
         Arc::new(Stop::new(handles)),
+        Arc::new(Why::new(handles)),
         Arc::new(Notes::new(handles)),
         Arc::new(PinWords::new(handles)),
         Arc::new(Pins::new(handles)),
@@ -51,6 +54,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Usage::new(handles)),
         Arc::new(Status::new(handles)),
         Arc::new(Approve::new(handles)),
+        Arc::new(Audit::new(handles)),
         Arc::new(ChangeAccess::allow(handles)),
         Arc::new(ChangeAccess::deny(handles)),
     ]

@@ -10,9 +10,11 @@ use crate::config::AccessSettings;
 use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
 use crate::memory::Chats;
+use crate::policy::tools::Policy;
 use crate::prompts::Prompts;
 use crate::store::Store;
 use crate::telegram::inbound::Me;
+use crate::tools::Registry;
 use crate::tools::telegram::Approvers;
 use crate::turn::extraction::Extractor;
 use crate::turn::parked::Parked;
@@ -45,6 +47,10 @@ pub struct Handles {
     pub mailboxes: Mailboxes,
     /// Takes facts from what people say.
     pub extractor: Extractor,
+    /// Every tool there is.
+    pub tools: Arc<Registry>,
+    /// What the model may do.
+    pub policy: Policy,
     /// The most tasks of a chat.
     pub tasks_per_chat: usize,
     /// The zone of chats that set none.

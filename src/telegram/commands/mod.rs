@@ -4,6 +4,7 @@
 mod access;
 mod approve;
 mod asker;
+mod audit;
 mod builtin;
 mod card;
 mod cards;
@@ -33,6 +34,7 @@ mod stop;
 mod table;
 mod tasks;
 mod usage;
+mod why;
 mod zone;
 
 pub use access::AccessRequests;

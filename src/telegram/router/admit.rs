@@ -124,7 +124,7 @@ impl Router {
                 this.settle(&[id]).await;
             }
         });
-        Ok(Fate::Pending)
+        Ok(Fate::Refused)
     }
 
     /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the

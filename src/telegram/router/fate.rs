@@ -1,12 +1,20 @@
 //! What becomes of an update.
 
+use crate::domain::reception::Reception;
+
 /// What became of an update.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It is dealt with.
     Settled,
-    /// A turn or a task settles it.
+    /// What answers it settles it.
     Pending,
+    /// It is a question that waits for its turn, which settles it.
+    Asked,
+    /// A stranger wrote it and is told that the bot is private; what tells them settles it.
+    Refused,
+    /// It is dealt with: it is kept beside the conversation, and not answered for this reason.
+    Kept(Reception),
     /// Nothing is to be done, for this reason.
     Dropped(&'static str),
 }

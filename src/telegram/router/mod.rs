@@ -3,9 +3,11 @@
 
 mod admit;
 mod answer;
+mod aside;
 mod edited;
 mod fate;
 mod membership;
+mod noted;
 mod odd;
 mod read;
 mod sessions;
@@ -28,13 +30,13 @@ use crate::delivery::Owners;
 use crate::domain::chat::{AnswerWhen, ChatConfig};
 use crate::domain::conversation::{Conversation, KEPT_BACKGROUND};
 use crate::domain::message::Inbound;
+use crate::domain::reception::Reception;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, judge};
-use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
 use crate::store::{
-    ConversationStore, InboxStore, PeopleStore, PinStore, RawUpdate, SessionStore, SettingsStore, StoreError,
-    TaskStore, UnreadableUpdate,
+    ConversationStore, InboxStore, PeopleStore, PinStore, RawUpdate, ReceptionStore, SessionStore,
+    SettingsStore, StoreError, TaskStore,
 };
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
@@ -58,6 +60,8 @@ pub struct Router {
     pub settings: Arc<dyn SettingsStore>,
     /// The pins of chats, which follow edits.
     pub pins: Arc<dyn PinStore>,
+    /// What became of messages.
+    pub receptions: Arc<dyn ReceptionStore>,
     /// The stored tasks, which messages may be about.
     pub tasks: Arc<dyn TaskStore>,
     /// The queues of all conversations.
@@ -126,22 +130,6 @@ impl Router {
         }
     }
 
-    /// Keeps an update as text and tells the owners, of each kind once while the bot runs: a change of Telegram's may
-    /// break very many.
-    async fn set_aside(&self, update: &RawUpdate, reason: &'static str) -> Result<Fate, StoreError> {
-        let kind = odd::kind_of(&update.body);
-        tracing::error!(update = %update.id, kind, reason, "an update cannot be dealt with; it is kept as text");
-        let kept = UnreadableUpdate::new(update.id, &update.body.to_string());
-        self.inbox.set_aside(vec![kept], self.clock.now()).await?;
-        let is_new = self.odd_kinds.lock().is_ok_and(|mut told| told.insert(kind.to_owned()));
-        if is_new {
-            let id = update.id.to_string();
-            let words = |texts: &Texts| fill(&texts.update_odd, &[("kind", kind), ("id", &id)]);
-            self.owners.tell(self.commands.cards.languages.locales.map(words)).await;
-        }
-        Ok(Fate::Settled)
-    }
-
     /// `true` if the update is dealt with and can be settled. When the store fails it stays open: the next start deals
     /// with it.
     async fn route(self: &Arc<Self>, update: RawUpdate, arrival: Arrival) -> bool {
@@ -156,8 +144,8 @@ impl Router {
             Err(_) => Ok(Fate::Dropped("unreadable")),
         };
         match fate {
-            Ok(Fate::Pending) => false,
-            Ok(Fate::Settled) => true,
+            Ok(Fate::Pending | Fate::Asked | Fate::Refused) => false,
+            Ok(Fate::Settled | Fate::Kept(_)) => true,
             Ok(Fate::Dropped(reason)) => {
                 tracing::debug!(update = %id, reason, "an update was dropped");
                 true
@@ -200,7 +188,7 @@ impl Router {
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
         if let Some(message) = view.message {
-            return self.message(id, &message, arrival).await;
+            return self.noted(id, &message, arrival).await;
         }
         if let Some(edited) = view.edited_message {
             self.edited(id, &edited).await?;
@@ -254,7 +242,9 @@ impl Router {
         };
         match command {
             Some(line) => self.command(Given { id, part, standing, line }, arrival).await,
-            None if is_others && part.place.is_group() => self.add_background(&part).await,
+            None if is_others && part.place.is_group() => {
+                self.add_background(&part, Reception::OtherBot).await
+            }
             None => self.talk(part, standing, arrival).await,
         }
     }
@@ -333,22 +323,22 @@ impl Router {
             }
             config => config?,
         };
-        let is_meant = match config.answer_when {
-            _ if !part.place.is_group() => true,
-            AnswerWhen::Always => true,
-            AnswerWhen::Mention => part.is_addressed(),
-            AnswerWhen::Off => false,
+        let unmeant = match config.answer_when {
+            _ if !part.place.is_group() => None,
+            AnswerWhen::Always => None,
+            AnswerWhen::Mention => (!part.is_addressed()).then_some(Reception::NotAddressed),
+            AnswerWhen::Off => Some(Reception::Off),
         };
         let continues = self.mailboxes.continues(&part);
-        if !(is_meant || continues) {
-            return self.add_background(&part).await;
+        if let Some(why) = unmeant.filter(|_| !continues) {
+            return self.add_background(&part, why).await;
         }
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
             Err(refusal) => {
                 self.refuse(&part, refusal);
                 return match part.place.is_group() {
-                    true => self.add_background(&part).await,
+                    true => self.add_background(&part, Reception::NoRoom).await,
                     false => Ok(Fate::Dropped("no_room")),
                 };
             }
@@ -361,7 +351,7 @@ impl Router {
         self.newest.note(&part.place, part.message);
         let job = Job::Ask(Question::new(part, standing));
         self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
-        Ok(Fate::Pending)
+        Ok(Fate::Asked)
     }
 
     /// Shows a card for an update and settles it, unless the bot stops before that: then the next start does.
@@ -371,9 +361,9 @@ impl Router {
         }
     }
 
-    async fn add_background(&self, part: &Inbound) -> Result<Fate, StoreError> {
+    async fn add_background(&self, part: &Inbound, why: Reception) -> Result<Fate, StoreError> {
         self.conversations.add_background(part.place.conversation(), part, KEPT_BACKGROUND).await?;
-        Ok(Fate::Settled)
+        Ok(Fate::Kept(why))
     }
 
     fn stop(&self, stopped: &StoppedView) -> Fate {

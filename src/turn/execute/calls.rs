@@ -226,7 +226,8 @@ pub(super) fn started(tool: &Arc<dyn Tool>, hint: Option<String>) -> TurnEventKi
 }
 
 /// The argument worth showing in a status line: a query, or nothing.
-fn hint(call: &Call) -> Option<String> {
+#[must_use]
+pub fn hint(call: &Call) -> Option<String> {
     let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
     arguments.get("query")?.as_str().map(|query| one_line(query, 60))
 }

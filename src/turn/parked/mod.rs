@@ -116,6 +116,12 @@ impl Parked {
         self.0.has_shown.notify_waiters();
     }
 
+    /// Whether a turn waits.
+    #[must_use]
+    pub fn waits(&self, run: RunId) -> bool {
+        self.waiting().iter().any(|one| one.run() == run)
+    }
+
     /// Whether a further turn of this conversation may wait for this person.
     #[must_use]
     pub fn has_room(&self, conversation: Conversation, user: &UserId) -> bool {

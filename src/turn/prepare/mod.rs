@@ -33,7 +33,7 @@ use crate::domain::model::ModelName;
 use crate::domain::task::MAX_RUN_MESSAGES;
 use crate::domain::tool::{ToolCall, ToolKind, ToolStatus};
 use crate::domain::turn::ActiveTurn;
-use crate::ids::ChatId;
+use crate::ids::{ChatId, PinId};
 use crate::policy::address::Addresses;
 use crate::prompts::texts::Locales;
 use crate::provider::Earlier;
@@ -85,6 +85,8 @@ pub struct Setup {
     pub settings: Generation,
     /// The text of the system prompt.
     pub instructions: String,
+    /// The pins that the model is told.
+    pub pins: Vec<PinId>,
     /// Ends the turn, and says whether it may show or do something.
     pub control: Control,
 }
@@ -142,6 +144,7 @@ impl Preparer {
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
+        let pins = loaded.window.pins.clone();
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
         let run = self.run(loaded, question, &taken_up, &tools);
         let setup = Setup {
@@ -168,6 +171,7 @@ impl Preparer {
             tools,
             settings: settings([config.settings, persona.settings], part.agent),
             instructions,
+            pins,
             control: control.clone(),
         };
         Ok(Prepared { run, setup })

@@ -14,7 +14,7 @@ use crate::domain::conversation::Message;
 use crate::domain::message::{Inbound, Quoted, Speaker};
 use crate::domain::note::{Note, by_key};
 use crate::domain::persona::PersonaWords;
-use crate::ids::{MemoryId, MessageId};
+use crate::ids::{MemoryId, MessageId, PinId};
 use crate::memory::bearing;
 use crate::prompts::{BackgroundView, MessageView, PersonView, Prompts, QuoteView, SystemView, TailView};
 use crate::provider::{Earlier, Image, Item};
@@ -84,6 +84,8 @@ pub struct Window {
     pub earlier: Earlier,
     /// The memory of each label in them and beside the question: `M1` is the first.
     pub labels: Vec<MemoryId>,
+    /// The pins in them and beside the question.
+    pub pins: Vec<PinId>,
     /// Something of the conversation was left out, and can be looked up.
     pub has_keys: bool,
 }
@@ -139,6 +141,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Re
         done,
         earlier: Earlier { keys, kept: usize::from(is_kept) },
         labels: kept.labels,
+        pins: kept.pins,
         has_keys,
     })
 }

@@ -18,6 +18,7 @@ mod people;
 mod personas;
 mod pins;
 mod profiles;
+mod receptions;
 mod redb;
 mod sessions;
 mod settings;
@@ -234,6 +235,10 @@ conformance! {
         who_writes_is_known_by_their_last_names_and_messages
         of_many_the_last_to_write_are_kept
         they_move_with_their_group_and_are_forgotten
+    }
+    receptions {
+        the_newest_of_each_chat_are_kept_and_go_by_age
+        what_is_told_later_is_added
     }
     audit {
         many_who_write_at_once_make_one_chain

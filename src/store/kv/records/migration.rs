@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{access, index, parked, people, spending, tasks};
+use super::{access, index, parked, people, receptions, spending, tasks};
 use crate::domain::access::AccessChange;
 use crate::ids::ChatId;
 
@@ -29,6 +29,7 @@ pub(in crate::store::kv) fn migrate(
     // It is made anew where the chat's messages are found from now on.
     index::drop_all(tables, changes, from)?;
     index::drop_all(tables, changes, to)?;
+    receptions::drop_all(tables, changes, from)?;
     move_wishes(tables, changes, from, to)?;
     spending::migrate(tables, changes, from, to)?;
     people::migrate(tables, changes, from, to)?;

@@ -15,6 +15,7 @@ pub(super) mod migration;
 pub(super) mod parked;
 pub(super) mod people;
 pub(super) mod pins;
+pub(super) mod receptions;
 pub(super) mod session_list;
 pub(super) mod sessions;
 pub(super) mod spending;

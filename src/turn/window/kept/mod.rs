@@ -81,6 +81,8 @@ pub struct KeptParts {
     pub beside: String,
     /// The memory of each label: `M1` is the first.
     pub labels: Vec<MemoryId>,
+    /// The pins in them.
+    pub pins: Vec<PinId>,
     /// The tokens of both parts.
     pub tokens: usize,
     /// A key stands in them where something was left out.
@@ -178,11 +180,12 @@ impl Kept {
         });
         let labels: Vec<MemoryId> =
             front.memories.iter().chain(&beside.memories).map(|memory| memory.id).collect();
+        let pins = front.pins.iter().chain(&beside.pins).map(|pin| pin.id).collect();
         let first = front.memories.len();
         let (front, beside) = (prompts.kept(&front.view(zone, 0))?, prompts.kept(&beside.view(zone, first))?);
         let tokens = estimate_tokens(&front) + estimate_tokens(&beside);
         let has_keys = key_in(&front).or_else(|| key_in(&beside)).is_some();
-        Ok(KeptParts { front, beside, labels, tokens, has_keys })
+        Ok(KeptParts { front, beside, labels, pins, tokens, has_keys })
     }
 
     /// The same with pins in part that would take too much of the room of their kind.

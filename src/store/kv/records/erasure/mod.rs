@@ -29,6 +29,7 @@ use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::due::mark;
+use super::receptions;
 use crate::domain::conversation::Session;
 use crate::domain::erasure::{Erasure, Forgotten};
 
@@ -74,6 +75,7 @@ pub(in crate::store::kv) fn erase(
     let mut erased = found.doomed.remove(tables, changes)?;
     kept::made_of(tables, changes, found, what, &mut erased)?;
     traces::clear(tables, changes, found)?;
+    receptions::forget(tables, changes, what, &found.doomed.telegram())?;
     match what {
         Erasure::Said(..) | Erasure::Session(..) => wishes::clear(tables, changes, &found.doomed)?,
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,

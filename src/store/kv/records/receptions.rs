@@ -1,0 +1,109 @@
+//! What became of messages that came in, by chat and message. It names people and turns: it goes with what they have
+//! forgotten.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use crate::domain::erasure::Erasure;
+use crate::domain::reception::{KEPT_IN_CHAT, Received, Reception};
+use crate::ids::{ChatId, MessageId, UserId};
+
+/// The most old ones that a note drops; more than it adds, so that they never pile up.
+const DROPPED: usize = 32;
+/// So many go at once by age, so that no other writer waits long.
+const EXPIRED_AT_ONCE: usize = 1_000;
+
+/// Adds this to what is known of messages of a chat.
+pub(in crate::store::kv) fn note(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+    messages: &[MessageId],
+    received: &Received,
+) -> Result<(), Fault> {
+    let kept = KEPT_IN_CHAT.saturating_sub(messages.len());
+    for old in tables.received.keys_of(&key::chat(chat))?.rev().skip(kept).take(DROPPED) {
+        changes.remove(&tables.received, old?);
+    }
+    for message in messages {
+        let key = key::telegram(chat, *message);
+        let known = tables.received.find(&key)?;
+        let now = known.map_or_else(|| received.clone(), |known| known.with(received.clone()));
+        changes.put(&tables.received, key, &now)?;
+    }
+    Ok(())
+}
+
+/// The last message of a person in a chat before this one that was no command.
+pub(in crate::store::kv) fn last(
+    tables: &Tables<'_>,
+    chat: ChatId,
+    user: &UserId,
+    before: MessageId,
+) -> Result<Option<(MessageId, Received)>, Fault> {
+    for item in tables.received.scan(&key::chat(chat))?.rev() {
+        let (key, received) = item?;
+        let Some(message) = key::message_in(&key).filter(|message| message.0 < before.0) else { continue };
+        if received.user == *user && received.what != Reception::Taken {
+            return Ok(Some((message, received)));
+        }
+    }
+    Ok(None)
+}
+
+/// Removes those that came in before this time, up to [`EXPIRED_AT_ONCE`]. Gives how many there were.
+pub(in crate::store::kv) fn expire(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    before: DateTime<Utc>,
+) -> Result<usize, Fault> {
+    let mut gone = 0;
+    for item in tables.received.scan(&[])? {
+        let (key, received) = item?;
+        if received.at < before {
+            changes.remove(&tables.received, key);
+            gone += 1;
+        }
+        if gone == EXPIRED_AT_ONCE {
+            break;
+        }
+    }
+    Ok(gone)
+}
+
+/// Removes those of messages that are erased; of a person, or of a private chat, all.
+pub(in crate::store::kv) fn forget(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    what: &Erasure,
+    erased: &BTreeSet<MessageId>,
+) -> Result<(), Fault> {
+    if let Erasure::Chat(chat, _) = what {
+        return drop_all(tables, changes, *chat);
+    }
+    for item in tables.received.scan(&key::chat(what.chat()))? {
+        let (key, received) = item?;
+        let is_theirs = matches!(what, Erasure::Person(_, user) if received.user == *user);
+        if is_theirs || key::message_in(&key).is_some_and(|message| erased.contains(&message)) {
+            changes.remove(&tables.received, key);
+        }
+    }
+    Ok(())
+}
+
+/// Removes all of a chat. Of a group that gets a new number too: its messages have other numbers there.
+pub(in crate::store::kv) fn drop_all(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+) -> Result<(), Fault> {
+    for key in tables.received.keys_of(&key::chat(chat))? {
+        changes.remove(&tables.received, key?);
+    }
+    Ok(())
+}

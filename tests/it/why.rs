@@ -1,0 +1,267 @@
+//! `/why`: what decided about a message, for whoever wrote it and for owners, and nothing of anybody else's memory.
+
+use std::time::Duration;
+
+use figaro_offline::model::{Gate, Part, Reply};
+use figaro_offline::telegram::{Say, Standing};
+use serde_json::json;
+
+use crate::memories::{ON, proposes, remembered};
+use crate::support::scene::{TEAM, number, text};
+use crate::support::{ANN, BOB, World};
+use crate::task_tools::{says, scene, start};
+
+const CARL: i64 = 13;
+const NOT_YOURS: &str = "Only whoever wrote that message, or an owner of mine, can ask me about it.";
+const NEVER: &str = "I know nothing of this message.";
+const HIDDEN: &str = "I am no admin here and Telegram’s privacy mode is on";
+
+/// Someone asks about a message, by a reply to it; gives what they are told.
+async fn why(world: &World, who: i64, chat: i64, about: i64) -> String {
+    let before = world.bot_texts(chat).len();
+    world.telegram.send(Say::new(who, chat, "/why@figaro_bot").reply_to(about)).unwrap();
+    text(&world.answers(chat, before + 1).await[before]).to_owned()
+}
+
+/// Someone says something that gets no answer, and the bot has dealt with it; gives the message.
+async fn unanswered(world: &World, say: Say) -> i64 {
+    let message = world.telegram.send(say).unwrap().message_id;
+    world.caught_up().await;
+    message
+}
+
+#[tokio::test]
+async fn what_a_group_or_an_owner_has_set_decides_and_everybody_there_may_know() {
+    let world = World::without_privacy().await;
+    world.team();
+    let _bot = world.start().await;
+    let said = |who, words: &str| unanswered(&world, Say::new(who, TEAM, words));
+    let in_closed = said(BOB, "@figaro_bot hello").await;
+    assert!(why(&world, ANN, TEAM, in_closed).await.contains("This group may not talk to me."));
+    world.told(ANN, TEAM, "/allow@figaro_bot").await;
+    let forwarded = Say::new(BOB, TEAM, "news").field("is_automatic_forward", json!(true));
+    let mut cases = vec![
+        (in_closed, "This group may not talk to me."),
+        (said(BOB, "lunch at noon?").await, "It did not mention me (@Figaro_Bot) and was no reply to me."),
+        (said(BOB, "/weather@other_bot Riga").await, "It is a command for another bot."),
+        (unanswered(&world, forwarded).await, "I answer people only"),
+    ];
+    world.told(ANN, TEAM, "/config@figaro_bot answers off").await;
+    cases.push((said(BOB, "@figaro_bot anybody?").await, "Here I answer only commands."));
+    let command = world.say(BOB, TEAM, "/help@figaro_bot").message_id;
+    says(&world, TEAM, "Things to say").await;
+    for (message, words) in cases {
+        for who in [ANN, BOB] {
+            let told = why(&world, who, TEAM, message).await;
+            assert!(told.to_lowercase().contains(&words.to_lowercase()), "{words}: {told}");
+            assert!(!told.contains(HIDDEN), "nothing is hidden from this bot: {told}");
+        }
+    }
+    assert!(why(&world, BOB, TEAM, command).await.contains("I took it as a command"));
+    let last = world.told(BOB, TEAM, "/why@figaro_bot").await;
+    assert!(text(&last).contains("Here I answer only commands."), "the last that is no command: {last}");
+
+    world.told(ANN, ANN, &format!("/deny {BOB}")).await;
+    let denied = said(BOB, "@figaro_bot and now?").await;
+    assert!(why(&world, ANN, TEAM, denied).await.contains("an owner of mine denied it"));
+    // Whoever is shut out gets no answer at all.
+    let before = world.bot_texts(TEAM).len();
+    unanswered(&world, Say::new(BOB, TEAM, "/why@figaro_bot").reply_to(denied)).await;
+    assert_eq!(world.bot_texts(TEAM).len(), before);
+    assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_telegram_hides_is_told_with_the_remedy_where_it_hides_something() {
+    let world = World::new().await;
+    world.team();
+    let _bot = world.start_open().await;
+    let hidden = unanswered(&world, Say::new(BOB, TEAM, "hello everybody")).await;
+    let told = why(&world, BOB, TEAM, hidden).await;
+    assert!(told.starts_with(NEVER) && told.contains(HIDDEN) && told.contains("@BotFather"), "{told}");
+    let told = world.told(BOB, TEAM, "/why@figaro_bot").await;
+    assert!(text(&told).starts_with("I know of no message of yours here") && text(&told).contains(HIDDEN));
+    world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Admin).unwrap();
+    let told = why(&world, BOB, TEAM, hidden).await;
+    assert!(told.starts_with(NEVER) && !told.contains(HIDDEN), "{told}");
+    // A card of the bot's own answers nothing.
+    let card = number(&world.told(BOB, BOB, "/help").await["message_id"]);
+    assert!(why(&world, BOB, BOB, card).await.starts_with("This message of mine answers no question"));
+}
+
+#[tokio::test]
+async fn a_stranger_who_was_let_in_since_learns_why_there_was_no_answer() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    let first = number(&world.told(BOB, BOB, "hello?").await["message_id"]) - 1;
+    let second = unanswered(&world, Say::new(BOB, BOB, "hello??")).await;
+    world.told(ANN, ANN, &format!("/allow {BOB}")).await;
+    for message in [first, second] {
+        let told = why(&world, BOB, BOB, message).await;
+        assert!(told.contains("its writer was not let in then"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn how_a_turn_ended_is_told_and_owners_read_which_error_it_was() {
+    let world = World::new().await;
+    world.team();
+    let _bot = world.start_open().await;
+    world.when("fail", Reply::status(401, "no"));
+    for who in [ANN, BOB] {
+        let words = "@figaro_bot fail";
+        world.when(words, Reply::status(401, "no"));
+        let asked = world.say(who, who, words).message_id;
+        says(&world, who, "My model refuses its key.").await;
+        let told = why(&world, who, who, asked).await;
+        assert!(told.contains("It has no answer: my model cannot be used now"), "{told}");
+        assert_eq!(told.contains("turn ") && told.contains("unauthorized"), who == ANN, "{told}");
+    }
+    // Of others in a group a member learns nothing, an owner the error.
+    world.when("fail here", Reply::status(401, "no"));
+    let asked = world.say(BOB, TEAM, "@figaro_bot fail here").message_id;
+    world.see("a reaction", |view| (!view.reactions(TEAM, asked).is_empty()).then_some(())).await;
+    world.person(CARL, "Carl", "en");
+    world.telegram.set_member(TEAM, CARL, Standing::Member).unwrap();
+    assert_eq!(why(&world, CARL, TEAM, asked).await, NOT_YOURS);
+    assert!(why(&world, BOB, TEAM, asked).await.contains("It has no answer"));
+    assert!(why(&world, ANN, TEAM, asked).await.contains("unauthorized"));
+
+    let slow: Vec<String> = (1..=300).map(|n| format!("word{n}")).collect();
+    world.when("count", Reply::text(&slow.join(" ")).paced(0, Duration::from_millis(100)));
+    let asked = world.say(BOB, BOB, "count").message_id;
+    let shown = |view: &figaro_offline::telegram::View<'_>| {
+        view.drafts(BOB).iter().any(|draft| draft.text.contains("word3")).then_some(())
+    };
+    world.see("some words", shown).await;
+    assert!(why(&world, BOB, BOB, asked).await.contains("It is being answered now."));
+    let later = world.say(BOB, BOB, "and later?").message_id;
+    assert!(why(&world, BOB, BOB, later).await.contains("It waits: an answer to an earlier message"));
+    world.when("and later?", Reply::text("Later."));
+    world.say(BOB, BOB, "/stop");
+    says(&world, BOB, "— stopped").await;
+    says(&world, BOB, "Later.").await;
+    assert!(why(&world, BOB, BOB, asked).await.contains("The answer was stopped."));
+    assert!(why(&world, BOB, BOB, later).await.contains("It was answered."));
+}
+
+#[tokio::test]
+async fn a_budget_that_is_used_up_and_too_much_at_once_are_told() {
+    let world = World::new().await;
+    let bot = world.priced().set("DAILY_TOKENS", "30000").spawn();
+    bot.ready().await;
+    world.script.push(Reply::text("Hello.").usage(29_800, 150));
+    world.told(BOB, BOB, "hi").await;
+    let asked = world.say(BOB, BOB, "and now?").message_id;
+    says(&world, BOB, "I am over today's budget").await;
+    let told = why(&world, BOB, BOB, asked).await;
+    assert!(told.contains("It has no answer: today's budget is used up until 00:00"), "{told}");
+    assert!(bot.stop().success());
+
+    let _bot = world.start_open().await;
+    let gate = Gate::new();
+    world.when("number 0.", Reply::text("answer 0").behind(&gate));
+    world.otherwise(Reply::text("Yes."));
+    world.say(BOB, BOB, "number 0.");
+    world
+        .see("the model is asked", |_| {
+            world
+                .model
+                .requests()
+                .iter()
+                .any(|request| request.user_text().contains("number 0."))
+                .then_some(())
+        })
+        .await;
+    let said: Vec<i64> =
+        (1..=25).map(|at| world.say(BOB, BOB, &format!("number {at}.")).message_id).collect();
+    says(&world, BOB, "so this one is not kept").await;
+    world.caught_up().await;
+    gate.open();
+    says(&world, BOB, "answer 0").await;
+    let told = why(&world, BOB, BOB, said[24]).await;
+    assert!(told.contains("Too much was waiting for an answer"), "{told}");
+}
+
+#[tokio::test]
+async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever_asked() {
+    let (world, bot) = scene().await;
+    assert!(bot.stop().success());
+    let _bot = start(&world, &[ON, ("OPENAI_MODEL", "gpt-4.1-mini")]).await;
+    world.script.extract_when("I live in Riga.", proposes(&[("I live in Riga", "Lives in Riga")]));
+    world.when("I live in Riga.", Reply::text("Noted."));
+    world.say(BOB, BOB, "I live in Riga.");
+    remembered(&world, BOB, "Lives in Riga").await;
+    world.told(BOB, BOB, "/pin the door code is on the fridge").await;
+    world.told(BOB, TEAM, "/pin@figaro_bot the team meets on Mondays").await;
+    for chat in [BOB, TEAM] {
+        let photo = json!({"photo": "http://127.0.0.1/x.png", "caption": "x"});
+        let words = format!("what do you know {chat}?");
+        let used = Part::Call { name: "use_memories".into(), arguments: json!({"labels": ["M1"]}) };
+        world.when(&words, Reply::call("add_note", json!({"key": "places", "content": "Riga"})));
+        world.when(&words, Reply::call("sendPhoto", photo));
+        let last = if chat == BOB {
+            vec![Part::Text("All of it.".into()), used]
+        } else {
+            vec![Part::Text("All of it.".into())]
+        };
+        world.when(&words, Reply::turn(last));
+        let asked = world.say(BOB, chat, &format!("@figaro_bot {words}")).message_id;
+        let answer = number(&says(&world, chat, "All of it.").await["message_id"]);
+        for about in [asked, answer] {
+            let told = why(&world, BOB, chat, about).await;
+            for part in [
+                "It was answered.",
+                "looking at notes: done",
+                "working in the chat: refused",
+                "call refused: 1",
+            ] {
+                assert!(told.contains(part), "{part}: {told}");
+            }
+            assert!(told.contains("gpt-4.1-mini · ") && told.contains("$"), "{told}");
+            assert!(
+                !told.contains("rule ") && !told.contains("private_address"),
+                "no rule for members: {told}"
+            );
+            assert_eq!(told.contains("• Lives in Riga"), chat == BOB, "{told}");
+            assert!(told.contains(if chat == BOB { "door code" } else { "team meets" }), "{told}");
+        }
+        if chat == TEAM {
+            let told = why(&world, ANN, TEAM, answer).await;
+            assert!(told.contains("call refused: sendPhoto · rule limit/private_address"), "{told}");
+            assert!(!told.contains("Riga"), "another person's memory: {told}");
+            assert_eq!(why(&world, crate::task_tools::CAROL, TEAM, answer).await, NOT_YOURS);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_noted_has_no_words_survives_a_restart_and_goes_with_what_is_forgotten() {
+    let world = World::without_privacy().await;
+    world.team();
+    world.otherwise(Reply::text("Yes."));
+    let bot = world.start_open().await;
+    let aside = unanswered(&world, Say::new(BOB, TEAM, "zanzibar at noon")).await;
+    let asked = number(&world.told(BOB, BOB, "zanzibar?").await["message_id"]) - 1;
+    world.caught_up().await;
+    assert!(bot.stop().success());
+    let noted = world.records().all("received");
+    assert!(noted.len() >= 3, "{}", noted.len());
+    assert!(noted.iter().all(|(_, value)| !String::from_utf8_lossy(value).contains("zanzibar")));
+    let bot = world.start_open().await;
+    assert!(why(&world, BOB, TEAM, aside).await.contains("It did not mention me"));
+    assert!(why(&world, BOB, BOB, asked).await.contains("It was answered."));
+    let card = world.told(BOB, BOB, "/forget").await;
+    world.press(BOB, &card, "Everything about me here").await;
+    let card = world.shows(BOB, number(&card["message_id"]), "Forget everything about you").await;
+    world.press(BOB, &card, "Forget").await;
+    world.shows(BOB, number(&card["message_id"]), "Forgotten").await;
+    assert!(why(&world, BOB, BOB, asked).await.starts_with(NEVER));
+    let card = world.told(BOB, TEAM, "/forget@figaro_bot").await;
+    world.press(BOB, &card, "Everything about me here").await;
+    let card = world.shows(TEAM, number(&card["message_id"]), "Forget for good what you said").await;
+    world.press(BOB, &card, "Forget").await;
+    world.shows(TEAM, number(&card["message_id"]), "Forgotten").await;
+    assert!(why(&world, BOB, TEAM, aside).await.starts_with(NEVER));
+    assert!(bot.stop().success());
+}
