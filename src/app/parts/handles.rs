@@ -6,6 +6,7 @@ use super::base::Base;
 use crate::ledger::Ledger;
 use crate::telegram::commands::{Cards, Erasures, Handles, TaskCards};
 use crate::telegram::send::Sender;
+use crate::tools::telegram::TelegramTools;
 use crate::turn::extraction::Extractor;
 use crate::turn::queue::Mailboxes;
 
@@ -30,6 +31,7 @@ pub(super) fn handles(
     ledger: Arc<Ledger>,
     mailboxes: &Mailboxes,
     extractor: Extractor,
+    telegram: TelegramTools,
 ) -> Handles {
     let cards = Cards {
         sender: late(base),
@@ -46,6 +48,7 @@ pub(super) fn handles(
         chats: base.chats.clone(),
         erasures: Erasures::default(),
         approvers: base.approvers.clone(),
+        telegram,
         me: base.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),

@@ -26,6 +26,7 @@ use crate::domain::summary::{Summary, SummaryJob};
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
+use crate::domain::undo::TurnUndo;
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{SessionId, UpdateId};
 
@@ -125,6 +126,8 @@ pub(super) struct Tables<'a> {
     pub(super) memories: Table<'a, Memory>,
     /// Messages that facts are still to be taken from, by person and id.
     pub(super) unread: Table<'a, Unread>,
+    /// What turns did that can be taken back, by turn.
+    pub(super) undos: Table<'a, TurnUndo>,
     /// The audit log by place.
     pub(super) audit: Table<'a, AuditEntry>,
     /// Where the audit log ends, and where it begins once old entries have gone.
@@ -196,7 +199,7 @@ pub(super) const SESSIONS: &str = "sessions";
 pub(super) const MESSAGES: &str = "messages";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 49] = [
+pub(super) const NAMES: [&str; 50] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -243,6 +246,7 @@ pub(super) const NAMES: [&str; 49] = [
     "summary_jobs",
     "memories",
     "unread",
+    "undos",
     "audit",
     "audit_head",
     QUARANTINE,
@@ -299,6 +303,7 @@ impl<'a> Tables<'a> {
             summary_jobs: Table::new("summary_jobs", snapshot),
             memories: Table::new("memories", snapshot),
             unread: Table::new("unread", snapshot),
+            undos: Table::new("undos", snapshot),
             audit: Table::new("audit", snapshot),
             audit_head: Table::new("audit_head", snapshot),
             store_secrets: Table::new(META, snapshot),

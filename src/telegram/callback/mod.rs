@@ -7,6 +7,7 @@
 
 mod access;
 mod approve;
+mod back;
 mod chat;
 mod forget;
 mod memory;
@@ -25,6 +26,7 @@ use std::str::FromStr;
 
 pub use access::{Admit, Decision};
 pub use approve::Approve;
+pub use back::Back;
 pub use chat::{Help, Notes, Start, Status, Usage};
 pub use forget::{Export, Forget, SaidKey, Search};
 pub use memory::Memory;

@@ -14,9 +14,9 @@ use crate::ids::{ChatId, MessageId, UpdateId};
 use crate::languages::Languages;
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::store::{SettingsStore, StoreError};
-use crate::telegram::callback;
+use crate::telegram::callback::{self, Back, Family};
 use crate::telegram::inbound::{CommandLine, place, speaker_of};
-use crate::telegram::views::CallbackView;
+use crate::telegram::views::{CallbackView, KeyView};
 use crate::turn::question::Question;
 use crate::turn::queue::admission::{Full, Slot};
 use crate::turn::queue::{Mailboxes, Posted};
@@ -138,6 +138,11 @@ impl CommandTable {
             }
             Pressed::Stale => return self.end(view, &press, &self.cards.texts(&asker).gone).await,
             Pressed::Over(words) => return self.end(view, &press, &words).await,
+            Pressed::Relabelled { toast, label } => {
+                self.cards.answer(&view.id, Some(&toast)).await;
+                self.relabel(view, &press, label.as_deref()).await;
+                return true;
+            }
         };
         let slot = match slot {
             Ok(slot) => slot,
@@ -147,7 +152,7 @@ impl CommandTable {
         mailboxes.post(asker.place.conversation(), Posted::new(job, Some(slot)));
         self.cards.answer(&view.id, toast.as_deref()).await;
         if once {
-            self.cards.without_buttons(&asker, message).await;
+            self.buttons_off(view, &press).await;
         }
         false
     }
@@ -155,8 +160,37 @@ impl CommandTable {
     /// Says this over a button and takes off all buttons of its message. The update is dealt with.
     async fn end(&self, view: &CallbackView, press: &Press<'_>, words: &str) -> bool {
         self.cards.answer(&view.id, Some(words)).await;
-        self.cards.without_buttons(press.asker, press.message).await;
+        self.buttons_off(view, press).await;
         true
+    }
+
+    /// Takes off all buttons of a message but the one that takes back what its turn did: that is another matter.
+    async fn buttons_off(&self, view: &CallbackView, press: &Press<'_>) {
+        let is_kept = |key: &KeyView| is_back(key.callback_data.as_deref()) && !is_back(Some(press.data));
+        let label = |key| is_kept(key).then_some(key.text.as_str());
+        self.set_labels(view, press, label).await;
+    }
+
+    /// Gives the button that was pressed this label, or takes it off.
+    async fn relabel(&self, view: &CallbackView, press: &Press<'_>, label: Option<&str>) {
+        let is_pressed = |key: &KeyView| key.callback_data.as_deref() == Some(press.data);
+        let keys =
+            view.message.iter().flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
+        if keys.into_iter().all(|key| !is_pressed(key) || Some(key.text.as_str()) == label) {
+            return;
+        }
+        self.set_labels(view, press, |key| if is_pressed(key) { label } else { Some(&key.text) }).await;
+    }
+
+    async fn set_labels<'a>(
+        &self,
+        view: &'a CallbackView,
+        press: &Press<'_>,
+        label: impl Fn(&'a KeyView) -> Option<&'a str>,
+    ) {
+        let Some(message) = &view.message else { return };
+        let keyboard = message.reply_markup.with_labels(label);
+        self.cards.set_buttons(press.asker, press.message, &keyboard).await;
     }
 
     /// What is said where a card is to show what its message shows already: without a word the press would seem to do nothing.
@@ -230,6 +264,11 @@ impl CommandTable {
         self.menus.keep(&self.cards, &self.commands, chat, set);
         set
     }
+}
+
+/// Whether a button takes back what a turn did.
+fn is_back(data: Option<&str>) -> bool {
+    data.is_some_and(|data| callback::family(data) == Back::NAME)
 }
 
 /// Whether somebody is one of those.

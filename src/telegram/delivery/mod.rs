@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::card::card_of;
 use self::parts::{parts, plain};
-use super::commands::{Clocks, TaskCards, settings_card, unreadable_card};
+use super::commands::{Clocks, TaskCards, settings_card, undo_card, unreadable_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::cut;
 use super::newest::Newest;
@@ -24,7 +24,7 @@ use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::ids::{MessageId, RunId};
 use crate::languages::Languages;
-use crate::store::{SettingsStore, StoreError, TaskStore};
+use crate::store::{SettingsStore, StoreError, TaskStore, UndoStore};
 use crate::turn::parked::Parked;
 
 /// Delivers answers and cards to Telegram chats: the one implementation of [`Delivery`].
@@ -42,6 +42,8 @@ pub struct TelegramDelivery {
     pub tasks: Arc<dyn TaskStore>,
     /// The settings of chats: their time zones, and what settings cards show.
     pub settings: Arc<dyn SettingsStore>,
+    /// What turns did that can be taken back.
+    pub undos: Arc<dyn UndoStore>,
     /// The zone of chats that set none.
     pub default_zone: Tz,
     /// The newest messages of private chats.
@@ -247,6 +249,13 @@ impl TelegramDelivery {
                 }
                 Err(error) => {
                     tracing::error!(%error, label = error.label(), "a change of settings could not be shown");
+                    None
+                }
+            },
+            Card::Undo => match self.undos.undo(delivery.run).await {
+                Ok(undo) => Some(undo.map(|undo| undo_card(texts, &undo).outgoing()).into_iter().collect()),
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "what can be taken back could not be shown");
                     None
                 }
             },

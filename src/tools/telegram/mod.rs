@@ -6,8 +6,11 @@ mod approvers;
 mod asks;
 mod audited;
 mod concerned;
+pub(super) mod parts;
 mod perform;
 mod send;
+mod undo;
+mod undoable;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +31,7 @@ use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
 use crate::policy::tools::{Policy, chat_number};
 use crate::provider::ToolSpec;
-use crate::store::{AuditStore, OutboxStore, PeopleStore};
+use crate::store::{AuditStore, OutboxStore, PeopleStore, UndoStore};
 
 /// Parameters that say where; the current chat and topic stand in for them.
 const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
@@ -59,6 +62,8 @@ pub struct TelegramTools {
     pub people: Arc<dyn PeopleStore>,
     /// Where what is decided is noted.
     pub audit: Arc<dyn AuditStore>,
+    /// Where what can be taken back is kept.
+    pub undos: Arc<dyn UndoStore>,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
     /// The rules about calls.
