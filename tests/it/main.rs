@@ -91,5 +91,6 @@ mod tasks_ui;
 mod timezone;
 mod turn_kills;
 mod unchanged;
+mod undo;
 mod usage;
 mod web;

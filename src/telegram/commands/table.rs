@@ -128,20 +128,11 @@ impl CommandTable {
         self.keep_menu(asker.place.chat).await;
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
-            Pressed::Shown { toast, card } => {
-                let unchanged = || self.unchanged(&asker, view, card.as_ref());
-                self.cards.answer(&view.id, toast.as_deref().or_else(unchanged)).await;
-                if let Some(card) = card {
-                    self.cards.edit(&asker, message, card).await;
-                }
-                return true;
-            }
+            Pressed::Shown { toast, card } => return self.show(view, &press, toast, card).await,
             Pressed::Stale => return self.end(view, &press, &self.cards.texts(&asker).gone).await,
             Pressed::Over(words) => return self.end(view, &press, &words).await,
             Pressed::Relabelled { toast, label } => {
-                self.cards.answer(&view.id, Some(&toast)).await;
-                self.relabel(view, &press, label.as_deref()).await;
-                return true;
+                return self.relabel(view, &press, &toast, label.as_deref()).await;
             }
         };
         let slot = match slot {
@@ -155,6 +146,22 @@ impl CommandTable {
             self.buttons_off(view, &press).await;
         }
         false
+    }
+
+    /// Says this over a button, and shows its card in a new state. The update is dealt with.
+    async fn show(
+        &self,
+        view: &CallbackView,
+        press: &Press<'_>,
+        toast: Option<String>,
+        card: Option<Card>,
+    ) -> bool {
+        let unchanged = || self.unchanged(press.asker, view, card.as_ref());
+        self.cards.answer(&view.id, toast.as_deref().or_else(unchanged)).await;
+        if let Some(card) = card {
+            self.cards.edit(press.asker, press.message, card).await;
+        }
+        true
     }
 
     /// Says this over a button and takes off all buttons of its message. The update is dealt with.
@@ -171,15 +178,22 @@ impl CommandTable {
         self.set_labels(view, press, label).await;
     }
 
-    /// Gives the button that was pressed this label, or takes it off.
-    async fn relabel(&self, view: &CallbackView, press: &Press<'_>, label: Option<&str>) {
+    /// Says this over a button and gives it this label, or takes it off. The update is dealt with.
+    async fn relabel(
+        &self,
+        view: &CallbackView,
+        press: &Press<'_>,
+        toast: &str,
+        label: Option<&str>,
+    ) -> bool {
+        self.cards.answer(&view.id, Some(toast)).await;
         let is_pressed = |key: &KeyView| key.callback_data.as_deref() == Some(press.data);
-        let keys =
-            view.message.iter().flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
-        if keys.into_iter().all(|key| !is_pressed(key) || Some(key.text.as_str()) == label) {
-            return;
+        let message = view.message.iter();
+        let mut keys = message.flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
+        if keys.any(|key| is_pressed(key) && Some(key.text.as_str()) != label) {
+            self.set_labels(view, press, |key| if is_pressed(key) { label } else { Some(&key.text) }).await;
         }
-        self.set_labels(view, press, |key| if is_pressed(key) { label } else { Some(&key.text) }).await;
+        true
     }
 
     async fn set_labels<'a>(

@@ -127,10 +127,16 @@ impl TakeBack {
             let toast = lines(texts, undo).join("; ");
             return Pressed::Relabelled { toast, label: Some(label(texts, undo, taken)) };
         }
+        let is_unsent = |call: &&Undoable| call.outcome == Some(Undone::Unsent);
+        let unsent = undo.calls.iter().filter(is_unsent).count();
+        let done = undo.calls.iter().filter(|call| call.outcome == Some(Undone::Done)).count();
+        if unsent > 0 && unsent + done == undo.calls.len() {
+            return Pressed::toast(&texts.undo_unreached);
+        }
         let title = fill(&texts.undo_result, &[("name", &one_line(&taken.name, NAME_CHARS))]);
         self.cards.show(press.asker, Card::titled(&title, lines(texts, undo).join("\n"))).await;
         // What did not reach Telegram can be tried again.
-        if undo.calls.iter().any(|call| call.outcome == Some(Undone::Unsent)) {
+        if unsent > 0 {
             return Pressed::toast(&texts.undo_unreached);
         }
         Pressed::Relabelled { toast: texts.undo_partly.clone(), label: Some(label(texts, undo, taken)) }

@@ -24,6 +24,7 @@ use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::ids::{MessageId, RunId};
 use crate::languages::Languages;
+use crate::prompts::texts::Texts;
 use crate::store::{SettingsStore, StoreError, TaskStore, UndoStore};
 use crate::turn::parked::Parked;
 
@@ -252,13 +253,7 @@ impl TelegramDelivery {
                     None
                 }
             },
-            Card::Undo => match self.undos.undo(delivery.run).await {
-                Ok(undo) => Some(undo.map(|undo| undo_card(texts, &undo).outgoing()).into_iter().collect()),
-                Err(error) => {
-                    tracing::error!(%error, label = error.label(), "what can be taken back could not be shown");
-                    None
-                }
-            },
+            Card::Undo => self.undo_card(delivery.run, texts).await,
             Card::Zone => match self.settings.chat_config(delivery.place.chat).await {
                 // It has been said meanwhile.
                 Ok(config) if config.timezone.is_some() => Some(Vec::new()),
@@ -273,6 +268,15 @@ impl TelegramDelivery {
                 }
             },
         }
+    }
+
+    /// The card of what a turn did that can be taken back; no message where that is not so any more.
+    async fn undo_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
+        let undo = self.undos.undo(run).await;
+        let undo = undo.inspect_err(|error| {
+            tracing::error!(%error, label = error.label(), "what can be taken back could not be shown");
+        });
+        Some(undo.ok()?.map(|undo| undo_card(texts, &undo).outgoing()).into_iter().collect())
     }
 
     async fn send(

@@ -11,6 +11,9 @@ use super::{TelegramTools, ToolContext, chat_number};
 use crate::domain::approval::{MethodCall, Target};
 use crate::domain::undo::{MadeIn, Refusal, Undoable, Undone};
 
+/// What Telegram says where it wants to be asked later.
+const TOO_MANY: &str = "Too Many Requests";
+
 /// A call that Telegram has carried out.
 pub(super) struct Made<'a> {
     pub(super) method: &'static Method,
@@ -50,19 +53,21 @@ impl TelegramTools {
     async fn undoable(&self, made: &Made<'_>, context: &ToolContext) -> Option<Undoable> {
         let mut call = undo_of(made.call, made.result, made.before)?;
         let named = call.arguments.get("chat_id")?.clone();
+        let said = made.call.arguments.get("chat_id").unwrap_or(&named);
         let deletes = call.method.starts_with("deleteMessage");
         let is_here = chat_number(&named) == Some(context.place.chat.0);
         if deletes && (is_here || !made.method.adds_messages()) {
             return None;
         }
-        let target = self.target_of(&named, context).await?;
+        let target = self.target_of(&named, said, context).await?;
         // A name may belong to another chat by the time it is taken back.
         call.arguments.insert("chat_id".to_owned(), json!(target.chat));
         let person = made.before.and_then(|before| name_of(before.get("user")?));
         Some(Undoable { call, target, person, is_approved: made.is_approved, outcome: None })
     }
 
-    async fn target_of(&self, named: &Value, context: &ToolContext) -> Option<Target> {
+    /// The chat with this number or username, which was called so when it was asked for.
+    async fn target_of(&self, named: &Value, said: &Value, context: &ToolContext) -> Option<Target> {
         let number = chat_number(named);
         if number == Some(context.place.chat.0) {
             return Some(Target { chat: context.place.chat, title: context.place.title.clone() });
@@ -72,7 +77,7 @@ impl TelegramTools {
             Some(target) => Some(target.clone()),
             None => {
                 let found = self.look_up(named.clone(), number).await.ok()?;
-                Some(self.told_of(found, named, context).await)
+                Some(self.told_of(found, said, context).await)
             }
         }
     }
@@ -88,6 +93,7 @@ impl TelegramTools {
         let (method, words) = (&call.method.name, &failure.words);
         tracing::warn!(method, %chat, fate = ?failure.fate, words, "what a call did could not be taken back");
         match failure.fate {
+            Fate::Refused if words.contains(TOO_MANY) => Undone::Unsent,
             Fate::Refused => Undone::Refused(Refusal::of(words)),
             Fate::Unsent => Undone::Unsent,
             Fate::Unknown => Undone::Unknown,
