@@ -37,13 +37,18 @@ impl TelegramTools {
         let count = if method.adds_messages() { messages(&args) } else { 0 };
         take(context, count)?;
         let call = Call { tools: self, method };
-        let chat = args.get("chat_id").and_then(chat_number).map_or(context.place.chat, ChatId);
-        let sent = call.send(&args, chat).await.map_err(|failure| call.error(failure));
+        let here = context.place.chat;
+        let number = args.get("chat_id").map_or(Some(here), |chat| chat_number(chat).map(ChatId));
+        let sent = call.send(&args, number.unwrap_or(here)).await.map_err(|failure| call.error(failure));
         if matches!(sent, Err(ToolError::ForModel(_))) {
             context.sends.iter().for_each(|sends| sends.give_back(count));
         }
         let result = sent?;
-        let spoke = call.note_own(&args, &result, chat, context).await;
+        // A chat that was named by its username has its number in what was sent.
+        let spoke = match sent_in(&result).or(number) {
+            Some(chat) => call.note_own(&args, &result, chat, context).await,
+            None => false,
+        };
         Ok(Sent { spoke, shows_words: call.shows_words(&result), result })
     }
 }
@@ -138,6 +143,12 @@ impl Call<'_> {
         let is_here = chat == context.place.chat && args.get("message_thread_id") == topic.as_ref();
         has_sent && is_here && self.method.name == "sendMessage"
     }
+}
+
+/// The chat of a message that was sent, or of the first of several.
+fn sent_in(result: &Value) -> Option<ChatId> {
+    let first = result.get(0).unwrap_or(result);
+    first.pointer("/chat/id").and_then(Value::as_i64).map(ChatId)
 }
 
 /// Takes so many messages from what the turn may send.
