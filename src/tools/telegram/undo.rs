@@ -23,8 +23,8 @@ pub(super) fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>)
         "unpinChatMessage" if args.contains_key("message_id") => {
             call("pinChatMessage", keep(&["message_id", "business_connection_id"]))
         }
-        // They stay banned.
-        "banChatMember" if status(before) == Some("kicked") => None,
+        // They stay banned; less would let them in.
+        "banChatMember" | "restrictChatMember" if status(before) == Some("kicked") => None,
         "banChatMember" => {
             let mut back = keep(&["user_id"]);
             back.insert("only_if_banned".to_owned(), json!(true));
@@ -192,6 +192,7 @@ mod tests {
                 Some(call("unbanChatSenderChat", json!({"chat_id": -1, "sender_chat_id": -9}))),
             ),
             (mute(), json!(true), None, None),
+            (mute(), json!(true), Some(&kicked), None),
             (
                 mute(),
                 json!(true),
