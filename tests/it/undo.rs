@@ -333,3 +333,26 @@ async fn whoever_asked_takes_back_what_took_no_approval() {
     assert_eq!(world.made("unpinChatMessage").len(), 2);
     world.all_well();
 }
+
+#[tokio::test]
+async fn it_can_still_be_undone_when_the_answer_goes_on() {
+    let world = World::new().await;
+    let _bot = world.with_news().await;
+    let said = "ban her";
+    world.when(said, Reply::turn(vec![call("find_tools", json!({"query": "banChatMember"}))]));
+    world.when(said, Reply::turn(vec![ban()]));
+    world.when(said, Reply::text(&end(said)).cut_by_length());
+    let cards = world.cards(TEAM);
+    world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
+    let card = world.card_after(TEAM, cards).await;
+    world.press(ANN, &card, "✓ Once").await;
+    let answer = world.offered(TEAM, said).await;
+    assert_eq!(labels(&answer), ["Go on", UNDO]);
+    world.otherwise(Reply::text("And that is all."));
+    world.press(BOB, &answer, "Go on").await;
+    assert_eq!(world.labelled(&answer, UNDO).await, [UNDO]);
+    world.card_with(TEAM, "And that is all.").await;
+    assert_eq!(world.press(BOB, &answer, UNDO).await, "✓ undone: the ban of Eve (77) in Team");
+    assert_eq!(world.made("unbanChatMember").len(), 1);
+    world.all_well();
+}
