@@ -155,6 +155,8 @@ pub enum Card {
     Zone,
     /// What the model changed of the chat's settings in this turn.
     Settings,
+    /// What the turn did that can be taken back, where it says nothing.
+    Undo,
 }
 
 /// What a button under an answer or a notice does.
@@ -183,6 +185,8 @@ pub enum Action {
     ApproveHour,
     /// Has it not made.
     ApproveDeny,
+    /// Takes back what the turn did in chats.
+    Undo,
     /// What the task reminded of is done.
     TaskDone(TaskId),
     /// Has the task come again in ten minutes.

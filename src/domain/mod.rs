@@ -30,6 +30,7 @@ pub mod summary;
 pub mod task;
 pub mod tool;
 pub mod turn;
+pub mod undo;
 pub mod usage;
 pub mod vector;
 pub mod zone;

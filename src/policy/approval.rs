@@ -1,7 +1,9 @@
-//! Who may say what to a call that takes an approval.
+//! Who may say what to a call that takes an approval, and who may take one back.
 
 use super::access::Admins;
-use crate::domain::approval::{Approval, Ruled};
+use super::tools::AdminRight;
+use crate::domain::approval::{Approval, Ruled, Target};
+use crate::domain::undo::TurnUndo;
 use crate::ids::UserId;
 
 /// Why somebody may not approve a call.
@@ -37,14 +39,46 @@ pub async fn may_rule(
     if is_owner {
         return Ok(());
     }
-    let Some(right) = &approval.right else { return Err(NotAllowed::OwnersOnly) };
-    for target in &approval.targets {
+    holds(user, approval.right.as_deref(), &approval.targets, admins).await
+}
+
+/// Judges whether someone may take back now what a turn did. Whoever asked for it may take back what took no approval. All else
+/// takes an owner of the bot, or an admin of each chat who holds the right for the call that takes it back.
+///
+/// # Errors
+/// With the reason why they may not.
+pub async fn may_undo(
+    user: &UserId,
+    is_owner: bool,
+    undo: &TurnUndo,
+    admins: &dyn Admins,
+) -> Result<(), NotAllowed> {
+    if is_owner {
+        return Ok(());
+    }
+    let is_requester = undo.asked_by == *user;
+    for call in undo.calls.iter().filter(|call| call.is_approved || !is_requester) {
+        let right = AdminRight::for_method(&call.call.method).map(AdminRight::name);
+        holds(user, right, std::slice::from_ref(&call.target), admins).await?;
+    }
+    Ok(())
+}
+
+/// Whether somebody holds a right in all of these chats.
+async fn holds(
+    user: &UserId,
+    right: Option<&str>,
+    targets: &[Target],
+    admins: &dyn Admins,
+) -> Result<(), NotAllowed> {
+    let Some(right) = right else { return Err(NotAllowed::OwnersOnly) };
+    for target in targets {
         if !admins.has_right(target.chat, user, right).await {
             return Err(NotAllowed::NoRight);
         }
     }
     // Without a chat that it acts on nobody is its admin.
-    if approval.targets.is_empty() { Err(NotAllowed::OwnersOnly) } else { Ok(()) }
+    if targets.is_empty() { Err(NotAllowed::OwnersOnly) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -52,8 +86,9 @@ mod tests {
     use async_trait::async_trait;
 
     use super::*;
-    use crate::domain::approval::{Fingerprint, Target};
+    use crate::domain::approval::{Fingerprint, MethodCall, Target};
     use crate::domain::message::Speaker;
+    use crate::domain::undo::{MadeIn, Undoable};
     use crate::ids::{ChatId, RunId};
 
     /// User 2 may restrict members in chat -5, user 3 in -5 and -6.
@@ -131,5 +166,41 @@ mod tests {
         };
         assert_eq!((deny(4, false).await, deny(1, true).await), (Ok(()), Ok(())), "it can be taken back");
         assert_eq!(deny(2, false).await, Err(OwnersOnly));
+    }
+
+    #[tokio::test]
+    async fn what_was_approved_is_taken_back_by_those_who_could_approve_that() {
+        use NotAllowed::{NoRight, OwnersOnly};
+        let call = |method: &str, chat, is_approved| Undoable {
+            call: MethodCall { method: method.into(), arguments: serde_json::Map::new() },
+            target: Target { chat: ChatId(chat), title: None },
+            person: None,
+            is_approved,
+            outcome: None,
+        };
+        let (unban, free) = (call("unbanChatMember", -5, true), call("unbanChatMember", -5, false));
+        let (elsewhere, unknown) = (call("unbanChatMember", -6, true), call("setMyName", -5, true));
+        let cases = [
+            // who, owner, asked by, what, whether
+            (1, true, 2, vec![unban.clone(), unknown.clone()], Ok(())),
+            (4, false, 4, vec![free.clone()], Ok(())),
+            (4, false, 4, vec![free.clone(), unban.clone()], Err(NoRight)),
+            (4, false, 2, vec![free.clone()], Err(NoRight)),
+            (2, false, 4, vec![free.clone(), unban.clone()], Ok(())),
+            (2, false, 2, vec![unban.clone(), elsewhere.clone()], Err(NoRight)),
+            (3, false, 2, vec![unban, elsewhere], Ok(())),
+            (2, false, 2, vec![unknown], Err(OwnersOnly)),
+        ];
+        for (user, is_owner, asked_by, calls, wanted) in cases {
+            let made = MadeIn {
+                run: RunId::new(),
+                asked_in: ChatId(-5),
+                asked_by: UserId::telegram(asked_by),
+                at: chrono::DateTime::UNIX_EPOCH,
+            };
+            let undo = TurnUndo { calls, ..TurnUndo::new(&made) };
+            let may = may_undo(&UserId::telegram(user), is_owner, &undo, &Some2And3).await;
+            assert_eq!(may, wanted, "{user} {undo:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Forgets what is over and was kept long enough: ended tasks, ids of updates, updates that cannot be read, removed memories, old entries of the audit log,
+//! Forgets what is over and was kept long enough: ended tasks, ids of updates, updates that cannot be read, removed memories, old entries of the audit log, what can be taken back no more,
 //! and strangers who were told that the bot is private. Messages go only when somebody erases them: then the files of the store
 //! are rewritten ([`Rewriter`]). Run in the background by `app`.
 
@@ -13,7 +13,9 @@ use crate::clock::Clock;
 use crate::domain::facts::REMOVED_FOR;
 use crate::domain::reception::KEPT_FOR;
 use crate::shutdown::TaskTracker;
-use crate::store::{AuditStore, FactStore, InboxStore, ReceptionStore, Result, SettingsStore, TaskStore};
+use crate::store::{
+    AuditStore, FactStore, InboxStore, ReceptionStore, Result, SettingsStore, TaskStore, UndoStore,
+};
 
 pub use self::rewrite::Rewriter;
 
@@ -33,13 +35,16 @@ pub struct Retention {
     pub facts: Arc<dyn FactStore>,
     /// The audit log.
     pub audit: Arc<dyn AuditStore>,
+    /// What turns did that could be taken back.
+    pub undos: Arc<dyn UndoStore>,
     /// Tasks that have ended.
     pub tasks: Arc<dyn TaskStore>,
     /// What became of messages that came in.
     pub receptions: Arc<dyn ReceptionStore>,
     /// How long entries of the audit log are kept.
     pub audit_kept: TimeDelta,
-    /// How long all but strangers, memories, the audit log and what became of messages are kept: a day at least, so long Telegram may send an update again.
+    /// How long all but strangers, memories, the audit log, what became of messages and what can be taken back are kept: a day at
+    /// least, so long Telegram may send an update again.
     pub kept: TimeDelta,
     /// Gives the current time: ages are reckoned by it.
     pub clock: Clock,
@@ -66,6 +71,7 @@ impl Retention {
         report(self.settings.forget_strangers(strangers_before).await, "strangers");
         report(self.inbox.expire_set_aside(before).await, "updates that cannot be read");
         report(self.facts.purge_memories(now - REMOVED_FOR, now).await, "removed memories");
+        report(self.undos.expire_undos(now).await, "what can be taken back no more");
         let (audit_before, received_before) = (now - self.audit_kept, now - KEPT_FOR);
         self.until_none_is_left("entries of the audit log", || self.audit.expire_audit(audit_before)).await;
         self.until_none_is_left("what became of messages", || {

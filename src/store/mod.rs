@@ -22,6 +22,7 @@ mod receptions;
 mod sessions;
 mod summaries;
 mod tasks;
+mod undos;
 mod zone;
 
 use std::fmt::Debug;
@@ -62,6 +63,7 @@ pub use receptions::ReceptionStore;
 pub use sessions::{Outline, SessionStore};
 pub use summaries::{SummaryStore, Unsummarised};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
+pub use undos::UndoStore;
 pub use zone::{Changing, Followed, change_chat, move_tasks, undo_change};
 
 /// The result of every operation of a store.
@@ -355,6 +357,7 @@ pub trait Store:
     + FactStore
     + AuditStore
     + ReceptionStore
+    + UndoStore
 {
     /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
     /// acknowledged before is safe, and opening it anew goes on from there.

@@ -229,9 +229,14 @@ impl Sender {
     /// Takes the buttons off a message of the bot's; a failure is only logged, a press that still comes is told that it is
     /// late.
     pub async fn without_buttons(&self, place: &Place, message: MessageId, urgency: Urgency) {
-        let body = json!({"chat_id": place.chat, "message_id": message});
+        self.set_buttons(place, message, &keyboard(&[]), urgency).await;
+    }
+
+    /// Gives a message of the bot's this keyboard, as Telegram takes it; a failure is only logged.
+    pub async fn set_buttons(&self, place: &Place, message: MessageId, keyboard: &Value, urgency: Urgency) {
+        let body = json!({"chat_id": place.chat, "message_id": message, "reply_markup": keyboard});
         if let Err(unsent) = self.once(place.chat, EditMessageReplyMarkup(body), urgency).await {
-            tracing::debug!(chat = %place.chat, ?unsent, "buttons could not be taken off a message");
+            tracing::debug!(chat = %place.chat, ?unsent, "the buttons of a message could not be changed");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The few fields of an update that Figaro uses, read so that nothing newer or odd in the rest can make it fail.
 
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Reads a field, or leaves it out when it is not what it was.
 fn lenient<'de, D: Deserializer<'de>, T: Default + for<'a> Deserialize<'a>>(from: D) -> Result<T, D::Error> {
@@ -260,6 +260,22 @@ pub struct MessageView {
 pub struct KeyboardView {
     #[serde(default, deserialize_with = "lenient")]
     pub inline_keyboard: Vec<Vec<KeyView>>,
+}
+
+impl KeyboardView {
+    /// The keyboard with these labels in the place of its own, as Telegram takes it; buttons without a label are left out.
+    pub fn with_labels<'a>(&'a self, label: impl Fn(&'a KeyView) -> Option<&'a str>) -> Value {
+        let button = |key: &'a KeyView| {
+            let text = label(key)?;
+            Some(match &key.url {
+                Some(url) => json!({"text": text, "url": url}),
+                None => json!({"text": text, "callback_data": key.callback_data}),
+            })
+        };
+        let row = |row: &'a Vec<KeyView>| row.iter().filter_map(button).collect::<Vec<_>>();
+        let rows: Vec<_> = self.inline_keyboard.iter().map(row).filter(|row| !row.is_empty()).collect();
+        json!({"inline_keyboard": rows})
+    }
 }
 
 /// A button under a message.

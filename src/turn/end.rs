@@ -26,7 +26,7 @@ use crate::ids::{ChatId, TaskId, UserId};
 use crate::ledger::Ledger;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Locales, Texts, fill};
-use crate::store::{ConversationStore, SettingsStore, StoreError, TaskStore};
+use crate::store::{ConversationStore, SettingsStore, StoreError, TaskStore, UndoStore};
 use crate::text::one_line;
 use crate::tools::Registry;
 
@@ -45,6 +45,8 @@ pub struct Ender {
     pub tasks: Arc<dyn TaskStore>,
     /// The store of the settings of chats.
     pub settings: Arc<dyn SettingsStore>,
+    /// What turns did that can be taken back.
+    pub undos: Arc<dyn UndoStore>,
     /// The registry of all tools.
     pub tools: Arc<Registry>,
     /// The record of what was spent, and the way to the models.
@@ -178,8 +180,17 @@ impl Ender {
             now: self.reporter.now(),
             has_shown: is_early && !is_task && self.delivery.has_shown(turn.id).await,
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
+            can_undo: self.can_undo(turn).await,
             cards: self.cards(turn, question, outcome).await,
         }
+    }
+
+    /// Whether a turn did what can be taken back. It is looked up and not kept with the turn, so that no end of it hides that.
+    async fn can_undo(&self, turn: &ActiveTurn) -> bool {
+        let undo = self.undos.undo(turn.id).await;
+        let undo =
+            undo.inspect_err(|error| self.reporter.report(error, "what can be taken back could not be read"));
+        undo.is_ok_and(|undo| undo.is_some())
     }
 
     /// Learns anew which turns wait, after something in the store has changed it.

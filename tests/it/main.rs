@@ -93,6 +93,7 @@ mod tasks_ui;
 mod timezone;
 mod turn_kills;
 mod unchanged;
+mod undo;
 mod usage;
 mod web;
 mod why;

@@ -7,6 +7,7 @@ use crate::ledger::Ledger;
 use crate::telegram::commands::{Cards, Erasures, Handles, TaskCards};
 use crate::telegram::send::Sender;
 use crate::tools::Registry;
+use crate::tools::telegram::TelegramTools;
 use crate::turn::extraction::Extractor;
 use crate::turn::queue::Mailboxes;
 
@@ -25,13 +26,21 @@ pub(super) fn task_cards(base: &Base<'_>) -> TaskCards {
     }
 }
 
+/// Tools that commands use.
+pub(super) struct Tools {
+    /// Every tool there is.
+    pub(super) all: Arc<Registry>,
+    /// Those of Telegram.
+    pub(super) telegram: TelegramTools,
+}
+
 /// What commands are made of.
 pub(super) fn handles(
     base: &Base<'_>,
     ledger: Arc<Ledger>,
     mailboxes: &Mailboxes,
     extractor: Extractor,
-    tools: Arc<Registry>,
+    tools: Tools,
 ) -> Handles {
     let cards = Cards {
         sender: late(base),
@@ -48,11 +57,12 @@ pub(super) fn handles(
         chats: base.chats.clone(),
         erasures: Erasures::default(),
         approvers: base.approvers.clone(),
+        telegram: tools.telegram,
         me: base.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),
         extractor,
-        tools,
+        tools: tools.all,
         policy: base.policy.clone(),
         tasks_per_chat: base.settings.tasks.per_chat,
         default_zone: base.settings.timezone,

@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex};
 
 use self::background::{namer, summariser};
 use self::base::Base;
-use self::handles::{handles, late, task_cards};
+use self::handles::{Tools, handles, late, task_cards};
 use self::memories::extractor;
-use self::tools::{agents, registry};
+use self::tools::{agents, registry, telegram};
 use self::upkeep::{policy_watch, retention, rewriter};
 use super::additions::Additions;
 use super::commands;
@@ -60,7 +60,7 @@ use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::Registry;
-use crate::tools::telegram::{Approvers, Grants};
+use crate::tools::telegram::{Approvers, Grants, TelegramTools};
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
@@ -120,9 +120,10 @@ pub(super) async fn build(
     });
     let bus = Bus::new(vec![base.live.clone()]);
     let extractor = extractor(&base, &ledger, &bus);
-    let parts = TurnParts { bus, extractor: extractor.clone() };
+    let telegram = telegram(&base);
+    let parts = TurnParts { bus, extractor: extractor.clone(), telegram: telegram.clone() };
     let turns = turns(&base, ledger.clone(), delivery.clone(), owners.clone(), parts);
-    let tools = turns.ender.tools.clone();
+    let tools = Tools { all: turns.ender.tools.clone(), telegram };
     let mailboxes = Mailboxes::new(Arc::new(turns), groups.front.clone());
     let handles = handles(&base, ledger.clone(), &mailboxes, extractor.clone(), tools);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
@@ -192,6 +193,7 @@ fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
         parked: base.parked.clone(),
         tasks: base.store.clone(),
         settings: base.store.clone(),
+        undos: base.store.clone(),
         default_zone: base.settings.timezone,
         newest,
         task_cards: task_cards(base),
@@ -299,8 +301,8 @@ fn turns(
     owners: Arc<dyn Owners>,
     parts: TurnParts,
 ) -> Turns {
-    let TurnParts { bus, extractor } = parts;
-    let tools = Arc::new(registry(base, &ledger));
+    let TurnParts { bus, extractor, telegram } = parts;
+    let tools = Arc::new(registry(base, &ledger, telegram));
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
     let caller = Caller { store: conversations.clone(), bus: bus.clone(), clock: base.clock.clone() };
@@ -308,6 +310,7 @@ fn turns(
         conversations: conversations.clone(),
         tasks: base.store.clone(),
         settings: settings.clone(),
+        undos: base.store.clone(),
         tools: tools.clone(),
         ledger: ledger.clone(),
         locales: base.languages.locales.clone(),
@@ -341,6 +344,7 @@ fn turns(
 struct TurnParts {
     bus: Bus,
     extractor: Extractor,
+    telegram: TelegramTools,
 }
 
 fn rights(base: &Base<'_>) -> Rights {

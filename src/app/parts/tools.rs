@@ -25,8 +25,25 @@ pub(super) fn agents(prompts: &Prompts, tools: &Registry) -> BTreeMap<String, Ar
     prompts.agents().map(|agent| (agent.name.clone(), Arc::new(tools.only(&agent.tools)))).collect()
 }
 
+/// The calls of the Bot API.
+pub(super) fn telegram(base: &Base<'_>) -> TelegramTools {
+    TelegramTools {
+        catalog: Arc::new(Catalog::new(&Choice::default())),
+        mcp: base.mcp.clone(),
+        limiter: base.sender.limiter.clone(),
+        outbox: base.store.clone(),
+        audit: base.store.clone(),
+        undos: base.store.clone(),
+        approvers: base.approvers.clone(),
+        policy: base.policy.clone(),
+        people: base.store.clone(),
+        tasks: base.store.clone(),
+        counting: Arc::default(),
+    }
+}
+
 /// Every tool there is.
-pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
+pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>, telegram: TelegramTools) -> Registry {
     let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.admins.clone());
     let (http, tavily) = (&base.http, &base.settings.tavily);
     let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
@@ -45,18 +62,6 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
         config: ConfigTools { store, tasks, admins },
         tasks: scheduling.clone(),
         web: Arc::new(search),
-    };
-    let telegram = TelegramTools {
-        catalog: Arc::new(Catalog::new(&Choice::default())),
-        mcp: base.mcp.clone(),
-        limiter: base.sender.limiter.clone(),
-        outbox: base.store.clone(),
-        audit: base.store.clone(),
-        approvers: base.approvers.clone(),
-        policy: base.policy.clone(),
-        people: base.store.clone(),
-        tasks: base.store.clone(),
-        counting: Arc::default(),
     };
     let mut table = ToolTable::default();
     built_in.register(&mut table);

@@ -27,6 +27,7 @@ use crate::domain::summary::{Summary, SummaryJob};
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
+use crate::domain::undo::TurnUndo;
 use crate::domain::usage::{Reservation, Spending};
 use crate::ids::{SessionId, UpdateId};
 
@@ -128,6 +129,8 @@ pub(super) struct Tables<'a> {
     pub(super) unread: Table<'a, Unread>,
     /// What became of messages that came in, by chat and message.
     pub(super) received: Table<'a, Received>,
+    /// What turns did that can be taken back, by turn.
+    pub(super) undos: Table<'a, TurnUndo>,
     /// The audit log by place.
     pub(super) audit: Table<'a, AuditEntry>,
     /// Where the audit log ends, and where it begins once old entries have gone.
@@ -199,7 +202,7 @@ pub(super) const SESSIONS: &str = "sessions";
 pub(super) const MESSAGES: &str = "messages";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 50] = [
+pub(super) const NAMES: [&str; 51] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -247,6 +250,7 @@ pub(super) const NAMES: [&str; 50] = [
     "memories",
     "unread",
     "received",
+    "undos",
     "audit",
     "audit_head",
     QUARANTINE,
@@ -304,6 +308,7 @@ impl<'a> Tables<'a> {
             memories: Table::new("memories", snapshot),
             unread: Table::new("unread", snapshot),
             received: Table::new("received", snapshot),
+            undos: Table::new("undos", snapshot),
             audit: Table::new("audit", snapshot),
             audit_head: Table::new("audit_head", snapshot),
             store_secrets: Table::new(META, snapshot),

@@ -8,6 +8,7 @@
 mod access;
 mod approve;
 mod audit;
+mod back;
 mod chat;
 mod forget;
 mod memory;
@@ -27,6 +28,7 @@ use std::str::FromStr;
 pub use access::{Admit, Decision};
 pub use approve::Approve;
 pub use audit::Audit;
+pub use back::Back;
 pub use chat::{Help, Notes, Start, Status, Usage};
 pub use forget::{Export, Forget, SaidKey, Search};
 pub use memory::Memory;

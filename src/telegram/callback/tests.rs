@@ -188,12 +188,13 @@ proptest! {
     }
 
     #[test]
-    fn what_no_button_says_is_gone(data in "(start|help|admit|approve|notes|pins|pin|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
+    fn what_no_button_says_is_gone(data in "(start|help|admit|approve|back|notes|pins|pin|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
         // It is read without a panic; what is read is what is written.
         for written in [
             data.parse::<Start>().map(|press| press.to_string()),
             data.parse::<Admit>().map(|press| press.to_string()),
             data.parse::<Approve>().map(|press| press.to_string()),
+            data.parse::<Back>().map(|press| press.to_string()),
             data.parse::<Help>().map(|press| press.to_string()),
             data.parse::<Notes>().map(|press| press.to_string()),
             data.parse::<Pins>().map(|press| press.to_string()),
@@ -227,6 +228,7 @@ fn the_few_return() {
             returns(&Approve::Rule(run, ruled, page)).unwrap();
         }
     }
+    returns(&Back(run)).unwrap();
     returns(&Approve::List(1)).unwrap();
     returns(&Approve::Open(run, Page::MAX)).unwrap();
     for decision in Decision::ALL {

@@ -1,4 +1,5 @@
-//! `/approve`: what waits for an approval; and the buttons by which people say yes or no to it, here and under the call itself.
+//! `/approve`: what waits for an approval; the buttons by which people say yes or no to it, here and under the call itself; and the
+//! one that takes back what was done.
 
 use async_trait::async_trait;
 
@@ -7,6 +8,7 @@ use super::card::{CARD_UNITS, Card, ROWS, number, page_of, pager};
 use super::cards::Cards;
 use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
+use super::take_back::TakeBack;
 use crate::domain::approval::{Ruled, Ruling};
 use crate::domain::turn::ParkedTurn;
 use crate::ids::RunId;
@@ -14,7 +16,7 @@ use crate::policy::access::Standing;
 use crate::policy::approval::NotAllowed;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
-use crate::telegram::callback::{Approve as Button, Family, Page};
+use crate::telegram::callback::{Approve as Button, Back, Family, Page, family};
 use crate::telegram::markup::{File, render};
 use crate::telegram::send;
 use crate::text::{as_markdown, one_line, utf16_len};
@@ -34,6 +36,7 @@ pub(super) struct Approve {
     parked: Parked,
     mailboxes: Mailboxes,
     approvers: Approvers,
+    back: TakeBack,
 }
 
 impl Approve {
@@ -43,6 +46,7 @@ impl Approve {
             parked: handles.parked.clone(),
             mailboxes: handles.mailboxes.clone(),
             approvers: handles.approvers.clone(),
+            back: TakeBack::new(handles),
         }
     }
 }
@@ -75,10 +79,13 @@ impl Command for Approve {
     }
 
     fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
+        &[Button::NAME, Back::NAME]
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        if family(press.data) == Back::NAME {
+            return self.back.press(press).await;
+        }
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
             Button::Rule(run, ruled, page) => self.rule(press, run, ruled, page).await?,

@@ -140,6 +140,11 @@ impl Cards {
         self.sender.without_buttons(&asker.place, message, Urgency::Answer).await;
     }
 
+    /// Gives a message this keyboard, as Telegram takes it.
+    pub async fn set_buttons(&self, asker: &Asker, message: MessageId, keyboard: &Value) {
+        self.sender.set_buttons(&asker.place, message, keyboard, Urgency::Answer).await;
+    }
+
     /// Ends the waiting of the button of a callback query, with words over it if there are any.
     pub async fn answer(&self, callback: &str, toast: Option<&str>) {
         let mut body = json!({"callback_query_id": callback});

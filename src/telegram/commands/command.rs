@@ -159,6 +159,13 @@ pub enum Pressed {
     Stale,
     /// Words over the button, and the buttons are taken off: what they were for is done.
     Over(String),
+    /// Words over the button, which has another label from now on; the other buttons of the message stay.
+    Relabelled {
+        /// The text that Telegram shows over the chat for a moment.
+        toast: String,
+        /// The label; `None` takes the button off.
+        label: Option<String>,
+    },
     /// This is put into the queue of the conversation, at the place of the press.
     Job {
         /// What is to be done.

@@ -15,7 +15,7 @@ use crate::prompts::Prompts;
 use crate::store::Store;
 use crate::telegram::inbound::Me;
 use crate::tools::Registry;
-use crate::tools::telegram::Approvers;
+use crate::tools::telegram::{Approvers, TelegramTools};
 use crate::turn::extraction::Extractor;
 use crate::turn::parked::Parked;
 use crate::turn::queue::Mailboxes;
@@ -39,6 +39,8 @@ pub struct Handles {
     pub erasures: Erasures,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
+    /// The calls of the Bot API, by which what was done is taken back.
+    pub telegram: TelegramTools,
     /// The bot's own account.
     pub me: Me,
     /// What models there are and what they have cost.

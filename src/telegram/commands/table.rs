@@ -14,9 +14,9 @@ use crate::ids::{ChatId, MessageId, UpdateId};
 use crate::languages::Languages;
 use crate::policy::access::{Standing, Verdict, judge};
 use crate::store::{SettingsStore, StoreError};
-use crate::telegram::callback;
+use crate::telegram::callback::{self, Back, Family};
 use crate::telegram::inbound::{CommandLine, place, speaker_of};
-use crate::telegram::views::CallbackView;
+use crate::telegram::views::{CallbackView, KeyView};
 use crate::turn::question::Question;
 use crate::turn::queue::admission::{Full, Slot};
 use crate::turn::queue::{Mailboxes, Posted};
@@ -128,16 +128,12 @@ impl CommandTable {
         self.keep_menu(asker.place.chat).await;
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
-            Pressed::Shown { toast, card } => {
-                let unchanged = || self.unchanged(&asker, view, card.as_ref());
-                self.cards.answer(&view.id, toast.as_deref().or_else(unchanged)).await;
-                if let Some(card) = card {
-                    self.cards.edit(&asker, message, card).await;
-                }
-                return true;
-            }
+            Pressed::Shown { toast, card } => return self.show(view, &press, toast, card).await,
             Pressed::Stale => return self.end(view, &press, &self.cards.texts(&asker).gone).await,
             Pressed::Over(words) => return self.end(view, &press, &words).await,
+            Pressed::Relabelled { toast, label } => {
+                return self.relabel(view, &press, &toast, label.as_deref()).await;
+            }
         };
         let slot = match slot {
             Ok(slot) => slot,
@@ -147,16 +143,68 @@ impl CommandTable {
         mailboxes.post(asker.place.conversation(), Posted::new(job, Some(slot)));
         self.cards.answer(&view.id, toast.as_deref()).await;
         if once {
-            self.cards.without_buttons(&asker, message).await;
+            self.buttons_off(view, &press).await;
         }
         false
+    }
+
+    /// Says this over a button, and shows its card in a new state. The update is dealt with.
+    async fn show(
+        &self,
+        view: &CallbackView,
+        press: &Press<'_>,
+        toast: Option<String>,
+        card: Option<Card>,
+    ) -> bool {
+        let unchanged = || self.unchanged(press.asker, view, card.as_ref());
+        self.cards.answer(&view.id, toast.as_deref().or_else(unchanged)).await;
+        if let Some(card) = card {
+            self.cards.edit(press.asker, press.message, card).await;
+        }
+        true
     }
 
     /// Says this over a button and takes off all buttons of its message. The update is dealt with.
     async fn end(&self, view: &CallbackView, press: &Press<'_>, words: &str) -> bool {
         self.cards.answer(&view.id, Some(words)).await;
-        self.cards.without_buttons(press.asker, press.message).await;
+        self.buttons_off(view, press).await;
         true
+    }
+
+    /// Takes off all buttons of a message but the one that takes back what its turn did: that is another matter.
+    async fn buttons_off(&self, view: &CallbackView, press: &Press<'_>) {
+        let is_kept = |key: &KeyView| is_back(key.callback_data.as_deref()) && !is_back(Some(press.data));
+        let label = |key| is_kept(key).then_some(key.text.as_str());
+        self.set_labels(view, press, label).await;
+    }
+
+    /// Says this over a button and gives it this label, or takes it off. The update is dealt with.
+    async fn relabel(
+        &self,
+        view: &CallbackView,
+        press: &Press<'_>,
+        toast: &str,
+        label: Option<&str>,
+    ) -> bool {
+        self.cards.answer(&view.id, Some(toast)).await;
+        let is_pressed = |key: &KeyView| key.callback_data.as_deref() == Some(press.data);
+        let message = view.message.iter();
+        let mut keys = message.flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
+        if keys.any(|key| is_pressed(key) && Some(key.text.as_str()) != label) {
+            self.set_labels(view, press, |key| if is_pressed(key) { label } else { Some(&key.text) }).await;
+        }
+        true
+    }
+
+    async fn set_labels<'a>(
+        &self,
+        view: &'a CallbackView,
+        press: &Press<'_>,
+        label: impl Fn(&'a KeyView) -> Option<&'a str>,
+    ) {
+        let Some(message) = &view.message else { return };
+        let keyboard = message.reply_markup.with_labels(label);
+        self.cards.set_buttons(press.asker, press.message, &keyboard).await;
     }
 
     /// What is said where a card is to show what its message shows already: without a word the press would seem to do nothing.
@@ -230,6 +278,11 @@ impl CommandTable {
         self.menus.keep(&self.cards, &self.commands, chat, set);
         set
     }
+}
+
+/// Whether a button takes back what a turn did.
+fn is_back(data: Option<&str>) -> bool {
+    data.is_some_and(|data| callback::family(data) == Back::NAME)
 }
 
 /// Whether somebody is one of those.

@@ -15,7 +15,7 @@ pub(super) fn task_of(delivery: &PendingDelivery) -> Option<TaskId> {
     let cards = delivery.card.iter().chain(&delivery.attached);
     cards.into_iter().find_map(|card| match card {
         Card::Task(task) => Some(*task),
-        Card::Zone | Card::Settings => None,
+        Card::Zone | Card::Settings | Card::Undo => None,
     })
 }
 

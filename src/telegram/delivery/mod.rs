@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::card::card_of;
 use self::parts::{parts, plain};
-use super::commands::{Clocks, TaskCards, settings_card, unreadable_card};
+use super::commands::{Clocks, TaskCards, settings_card, undo_card, unreadable_card};
 use super::live::{Live, MESSAGE_UNITS};
 use super::markup::cut;
 use super::newest::Newest;
@@ -24,7 +24,8 @@ use crate::domain::chat::Place;
 use crate::domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
 use crate::ids::{MessageId, RunId};
 use crate::languages::Languages;
-use crate::store::{SettingsStore, StoreError, TaskStore};
+use crate::prompts::texts::Texts;
+use crate::store::{SettingsStore, StoreError, TaskStore, UndoStore};
 use crate::turn::parked::Parked;
 
 /// Delivers answers and cards to Telegram chats: the one implementation of [`Delivery`].
@@ -42,6 +43,8 @@ pub struct TelegramDelivery {
     pub tasks: Arc<dyn TaskStore>,
     /// The settings of chats: their time zones, and what settings cards show.
     pub settings: Arc<dyn SettingsStore>,
+    /// What turns did that can be taken back.
+    pub undos: Arc<dyn UndoStore>,
     /// The zone of chats that set none.
     pub default_zone: Tz,
     /// The newest messages of private chats.
@@ -250,6 +253,7 @@ impl TelegramDelivery {
                     None
                 }
             },
+            Card::Undo => self.undo_card(delivery.run, texts).await,
             Card::Zone => match self.settings.chat_config(delivery.place.chat).await {
                 // It has been said meanwhile.
                 Ok(config) if config.timezone.is_some() => Some(Vec::new()),
@@ -264,6 +268,15 @@ impl TelegramDelivery {
                 }
             },
         }
+    }
+
+    /// The card of what a turn did that can be taken back; no message where that is not so any more.
+    async fn undo_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
+        let undo = self.undos.undo(run).await;
+        let undo = undo.inspect_err(|error| {
+            tracing::error!(%error, label = error.label(), "what can be taken back could not be shown");
+        });
+        Some(undo.ok()?.map(|undo| undo_card(texts, &undo).outgoing()).into_iter().collect())
     }
 
     async fn send(

@@ -3,39 +3,14 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::domain::approval::MethodCall;
 use crate::ids::{ChatId, MessageId};
+use crate::tools::telegram::parts::{call_in, permissions};
 
 /// Telegram takes what ends in more than 366 days for endless.
 const MAX_MINUTES: u32 = 366 * 24 * 60;
-/// What a member may do; all of it given lifts every restriction.
-const PERMISSIONS: [&str; 16] = [
-    "can_send_messages",
-    "can_send_audios",
-    "can_send_documents",
-    "can_send_photos",
-    "can_send_videos",
-    "can_send_video_notes",
-    "can_send_voice_notes",
-    "can_send_polls",
-    "can_send_other_messages",
-    "can_add_web_page_previews",
-    "can_react_to_messages",
-    "can_edit_tag",
-    "can_change_info",
-    "can_invite_users",
-    "can_pin_messages",
-    "can_manage_topics",
-];
-
-/// A call of a method in a chat, with these arguments.
-pub(super) fn call_in(chat: &Value, method: &str, args: &[(&str, Value)]) -> MethodCall {
-    let args = args.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-    let arguments = [("chat_id".to_owned(), chat.clone())].into_iter().chain(args).collect();
-    MethodCall { method: method.to_owned(), arguments }
-}
 
 /// What moderation can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -115,17 +90,6 @@ fn ban(asked: &Asked, here: ChatId, now: DateTime<Utc>) -> Result<MethodCall, St
     }
     let method = if bans { "banChatMember" } else { "unbanChatMember" };
     Ok(call_in(&json!(here), method, &args))
-}
-
-/// All permissions, given or taken.
-pub(super) fn permissions(may: bool) -> Value {
-    PERMISSIONS.iter().map(|name| ((*name).to_owned(), json!(may))).collect::<Map<_, _>>().into()
-}
-
-/// The permissions that a restricted member has, as `getChatMember` tells them.
-pub(super) fn permissions_of(member: &Value) -> Value {
-    let told = PERMISSIONS.iter().filter_map(|name| Some(((*name).to_owned(), member.get(*name)?.clone())));
-    told.collect::<Map<_, _>>().into()
 }
 
 fn until(asked: &Asked, now: DateTime<Utc>) -> Result<Option<(&'static str, Value)>, String> {

@@ -2,7 +2,6 @@
 //! same way as if the model had made it itself.
 
 mod compose;
-mod undo;
 
 use std::sync::Arc;
 
@@ -11,7 +10,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::compose::{Action, Asked, compose};
-pub use self::undo::undo_of;
 use super::telegram::TelegramTools;
 use super::{About, Tool, ToolContext, ToolError, ToolOutput, names, typed};
 use crate::domain::approval::MethodCall;

@@ -1,4 +1,4 @@
-//! Who may approve a call, and what was approved for the next hour.
+//! Who may approve a call and take one back, and what was approved for the next hour.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,9 +6,10 @@ use chrono::{DateTime, Utc};
 
 use crate::config::AccessSettings;
 use crate::domain::approval::{Approval, Grant, Ruled};
+use crate::domain::undo::TurnUndo;
 use crate::ids::UserId;
 use crate::policy::access::{Admins, is_owner};
-use crate::policy::approval::{NotAllowed, may_rule};
+use crate::policy::approval::{NotAllowed, may_rule, may_undo};
 use crate::store::{SettingsStore, StoreError};
 
 /// So many grants are kept; the oldest go first, and what they were for is asked again.
@@ -63,6 +64,19 @@ impl Approvers {
     ) -> Result<Result<(), NotAllowed>, StoreError> {
         let is_owner = is_owner(&self.access, &self.settings.access().await?, user);
         Ok(may_rule(ruled, user, is_owner, approval, &*self.admins).await)
+    }
+
+    /// Whether somebody may take back now what a turn did; if not, why.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn may_undo(
+        &self,
+        user: &UserId,
+        undo: &TurnUndo,
+    ) -> Result<Result<(), NotAllowed>, StoreError> {
+        let is_owner = is_owner(&self.access, &self.settings.access().await?, user);
+        Ok(may_undo(user, is_owner, undo, &*self.admins).await)
     }
 
     /// Whether somebody has approved these calls for a while, and might still do so.

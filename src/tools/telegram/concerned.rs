@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::checked::Checked;
+use super::parts::name_of;
 use super::{TelegramTools, ToolContext, ToolError, chat_number};
 use crate::domain::approval::{Approval, Concerned, Target};
 use crate::ids::ChatId;
@@ -51,7 +52,7 @@ impl TelegramTools {
     }
 
     /// A chat as whoever asked may know it: the title of one that they are not in says nothing to them.
-    async fn told_of(&self, target: Target, named: &Value, context: &ToolContext) -> Target {
+    pub(super) async fn told_of(&self, target: Target, named: &Value, context: &ToolContext) -> Target {
         let admins = &self.approvers.admins;
         let is_owner = context.standing == Standing::Owner;
         if is_owner || (target.chat.is_group() && admins.is_member(target.chat, &context.speaker.user).await)
@@ -76,19 +77,13 @@ impl TelegramTools {
             let Value::Object(args) = args else { continue };
             let Ok(answer) = self.mcp.call("getChatMember", args).await else { continue };
             let member = answer.content.get("result").unwrap_or(&answer.content).get("user");
-            let text = |key: &str| member?.get(key)?.as_str().map(str::to_owned);
-            let names: Vec<String> = ["first_name", "last_name"].into_iter().filter_map(text).collect();
-            if names.is_empty() {
-                continue;
-            }
-            let username = text("username").map(|name| format!(" @{name}")).unwrap_or_default();
-            people.push(Concerned { user, name: format!("{}{username}", names.join(" ")) });
+            people.extend(member.and_then(name_of).map(|name| Concerned { user, name }));
         }
         people
     }
 
     /// What Telegram says of a chat that is named by its number or its username.
-    async fn look_up(&self, name: Value, number: Option<i64>) -> Result<Target, ToolError> {
+    pub(super) async fn look_up(&self, name: Value, number: Option<i64>) -> Result<Target, ToolError> {
         let unknown = || {
             ToolError::ForModel(format!(
                 "Telegram knows no chat {name} that you are in; ask the person which they mean"

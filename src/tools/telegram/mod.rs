@@ -7,9 +7,12 @@ mod asks;
 mod audited;
 mod checked;
 mod concerned;
+pub(super) mod parts;
 mod perform;
 mod send;
 mod standing;
+mod undo;
+mod undoable;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +36,7 @@ use crate::mcp::supervisor::Mcp;
 use crate::outbound::RateLimiter;
 use crate::policy::tools::{Policy, chat_number};
 use crate::provider::ToolSpec;
-use crate::store::{AuditStore, OutboxStore, PeopleStore, TaskStore};
+use crate::store::{AuditStore, OutboxStore, PeopleStore, TaskStore, UndoStore};
 
 /// Whether somebody's word for a chat is its number.
 pub(super) fn is_chat(named: &str, chat: ChatId) -> bool {
@@ -73,6 +76,8 @@ pub struct TelegramTools {
     pub tasks: Arc<dyn TaskStore>,
     /// Held while it is counted how often a run has done so.
     pub counting: Arc<Mutex<()>>,
+    /// Where what can be taken back is kept.
+    pub undos: Arc<dyn UndoStore>,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
     /// The rules about calls.

@@ -1,13 +1,14 @@
 //! The way of calls of methods through policy: they are made, refused, or shown to a person first.
 
-use chrono::{DateTime, Utc};
 use figaro_mcp::check::check;
 use serde_json::{Map, Value, json};
 
 use super::asks::Asks;
 use super::checked::Checked;
 use super::concerned::Named;
+use super::parts::is_late;
 use super::send::Sent;
+use super::undoable::Made;
 use super::{TelegramTools, ToolContext, ToolError, ToolOutput};
 use crate::domain::approval::{Approval, Fingerprint, MethodCall, Target, WAITS_MINUTES};
 use crate::domain::audit::AuditKind;
@@ -21,8 +22,6 @@ use crate::policy::tools::{
 };
 use crate::tools::as_data;
 
-/// A time that is nearer counts as for ever; with something for the way to Telegram.
-const MIN_AHEAD_SECONDS: i64 = 40;
 /// Who sent the messages that a call names.
 struct Senders {
     /// Whether the model sent all of them; `None` where it names none.
@@ -49,7 +48,7 @@ impl TelegramTools {
         let mut calls = self.check_all(calls, context)?;
         let Some(asks) = self.decide_all(&mut calls, context).await? else {
             self.note(AuditKind::CallAllowed, &calls, context).await?;
-            return self.make_all(calls, context).await;
+            return self.make_all(calls, false, context).await;
         };
         // Words of somebody else, tried again, are asked about in nobody's name.
         if !context.can_ask || context.standing == Standing::Borrowed {
@@ -60,7 +59,7 @@ impl TelegramTools {
         let asks = if were_names { self.decide_all(&mut calls, context).await? } else { Some(asks) };
         let Some(asks) = asks else {
             self.note(AuditKind::CallAllowed, &calls, context).await?;
-            return self.make_all(calls, context).await;
+            return self.make_all(calls, false, context).await;
         };
         let mut approval = approval(&calls, targets, asks, context);
         approval.people = self.people(&approval).await;
@@ -68,7 +67,7 @@ impl TelegramTools {
             && self.are_within(&calls, &approval.chats(), context).await?
         {
             self.note(AuditKind::ApprovalUsed, &calls, context).await?;
-            return self.make_all(calls, context).await;
+            return self.make_all(calls, true, context).await;
         }
         self.note(AuditKind::CallAsked, &calls, context).await?;
         let question = PersonQuestion {
@@ -106,7 +105,7 @@ impl TelegramTools {
         // What no approval opens stays closed.
         self.decide_all(&mut calls, context).await?;
         self.note(AuditKind::ApprovalUsed, &calls, context).await?;
-        self.make_all(calls, context).await
+        self.make_all(calls, true, context).await
     }
 
     fn check_all(&self, calls: Vec<MethodCall>, context: &ToolContext) -> Result<Vec<Checked>, ToolError> {
@@ -119,7 +118,7 @@ impl TelegramTools {
         calls.into_iter().map(check_one).collect()
     }
 
-    fn check(&self, MethodCall { method, arguments }: MethodCall) -> Result<Checked, ToolError> {
+    pub(super) fn check(&self, MethodCall { method, arguments }: MethodCall) -> Result<Checked, ToolError> {
         let known = self.catalog.method(&method);
         let method = known.ok_or_else(|| ToolError::ForModel(format!("there is no method {method}")))?;
         let files = check(method, &arguments).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
@@ -227,16 +226,19 @@ impl TelegramTools {
         Ok(senders)
     }
 
-    /// Makes calls that may be made, one after the other, until one fails.
+    /// Makes calls that may be made, one after the other, until one fails; `is_approved`: a person had to approve them.
     pub(super) async fn make_all(
         &self,
         calls: Vec<Checked>,
+        is_approved: bool,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         let (mut results, mut side_effects, mut shows_words) = (Vec::new(), SideEffects::default(), false);
         let all = calls.len();
         for Checked { method, args, .. } in calls {
             let made = results.len();
+            let call = MethodCall { method: method.name.clone(), arguments: args.clone() };
+            let before = self.before(&call).await;
             let sent = self.send(method, args, context).await.map_err(|error| match error {
                 ToolError::ForModel(words) | ToolError::Denied(words) if made > 0 => {
                     ToolError::ForModel(format!("{made} of {all} calls were made; {}: {words}", method.name))
@@ -244,6 +246,8 @@ impl TelegramTools {
                 error => error,
             });
             let Sent { mut result, spoke, shows_words: words } = sent?;
+            let made = Made { method, call: &call, result: &result, before: before.as_ref(), is_approved };
+            self.keep_undo(&made, context).await;
             if !method.name.ends_with("InviteLink") {
                 without_secrets(&mut result);
             }
@@ -261,13 +265,6 @@ impl TelegramTools {
         };
         Ok(ToolOutput { value, side_effects, asks: None })
     }
-}
-
-/// Whether Telegram would take the time until which a call is to hold as for ever, by the docs of `restrictChatMember`: less than 30
-/// seconds from now. None, or 0, is meant so.
-fn is_late(args: &Map<String, Value>, now: DateTime<Utc>) -> bool {
-    let until = args.get("until_date").and_then(Value::as_i64).filter(|until| *until != 0);
-    until.is_some_and(|until| until < now.timestamp() + MIN_AHEAD_SECONDS)
 }
 
 /// What a person is to approve. What names no chat acts on the chat of the turn.

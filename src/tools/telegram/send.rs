@@ -37,21 +37,33 @@ impl TelegramTools {
         let count = if method.adds_messages() { messages(&args) } else { 0 };
         take(context, count)?;
         let call = Call { tools: self, method };
-        let chat = args.get("chat_id").and_then(chat_number).map_or(context.place.chat, ChatId);
-        let sent = call.send(&args, chat).await;
+        let here = context.place.chat;
+        let number = args.get("chat_id").map_or(Some(here), |chat| chat_number(chat).map(ChatId));
+        let sent = call.send(&args, number.unwrap_or(here)).await.map_err(|failure| call.error(failure));
         if matches!(sent, Err(ToolError::ForModel(_))) {
             context.sends.iter().for_each(|sends| sends.give_back(count));
         }
         let result = sent?;
-        let spoke = call.note_own(&args, &result, chat, context).await;
+        // A chat that was named by its username has its number in what was sent.
+        let spoke = match sent_in(&result).or(number) {
+            Some(chat) => call.note_own(&args, &result, chat, context).await,
+            None => false,
+        };
         Ok(Sent { spoke, shows_words: call.shows_words(&result), result })
     }
 }
 
 /// A method that is called.
-struct Call<'a> {
-    tools: &'a TelegramTools,
-    method: &'static Method,
+pub(super) struct Call<'a> {
+    pub(super) tools: &'a TelegramTools,
+    pub(super) method: &'static Method,
+}
+
+/// Why a call has no result.
+pub(super) struct Failure {
+    pub(super) fate: Fate,
+    /// What Telegram or the server said.
+    pub(super) words: String,
 }
 
 impl Call<'_> {
@@ -63,7 +75,7 @@ impl Call<'_> {
     }
 
     /// Makes the call within the rate limits and gives its result; a short 429 is waited out once.
-    async fn send(&self, args: &Map<String, Value>, chat: ChatId) -> Result<Value, ToolError> {
+    pub(super) async fn send(&self, args: &Map<String, Value>, chat: ChatId) -> Result<Value, Failure> {
         let is_paced = self.method.class != Class::Read;
         for last in [false, true] {
             if is_paced {
@@ -72,23 +84,25 @@ impl Call<'_> {
             }
             let answer = match self.tools.mcp.call(&self.method.name, args.clone()).await {
                 Ok(answer) => answer,
-                Err(error @ McpError::Lost(_)) => return Err(self.unknown(&error.to_string())),
+                Err(error @ McpError::Lost(_)) => return Err(Fate::Unknown.told(error)),
                 Err(error @ (McpError::Unavailable(_) | McpError::Refused(_))) => {
-                    return Err(ToolError::ForModel(error.to_string()));
+                    return Err(Fate::Unsent.told(error));
                 }
             };
             match retry_after(&answer) {
                 Some(wait) if is_paced && !last && wait <= MAX_WAIT => self.tools.limiter.pause(chat, wait),
-                _ if answer.is_error => return Err(self.failure(&answer.content)),
+                _ if answer.is_error => {
+                    return Err(Fate::of(&answer.content).told(describe_error(&answer.content)));
+                }
                 _ => return Ok(answer.content.get("result").cloned().unwrap_or(answer.content)),
             }
         }
-        Err(ToolError::ForModel("Telegram is limiting messages to this chat; try later".to_owned()))
+        Err(Fate::Unsent.told("Telegram is limiting messages to this chat; try later"))
     }
 
-    fn failure(&self, content: &Value) -> ToolError {
-        let words = describe_error(content);
-        match Fate::of(content) {
+    /// What the model is told of it.
+    fn error(&self, Failure { fate, words }: Failure) -> ToolError {
+        match fate {
             Fate::Refused => ToolError::ForModel(format!("Telegram refused: {words}")),
             Fate::Unsent => ToolError::ForModel(words),
             Fate::Unknown => self.unknown(&words),
@@ -131,6 +145,12 @@ impl Call<'_> {
     }
 }
 
+/// The chat of a message that was sent, or of the first of several.
+fn sent_in(result: &Value) -> Option<ChatId> {
+    let first = result.get(0).unwrap_or(result);
+    first.pointer("/chat/id").and_then(Value::as_i64).map(ChatId)
+}
+
 /// Takes so many messages from what the turn may send.
 fn take(context: &ToolContext, count: usize) -> Result<(), ToolError> {
     let Some(sends) = &context.sends else { return Ok(()) };
@@ -145,7 +165,7 @@ fn take(context: &ToolContext, count: usize) -> Result<(), ToolError> {
 
 /// What became of a call that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+pub(super) enum Fate {
     /// Telegram, or the server before it, did not take it.
     Refused,
     /// Telegram never saw it.
@@ -155,6 +175,10 @@ enum Fate {
 }
 
 impl Fate {
+    fn told(self, words: impl ToString) -> Failure {
+        Failure { fate: self, words: words.to_string() }
+    }
+
     fn of(content: &Value) -> Self {
         let error = content.get("error");
         let code = error.and_then(|error| error.get("error_code")).and_then(Value::as_i64);

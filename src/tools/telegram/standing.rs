@@ -48,7 +48,7 @@ impl TelegramTools {
         if self.are_let(&mut calls, asks, context).await? {
             self.note(AuditKind::ApprovalUsed, &calls, context).await?;
             drop(counting);
-            return self.make_all(calls, context).await;
+            return self.make_all(calls, true, context).await;
         }
         self.note(AuditKind::CallDenied, &calls, context).await?;
         Err(ToolError::Denied(format!("not allowed: {why}. {NOBODY}.")))

@@ -22,6 +22,8 @@ pub struct Facts<'a> {
     pub has_shown: bool,
     /// Whether it may have made a call that is not to be made twice, such as one that sends or deletes something.
     pub has_acted: bool,
+    /// Whether it did something in chats that can be taken back.
+    pub can_undo: bool,
     /// The cards that are sent after its answer, in this order.
     pub cards: Vec<Card>,
 }

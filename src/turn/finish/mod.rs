@@ -45,7 +45,7 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     let delivery = delivery(facts, reply, message.as_ref(), answer);
     let delivery = delivery.map(|delivery| PendingDelivery { early: is_early, ..delivery });
     let is_answered = matches!(outcome, Outcome::Answered(_));
-    let (attached, cards) = attached(facts, delivery.is_some() && is_answered);
+    let (attached, mut cards) = attached(facts, delivery.is_some() && is_answered);
     let delivery = delivery.map(|delivery| PendingDelivery { attached, ..delivery });
     let delivery = match &facts.question.task {
         Some(task) if is_answered => {
@@ -55,6 +55,10 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
         None if is_answered => delivery.map(|delivery| offering_pin(facts, delivery, answer)),
         _ => delivery,
     };
+    let delivery = delivery.map(|delivery| offering_undo(facts, delivery));
+    if facts.can_undo && delivery.is_none() {
+        cards.push(Card::Undo);
+    }
     let change = task_change(facts, outcome, answer, delivery.is_some());
     let used = message.is_some().then(|| used(facts, answer)).flatten();
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
@@ -163,6 +167,12 @@ fn offering_pin(facts: &Facts<'_>, delivery: PendingDelivery, answer: &Answer) -
         return delivery;
     }
     PendingDelivery { actions: vec![Action::Pin], ..delivery }
+}
+
+/// An answer, with a button that takes back what the turn did, if it did something.
+fn offering_undo(facts: &Facts<'_>, mut delivery: PendingDelivery) -> PendingDelivery {
+    delivery.actions.extend(facts.can_undo.then_some(Action::Undo));
+    delivery
 }
 
 /// What can be done with a reminder that has come: such is the answer of a single run.

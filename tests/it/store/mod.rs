@@ -26,6 +26,7 @@ mod sled;
 mod summaries;
 mod tasks;
 mod turns;
+mod undos;
 mod upgrade;
 mod usage;
 
@@ -274,6 +275,10 @@ conformance! {
         what_a_turn_may_take_back_is_not_summarised
         an_edit_changes_what_is_stored_and_what_was_made_of_it
         what_is_to_be_done_is_known_until_it_is_done
+    }
+    undos {
+        what_was_done_is_taken_back_once_and_noted
+        what_can_be_undone_goes_with_its_time_its_person_and_its_chat
     }
     usage {
         what_is_booked_adds_up

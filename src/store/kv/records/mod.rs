@@ -22,6 +22,7 @@ pub(super) mod spending;
 pub(super) mod summaries;
 pub(super) mod tasks;
 pub(super) mod turns;
+pub(super) mod undos;
 pub(super) mod updates;
 pub(super) mod upgrade;
 pub(super) mod vectors;

@@ -8,7 +8,7 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{facts, parked, people, tasks};
+use super::super::{facts, parked, people, tasks, undos};
 use super::doomed::sessions_of;
 use crate::domain::erasure::Erased;
 use crate::domain::profile::Consent;
@@ -36,6 +36,7 @@ pub(super) fn of_chat(
             changes.remove(&tables.config_changes, key);
         }
     }
+    undos::remove_where(tables, changes, |undo| undo.asked_in == chat)?;
     for (key, outgoing) in tables.deliveries.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
         if outgoing.delivery.place.chat == chat {
             changes.remove(&tables.deliveries, key);
@@ -80,6 +81,7 @@ pub(super) fn of_person(
             remove_task(tables, changes, erased, &task)?;
         }
     }
+    undos::forget(tables, changes, chat, user)?;
     people::forget(tables, changes, chat, user);
     remove_profile(tables, changes, erased, user)
 }

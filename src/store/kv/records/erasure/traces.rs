@@ -69,10 +69,11 @@ fn of_turn(tables: &Tables<'_>, changes: &mut Changes<'_>, turn: RunId) -> Resul
     }
     changes.remove(&tables.parked, key::id(turn));
     changes.remove(&tables.config_changes, key::id(turn));
+    changes.remove(&tables.undos, key::id(turn));
     write::forget_live(tables, changes, turn, 0)
 }
 
-/// What other turns of the chat that wait, or changed settings, say with the same words.
+/// What other turns of the chat that wait, changed settings, or did what can be taken back, say with the same words.
 fn copies(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -87,6 +88,11 @@ fn copies(
     for (key, change) in tables.config_changes.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
         if change.chat == doomed.chat {
             remove_if_copy(changes, &tables.config_changes, key, texts)?;
+        }
+    }
+    for undo in tables.undos.list(&[])? {
+        if undo.asked_in == doomed.chat {
+            remove_if_copy(changes, &tables.undos, key::id(undo.run), texts)?;
         }
     }
     Ok(())

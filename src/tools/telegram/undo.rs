@@ -1,15 +1,16 @@
 //! The call that takes back what another call did. Pure.
 
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
-use super::compose::{call_in, permissions, permissions_of};
+use super::parts::{call_in, is_late, permissions, permissions_of};
 use crate::domain::approval::MethodCall;
 
 /// The call that undoes one which Telegram carried out; `None` where nothing can. `result` is what Telegram answered. `before`
-/// is how things were, if known: what `getChat` said for a title or a description, what `getChatMember` said for a
-/// restriction.
+/// is how things were, if known: what `getChat` said for a title or a description, what `getChatMember` said for a restriction or
+/// a ban. A restriction of somebody of whom that is not known has none: they may have been restricted before.
 #[must_use]
-pub fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>) -> Option<MethodCall> {
+pub(super) fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>) -> Option<MethodCall> {
     let args = &done.arguments;
     let chat = args.get("chat_id")?;
     let keep = |names: &[&str]| -> Map<String, Value> {
@@ -22,22 +23,52 @@ pub fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>) -> Opt
         "unpinChatMessage" if args.contains_key("message_id") => {
             call("pinChatMessage", keep(&["message_id", "business_connection_id"]))
         }
+        // They stay banned; less would let them in.
+        "banChatMember" | "restrictChatMember" if status(before) == Some("kicked") => None,
         "banChatMember" => {
             let mut back = keep(&["user_id"]);
             back.insert("only_if_banned".to_owned(), json!(true));
             call("unbanChatMember", back)
         }
         "banChatSenderChat" => call("unbanChatSenderChat", keep(&["sender_chat_id"])),
-        "restrictChatMember" => call("restrictChatMember", restored(keep(&["user_id"]), before)),
+        "restrictChatMember" => call("restrictChatMember", restored(keep(&["user_id"]), before?)),
         "setChatTitle" => put_back("setChatTitle", "title", chat, before),
         "setChatDescription" => put_back("setChatDescription", "description", chat, before),
+        // Who has a business account deletes what was sent in its name.
+        _ if args.contains_key("business_connection_id") => None,
         _ => unsent(chat, result),
     }
 }
 
+/// The method and the arguments that tell how things are before a call, where it cannot be taken back without.
+pub(super) fn looks_at(call: &MethodCall) -> Option<(&'static str, Map<String, Value>)> {
+    let (method, names): (_, &[&str]) = match call.method.as_str() {
+        "restrictChatMember" | "banChatMember" => ("getChatMember", &["chat_id", "user_id"]),
+        "setChatTitle" | "setChatDescription" => ("getChat", &["chat_id"]),
+        _ => return None,
+    };
+    let named =
+        names.iter().filter_map(|name| Some(((*name).to_owned(), call.arguments.get(*name)?.clone())));
+    Some((method, named.collect()))
+}
+
+/// The call as it is to be made at this time. An earlier restriction that would have ended by now is lifted: Telegram would take
+/// its end as for ever.
+pub(super) fn in_time(mut call: MethodCall, now: DateTime<Utc>) -> MethodCall {
+    if call.method == "restrictChatMember" && is_late(&call.arguments, now) {
+        call.arguments.remove("until_date");
+        call.arguments.insert("permissions".to_owned(), permissions(true));
+    }
+    call
+}
+
+fn status(member: Option<&Value>) -> Option<&str> {
+    member?.get("status")?.as_str()
+}
+
 /// The member's earlier restriction, or that of nobody: then those of the chat hold.
-fn restored(mut args: Map<String, Value>, before: Option<&Value>) -> Map<String, Value> {
-    let earlier = before.filter(|member| member.get("status") == Some(&json!("restricted")));
+fn restored(mut args: Map<String, Value>, before: &Value) -> Map<String, Value> {
+    let earlier = Some(before).filter(|member| status(Some(member)) == Some("restricted"));
     let given = earlier.map_or_else(|| permissions(true), permissions_of);
     args.insert("permissions".to_owned(), given);
     let until = earlier.and_then(|member| member.get("until_date")).filter(|until| **until != json!(0));
@@ -96,6 +127,7 @@ mod tests {
         let narrow = json!({"can_send_messages": true, "can_send_polls": false});
         let sent = |id: i64| json!({"message_id": id, "chat": {"id": -7}, "date": 1});
         let before = json!({"title": "Old", "description": "About"});
+        let (member, kicked) = (json!({"status": "member"}), json!({"status": "kicked"}));
         let mute = || {
             call(
                 "restrictChatMember",
@@ -146,16 +178,25 @@ mod tests {
                 None,
                 Some(call("unbanChatMember", json!({"chat_id": -1, "user_id": 5, "only_if_banned": true}))),
             ),
+            (call("banChatMember", json!({"chat_id": -1, "user_id": 5})), json!(true), Some(&kicked), None),
+            (
+                call("sendMessage", json!({"chat_id": -7, "text": "x", "business_connection_id": "b"})),
+                sent(3),
+                None,
+                None,
+            ),
             (
                 call("banChatSenderChat", json!({"chat_id": -1, "sender_chat_id": -9})),
                 json!(true),
                 None,
                 Some(call("unbanChatSenderChat", json!({"chat_id": -1, "sender_chat_id": -9}))),
             ),
+            (mute(), json!(true), None, None),
+            (mute(), json!(true), Some(&kicked), None),
             (
                 mute(),
                 json!(true),
-                None,
+                Some(&member),
                 Some(call(
                     "restrictChatMember",
                     json!({"chat_id": -1, "user_id": 5, "permissions": permissions(true)}),
@@ -196,5 +237,24 @@ mod tests {
                 assert!(check(catalog.method(&undo.method).unwrap(), &undo.arguments).is_ok(), "{undo:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_earlier_restriction_that_has_ended_is_lifted() {
+        let muted = json!({"chat_id": -1, "user_id": 5, "permissions": {"can_send_messages": false}, "until_date": 100});
+        let at = |seconds: i64| {
+            in_time(call("restrictChatMember", muted.clone()), DateTime::from_timestamp(seconds, 0).unwrap())
+        };
+        assert_eq!(at(0), call("restrictChatMember", muted.clone()));
+        let lifted = json!({"chat_id": -1, "user_id": 5, "permissions": permissions(true)});
+        assert_eq!(at(90), call("restrictChatMember", lifted));
+    }
+
+    #[test]
+    fn what_is_looked_up_names_the_chat_and_the_person() {
+        let (method, args) =
+            looks_at(&call("banChatMember", json!({"chat_id": -1, "user_id": 5, "until_date": 9}))).unwrap();
+        assert_eq!((method, Value::Object(args)), ("getChatMember", json!({"chat_id": -1, "user_id": 5})));
+        assert_eq!(looks_at(&call("pinChatMessage", json!({"chat_id": -1, "message_id": 5}))), None);
     }
 }
