@@ -19,7 +19,7 @@ pub struct AccessList {
     pub chats: Vec<ChatId>,
     /// People who may not use it, wherever they write and whoever else may.
     pub denied: Vec<UserId>,
-    /// Groups that only people on the list may use, also where the bot is open to everybody.
+    /// Groups that only owners may use, also where the bot is open to everybody.
     pub denied_chats: Vec<ChatId>,
     /// Open invites, the oldest first, while nobody owns the bot.
     pub invites: Vec<OwnerInvite>,
@@ -105,7 +105,7 @@ pub enum AccessChange {
     DenyUser(UserId),
     /// A group's members may use it; lifts the group's denial, not that of a person.
     AllowChat(ChatId),
-    /// They may no longer, unless they are on the list themselves.
+    /// They may no longer.
     DenyChat(ChatId),
     /// A new invite stands beside those that are open, unless the bot has an owner.
     Invite {

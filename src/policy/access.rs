@@ -28,11 +28,14 @@ pub enum Verdict {
     Allow(Standing),
     /// A stranger writes in private: they are told once that the bot is private.
     Stranger,
+    /// No owner has let the group in: nothing of it is answered or stored, and an owner is asked about it once.
+    Unapproved,
     /// Nothing happens, for this reason.
     Ignore(&'static str),
 }
 
-/// Judges who speaks where. A denied person is ignored everywhere; an owner cannot be denied.
+/// Judges who speaks where. A denied person is ignored everywhere; an owner cannot be denied. In a group that no owner has let
+/// in only owners are heard, whoever else is on the list: anybody can add the bot to a group.
 #[must_use]
 pub fn judge(settings: &AccessSettings, list: &AccessList, place: &Place, user: &UserId) -> Verdict {
     if is_owner(settings, list, user) {
@@ -41,14 +44,23 @@ pub fn judge(settings: &AccessSettings, list: &AccessList, place: &Place, user: 
     if list.denied.contains(user) {
         return Verdict::Ignore("denied");
     }
+    match (place.is_group(), is_served(settings, list, place)) {
+        (true, true) => Verdict::Allow(Standing::Member),
+        (true, false) if list.denied_chats.contains(&place.chat) => Verdict::Ignore("group_denied"),
+        (true, false) => Verdict::Unapproved,
+        (false, _) if settings.mode == AccessMode::Open || list.users.contains(user) => {
+            Verdict::Allow(Standing::Member)
+        }
+        (false, _) => Verdict::Stranger,
+    }
+}
+
+/// Whether what is said in a place may be kept: a private chat, and a group that an owner let in or, where the bot is open to
+/// everybody, did not shut out.
+#[must_use]
+pub fn is_served(settings: &AccessSettings, list: &AccessList, place: &Place) -> bool {
     let is_open = settings.mode == AccessMode::Open && !list.denied_chats.contains(&place.chat);
-    if is_open || list.users.contains(user) || list.chats.contains(&place.chat) {
-        return Verdict::Allow(Standing::Member);
-    }
-    if place.is_group() {
-        return Verdict::Ignore("group_not_allowed");
-    }
-    Verdict::Stranger
+    !place.is_group() || is_open || list.chats.contains(&place.chat)
 }
 
 /// Whether someone owns the bot.
@@ -132,7 +144,7 @@ mod tests {
 
     #[test]
     fn only_those_on_the_list_get_through() {
-        let settings = AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist };
+        let settings = AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Pairing };
         let list = AccessList {
             owners: vec![UserId::telegram(2)],
             users: [3, 6].map(UserId::telegram).to_vec(),
@@ -140,6 +152,7 @@ mod tests {
             denied: [1, 2, 5, 6].map(UserId::telegram).to_vec(),
             denied_chats: vec![ChatId(-7)],
             invites: Vec::new(),
+            ..AccessList::default()
         };
         let cases = [
             (1, 1, Verdict::Allow(Standing::Owner)),
@@ -147,26 +160,28 @@ mod tests {
             (3, 3, Verdict::Allow(Standing::Member)),
             (9, 9, Verdict::Stranger),
             (9, -5, Verdict::Allow(Standing::Member)),
-            (9, -6, Verdict::Ignore("group_not_allowed")),
-            (3, -6, Verdict::Allow(Standing::Member)),
+            (9, -6, Verdict::Unapproved),
+            (3, -6, Verdict::Unapproved),
             (1, -6, Verdict::Allow(Standing::Owner)),
             (5, 5, Verdict::Ignore("denied")),
             (5, -5, Verdict::Ignore("denied")),
             (5, -6, Verdict::Ignore("denied")),
             (6, 6, Verdict::Ignore("denied")),
-            (3, -7, Verdict::Allow(Standing::Member)),
-            (9, -7, Verdict::Ignore("group_not_allowed")),
+            (3, -7, Verdict::Ignore("group_denied")),
+            (9, -7, Verdict::Ignore("group_denied")),
         ];
         for (user, chat, wanted) in cases {
             let verdict = judge(&settings, &list, &place(chat), &UserId::telegram(user));
             assert_eq!(verdict, wanted, "user {user} in {chat}");
         }
+        let is_kept = |chat: i64| is_served(&settings, &list, &place(chat));
+        assert_eq!([9, -5, -6, -7].map(is_kept), [true, true, false, false]);
         let open = AccessSettings { mode: AccessMode::Open, ..settings };
         let cases = [
             (9, 9, Verdict::Allow(Standing::Member)),
             (9, -6, Verdict::Allow(Standing::Member)),
-            (9, -7, Verdict::Ignore("group_not_allowed")),
-            (3, -7, Verdict::Allow(Standing::Member)),
+            (9, -7, Verdict::Ignore("group_denied")),
+            (3, -7, Verdict::Ignore("group_denied")),
             (5, 5, Verdict::Ignore("denied")),
             (5, -6, Verdict::Ignore("denied")),
             (1, -7, Verdict::Allow(Standing::Owner)),

@@ -108,7 +108,7 @@ impl Rights {
         let list = self.settings.access().await?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => Some(Question::new(part.clone(), standing).again(stored)),
-            Verdict::Stranger | Verdict::Ignore(_) => None,
+            Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
         })
     }
 

@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "the support modules are this crate's own")]
 
 mod access;
+mod access_groups;
 mod addresses;
 mod admission;
 mod agents;

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::{Family, Fields, Gone, Short};
+use crate::ids::ChatId;
 
 /// What an owner decides about somebody who wants to talk to the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,61 @@ pub struct Admit {
     pub person: i64,
     /// The IETF tag of the language to greet them in; none for the bot's own.
     pub language: Option<Short<12>>,
+}
+
+/// What an owner decides about a group that the bot was brought into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupDecision {
+    /// Everybody there may talk to the bot.
+    Allow,
+    /// The bot leaves, and nobody there may talk to it.
+    Leave,
+    /// The bot stays and is silent.
+    Ignore,
+}
+
+impl GroupDecision {
+    /// All of them, in the order of their buttons.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Leave, Self::Ignore];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Leave => "leave",
+            Self::Ignore => "ignore",
+        }
+    }
+}
+
+/// A button under the question whether a group may talk to the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AdmitGroup {
+    /// What is decided.
+    pub decision: GroupDecision,
+    /// The group.
+    pub chat: ChatId,
+}
+
+impl Family for AdmitGroup {
+    const NAME: &'static str = "group";
+}
+
+impl Display for AdmitGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.decision.word(), self.chat.0)
+    }
+}
+
+impl FromStr for AdmitGroup {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let word = fields.word()?;
+        let decision = GroupDecision::ALL.into_iter().find(|one| one.word() == word).ok_or(Gone)?;
+        let chat = ChatId(fields.parse()?);
+        fields.end(Self { decision, chat })
+    }
 }
 
 impl Family for Admit {

@@ -5,10 +5,12 @@ mod admit;
 mod answer;
 mod edited;
 mod fate;
+mod groups;
 mod membership;
 mod odd;
 mod read;
 mod sessions;
+mod talk;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -25,11 +27,10 @@ use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
-use crate::domain::chat::{AnswerWhen, ChatConfig};
-use crate::domain::conversation::{Conversation, KEPT_BACKGROUND};
+use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
-use crate::policy::access::{Standing, Verdict, judge};
+use crate::policy::access::{Standing, Verdict, is_served, judge};
 use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
 use crate::store::{
@@ -38,7 +39,7 @@ use crate::store::{
 };
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
-use crate::turn::queue::{Job, Mailboxes, Posted};
+use crate::turn::queue::{Mailboxes, Posted};
 use crate::turn::rights::Rights;
 
 /// Decides where an update goes and takes it there.
@@ -189,7 +190,7 @@ impl Router {
         let list = self.settings.access().await?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => Some(Question::new(part, standing)),
-            Verdict::Stranger | Verdict::Ignore(_) => None,
+            Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
         })
     }
 
@@ -213,7 +214,7 @@ impl Router {
             return self.press(id, pressed, arrival).await;
         }
         match view.my_chat_member {
-            Some(member) => self.membership(id, *member).await,
+            Some(member) => self.membership(id, *member, arrival).await,
             None => Ok(Fate::Dropped("unknown_kind")),
         }
     }
@@ -251,7 +252,12 @@ impl Router {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
             Verdict::Stranger => return self.refuse_unknown(id, part, arrival).await,
+            Verdict::Unapproved => return self.refuse_group(part, command.as_ref(), arrival).await,
         };
+        // An owner may speak to the bot in any group; the rest of what is said in it is not kept before it is let in.
+        if command.is_none() && !part.is_addressed() && !is_served(&self.access, &list, &part.place) {
+            return Ok(Fate::Dropped("group_not_allowed"));
+        }
         match command {
             Some(line) => self.command(Given { id, part, standing, line }, arrival).await,
             None if is_others && part.place.is_group() => self.add_background(&part).await,
@@ -305,75 +311,11 @@ impl Router {
         Ok(Fate::Pending)
     }
 
-    /// A message that is no command: a question, what was asked of its writer, or background.
-    async fn talk(
-        self: &Arc<Self>,
-        part: Inbound,
-        standing: Standing,
-        arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
-        if let Some(card) = self.personas.answered(&part, standing).await? {
-            return Ok(self.answer(&part, standing, card, None));
-        }
-        // What was asked of somebody is not refused for want of room, nor by a setting.
-        if let Some(run) = self.parked.answered_by(&part).await
-            && let Some(conversation) = self.parked.answer(run, &part).await?
-        {
-            self.mailboxes.post(conversation, Job::GoOn(run));
-            return Ok(Fate::Settled);
-        }
-        if let Some(fate) = self.words_asked_for(&part, standing, arrival).await? {
-            return Ok(fate);
-        }
-        let config = match self.settings.chat_config(part.place.chat).await {
-            // They will not be readable later either, and a question is not left unanswered for it.
-            Err(error @ StoreError::Record { .. }) => {
-                tracing::error!(%error, chat = %part.place.chat, "settings cannot be read; those of a new chat hold");
-                ChatConfig::default()
-            }
-            config => config?,
-        };
-        let is_meant = match config.answer_when {
-            _ if !part.place.is_group() => true,
-            AnswerWhen::Always => true,
-            AnswerWhen::Mention => part.is_addressed(),
-            AnswerWhen::Off => false,
-        };
-        let continues = self.mailboxes.continues(&part);
-        if !(is_meant || continues) {
-            return self.add_background(&part).await;
-        }
-        let slot = match self.slot(&part, arrival) {
-            Ok(slot) => slot,
-            Err(refusal) => {
-                self.refuse(&part, refusal);
-                return match part.place.is_group() {
-                    true => self.add_background(&part).await,
-                    false => Ok(Fate::Dropped("no_room")),
-                };
-            }
-        };
-        if !continues && let Some(card) = self.zones.answered(&config, &part, standing).await {
-            return Ok(self.answer(&part, standing, card, Some(slot)));
-        }
-        let conversation = part.place.conversation();
-        let part = self.about_task(part).await?;
-        self.newest.note(&part.place, part.message);
-        let job = Job::Ask(Question::new(part, standing));
-        self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
-        Ok(Fate::Pending)
-    }
-
     /// Shows a card for an update and settles it, unless the bot stops before that: then the next start does.
     async fn show(&self, id: UpdateId, asker: &Asker, card: Card) {
         if self.commands.cards.show(asker, card).await {
             self.settle(&[id]).await;
         }
-    }
-
-    async fn add_background(&self, part: &Inbound) -> Result<Fate, StoreError> {
-        self.conversations.add_background(part.place.conversation(), part, KEPT_BACKGROUND).await?;
-        Ok(Fate::Settled)
     }
 
     fn stop(&self, stopped: &StoppedView) -> Fate {

@@ -68,7 +68,7 @@ impl Router {
         match (verdict, is_renamed) {
             (_, true) => self.sessions.title_topic(place.conversation()).await,
             (Verdict::Allow(_), false) => self.sessions.learn_untitled(place.conversation()).await,
-            (Verdict::Stranger | Verdict::Ignore(_), false) => Ok(()),
+            (Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_), false) => Ok(()),
         }
     }
 }

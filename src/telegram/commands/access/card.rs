@@ -64,6 +64,7 @@ impl AccessCard {
         let [owners, users, chats, denied] = join_all(named).await.try_into().unwrap_or_default();
         let or_nobody = |names: String| if names.is_empty() { texts.nobody.clone() } else { names };
         let mode = match self.access.mode {
+            AccessMode::Pairing => "pairing",
             AccessMode::Allowlist => "allowlist",
             AccessMode::Open => "open",
         };

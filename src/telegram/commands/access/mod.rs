@@ -2,6 +2,7 @@
 //! username once the bot knows them, or by a reply to a message of theirs; a group by number, or by the command alone in it.
 
 mod card;
+mod group;
 mod request;
 
 use async_trait::async_trait;
@@ -16,7 +17,7 @@ use crate::domain::audit::AuditActor;
 use crate::ids::{ChatId, UserId};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
-use crate::telegram::callback::{Admit, Family};
+use crate::telegram::callback::{Admit, AdmitGroup, Family};
 
 /// Whom `/allow` or `/deny` is about.
 enum Whom {
@@ -138,10 +139,13 @@ impl Command for ChangeAccess {
     }
 
     fn families(&self) -> &'static [&'static str] {
-        if self.allows { &[Admit::NAME] } else { &[] }
+        if self.allows { &[Admit::NAME, AdmitGroup::NAME] } else { &[] }
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        if let Ok(group) = press.data.parse::<AdmitGroup>() {
+            return Ok(self.requests.decide_group(group, press.asker).await?);
+        }
         Ok(self.requests.decide(press.data.parse()?, press.asker).await?)
     }
 }
