@@ -1,10 +1,9 @@
 //! Who may use the bot: owners, allowed people and chats, and the invites that make the first owner.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use subtle::ConstantTimeEq;
 
+use super::code::{CodeHash, PairingCode};
 use crate::ids::{ChatId, UserId};
 
 /// Everything the store knows about access.
@@ -23,6 +22,31 @@ pub struct AccessList {
     pub denied_chats: Vec<ChatId>,
     /// Open invites, the oldest first, while nobody owns the bot.
     pub invites: Vec<OwnerInvite>,
+    /// Open codes that let people in, the oldest first.
+    pub codes: Vec<PairingCode>,
+    /// Other bots that are answered in a group.
+    pub bots: Vec<AllowedBot>,
+}
+
+/// Another bot that is answered in one group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowedBot {
+    /// The group.
+    pub chat: ChatId,
+    /// The bot's username in lower case, without the `@`.
+    pub username: String,
+}
+
+impl AllowedBot {
+    /// The bot of this username, with or without its `@`; `None` for what is no username of a bot: letters, digits and `_` with
+    /// `bot` at the end.
+    #[must_use]
+    pub fn new(chat: ChatId, username: &str) -> Option<Self> {
+        let username = username.trim_start_matches('@').to_ascii_lowercase();
+        let is_plain = username.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let fits = is_plain && (5..=32).contains(&username.len()) && username.ends_with("bot");
+        fits.then_some(Self { chat, username })
+    }
 }
 
 /// The list as it is stored, also by versions that kept one invite with its code in clear.
@@ -35,6 +59,8 @@ struct StoredAccess {
     denied: Vec<UserId>,
     denied_chats: Vec<ChatId>,
     invites: Vec<OwnerInvite>,
+    codes: Vec<PairingCode>,
+    bots: Vec<AllowedBot>,
     claim: Option<ClearInvite>,
 }
 
@@ -46,13 +72,14 @@ struct ClearInvite {
 
 impl From<StoredAccess> for AccessList {
     fn from(stored: StoredAccess) -> Self {
-        let StoredAccess { owners, users, chats, denied, denied_chats, mut invites, claim } = stored;
+        let StoredAccess { owners, users, chats, denied, denied_chats, mut invites, codes, bots, claim } =
+            stored;
         let hashed = |clear: ClearInvite| OwnerInvite {
             code: CodeHash::of(&clear.code),
             expires_at: clear.expires_at,
         };
         invites.extend(claim.map(hashed));
-        Self { owners, users, chats, denied, denied_chats, invites }
+        Self { owners, users, chats, denied, denied_chats, invites, codes, bots }
     }
 }
 
@@ -65,28 +92,10 @@ pub struct OwnerInvite {
     pub expires_at: DateTime<Utc>,
 }
 
-/// The SHA-256 of an invite's code, in hexadecimal. A code is random and long, so that its hash needs no salt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct CodeHash(String);
-
 /// Whether what follows `/start` has the form of an invite's code, and is no other link's.
 #[must_use]
 pub fn looks_like_invite(code: &str) -> bool {
     code.len() == INVITE_BYTES * 2 && code.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-impl CodeHash {
-    /// Hashes the code of an invite; only hashes are stored.
-    #[must_use]
-    pub fn of(code: &str) -> Self {
-        Self(digest(&SHA256, code.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
-    }
-
-    /// Compares in a time that does not tell how much is equal.
-    fn is(&self, other: &Self) -> bool {
-        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
-    }
 }
 
 /// How long an invite is good for, in minutes.
@@ -95,6 +104,8 @@ pub const INVITE_MINUTES: i64 = 15;
 pub const INVITE_BYTES: usize = 16;
 /// The most invites that are open at a time; the oldest gives way.
 const MAX_INVITES: usize = 3;
+/// The most codes that are open at a time; the oldest gives way.
+const MAX_CODES: usize = 10;
 
 /// One change of the [`AccessList`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,6 +136,26 @@ pub enum AccessChange {
         /// The time of the change, UTC: expired invites are not good.
         at: DateTime<Utc>,
     },
+    /// Another bot is answered in a group.
+    AllowBot(AllowedBot),
+    /// It no longer is.
+    DenyBot(AllowedBot),
+    /// A new code stands beside those that are open.
+    Code {
+        /// The code to be stored.
+        code: PairingCode,
+        /// When: what has expired by then goes.
+        at: DateTime<Utc>,
+    },
+    /// Someone presents a code at this time. It lets them in if it is good, and is not good any more; a denial stays.
+    Pair {
+        /// The keyed hash of the code that was presented.
+        code: CodeHash,
+        /// The person who presents it.
+        user: UserId,
+        /// The time of the change, UTC: expired codes are not good.
+        at: DateTime<Utc>,
+    },
     /// A group became a supergroup with a new id.
     Migrate {
         /// The chat's id before it became a supergroup.
@@ -135,7 +166,8 @@ pub enum AccessChange {
 }
 
 impl AccessList {
-    /// Applies a change; `false` if it changed nothing, which for [`AccessChange::Redeem`] means the code is not good.
+    /// Applies a change; `false` if it changed nothing, which for [`AccessChange::Redeem`] and
+    /// [`AccessChange::Pair`] means the code is not good.
     pub fn apply(&mut self, change: AccessChange) -> bool {
         match change {
             AccessChange::AllowUser(user) => {
@@ -154,12 +186,27 @@ impl AccessList {
                 remove(&mut self.chats, &chat);
                 insert(&mut self.denied_chats, chat)
             }
+            AccessChange::AllowBot(bot) => insert(&mut self.bots, bot),
+            AccessChange::DenyBot(bot) => remove(&mut self.bots, &bot),
             AccessChange::Invite { invite, at } => self.invite(invite, at),
             AccessChange::VoidInvites => !std::mem::take(&mut self.invites).is_empty(),
             AccessChange::Redeem { code, user, at } => self.redeem(&code, user, at),
+            AccessChange::Code { code, at } => {
+                self.codes.retain(|open| at < open.expires_at);
+                self.codes.push(code);
+                let excess = self.codes.len().saturating_sub(MAX_CODES);
+                self.codes.drain(..excess);
+                true
+            }
+            AccessChange::Pair { code, user, at } => self.pair(&code, user, at),
             AccessChange::Migrate { from, to } => {
                 let moved = |list: &mut Vec<ChatId>| remove(list, &from) && insert(list, to);
-                moved(&mut self.chats) | moved(&mut self.denied_chats)
+                let mut has_moved = moved(&mut self.chats) | moved(&mut self.denied_chats);
+                for bot in self.bots.iter_mut().filter(|bot| bot.chat == from) {
+                    bot.chat = to;
+                    has_moved = true;
+                }
+                has_moved
             }
         }
     }
@@ -182,6 +229,25 @@ impl AccessList {
             self.owners.push(user);
         }
         good
+    }
+}
+
+impl AccessList {
+    /// Whether a bot is answered in a chat, by its username in any case.
+    #[must_use]
+    pub fn hears_bot(&self, chat: ChatId, username: &str) -> bool {
+        self.bots.iter().any(|bot| bot.chat == chat && bot.username.eq_ignore_ascii_case(username))
+    }
+
+    fn pair(&mut self, code: &CodeHash, user: UserId, at: DateTime<Utc>) -> bool {
+        self.codes.retain(|open| at < open.expires_at);
+        let before = self.codes.len();
+        self.codes.retain(|open| !open.code.is(code));
+        let is_good = self.codes.len() < before && !self.denied.contains(&user);
+        if is_good {
+            insert(&mut self.users, user);
+        }
+        is_good
     }
 }
 
@@ -264,8 +330,33 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_the_common_one() {
-        let wanted = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(CodeHash::of("abc").0, wanted);
+    fn a_pairing_code_is_good_once_and_in_time_and_lifts_no_denial() {
+        let hour = |hours: i64| NOW + TimeDelta::hours(hours);
+        let made = |list: &mut AccessList, code: &str| {
+            assert!(
+                list.apply(AccessChange::Code { code: PairingCode::new(CodeHash::of(code), NOW), at: NOW })
+            );
+        };
+        let pair = |code: &str, user: i64, hours: i64| AccessChange::Pair {
+            code: CodeHash::of(code),
+            user: UserId::telegram(user),
+            at: hour(hours),
+        };
+        let cases =
+            [("good", 1, 23, true), ("good", 1, 24, false), ("another", 1, 0, false), ("good", 7, 0, false)];
+        for (code, user, hours, good) in cases {
+            let mut list = AccessList { denied: vec![UserId::telegram(7)], ..AccessList::default() };
+            made(&mut list, "good");
+            assert_eq!(list.apply(pair(code, user, hours)), good, "{code} {user} {hours}");
+            assert_eq!(list.users.len(), usize::from(good));
+            assert!(!list.apply(pair("good", 2, hours)) || code == "another", "it was used");
+        }
+        let mut list = AccessList::default();
+        (0..=MAX_CODES).for_each(|number| made(&mut list, &number.to_string()));
+        assert_eq!(list.codes.len(), MAX_CODES);
+        assert!(!list.apply(pair("0", 1, 0)), "the oldest has given way");
+        assert!(list.apply(pair("10", 1, 0)));
+        let stored = serde_json::to_string(&list).unwrap();
+        assert_eq!(serde_json::from_str::<AccessList>(&stored).unwrap(), list);
     }
 }

@@ -6,7 +6,7 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::access::AccessChange;
+use super::access::{AccessChange, AllowedBot};
 use crate::ids::{ChatId, RunId, UserId};
 
 /// What an entry tells.
@@ -33,6 +33,8 @@ pub enum AuditKind {
     AccessAllowed,
     /// A person or a group may no longer use the bot.
     AccessDenied,
+    /// A code was made that lets a person in.
+    CodeMade,
     /// An invite made a person the owner.
     OwnerMade,
     /// A setting was changed.
@@ -169,7 +171,27 @@ impl AuditEvent {
             AccessChange::Redeem { user, .. } => {
                 Some(Self { target_user: Some(user.clone()), ..event(AuditKind::OwnerMade) })
             }
+            AccessChange::AllowBot(bot) => Some(Self::of_bot(bot, event(AuditKind::AccessAllowed))),
+            AccessChange::DenyBot(bot) => Some(Self::of_bot(bot, event(AuditKind::AccessDenied))),
+            AccessChange::Code { .. } => {
+                Some(Self { method: AuditName::new("code"), ..event(AuditKind::CodeMade) })
+            }
+            AccessChange::Pair { user, .. } => Some(Self {
+                target_user: Some(user.clone()),
+                method: AuditName::new("code"),
+                ..event(AuditKind::AccessAllowed)
+            }),
             AccessChange::Invite { .. } | AccessChange::VoidInvites | AccessChange::Migrate { .. } => None,
+        }
+    }
+}
+
+impl AuditEvent {
+    fn of_bot(bot: &AllowedBot, event: Self) -> Self {
+        Self {
+            target_chat: Some(bot.chat),
+            method: AuditName::new(&format!("bot:{}", bot.username)),
+            ..event
         }
     }
 }

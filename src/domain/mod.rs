@@ -5,6 +5,7 @@ pub mod agent;
 pub mod approval;
 pub mod audit;
 pub mod chat;
+pub mod code;
 pub mod config_change;
 pub mod conversation;
 pub mod delivery;

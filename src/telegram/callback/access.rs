@@ -118,3 +118,26 @@ impl FromStr for Admit {
         fields.end(Self { decision, person, language })
     }
 }
+
+/// The button that makes a code which lets somebody in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MakeCode;
+
+impl Family for MakeCode {
+    const NAME: &'static str = "code";
+}
+
+impl Display for MakeCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:new", Self::NAME)
+    }
+}
+
+impl FromStr for MakeCode {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        if fields.word()? == "new" { fields.end(Self) } else { Err(Gone) }
+    }
+}

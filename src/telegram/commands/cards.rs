@@ -164,7 +164,8 @@ impl Cards {
 }
 
 /// A person or a chat as cards call them: `Ann Lee (@ann)`.
-pub(super) fn named(name: &str, username: Option<&str>) -> String {
+#[must_use]
+pub fn named(name: &str, username: Option<&str>) -> String {
     let name = one_line(name, NAME_CHARS);
     username.map_or(name.clone(), |username| format!("{name} (@{username})"))
 }

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::{Arrival, Fate, Router};
-use crate::domain::access::{AccessChange, CodeHash};
+use crate::domain::access::AccessChange;
 use crate::domain::audit::AuditActor;
+use crate::domain::code::CodeHash;
 use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};

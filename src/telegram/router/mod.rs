@@ -3,11 +3,13 @@
 
 mod admit;
 mod answer;
+mod bots;
 mod edited;
 mod fate;
 mod groups;
 mod membership;
 mod odd;
+mod pairing;
 mod read;
 mod sessions;
 mod talk;
@@ -27,10 +29,13 @@ use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
+use crate::domain::code::CodeKey;
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
 use crate::policy::access::{Standing, Verdict, is_served, judge};
+use crate::policy::bots::Exchanges;
+use crate::policy::guesses::Guesses;
 use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
 use crate::store::{
@@ -71,6 +76,12 @@ pub struct Router {
     pub commands: Arc<CommandTable>,
     /// What asks owners about strangers.
     pub requests: AccessRequests,
+    /// The key of the hashes of codes that let people in.
+    pub code_key: CodeKey,
+    /// What was said with other bots.
+    pub exchanges: Mutex<Exchanges>,
+    /// Wrong codes that people have sent.
+    pub guesses: Mutex<Guesses>,
     /// What answers the question where a chat is.
     pub zones: Zones,
     /// What takes new names of sessions out of replies.
@@ -184,11 +195,13 @@ impl Router {
         let Some(view) = view.message else {
             return Ok(None);
         };
-        let Some(part) = self.read(update.id, &view).await else {
+        let Some(part) = self.read(update.id, &view).await? else {
             return Ok(None);
         };
         let list = self.settings.access().await?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
+            // A bot has nobody's rights.
+            Verdict::Allow(_) if part.borrowed => Some(Question::new(part, Standing::Borrowed)),
             Verdict::Allow(standing) => Some(Question::new(part, standing)),
             Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
         })
@@ -235,7 +248,7 @@ impl Router {
         }
         self.note_title(view).await?;
         self.note_came(view).await?;
-        let Some(part) = self.read(id, view).await else {
+        let Some(part) = self.read(id, view).await? else {
             return Ok(Fate::Dropped("no_person"));
         };
         let command = inbound::command(view, &self.me);
@@ -251,9 +264,13 @@ impl Router {
         let standing = match judge(&self.access, &list, &part.place, &part.speaker.user) {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
-            Verdict::Stranger => return self.refuse_unknown(id, part, arrival).await,
+            Verdict::Stranger => return self.stranger(part, command.as_ref(), arrival).await,
             Verdict::Unapproved => return self.refuse_group(part, command.as_ref(), arrival).await,
         };
+        if part.borrowed {
+            return self.bot_spoke(part, command.is_some() || is_others, arrival).await;
+        }
+        self.person_spoke(&part);
         // An owner may speak to the bot in any group; the rest of what is said in it is not kept before it is let in.
         if command.is_none() && !part.is_addressed() && !is_served(&self.access, &list, &part.place) {
             return Ok(Fate::Dropped("group_not_allowed"));

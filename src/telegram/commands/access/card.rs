@@ -9,6 +9,7 @@ use super::super::card::Card;
 use super::super::cards::Cards;
 use super::super::handles::Handles;
 use crate::config::{AccessMode, AccessSettings};
+use crate::domain::access::AllowedBot;
 use crate::ids::{ChatId, UserId};
 use crate::policy::access::is_owner;
 use crate::prompts::texts::fill;
@@ -76,8 +77,24 @@ impl AccessCard {
             ("denied", &denied),
             ("mode", mode),
         ];
-        let body = format!("{}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
-        Ok(Card::text(body).row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
+        let bots = self.bots(&list.bots).await;
+        let bots = if bots.is_empty() {
+            bots
+        } else {
+            format!("\n{}", fill(&texts.access_bots, &[("bots", &bots)]))
+        };
+        let body = format!("{}{bots}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
+        let card = Card::text(body).row(vec![Button::new(&texts.button_code, callback::MakeCode)]);
+        Ok(card.row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
+    }
+
+    /// Bots with the groups in which they are answered; empty for none.
+    async fn bots(&self, bots: &[AllowedBot]) -> String {
+        let named = bots
+            .iter()
+            .take(MAX_NAMED)
+            .map(async |bot| format!("@{} ({})", bot.username, self.cards.name_of(bot.chat).await));
+        join_all(named).await.join(", ")
     }
 
     /// Names with commas between them; empty for nobody.

@@ -151,7 +151,8 @@ impl AccessRequests {
     }
 
     /// Whether owners are asked at all: where they name people themselves, nobody is to ask them.
-    pub(super) const fn asks(&self) -> bool {
+    #[must_use]
+    pub const fn asks(&self) -> bool {
         matches!(self.access.mode, AccessMode::Pairing)
     }
 
