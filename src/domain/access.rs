@@ -4,6 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::code::{CodeHash, PairingCode};
+use super::role::{AccessRole, Ban, GivenRole};
 use crate::ids::{ChatId, UserId};
 
 /// Everything the store knows about access.
@@ -26,6 +27,10 @@ pub struct AccessList {
     pub codes: Vec<PairingCode>,
     /// Other bots that are answered in a group.
     pub bots: Vec<AllowedBot>,
+    /// What owners made of people; whoever has no role here is a member.
+    pub roles: Vec<GivenRole>,
+    /// People who are not heard in a chat, or for a while.
+    pub bans: Vec<Ban>,
 }
 
 /// Another bot that is answered in one group.
@@ -61,6 +66,8 @@ struct StoredAccess {
     invites: Vec<OwnerInvite>,
     codes: Vec<PairingCode>,
     bots: Vec<AllowedBot>,
+    roles: Vec<GivenRole>,
+    bans: Vec<Ban>,
     claim: Option<ClearInvite>,
 }
 
@@ -72,14 +79,25 @@ struct ClearInvite {
 
 impl From<StoredAccess> for AccessList {
     fn from(stored: StoredAccess) -> Self {
-        let StoredAccess { owners, users, chats, denied, denied_chats, mut invites, codes, bots, claim } =
-            stored;
+        let StoredAccess {
+            owners,
+            users,
+            chats,
+            denied,
+            denied_chats,
+            mut invites,
+            codes,
+            bots,
+            roles,
+            bans,
+            claim,
+        } = stored;
         let hashed = |clear: ClearInvite| OwnerInvite {
             code: CodeHash::of(&clear.code),
             expires_at: clear.expires_at,
         };
         invites.extend(claim.map(hashed));
-        Self { owners, users, chats, denied, denied_chats, invites, codes, bots }
+        Self { owners, users, chats, denied, denied_chats, invites, codes, bots, roles, bans }
     }
 }
 
@@ -110,7 +128,7 @@ const MAX_CODES: usize = 10;
 /// One change of the [`AccessList`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessChange {
-    /// A person may use the bot; lifts their denial.
+    /// A person may use the bot; lifts their denial and their bans.
     AllowUser(UserId),
     /// A person may not use it any more, in groups neither. Owners are to be left out by whoever asks for this.
     DenyUser(UserId),
@@ -134,6 +152,15 @@ pub enum AccessChange {
         /// The person who presents it and becomes the owner if it is good.
         user: UserId,
         /// The time of the change, UTC: expired invites are not good.
+        at: DateTime<Utc>,
+    },
+    /// A person has a role. One that holds everywhere lets them in as [`AccessChange::AllowUser`] does.
+    GiveRole(GivenRole),
+    /// A person is not heard in a chat, or for a while. Owners are to be left out by whoever asks for this.
+    Ban {
+        /// Who, where and until when. It stands in the place of an earlier one for the same chat.
+        ban: Ban,
+        /// When: bans that are over by then go.
         at: DateTime<Utc>,
     },
     /// Another bot is answered in a group.
@@ -170,11 +197,9 @@ impl AccessList {
     /// [`AccessChange::Pair`] means the code is not good.
     pub fn apply(&mut self, change: AccessChange) -> bool {
         match change {
-            AccessChange::AllowUser(user) => {
-                remove(&mut self.denied, &user);
-                insert(&mut self.users, user)
-            }
+            AccessChange::AllowUser(user) => self.allow(user),
             AccessChange::DenyUser(user) => {
+                self.roles.retain(|given| given.user != user);
                 remove(&mut self.users, &user);
                 insert(&mut self.denied, user)
             }
@@ -185,6 +210,12 @@ impl AccessList {
             AccessChange::DenyChat(chat) => {
                 remove(&mut self.chats, &chat);
                 insert(&mut self.denied_chats, chat)
+            }
+            AccessChange::GiveRole(given) => self.give(given),
+            AccessChange::Ban { ban, at } => {
+                self.bans
+                    .retain(|other| !other.is_over(at) && (&other.user, other.chat) != (&ban.user, ban.chat));
+                insert(&mut self.bans, ban)
             }
             AccessChange::AllowBot(bot) => insert(&mut self.bots, bot),
             AccessChange::DenyBot(bot) => remove(&mut self.bots, &bot),
@@ -204,6 +235,12 @@ impl AccessList {
                 let mut has_moved = moved(&mut self.chats) | moved(&mut self.denied_chats);
                 for bot in self.bots.iter_mut().filter(|bot| bot.chat == from) {
                     bot.chat = to;
+                    has_moved = true;
+                }
+                let given = self.roles.iter_mut().map(|given| &mut given.chat);
+                let places = given.chain(self.bans.iter_mut().map(|ban| &mut ban.chat));
+                for place in places.filter(|place| **place == Some(from)) {
+                    *place = Some(to);
                     has_moved = true;
                 }
                 has_moved
@@ -233,6 +270,43 @@ impl AccessList {
 }
 
 impl AccessList {
+    fn allow(&mut self, user: UserId) -> bool {
+        let bans = self.bans.len();
+        self.bans.retain(|ban| ban.user != user);
+        let was_banned = self.bans.len() < bans;
+        remove(&mut self.denied, &user);
+        insert(&mut self.users, user) || was_banned
+    }
+
+    fn give(&mut self, given: GivenRole) -> bool {
+        let before = self.role_of(&given.user, given.chat);
+        let mut changed = remove(&mut self.denied, &given.user);
+        if given.chat.is_none() {
+            changed |= self.allow(given.user.clone());
+        }
+        self.roles.retain(|other| (&other.user, other.chat) != (&given.user, given.chat));
+        changed |= before != given.role;
+        // Everywhere a member is whoever has no role.
+        if given.chat.is_some() || given.role != AccessRole::Member {
+            self.roles.push(given);
+        }
+        changed
+    }
+
+    /// What a person is in a chat, or everywhere else.
+    #[must_use]
+    pub fn role_of(&self, user: &UserId, chat: Option<ChatId>) -> AccessRole {
+        let of =
+            |chat: Option<ChatId>| self.roles.iter().find(|given| given.user == *user && given.chat == chat);
+        of(chat).or_else(|| of(None)).map_or(AccessRole::Member, |given| given.role)
+    }
+
+    /// Whether a person is not heard in a chat at this time, by a denial or a ban.
+    #[must_use]
+    pub fn is_shut_out(&self, user: &UserId, chat: ChatId, now: DateTime<Utc>) -> bool {
+        self.denied.contains(user) || self.bans.iter().any(|ban| ban.holds(user, chat, now))
+    }
+
     /// Whether a bot is answered in a chat, by its username in any case.
     #[must_use]
     pub fn hears_bot(&self, chat: ChatId, username: &str) -> bool {
@@ -358,5 +432,49 @@ mod tests {
         assert!(list.apply(pair("10", 1, 0)));
         let stored = serde_json::to_string(&list).unwrap();
         assert_eq!(serde_json::from_str::<AccessList>(&stored).unwrap(), list);
+    }
+
+    #[test]
+    fn a_role_of_a_chat_counts_before_one_of_everywhere_and_who_has_none_is_a_member() {
+        let (ann, here, there) = (UserId::telegram(1), Some(ChatId(-5)), Some(ChatId(-6)));
+        let mut list = AccessList {
+            users: vec![ann.clone()],
+            denied: vec![UserId::telegram(2)],
+            ..AccessList::default()
+        };
+        let give = |user: i64, chat, role| {
+            AccessChange::GiveRole(GivenRole { user: UserId::telegram(user), chat, role })
+        };
+        assert_eq!(list.role_of(&ann, here), AccessRole::Member);
+        assert!(
+            list.apply(give(1, None, AccessRole::Guest)) && !list.apply(give(1, None, AccessRole::Guest))
+        );
+        assert!(list.apply(give(1, here, AccessRole::Admin)));
+        assert_eq!(
+            (list.role_of(&ann, here), list.role_of(&ann, there)),
+            (AccessRole::Admin, AccessRole::Guest)
+        );
+        assert!(list.apply(give(2, None, AccessRole::Guest)), "lets somebody in who was denied");
+        assert!(list.users.contains(&UserId::telegram(2)) && list.denied.is_empty());
+        assert!(list.apply(AccessChange::Migrate { from: ChatId(-5), to: ChatId(-7) }));
+        assert_eq!(list.role_of(&ann, Some(ChatId(-7))), AccessRole::Admin);
+        assert!(list.apply(AccessChange::DenyUser(ann.clone())));
+        assert_eq!(list.roles.len(), 1, "a denial takes the roles");
+    }
+
+    #[test]
+    fn a_ban_stands_in_the_place_of_an_earlier_one_and_allowing_lifts_it() {
+        let (ann, chat) = (UserId::telegram(1), ChatId(-5));
+        let at = |hour: i64| NOW + TimeDelta::hours(hour);
+        let ban = |until: i64, now: i64| AccessChange::Ban {
+            ban: Ban { user: UserId::telegram(1), chat: None, until: Some(at(until)) },
+            at: at(now),
+        };
+        let mut list = AccessList { users: vec![ann.clone()], ..AccessList::default() };
+        assert!(list.apply(ban(2, 0)) && list.apply(ban(4, 1)));
+        assert_eq!(list.bans.len(), 1);
+        assert!(list.is_shut_out(&ann, chat, at(3)) && !list.is_shut_out(&ann, chat, at(4)));
+        assert!(list.apply(AccessChange::AllowUser(ann.clone())));
+        assert!(!list.is_shut_out(&ann, chat, at(3)) && list.users == [ann]);
     }
 }

@@ -8,8 +8,6 @@ use ring::hmac;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-use super::audit::hex;
-
 /// The hash of a code, in hexadecimal. That of an owner's link is a plain SHA-256: such a code is random and long. That of a
 /// [`PairingCode`] is keyed: a short code could be found by trying all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +87,12 @@ impl CodeKey {
     pub fn hash(&self, code: &str) -> CodeHash {
         CodeHash(hex(hmac::sign(&self.0, format!("pairing:{code}").as_bytes()).as_ref()))
     }
+}
+
+/// Bytes as hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub mod persona;
 pub mod pin;
 pub mod pinning;
 pub mod profile;
+pub mod role;
 pub mod schedule;
 pub mod session;
 pub mod source;

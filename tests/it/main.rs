@@ -8,6 +8,7 @@ mod access;
 mod access_bots;
 mod access_groups;
 mod access_pairing;
+mod access_roles;
 mod addresses;
 mod admission;
 mod agents;

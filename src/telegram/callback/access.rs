@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::{Family, Fields, Gone, Short};
+use crate::domain::role::AccessRole;
 use crate::ids::ChatId;
 
 /// What an owner decides about somebody who wants to talk to the bot.
@@ -139,5 +140,42 @@ impl FromStr for MakeCode {
     fn from_str(data: &str) -> Result<Self, Gone> {
         let mut fields = Fields::of::<Self>(data)?;
         if fields.word()? == "new" { fields.end(Self) } else { Err(Gone) }
+    }
+}
+
+/// A button that gives somebody a role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GiveRole {
+    /// The role.
+    pub role: AccessRole,
+    /// The number of the person's Telegram account.
+    pub person: i64,
+    /// Where it holds; everywhere without one.
+    pub chat: Option<ChatId>,
+}
+
+impl Family for GiveRole {
+    const NAME: &'static str = "role";
+}
+
+impl Display for GiveRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.role.word(), self.person)?;
+        self.chat.map_or(Ok(()), |chat| write!(f, ":{}", chat.0))
+    }
+}
+
+impl FromStr for GiveRole {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let role = AccessRole::named(fields.word()?).ok_or(Gone)?;
+        let person = fields.parse()?;
+        let chat = match fields.word() {
+            Ok(chat) => Some(ChatId(chat.parse().map_err(|_error| Gone)?)),
+            Err(Gone) => None,
+        };
+        fields.end(Self { role, person, chat })
     }
 }

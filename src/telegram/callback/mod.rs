@@ -23,7 +23,7 @@ mod turn;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-pub use access::{Admit, AdmitGroup, Decision, GroupDecision, MakeCode};
+pub use access::{Admit, AdmitGroup, Decision, GiveRole, GroupDecision, MakeCode};
 pub use approve::Approve;
 pub use chat::{Help, Notes, Start, Status, Usage};
 pub use forget::{Export, Forget, SaidKey, Search};

@@ -179,6 +179,6 @@ pub(super) fn saved<'a>(texts: &'a Texts, before: &ChatConfig, now: &ChatConfig)
 const fn urgency(asker: &Asker) -> Urgency {
     match asker.standing {
         Standing::Owner => Urgency::First,
-        Standing::Member | Standing::Borrowed => Urgency::Answer,
+        Standing::Admin | Standing::Member | Standing::Guest | Standing::Borrowed => Urgency::Answer,
     }
 }

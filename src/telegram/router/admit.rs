@@ -63,7 +63,7 @@ impl Router {
             return Ok(Fate::Dropped("no_message"));
         };
         let list = self.settings.access().await?;
-        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &user) else {
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &user, self.clock.now()) else {
             self.refuse_press(pressed, Refused::Stranger);
             return Ok(Fate::Dropped("not_allowed"));
         };

@@ -49,7 +49,7 @@ impl Router {
             return Ok(());
         };
         let list = self.settings.access().await?;
-        match judge(&self.access, &list, &place, &inbound::speaker_of(user).user) {
+        match judge(&self.access, &list, &place, &inbound::speaker_of(user).user, self.clock.now()) {
             Verdict::Allow(_) if is_served(&self.access, &list, &place) => {
                 let at = DateTime::from_timestamp(view.date, 0).unwrap_or_default();
                 self.people.came(place.chat, people, at).await
@@ -67,7 +67,8 @@ impl Router {
     ) -> Result<Fate, StoreError> {
         let speaker = inbound::speaker_of(&member.from);
         let list = self.settings.access().await?;
-        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, self.clock.now())
+        else {
             return Ok(Fate::Dropped("membership"));
         };
         let client = member.from.language_code.clone();
@@ -92,7 +93,7 @@ impl Router {
         let list = self.settings.access().await?;
         let client = member.from.language_code.clone();
         let language = self.commands.language(place.chat, client.as_deref()).await;
-        let standing = match judge(&self.access, &list, &place, &adder.user) {
+        let standing = match judge(&self.access, &list, &place, &adder.user, self.clock.now()) {
             Verdict::Allow(standing) => standing,
             Verdict::Unapproved => {
                 tracing::warn!(chat = %place.chat, by = %adder.user, "added to a group that no owner has let in");

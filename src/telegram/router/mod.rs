@@ -199,7 +199,7 @@ impl Router {
             return Ok(None);
         };
         let list = self.settings.access().await?;
-        Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
+        Ok(match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
             // A bot has nobody's rights.
             Verdict::Allow(_) if part.borrowed => Some(Question::new(part, Standing::Borrowed)),
             Verdict::Allow(standing) => Some(Question::new(part, standing)),
@@ -261,7 +261,7 @@ impl Router {
         {
             return Ok(Fate::Pending);
         }
-        let standing = match judge(&self.access, &list, &part.place, &part.speaker.user) {
+        let standing = match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
             Verdict::Stranger => return self.stranger(part, command.as_ref(), arrival).await,

@@ -1,5 +1,6 @@
 //! The card that says who may talk to the bot.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -46,8 +47,12 @@ impl AccessCard {
     /// The person on the list with this username.
     pub(super) async fn person_named(&self, username: &str) -> Result<Option<UserId>, StoreError> {
         let list = self.settings.access().await?;
-        let people = list.users.iter().chain(&list.denied).chain(&list.owners);
-        let named = join_all(people.map(async |user| (user.clone(), self.name_of(user).await))).await;
+        let known = list.users.iter().chain(&list.denied).chain(&list.owners);
+        let with_role = list.roles.iter().map(|given| &given.user);
+        let people: HashSet<&UserId> =
+            known.chain(with_role).chain(list.bans.iter().map(|ban| &ban.user)).collect();
+        let named =
+            join_all(people.into_iter().map(async |user| (user.clone(), self.name_of(user).await))).await;
         let ending = format!("(@{})", username.to_lowercase());
         Ok(named.into_iter().find(|(_, name)| name.to_lowercase().ends_with(&ending)).map(|(user, _)| user))
     }
@@ -83,7 +88,8 @@ impl AccessCard {
         } else {
             format!("\n{}", fill(&texts.access_bots, &[("bots", &bots)]))
         };
-        let body = format!("{}{bots}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
+        let more = self.roles_and_bans(asker).await?;
+        let body = format!("{}{bots}{more}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
         let card = Card::text(body).row(vec![Button::new(&texts.button_code, callback::MakeCode)]);
         Ok(card.row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
     }

@@ -5,12 +5,14 @@ mod card;
 mod code;
 mod group;
 mod request;
+mod roles;
 
 use async_trait::async_trait;
 
 pub(super) use self::card::AccessCard;
 use self::code::Codes;
 pub use self::request::AccessRequests;
+use self::roles::Wish;
 use super::card::Card;
 use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
@@ -19,7 +21,7 @@ use crate::domain::audit::AuditActor;
 use crate::ids::{ChatId, UserId};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
-use crate::telegram::callback::{Admit, AdmitGroup, Family, MakeCode};
+use crate::telegram::callback::{Admit, AdmitGroup, Family, GiveRole, MakeCode};
 
 /// Whom `/allow` or `/deny` is about.
 enum Whom {
@@ -99,15 +101,26 @@ impl ChangeAccess {
     }
 
     async fn change(&self, request: &Request<'_>) -> Result<Card, StoreError> {
+        let (argument, wish) = Wish::split(request.argument, self.allows);
+        let request = &Request { argument: &argument, ..*request };
+        if !matches!(wish, Wish::Plain) {
+            let whom = Whom::of(request, &self.list).await?;
+            let Whom::Person(user) = whom else {
+                return Ok(Card::text(&self.list.cards.texts(request.asker).need_person));
+            };
+            return self.list.fulfil(wish, user, request.asker).await;
+        }
         let (asker, allows) = (request.asker, self.allows);
         let AccessCard { cards, settings, .. } = &self.list;
         let texts = cards.texts(asker);
         let by_name = if allows { &texts.allowed_user } else { &texts.denied_user };
+        let mut person = None;
         let (change, who, words) = match Whom::of(request, &self.list).await? {
             Whom::Person(user) if !allows && self.list.owns(&user).await? => {
                 return Ok(Card::text(&texts.owner_not_denied));
             }
             Whom::Person(user) => {
+                person = user.telegram_id();
                 let who = self.list.name_of(&user).await;
                 (
                     if allows { AccessChange::AllowUser(user) } else { AccessChange::DenyUser(user) },
@@ -131,7 +144,11 @@ impl ChangeAccess {
         };
         let changed = settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = if changed { words } else { &texts.nothing_changed };
-        Ok(Card::text(fill(words, &[("id", &who)])))
+        let card = Card::text(fill(words, &[("id", &who)]));
+        Ok(match person.filter(|_| allows) {
+            Some(person) => card.row(roles::buttons(texts, person, asker)),
+            None => card,
+        })
     }
 }
 
@@ -161,7 +178,7 @@ impl Command for ChangeAccess {
     }
 
     fn families(&self) -> &'static [&'static str] {
-        if self.allows { &[Admit::NAME, AdmitGroup::NAME, MakeCode::NAME] } else { &[] }
+        if self.allows { &[Admit::NAME, AdmitGroup::NAME, MakeCode::NAME, GiveRole::NAME] } else { &[] }
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -169,6 +186,9 @@ impl Command for ChangeAccess {
             let card = self.codes.make(press.asker).await?;
             self.list.cards.show(press.asker, card).await;
             return Ok(Pressed::Shown { toast: None, card: None });
+        }
+        if let Ok(role) = press.data.parse::<GiveRole>() {
+            return Ok(self.list.give_role(role, press.asker).await?);
         }
         if let Ok(group) = press.data.parse::<AdmitGroup>() {
             return Ok(self.requests.decide_group(group, press.asker).await?);
