@@ -140,7 +140,6 @@ pub(super) async fn build(
         rights: rights(&base),
         commands: commands.clone(),
         requests: AccessRequests::new(&handles),
-        code_key: handles.code_key.clone(),
         exchanges: Mutex::default(),
         guesses: Mutex::default(),
         zones: Zones::new(&handles),

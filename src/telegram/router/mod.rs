@@ -29,7 +29,6 @@ use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
-use crate::domain::code::CodeKey;
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, TopicId, UpdateId};
@@ -76,8 +75,6 @@ pub struct Router {
     pub commands: Arc<CommandTable>,
     /// What asks owners about strangers.
     pub requests: AccessRequests,
-    /// The key of the hashes of codes that let people in.
-    pub code_key: CodeKey,
     /// What was said with other bots.
     pub exchanges: Mutex<Exchanges>,
     /// Wrong codes that people have sent.

@@ -46,7 +46,8 @@ impl Router {
         let Some(room) = self.commands.cards.sender.limiter.notice_room() else {
             return Ok(Fate::Dropped("too_many_notices"));
         };
-        let change = AccessChange::Pair { code: self.code_key.hash(code), user: user.clone(), at: now };
+        let change =
+            AccessChange::Pair { code: self.requests.code_key.hash(code), user: user.clone(), at: now };
         let is_good = self.settings.change_access(change, AuditActor::Person(user.clone())).await?;
         let asker = Asker::new(&part, Standing::Member);
         let texts = self.commands.cards.texts(&asker);

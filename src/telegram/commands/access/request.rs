@@ -13,6 +13,7 @@ use crate::config::{AccessMode, AccessSettings};
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::audit::AuditActor;
 use crate::domain::chat::{ChatKind, Place};
+use crate::domain::code::CodeKey;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, UserId};
 use crate::outbound::Urgency;
@@ -44,6 +45,8 @@ pub struct AccessRequests {
     pub(super) cards: Cards,
     pub(super) settings: Arc<dyn SettingsStore>,
     access: AccessSettings,
+    /// The key of the hashes of codes that let people in.
+    pub code_key: CodeKey,
     /// The bot's own account.
     pub(super) me: Me,
     /// When owners were asked lately.
@@ -61,6 +64,7 @@ impl AccessRequests {
             cards,
             settings: handles.store.clone(),
             access,
+            code_key: handles.code_key.clone(),
             me: handles.me.clone(),
             asked: Arc::default(),
             deciding: Arc::default(),
