@@ -5,7 +5,7 @@ use figaro_offline::telegram::Say;
 use serde_json::{Value, json};
 
 use super::audit::said;
-use super::task_tools::{call, find_and_call};
+use super::task_tools::call;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
@@ -75,7 +75,7 @@ async fn each_role_may_change_what_it_may_and_where_it_holds() {
 }
 
 #[tokio::test]
-async fn for_a_guest_nothing_is_changed_sent_or_looked_up_that_others_said() {
+async fn for_a_guest_nothing_is_changed_or_sent() {
     let world = world().await;
     let bot = world.start().await;
     let_in(&world).await;
@@ -96,10 +96,6 @@ async fn for_a_guest_nothing_is_changed_sent_or_looked_up_that_others_said() {
             let result = call(&world, (BOB, chat), &words, tool, arguments).await;
             assert_eq!(result.to_string().contains(denied), refused, "{role} {tool} in {chat}: {result}");
         }
-        let words = format!("look back {number}");
-        let result = find_and_call(&world, (BOB, chat), &words, ("recall", json!({"query": "milk"}))).await;
-        let is_refused = result.to_string().contains(denied);
-        assert_eq!(is_refused, refused && chat == TEAM, "{role} recall in {chat}: {result}");
     }
     let sent = |chat: i64| world.bot_texts(chat).iter().filter(|text| text.starts_with("psst")).count();
     assert_eq!((sent(TEAM), sent(BOB)), (0, 0));
