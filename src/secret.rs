@@ -46,9 +46,40 @@ pub fn random_hex(bytes: usize) -> Result<SecretString, getrandom::Error> {
     Ok(buffer.iter().map(|b| format!("{b:02x}")).collect::<String>().into())
 }
 
+/// So many of these bytes, each chosen with equal chance by the system's generator. There must be 1 to 256 of them, all ASCII.
+///
+/// # Errors
+/// When the system has no source of randomness.
+pub fn random_letters(letters: &[u8], count: usize) -> Result<String, getrandom::Error> {
+    let letters = letters.get(..256).unwrap_or(letters);
+    // What is beyond the last whole round would make some letters likelier.
+    let rounds = 256_usize.checked_div(letters.len()).unwrap_or_default() * letters.len();
+    let mut chosen = String::with_capacity(count);
+    let mut byte = [0_u8];
+    while chosen.len() < count && rounds > 0 {
+        getrandom::fill(&mut byte)?;
+        let number = usize::from(byte[0]);
+        if number < rounds {
+            chosen.extend(letters.get(number % letters.len()).map(|letter| char::from(*letter)));
+        }
+    }
+    Ok(chosen)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn random_letters_are_of_those_and_all_of_them_come() {
+        let text = random_letters(b"abc", 600).unwrap();
+        assert_eq!(text.len(), 600);
+        for letter in ['a', 'b', 'c'] {
+            assert!(text.matches(letter).count() > 100, "{text}");
+        }
+        assert_eq!(text.replace(['a', 'b', 'c'], ""), "");
+        assert_eq!(random_letters(b"", 5).unwrap(), "");
+    }
 
     #[test]
     fn secrets_are_removed_wherever_they_stand() {

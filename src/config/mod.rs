@@ -160,7 +160,9 @@ pub struct PolicySettings {
 /// What happens with people who are not owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessMode {
-    /// Only those on the list.
+    /// Those on the list; owners are asked about others, and make codes that let them in.
+    Pairing,
+    /// Only those whom an owner puts on the list; owners are not asked.
     Allowlist,
     /// Everybody may use the bot.
     Open,
@@ -309,7 +311,11 @@ impl AccessSettings {
                 ),
             }
         }
-        let modes = [("allowlist", AccessMode::Allowlist), ("open", AccessMode::Open)];
+        let modes = [
+            ("pairing", AccessMode::Pairing),
+            ("allowlist", AccessMode::Allowlist),
+            ("open", AccessMode::Open),
+        ];
         Self { owners, mode: reader.choice("ACCESS", &modes) }
     }
 }
@@ -394,7 +400,7 @@ mod tests {
         assert_eq!(settings.model.default.to_string(), "openai:gpt-4.1-mini");
         assert_eq!(settings.mcp.port, 3001);
         assert_eq!(settings.store.url.to_string(), "redb:./data");
-        assert_eq!(settings.access.mode, AccessMode::Allowlist);
+        assert_eq!(settings.access.mode, AccessMode::Pairing);
         assert_eq!(settings.limits.max_passes, 10);
     }
 
@@ -406,7 +412,7 @@ mod tests {
             ("MCP_HTTP_PORT", "70000"),
             ("STORE_URL", "postgres://x"),
             ("OWNER_IDS", "12, bob"),
-            ("ACCESS", "pairing"),
+            ("ACCESS", "everybody"),
             ("MAX_PASSES", "many"),
             ("DEFAULT_TIMEZONE", "Mars/Base"),
         ])

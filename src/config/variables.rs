@@ -69,8 +69,8 @@ const LAST: &[Variable] = &[
     ),
     variable(
         "ACCESS",
-        "allowlist",
-        "Who else may talk to the bot: allowlist (people and groups an owner allowed with /allow) or open (everybody).",
+        "pairing",
+        "Who else may talk to the bot: pairing (owners are asked about strangers and groups, and make codes), allowlist (only people and groups an owner allowed with /allow; owners are not asked) or open (everybody).",
     ),
     variable(
         "POLICY_FILE",

@@ -1,10 +1,10 @@
 //! Who may use the bot: owners, allowed people and chats, and the invites that make the first owner.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use subtle::ConstantTimeEq;
 
+use super::code::{CodeHash, PairingCode};
+use super::role::{AccessRole, Ban, GivenRole};
 use crate::ids::{ChatId, UserId};
 
 /// Everything the store knows about access.
@@ -19,10 +19,39 @@ pub struct AccessList {
     pub chats: Vec<ChatId>,
     /// People who may not use it, wherever they write and whoever else may.
     pub denied: Vec<UserId>,
-    /// Groups that only people on the list may use, also where the bot is open to everybody.
+    /// Groups that only owners may use, also where the bot is open to everybody.
     pub denied_chats: Vec<ChatId>,
     /// Open invites, the oldest first, while nobody owns the bot.
     pub invites: Vec<OwnerInvite>,
+    /// Open codes that let people in, the oldest first.
+    pub codes: Vec<PairingCode>,
+    /// Other bots that are answered in a group.
+    pub bots: Vec<AllowedBot>,
+    /// What owners made of people; whoever has no role here is a member.
+    pub roles: Vec<GivenRole>,
+    /// People who are not heard in a chat, or for a while.
+    pub bans: Vec<Ban>,
+}
+
+/// Another bot that is answered in one group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowedBot {
+    /// The group.
+    pub chat: ChatId,
+    /// The bot's username in lower case, without the `@`.
+    pub username: String,
+}
+
+impl AllowedBot {
+    /// The bot of this username, with or without its `@`; `None` for what is no username of a bot: letters, digits and `_` with
+    /// `bot` at the end.
+    #[must_use]
+    pub fn new(chat: ChatId, username: &str) -> Option<Self> {
+        let username = username.trim_start_matches('@').to_ascii_lowercase();
+        let is_plain = username.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let fits = is_plain && (5..=32).contains(&username.len()) && username.ends_with("bot");
+        fits.then_some(Self { chat, username })
+    }
 }
 
 /// The list as it is stored, also by versions that kept one invite with its code in clear.
@@ -35,6 +64,10 @@ struct StoredAccess {
     denied: Vec<UserId>,
     denied_chats: Vec<ChatId>,
     invites: Vec<OwnerInvite>,
+    codes: Vec<PairingCode>,
+    bots: Vec<AllowedBot>,
+    roles: Vec<GivenRole>,
+    bans: Vec<Ban>,
     claim: Option<ClearInvite>,
 }
 
@@ -46,13 +79,25 @@ struct ClearInvite {
 
 impl From<StoredAccess> for AccessList {
     fn from(stored: StoredAccess) -> Self {
-        let StoredAccess { owners, users, chats, denied, denied_chats, mut invites, claim } = stored;
+        let StoredAccess {
+            owners,
+            users,
+            chats,
+            denied,
+            denied_chats,
+            mut invites,
+            codes,
+            bots,
+            roles,
+            bans,
+            claim,
+        } = stored;
         let hashed = |clear: ClearInvite| OwnerInvite {
             code: CodeHash::of(&clear.code),
             expires_at: clear.expires_at,
         };
         invites.extend(claim.map(hashed));
-        Self { owners, users, chats, denied, denied_chats, invites }
+        Self { owners, users, chats, denied, denied_chats, invites, codes, bots, roles, bans }
     }
 }
 
@@ -65,28 +110,10 @@ pub struct OwnerInvite {
     pub expires_at: DateTime<Utc>,
 }
 
-/// The SHA-256 of an invite's code, in hexadecimal. A code is random and long, so that its hash needs no salt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct CodeHash(String);
-
 /// Whether what follows `/start` has the form of an invite's code, and is no other link's.
 #[must_use]
 pub fn looks_like_invite(code: &str) -> bool {
     code.len() == INVITE_BYTES * 2 && code.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-impl CodeHash {
-    /// Hashes the code of an invite; only hashes are stored.
-    #[must_use]
-    pub fn of(code: &str) -> Self {
-        Self(digest(&SHA256, code.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
-    }
-
-    /// Compares in a time that does not tell how much is equal.
-    fn is(&self, other: &Self) -> bool {
-        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
-    }
 }
 
 /// How long an invite is good for, in minutes.
@@ -95,17 +122,19 @@ pub const INVITE_MINUTES: i64 = 15;
 pub const INVITE_BYTES: usize = 16;
 /// The most invites that are open at a time; the oldest gives way.
 const MAX_INVITES: usize = 3;
+/// The most codes that are open at a time; the oldest gives way.
+const MAX_CODES: usize = 10;
 
 /// One change of the [`AccessList`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessChange {
-    /// A person may use the bot; lifts their denial.
+    /// A person may use the bot; lifts their denial and their bans.
     AllowUser(UserId),
     /// A person may not use it any more, in groups neither. Owners are to be left out by whoever asks for this.
     DenyUser(UserId),
     /// A group's members may use it; lifts the group's denial, not that of a person.
     AllowChat(ChatId),
-    /// They may no longer, unless they are on the list themselves.
+    /// They may no longer.
     DenyChat(ChatId),
     /// A new invite stands beside those that are open, unless the bot has an owner.
     Invite {
@@ -125,6 +154,35 @@ pub enum AccessChange {
         /// The time of the change, UTC: expired invites are not good.
         at: DateTime<Utc>,
     },
+    /// A person has a role. One that holds everywhere lets them in as [`AccessChange::AllowUser`] does.
+    GiveRole(GivenRole),
+    /// A person is not heard in a chat, or for a while. Owners are to be left out by whoever asks for this.
+    Ban {
+        /// Who, where and until when. It stands in the place of an earlier one for the same chat.
+        ban: Ban,
+        /// When: bans that are over by then go.
+        at: DateTime<Utc>,
+    },
+    /// Another bot is answered in a group.
+    AllowBot(AllowedBot),
+    /// It no longer is.
+    DenyBot(AllowedBot),
+    /// A new code stands beside those that are open.
+    Code {
+        /// The code to be stored.
+        code: PairingCode,
+        /// When: what has expired by then goes.
+        at: DateTime<Utc>,
+    },
+    /// Someone presents a code at this time. It lets them in if it is good, and is not good any more; a denial stays.
+    Pair {
+        /// The keyed hash of the code that was presented.
+        code: CodeHash,
+        /// The person who presents it.
+        user: UserId,
+        /// The time of the change, UTC: expired codes are not good.
+        at: DateTime<Utc>,
+    },
     /// A group became a supergroup with a new id.
     Migrate {
         /// The chat's id before it became a supergroup.
@@ -135,14 +193,13 @@ pub enum AccessChange {
 }
 
 impl AccessList {
-    /// Applies a change; `false` if it changed nothing, which for [`AccessChange::Redeem`] means the code is not good.
+    /// Applies a change; `false` if it changed nothing, which for [`AccessChange::Redeem`] and
+    /// [`AccessChange::Pair`] means the code is not good.
     pub fn apply(&mut self, change: AccessChange) -> bool {
         match change {
-            AccessChange::AllowUser(user) => {
-                remove(&mut self.denied, &user);
-                insert(&mut self.users, user)
-            }
+            AccessChange::AllowUser(user) => self.allow(user),
             AccessChange::DenyUser(user) => {
+                self.roles.retain(|given| given.user != user);
                 remove(&mut self.users, &user);
                 insert(&mut self.denied, user)
             }
@@ -154,12 +211,39 @@ impl AccessList {
                 remove(&mut self.chats, &chat);
                 insert(&mut self.denied_chats, chat)
             }
+            AccessChange::GiveRole(given) => self.give(given),
+            AccessChange::Ban { ban, at } => {
+                self.bans
+                    .retain(|other| !other.is_over(at) && (&other.user, other.chat) != (&ban.user, ban.chat));
+                insert(&mut self.bans, ban)
+            }
+            AccessChange::AllowBot(bot) => insert(&mut self.bots, bot),
+            AccessChange::DenyBot(bot) => remove(&mut self.bots, &bot),
             AccessChange::Invite { invite, at } => self.invite(invite, at),
             AccessChange::VoidInvites => !std::mem::take(&mut self.invites).is_empty(),
             AccessChange::Redeem { code, user, at } => self.redeem(&code, user, at),
+            AccessChange::Code { code, at } => {
+                self.codes.retain(|open| at < open.expires_at);
+                self.codes.push(code);
+                let excess = self.codes.len().saturating_sub(MAX_CODES);
+                self.codes.drain(..excess);
+                true
+            }
+            AccessChange::Pair { code, user, at } => self.pair(&code, user, at),
             AccessChange::Migrate { from, to } => {
                 let moved = |list: &mut Vec<ChatId>| remove(list, &from) && insert(list, to);
-                moved(&mut self.chats) | moved(&mut self.denied_chats)
+                let mut has_moved = moved(&mut self.chats) | moved(&mut self.denied_chats);
+                for bot in self.bots.iter_mut().filter(|bot| bot.chat == from) {
+                    bot.chat = to;
+                    has_moved = true;
+                }
+                let given = self.roles.iter_mut().map(|given| &mut given.chat);
+                let places = given.chain(self.bans.iter_mut().map(|ban| &mut ban.chat));
+                for place in places.filter(|place| **place == Some(from)) {
+                    *place = Some(to);
+                    has_moved = true;
+                }
+                has_moved
             }
         }
     }
@@ -182,6 +266,62 @@ impl AccessList {
             self.owners.push(user);
         }
         good
+    }
+}
+
+impl AccessList {
+    fn allow(&mut self, user: UserId) -> bool {
+        let bans = self.bans.len();
+        self.bans.retain(|ban| ban.user != user);
+        let was_banned = self.bans.len() < bans;
+        remove(&mut self.denied, &user);
+        insert(&mut self.users, user) || was_banned
+    }
+
+    fn give(&mut self, given: GivenRole) -> bool {
+        let before = self.role_of(&given.user, given.chat);
+        let mut changed = remove(&mut self.denied, &given.user);
+        if given.chat.is_none() {
+            changed |= self.allow(given.user.clone());
+        }
+        self.roles.retain(|other| (&other.user, other.chat) != (&given.user, given.chat));
+        changed |= before != given.role;
+        // Everywhere a member is whoever has no role.
+        if given.chat.is_some() || given.role != AccessRole::Member {
+            self.roles.push(given);
+        }
+        changed
+    }
+
+    /// What a person is in a chat, or everywhere else.
+    #[must_use]
+    pub fn role_of(&self, user: &UserId, chat: Option<ChatId>) -> AccessRole {
+        let of =
+            |chat: Option<ChatId>| self.roles.iter().find(|given| given.user == *user && given.chat == chat);
+        of(chat).or_else(|| of(None)).map_or(AccessRole::Member, |given| given.role)
+    }
+
+    /// Whether a person is not heard in a chat at this time, by a denial or a ban.
+    #[must_use]
+    pub fn is_shut_out(&self, user: &UserId, chat: ChatId, now: DateTime<Utc>) -> bool {
+        self.denied.contains(user) || self.bans.iter().any(|ban| ban.holds(user, chat, now))
+    }
+
+    /// Whether a bot is answered in a chat, by its username in any case.
+    #[must_use]
+    pub fn hears_bot(&self, chat: ChatId, username: &str) -> bool {
+        self.bots.iter().any(|bot| bot.chat == chat && bot.username.eq_ignore_ascii_case(username))
+    }
+
+    fn pair(&mut self, code: &CodeHash, user: UserId, at: DateTime<Utc>) -> bool {
+        self.codes.retain(|open| at < open.expires_at);
+        let before = self.codes.len();
+        self.codes.retain(|open| !open.code.is(code));
+        let is_good = self.codes.len() < before && !self.denied.contains(&user);
+        if is_good {
+            insert(&mut self.users, user);
+        }
+        is_good
     }
 }
 
@@ -264,8 +404,77 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_the_common_one() {
-        let wanted = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(CodeHash::of("abc").0, wanted);
+    fn a_pairing_code_is_good_once_and_in_time_and_lifts_no_denial() {
+        let hour = |hours: i64| NOW + TimeDelta::hours(hours);
+        let made = |list: &mut AccessList, code: &str| {
+            assert!(
+                list.apply(AccessChange::Code { code: PairingCode::new(CodeHash::of(code), NOW), at: NOW })
+            );
+        };
+        let pair = |code: &str, user: i64, hours: i64| AccessChange::Pair {
+            code: CodeHash::of(code),
+            user: UserId::telegram(user),
+            at: hour(hours),
+        };
+        let cases =
+            [("good", 1, 23, true), ("good", 1, 24, false), ("another", 1, 0, false), ("good", 7, 0, false)];
+        for (code, user, hours, good) in cases {
+            let mut list = AccessList { denied: vec![UserId::telegram(7)], ..AccessList::default() };
+            made(&mut list, "good");
+            assert_eq!(list.apply(pair(code, user, hours)), good, "{code} {user} {hours}");
+            assert_eq!(list.users.len(), usize::from(good));
+            assert!(!list.apply(pair("good", 2, hours)) || code == "another", "it was used");
+        }
+        let mut list = AccessList::default();
+        (0..=MAX_CODES).for_each(|number| made(&mut list, &number.to_string()));
+        assert_eq!(list.codes.len(), MAX_CODES);
+        assert!(!list.apply(pair("0", 1, 0)), "the oldest has given way");
+        assert!(list.apply(pair("10", 1, 0)));
+        let stored = serde_json::to_string(&list).unwrap();
+        assert_eq!(serde_json::from_str::<AccessList>(&stored).unwrap(), list);
+    }
+
+    #[test]
+    fn a_role_of_a_chat_counts_before_one_of_everywhere_and_who_has_none_is_a_member() {
+        let (ann, here, there) = (UserId::telegram(1), Some(ChatId(-5)), Some(ChatId(-6)));
+        let mut list = AccessList {
+            users: vec![ann.clone()],
+            denied: vec![UserId::telegram(2)],
+            ..AccessList::default()
+        };
+        let give = |user: i64, chat, role| {
+            AccessChange::GiveRole(GivenRole { user: UserId::telegram(user), chat, role })
+        };
+        assert_eq!(list.role_of(&ann, here), AccessRole::Member);
+        assert!(
+            list.apply(give(1, None, AccessRole::Guest)) && !list.apply(give(1, None, AccessRole::Guest))
+        );
+        assert!(list.apply(give(1, here, AccessRole::Admin)));
+        assert_eq!(
+            (list.role_of(&ann, here), list.role_of(&ann, there)),
+            (AccessRole::Admin, AccessRole::Guest)
+        );
+        assert!(list.apply(give(2, None, AccessRole::Guest)), "lets somebody in who was denied");
+        assert!(list.users.contains(&UserId::telegram(2)) && list.denied.is_empty());
+        assert!(list.apply(AccessChange::Migrate { from: ChatId(-5), to: ChatId(-7) }));
+        assert_eq!(list.role_of(&ann, Some(ChatId(-7))), AccessRole::Admin);
+        assert!(list.apply(AccessChange::DenyUser(ann.clone())));
+        assert_eq!(list.roles.len(), 1, "a denial takes the roles");
+    }
+
+    #[test]
+    fn a_ban_stands_in_the_place_of_an_earlier_one_and_allowing_lifts_it() {
+        let (ann, chat) = (UserId::telegram(1), ChatId(-5));
+        let at = |hour: i64| NOW + TimeDelta::hours(hour);
+        let ban = |until: i64, now: i64| AccessChange::Ban {
+            ban: Ban { user: UserId::telegram(1), chat: None, until: Some(at(until)) },
+            at: at(now),
+        };
+        let mut list = AccessList { users: vec![ann.clone()], ..AccessList::default() };
+        assert!(list.apply(ban(2, 0)) && list.apply(ban(4, 1)));
+        assert_eq!(list.bans.len(), 1);
+        assert!(list.is_shut_out(&ann, chat, at(3)) && !list.is_shut_out(&ann, chat, at(4)));
+        assert!(list.apply(AccessChange::AllowUser(ann.clone())));
+        assert!(!list.is_shut_out(&ann, chat, at(3)) && list.users == [ann]);
     }
 }

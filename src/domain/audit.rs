@@ -6,7 +6,8 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::access::AccessChange;
+use super::access::{AccessChange, AllowedBot};
+use super::code::hex;
 use crate::ids::{ChatId, RunId, UserId};
 
 /// What an entry tells.
@@ -33,6 +34,10 @@ pub enum AuditKind {
     AccessAllowed,
     /// A person or a group may no longer use the bot.
     AccessDenied,
+    /// A code was made that lets a person in.
+    CodeMade,
+    /// A person was given a role.
+    RoleGiven,
     /// An invite made a person the owner.
     OwnerMade,
     /// A setting was changed.
@@ -54,6 +59,8 @@ impl AuditKind {
             | Self::ApprovalUsed
             | Self::AccessAllowed
             | Self::OwnerMade
+            | Self::CodeMade
+            | Self::RoleGiven
             | Self::SettingChanged
             | Self::Undone => false,
         }
@@ -172,23 +179,46 @@ impl AuditEvent {
     #[must_use]
     pub fn of_access(change: &AccessChange, by: AuditActor, at: DateTime<Utc>) -> Option<Self> {
         let event = |what| Self::new(what, by.clone(), at);
+        let of_user = |what, user: &UserId| Some(Self { target_user: Some(user.clone()), ..event(what) });
+        let of_chat = |what, chat: &ChatId| Some(Self { target_chat: Some(*chat), ..event(what) });
         match change {
-            AccessChange::AllowUser(user) => {
-                Some(Self { target_user: Some(user.clone()), ..event(AuditKind::AccessAllowed) })
+            AccessChange::AllowUser(user) => of_user(AuditKind::AccessAllowed, user),
+            AccessChange::DenyUser(user) => of_user(AuditKind::AccessDenied, user),
+            AccessChange::AllowChat(chat) => of_chat(AuditKind::AccessAllowed, chat),
+            AccessChange::DenyChat(chat) => of_chat(AuditKind::AccessDenied, chat),
+            AccessChange::Redeem { user, .. } => of_user(AuditKind::OwnerMade, user),
+            AccessChange::GiveRole(given) => Some(Self {
+                target_user: Some(given.user.clone()),
+                target_chat: given.chat,
+                method: AuditName::new(given.role.word()),
+                ..event(AuditKind::RoleGiven)
+            }),
+            AccessChange::Ban { ban, .. } => Some(Self {
+                target_user: Some(ban.user.clone()),
+                target_chat: ban.chat,
+                ..event(AuditKind::AccessDenied)
+            }),
+            AccessChange::AllowBot(bot) => Some(Self::of_bot(bot, event(AuditKind::AccessAllowed))),
+            AccessChange::DenyBot(bot) => Some(Self::of_bot(bot, event(AuditKind::AccessDenied))),
+            AccessChange::Code { .. } => {
+                Some(Self { method: AuditName::new("code"), ..event(AuditKind::CodeMade) })
             }
-            AccessChange::DenyUser(user) => {
-                Some(Self { target_user: Some(user.clone()), ..event(AuditKind::AccessDenied) })
-            }
-            AccessChange::AllowChat(chat) => {
-                Some(Self { target_chat: Some(*chat), ..event(AuditKind::AccessAllowed) })
-            }
-            AccessChange::DenyChat(chat) => {
-                Some(Self { target_chat: Some(*chat), ..event(AuditKind::AccessDenied) })
-            }
-            AccessChange::Redeem { user, .. } => {
-                Some(Self { target_user: Some(user.clone()), ..event(AuditKind::OwnerMade) })
-            }
+            AccessChange::Pair { user, .. } => Some(Self {
+                target_user: Some(user.clone()),
+                method: AuditName::new("code"),
+                ..event(AuditKind::AccessAllowed)
+            }),
             AccessChange::Invite { .. } | AccessChange::VoidInvites | AccessChange::Migrate { .. } => None,
+        }
+    }
+}
+
+impl AuditEvent {
+    fn of_bot(bot: &AllowedBot, event: Self) -> Self {
+        Self {
+            target_chat: Some(bot.chat),
+            method: AuditName::new(&format!("bot:{}", bot.username)),
+            ..event
         }
     }
 }
@@ -295,12 +325,6 @@ pub struct AuditVerdict {
     pub entries: u64,
     /// The place of the first entry that is not as it was written, or is missing.
     pub broken: Option<u64>,
-}
-
-/// Bytes as hexadecimal digits.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

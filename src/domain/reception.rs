@@ -34,6 +34,8 @@ pub enum Reception {
     OtherBot,
     /// No person wrote it, or it has neither words nor anything that is read.
     NoPerson,
+    /// Another bot wrote it, and the two had answered only each other, or too often.
+    BotsLoop,
     /// Too much was waiting already.
     NoRoom,
 }
@@ -43,7 +45,12 @@ impl Reception {
     #[must_use]
     pub const fn is_public(self) -> bool {
         match self {
-            Self::GroupNotAllowed | Self::NotAddressed | Self::Off | Self::OtherBot | Self::NoPerson => true,
+            Self::GroupNotAllowed
+            | Self::NotAddressed
+            | Self::Off
+            | Self::OtherBot
+            | Self::BotsLoop
+            | Self::NoPerson => true,
             Self::Asked | Self::Taken | Self::Denied | Self::Stranger | Self::NoRoom => false,
         }
     }

@@ -4,6 +4,8 @@
 pub mod access;
 pub mod address;
 pub mod approval;
+pub mod bots;
 pub mod budget;
+pub mod guesses;
 pub mod promise;
 pub mod tools;

@@ -259,7 +259,7 @@ impl Scheduler {
 
     /// A task has no more rights than whoever made it.
     fn may_run(&self, task: &Task, list: &AccessList) -> bool {
-        let verdict = judge(&self.access, list, &task.place, &task.creator.user);
+        let verdict = judge(&self.access, list, &task.place, &task.creator.user, self.clock.now());
         matches!(verdict, Verdict::Allow(_))
     }
 

@@ -135,7 +135,7 @@ impl Bench {
         self.background = TaskTracker::new();
         let scheduler = Scheduler {
             store: Arc::new(self.worker.store.clone()),
-            access: AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Allowlist },
+            access: AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Pairing },
             settings: Arc::new(self.worker.store.clone()),
             conversations: Arc::new(self.worker.store.clone()),
             mailboxes: Mailboxes::new(self.worker.clone(), self.background.clone()),

@@ -52,7 +52,20 @@ pub enum Target {
 /// Telegram's own).
 #[must_use]
 pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
-    let speaker = speaker(view)?;
+    by(update, view, me, speaker(view)?)
+}
+
+/// The message of another bot, which has no right of anybody and tells nothing about a person; `None` for any other message.
+#[must_use]
+pub fn read_bot(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
+    let is_own_name = view.sender_chat.is_none() && !view.is_automatic_forward && view.via_bot.is_none();
+    let bot = view.from.as_ref().filter(|user| is_own_name && user.is_bot && user.id != me.id.0)?;
+    let part = by(update, view, me, speaker_of(bot))?;
+    Some(Inbound { borrowed: true, learns: false, ..part })
+}
+
+/// The message as words of this speaker; `None` for one that says nothing.
+fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option<Inbound> {
     let (text, entities) = words(view);
     let attachments = attachments(view);
     if text.is_empty() && attachments.is_empty() {

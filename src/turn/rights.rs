@@ -106,13 +106,13 @@ impl Rights {
             return Ok(None);
         };
         let list = self.settings.access().await?;
-        Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
+        Ok(match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
             Verdict::Allow(standing) => Some(Question::new(part.clone(), standing).again(stored)),
-            Verdict::Stranger | Verdict::Ignore(_) => None,
+            Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
         })
     }
 
     fn may_talk(&self, list: &AccessList, place: &Place, user: &UserId) -> bool {
-        matches!(judge(&self.access, list, place, user), Verdict::Allow(_))
+        matches!(judge(&self.access, list, place, user, self.clock.now()), Verdict::Allow(_))
     }
 }

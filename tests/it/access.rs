@@ -64,7 +64,7 @@ async fn allow_and_deny_explain_themselves() {
     let card = world.told(ANN, ANN, "/allow").await;
     assert!(
         text(&card)
-            .contains("Owners: Ann (@ann)\nPeople: nobody\nGroups: nobody\nDenied: nobody\nMode: allowlist"),
+            .contains("Owners: Ann (@ann)\nPeople: nobody\nGroups: nobody\nDenied: nobody\nMode: pairing"),
         "{card}"
     );
     let card = world.told(ANN, ANN, "/allow Bob").await;
@@ -96,7 +96,7 @@ async fn is_heard(world: &World, user: i64, chat: i64, words: &str) -> bool {
 
 #[tokio::test]
 async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
-    for mode in ["allowlist", "open"] {
+    for mode in ["pairing", "allowlist", "open"] {
         let world = World::new().await;
         world.team();
         world.otherwise(Reply::text("Hello."));

@@ -15,7 +15,7 @@ async fn audit(world: &World, args: &[&str]) -> Output {
     args.iter().fold(world.bot().arg("audit"), |bot, arg| bot.arg(arg)).run().await
 }
 
-async fn said(world: &World, args: &[&str]) -> String {
+pub(super) async fn said(world: &World, args: &[&str]) -> String {
     let output = audit(world, args).await;
     let (said, errors) = words(&output);
     assert!(output.status.success(), "{said}{errors}");

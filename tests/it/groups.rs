@@ -217,7 +217,7 @@ async fn added_by_its_owner_it_says_so_once_and_everybody_may_talk() {
 }
 
 #[tokio::test]
-async fn a_group_nobody_allowed_hears_nothing_until_an_owner_allows_it() {
+async fn a_group_nobody_allowed_is_told_so_once_until_an_owner_allows_it() {
     let world = World::new().await;
     world.team();
     world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Left).unwrap();
@@ -228,8 +228,8 @@ async fn a_group_nobody_allowed_hears_nothing_until_an_owner_allows_it() {
         world.say(BOB, TEAM, words);
     }
     world.caught_up().await;
-    assert_eq!(world.bot_texts(TEAM), Vec::<String>::new());
-    bot.logged("added to a group by someone who may not talk to the bot").await;
+    assert_eq!(world.bot_texts(TEAM), ["I talk in a group once my owner agrees. I have asked."]);
+    bot.logged("added to a group that no owner has let in").await;
 
     let card = world.told(ANN, TEAM, "/allow").await;
     assert_eq!(text(&card), "Everyone in this group may talk to me now.");
@@ -238,7 +238,7 @@ async fn a_group_nobody_allowed_hears_nothing_until_an_owner_allows_it() {
     world.told(ANN, TEAM, "/deny").await;
     world.say(BOB, TEAM, "@figaro_bot hello");
     world.caught_up().await;
-    assert_eq!(world.bot_texts(TEAM).len(), 4);
+    assert_eq!(world.bot_texts(TEAM).len(), 5);
     assert_eq!(world.asked().len(), 1);
 }
 

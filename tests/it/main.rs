@@ -5,6 +5,10 @@
 #![allow(unreachable_pub, reason = "the support modules are this crate's own")]
 
 mod access;
+mod access_bots;
+mod access_groups;
+mod access_pairing;
+mod access_roles;
 mod addresses;
 mod admission;
 mod agents;

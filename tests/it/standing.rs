@@ -84,19 +84,10 @@ fn went(results: &[Value]) -> Vec<bool> {
     results.iter().map(|result| result["success"] == true).collect()
 }
 
-#[tokio::test]
-async fn a_run_does_what_was_approved_with_its_task_so_often_and_nothing_else() {
-    let world = World::new().await;
-    world.telegram.add_channel(NEWS, "News", "news");
-    world.telegram.add_channel(OTHER, "Other", "other");
-    let bot = world.start().await;
-    let (id, task) = world.news_task(ANN).await;
-    let refused = world.runs(ANN, &task, "zero", vec![post(NEWS, "too early")]).await;
-    assert_eq!(went(&refused), [false], "{refused:?}");
-
-    let leave = json!({"task_id": id, "method": "sendMessage", "chat": "@news", "times": 2});
+/// Ann is shown the leave whole, approves it, and the model is told what the task may do.
+async fn lets_it_post(world: &World, leave: Value) {
     let cards = world.cards(ANN);
-    world.wants_leave(ANN, "let it post", leave.clone());
+    world.wants_leave(ANN, "let it post", leave);
     let card = world.card_after(ANN, cards).await;
     let shown = text(&card);
     for words in [
@@ -112,6 +103,20 @@ async fn a_run_does_what_was_approved_with_its_task_so_often_and_nothing_else() 
     world.card_with(ANN, "End of let it post.").await;
     let told = world.told_model("let it post").pop().unwrap();
     assert_eq!(told["may"], json!([{"method": "sendMessage", "chat_id": NEWS, "times_a_run": 2}]), "{told}");
+}
+
+#[tokio::test]
+async fn a_run_does_what_was_approved_with_its_task_so_often_and_nothing_else() {
+    let world = World::new().await;
+    world.telegram.add_channel(NEWS, "News", "news");
+    world.telegram.add_channel(OTHER, "Other", "other");
+    let bot = world.start().await;
+    let (id, task) = world.news_task(ANN).await;
+    let refused = world.runs(ANN, &task, "zero", vec![post(NEWS, "too early")]).await;
+    assert_eq!(went(&refused), [false], "{refused:?}");
+
+    let leave = json!({"task_id": id, "method": "sendMessage", "chat": "@news", "times": 2});
+    lets_it_post(&world, leave).await;
 
     let url = "https://evil.example/?d=words";
     let preview =

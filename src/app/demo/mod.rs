@@ -62,7 +62,7 @@ pub async fn demo(
     set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
     // As a bot is at first: its owner may talk to it, and the groups that the owner added it to.
-    set(&mut all, "ACCESS", "allowlist");
+    set(&mut all, "ACCESS", "pairing");
     set(&mut all, "MCP_HTTP_PORT", "0");
     set(&mut all, "STORE_URL", &format!("redb:{}", folder.display()));
     all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());

@@ -117,6 +117,7 @@ impl Asker<'_> {
             pictures: &Pictures::default(),
             user: &nobody(),
             text: &asked.question,
+            recalls: true,
             asked_at: asked_at(asked, history)?,
             room,
         };

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::base::Base;
+use crate::domain::code::CodeKey;
 use crate::ledger::Ledger;
+use crate::secret::ExposeSecret;
 use crate::telegram::commands::{Cards, Erasures, Handles, TaskCards};
 use crate::telegram::send::Sender;
 use crate::tools::Registry;
@@ -56,6 +58,7 @@ pub(super) fn handles(
         parked: base.parked.clone(),
         chats: base.chats.clone(),
         erasures: Erasures::default(),
+        code_key: CodeKey::new(base.settings.telegram.token.expose_secret()),
         approvers: base.approvers.clone(),
         telegram: tools.telegram,
         me: base.me.clone(),

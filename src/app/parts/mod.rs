@@ -16,7 +16,7 @@ use self::base::Base;
 use self::handles::{Tools, handles, late, task_cards};
 use self::memories::extractor;
 use self::tools::{agents, registry, telegram};
-use self::upkeep::{policy_watch, retention, rewriter};
+use self::upkeep::{policy_watch, retention, rewriter, scheduler, spawn_keepers};
 use super::additions::Additions;
 use super::commands;
 use super::environment::{http_client, open_store, start_mcp};
@@ -47,7 +47,7 @@ use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
 use crate::telegram::commands::{
-    AccessRequests, CardKeeper, CommandTable, Personas, Renames, RestingTasks, Rewordings, Zones,
+    AccessRequests, CommandTable, Personas, Renames, RestingTasks, Rewordings, Zones,
 };
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
@@ -55,7 +55,6 @@ use crate::telegram::live::Live;
 use crate::telegram::newest::Newest;
 use crate::telegram::owners::TelegramOwners;
 use crate::telegram::poller::Poller;
-use crate::telegram::questions::take_buttons_off;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
@@ -112,12 +111,7 @@ pub(super) async fn build(
     base.chats = meaning::chats(&base, &ledger);
     let newest = Newest::default();
     let delivery: Arc<dyn Delivery> = Arc::new(delivery(&base, newest.clone()));
-    let owners: Arc<dyn Owners> = Arc::new(TelegramOwners {
-        sender: late(&base),
-        access: settings.access.clone(),
-        settings: base.store.clone(),
-        languages: base.languages.clone(),
-    });
+    let owners: Arc<dyn Owners> = Arc::new(owners(&base));
     let bus = Bus::new(vec![base.live.clone()]);
     let extractor = extractor(&base, &ledger, &bus);
     let telegram = telegram(&base);
@@ -144,6 +138,8 @@ pub(super) async fn build(
         rights: rights(&base),
         commands: commands.clone(),
         requests: AccessRequests::new(&handles),
+        exchanges: Mutex::default(),
+        guesses: Mutex::default(),
         zones: Zones::new(&handles),
         renames: Renames::new(&handles),
         rewordings: Rewordings::new(&handles),
@@ -166,6 +162,15 @@ pub(super) async fn build(
     Ok((parts, Runners { scheduler, retention, rewriter, policy, poller }))
 }
 
+fn owners(base: &Base<'_>) -> TelegramOwners {
+    TelegramOwners {
+        sender: late(base),
+        access: base.settings.access.clone(),
+        settings: base.store.clone(),
+        languages: base.languages.clone(),
+    }
+}
+
 fn poller(base: &Base<'_>, router: Arc<Router>) -> Poller {
     Poller {
         api: base.sender.api.clone(),
@@ -174,15 +179,6 @@ fn poller(base: &Base<'_>, router: Arc<Router>) -> Poller {
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
     }
-}
-
-/// What runs beside turns from the start on.
-fn spawn_keepers(base: &Base<'_>, extractor: Extractor) {
-    let front = &base.groups.front;
-    front.spawn("task_cards", keeper(base).run());
-    front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
-    front.spawn("memory", base.chats.clone().tend(front.clone()));
-    front.spawn("extractions", extractor.tend());
 }
 
 fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
@@ -197,29 +193,6 @@ fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
         default_zone: base.settings.timezone,
         newest,
         task_cards: task_cards(base),
-    }
-}
-
-fn keeper(base: &Base<'_>) -> CardKeeper {
-    CardKeeper {
-        cards: task_cards(base),
-        sender: base.sender.clone(),
-        store: base.store.clone(),
-        background: base.groups.front.clone(),
-    }
-}
-
-fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
-    Scheduler {
-        store: base.store.clone(),
-        access: base.settings.access.clone(),
-        settings: base.store.clone(),
-        conversations: base.store.clone(),
-        mailboxes: mailboxes.clone(),
-        languages: base.languages.clone(),
-        owners,
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
     }
 }
 

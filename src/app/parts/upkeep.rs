@@ -3,9 +3,15 @@
 use std::sync::Arc;
 
 use super::base::Base;
+use super::handles::task_cards;
 use crate::app::policy::PolicyWatch;
 use crate::delivery::Owners;
 use crate::retention::{Retention, Rewriter};
+use crate::scheduler::Scheduler;
+use crate::telegram::commands::CardKeeper;
+use crate::telegram::questions::take_buttons_off;
+use crate::turn::extraction::Extractor;
+use crate::turn::queue::Mailboxes;
 
 /// What forgets by age.
 pub(super) fn retention(base: &Base<'_>) -> Retention {
@@ -42,6 +48,39 @@ pub(super) fn policy_watch(base: &Base<'_>, owners: Arc<dyn Owners>) -> PolicyWa
         policy: base.policy.clone(),
         owners,
         languages: base.languages.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
+/// What runs beside turns from the start on.
+pub(super) fn spawn_keepers(base: &Base<'_>, extractor: Extractor) {
+    let front = &base.groups.front;
+    front.spawn("task_cards", keeper(base).run());
+    front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
+    front.spawn("memory", base.chats.clone().tend(front.clone()));
+    front.spawn("extractions", extractor.tend());
+}
+
+fn keeper(base: &Base<'_>) -> CardKeeper {
+    CardKeeper {
+        cards: task_cards(base),
+        sender: base.sender.clone(),
+        store: base.store.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
+/// What begins the runs of tasks.
+pub(super) fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
+    Scheduler {
+        store: base.store.clone(),
+        access: base.settings.access.clone(),
+        settings: base.store.clone(),
+        conversations: base.store.clone(),
+        mailboxes: mailboxes.clone(),
+        languages: base.languages.clone(),
+        owners,
+        clock: base.clock.clone(),
         background: base.groups.front.clone(),
     }
 }

@@ -4,6 +4,8 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::{Family, Fields, Gone, Short};
+use crate::domain::role::AccessRole;
+use crate::ids::ChatId;
 
 /// What an owner decides about somebody who wants to talk to the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,61 @@ pub struct Admit {
     pub language: Option<Short<12>>,
 }
 
+/// What an owner decides about a group that the bot was brought into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupDecision {
+    /// Everybody there may talk to the bot.
+    Allow,
+    /// The bot leaves, and nobody there may talk to it.
+    Leave,
+    /// The bot stays and is silent.
+    Ignore,
+}
+
+impl GroupDecision {
+    /// All of them, in the order of their buttons.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Leave, Self::Ignore];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Leave => "leave",
+            Self::Ignore => "ignore",
+        }
+    }
+}
+
+/// A button under the question whether a group may talk to the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AdmitGroup {
+    /// What is decided.
+    pub decision: GroupDecision,
+    /// The group.
+    pub chat: ChatId,
+}
+
+impl Family for AdmitGroup {
+    const NAME: &'static str = "group";
+}
+
+impl Display for AdmitGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.decision.word(), self.chat.0)
+    }
+}
+
+impl FromStr for AdmitGroup {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let word = fields.word()?;
+        let decision = GroupDecision::ALL.into_iter().find(|one| one.word() == word).ok_or(Gone)?;
+        let chat = ChatId(fields.parse()?);
+        fields.end(Self { decision, chat })
+    }
+}
+
 impl Family for Admit {
     const NAME: &'static str = "admit";
 }
@@ -60,5 +117,65 @@ impl FromStr for Admit {
         let decision = Decision::ALL.into_iter().find(|decision| decision.word() == word).ok_or(Gone)?;
         let (person, language) = (fields.parse()?, fields.parse().ok());
         fields.end(Self { decision, person, language })
+    }
+}
+
+/// The button that makes a code which lets somebody in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MakeCode;
+
+impl Family for MakeCode {
+    const NAME: &'static str = "code";
+}
+
+impl Display for MakeCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:new", Self::NAME)
+    }
+}
+
+impl FromStr for MakeCode {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        if fields.word()? == "new" { fields.end(Self) } else { Err(Gone) }
+    }
+}
+
+/// A button that gives somebody a role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GiveRole {
+    /// The role.
+    pub role: AccessRole,
+    /// The number of the person's Telegram account.
+    pub person: i64,
+    /// Where it holds; everywhere without one.
+    pub chat: Option<ChatId>,
+}
+
+impl Family for GiveRole {
+    const NAME: &'static str = "role";
+}
+
+impl Display for GiveRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.role.word(), self.person)?;
+        self.chat.map_or(Ok(()), |chat| write!(f, ":{}", chat.0))
+    }
+}
+
+impl FromStr for GiveRole {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let role = AccessRole::named(fields.word()?).ok_or(Gone)?;
+        let person = fields.parse()?;
+        let chat = match fields.word() {
+            Ok(chat) => Some(ChatId(chat.parse().map_err(|_error| Gone)?)),
+            Err(Gone) => None,
+        };
+        fields.end(Self { role, person, chat })
     }
 }

@@ -25,7 +25,7 @@ mod turn;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-pub use access::{Admit, Decision};
+pub use access::{Admit, AdmitGroup, Decision, GiveRole, GroupDecision, MakeCode};
 pub use approve::Approve;
 pub use audit::Audit;
 pub use back::Back;

@@ -9,8 +9,9 @@ use super::*;
 use crate::domain::approval::Ruled;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::SaidAt;
+use crate::domain::role::AccessRole;
 use crate::domain::task::IfMissed;
-use crate::ids::{MemoryId, MessageId, NoteId, PersonaId, PinId, RunId, SessionId, TaskId};
+use crate::ids::{ChatId, MemoryId, MessageId, NoteId, PersonaId, PinId, RunId, SessionId, TaskId};
 
 fn returns<F: Family + Clone + PartialEq + Debug>(value: &F) -> Result<(), TestCaseError> {
     let data = Data::from(value.clone());
@@ -57,6 +58,13 @@ fn verb() -> impl Strategy<Value = TaskVerb> {
 }
 
 proptest! {
+    #[test]
+    fn what_owners_decide_returns(person: i64, chat: i64, at in 0_usize..3, is_here: bool) {
+        returns(&AdmitGroup { decision: GroupDecision::ALL[at], chat: ChatId(chat) })?;
+        returns(&GiveRole { role: AccessRole::ALL[at], person, chat: is_here.then_some(ChatId(chat)) })?;
+        returns(&MakeCode)?;
+    }
+
     #[test]
     fn memories_return(page in any::<Page>(), kind in 0_usize..10) {
         let memory = MemoryId::new();

@@ -169,7 +169,8 @@ impl Cards {
 }
 
 /// A person or a chat as cards call them: `Ann Lee (@ann)`.
-pub(super) fn named(name: &str, username: Option<&str>) -> String {
+#[must_use]
+pub fn named(name: &str, username: Option<&str>) -> String {
     let name = one_line(name, NAME_CHARS);
     username.map_or(name.clone(), |username| format!("{name} (@{username})"))
 }
@@ -183,6 +184,6 @@ pub(super) fn saved<'a>(texts: &'a Texts, before: &ChatConfig, now: &ChatConfig)
 const fn urgency(asker: &Asker) -> Urgency {
     match asker.standing {
         Standing::Owner => Urgency::First,
-        Standing::Member | Standing::Borrowed => Urgency::Answer,
+        Standing::Admin | Standing::Member | Standing::Guest | Standing::Borrowed => Urgency::Answer,
     }
 }

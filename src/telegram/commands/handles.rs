@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use super::cards::Cards;
 use super::removed::Erasures;
 use crate::config::AccessSettings;
+use crate::domain::code::CodeKey;
 use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
 use crate::memory::Chats;
@@ -37,6 +38,8 @@ pub struct Handles {
     pub chats: Chats,
     /// When chats have had something forgotten.
     pub erasures: Erasures,
+    /// The key of the hashes of codes that let people in.
+    pub code_key: CodeKey,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
     /// The calls of the Bot API, by which what was done is taken back.

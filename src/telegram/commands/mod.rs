@@ -42,7 +42,7 @@ pub use access::AccessRequests;
 pub use asker::Asker;
 pub use builtin::builtin;
 pub use card::Card;
-pub use cards::Cards;
+pub use cards::{Cards, named};
 pub use command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
 pub use config::undo::{settings_card, unreadable_card};
 pub use handles::Handles;

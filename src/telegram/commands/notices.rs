@@ -39,6 +39,12 @@ pub fn private(texts: &Texts, number: Option<i64>, is_asked: bool) -> Card {
     Card::text(fill(&texts.private_bot, &[("id", &id)]))
 }
 
+/// For a group that no owner has let in; owners were asked about it, or not.
+#[must_use]
+pub fn group_waits(texts: &Texts, is_asked: bool) -> Card {
+    Card::text(if is_asked { &texts.group_waits_asked } else { &texts.group_waits })
+}
+
 /// For a group that the bot has just been added to, as an administrator or not.
 #[must_use]
 pub fn joined(texts: &Texts, me: &Me, is_admin: bool) -> Card {

@@ -252,7 +252,8 @@ impl CommandTable {
         let list = self.settings.access().await.inspect_err(|error| {
             tracing::error!(%error, label = error.label(), "whether someone may press a button could not be looked up");
         })?;
-        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, self.cards.now())
+        else {
             return Ok(None);
         };
         let id = MessageId(message.message_id);

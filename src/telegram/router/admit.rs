@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::{Arrival, Fate, Router};
-use crate::domain::access::{AccessChange, CodeHash};
+use crate::domain::access::AccessChange;
 use crate::domain::audit::AuditActor;
+use crate::domain::code::CodeHash;
 use crate::domain::message::Inbound;
 use crate::ids::UpdateId;
 use crate::policy::access::{Standing, Verdict, judge};
@@ -62,7 +63,7 @@ impl Router {
             return Ok(Fate::Dropped("no_message"));
         };
         let list = self.settings.access().await?;
-        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &user) else {
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &user, self.clock.now()) else {
             self.refuse_press(pressed, Refused::Stranger);
             return Ok(Fate::Dropped("not_allowed"));
         };

@@ -16,7 +16,7 @@ impl Router {
         self.conversations.edit_message(&edited).await?;
         let Inbound { place, speaker, message, text, .. } = edited;
         let list = self.settings.access().await?;
-        if !matches!(judge(&self.access, &list, &place, &speaker.user), Verdict::Allow(_)) {
+        if !matches!(judge(&self.access, &list, &place, &speaker.user, self.clock.now()), Verdict::Allow(_)) {
             return Ok(());
         }
         // Of a command the words behind it were pinned.

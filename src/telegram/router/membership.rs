@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use chrono::DateTime;
 
-use super::{Fate, Router};
-use crate::config::AccessMode;
+use super::groups::GroupAsk;
+use super::{Arrival, Fate, Router};
 use crate::domain::access::AccessChange;
 use crate::domain::audit::AuditActor;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::message::Speaker;
 use crate::ids::UpdateId;
-use crate::policy::access::{Standing, Verdict, judge};
+use crate::policy::access::{Standing, Verdict, is_served, judge};
 use crate::store::StoreError;
 use crate::telegram::commands::{Asker, notices};
 use crate::telegram::inbound;
@@ -23,6 +23,7 @@ impl Router {
         self: &Arc<Self>,
         id: UpdateId,
         member: MemberUpdateView,
+        arrival: Arrival,
     ) -> Result<Fate, StoreError> {
         let is_out = |status: &str| ["left", "kicked", ""].contains(&status);
         let is_in = |status: &str| ["administrator", "member"].contains(&status);
@@ -33,7 +34,7 @@ impl Router {
             return Ok(Fate::Settled);
         }
         match place.kind {
-            ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member).await,
+            ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member, arrival).await,
             ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member).await,
             _ => Ok(Fate::Dropped("membership")),
         }
@@ -48,12 +49,12 @@ impl Router {
             return Ok(());
         };
         let list = self.settings.access().await?;
-        match judge(&self.access, &list, &place, &inbound::speaker_of(user).user) {
-            Verdict::Allow(_) => {
+        match judge(&self.access, &list, &place, &inbound::speaker_of(user).user, self.clock.now()) {
+            Verdict::Allow(_) if is_served(&self.access, &list, &place) => {
                 let at = DateTime::from_timestamp(view.date, 0).unwrap_or_default();
                 self.people.came(place.chat, people, at).await
             }
-            Verdict::Stranger | Verdict::Ignore(_) => Ok(()),
+            Verdict::Allow(_) | Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => Ok(()),
         }
     }
 
@@ -66,7 +67,8 @@ impl Router {
     ) -> Result<Fate, StoreError> {
         let speaker = inbound::speaker_of(&member.from);
         let list = self.settings.access().await?;
-        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user) else {
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, self.clock.now())
+        else {
             return Ok(Fate::Dropped("membership"));
         };
         let client = member.from.language_code.clone();
@@ -78,29 +80,40 @@ impl Router {
         Ok(Fate::Pending)
     }
 
-    /// The bot was added to a group: by an owner, the group may talk to it from now on. It says so where it may talk, and
-    /// offers tasks that rest since it was put out of the group.
+    /// The bot was added to a group: by an owner, the group may talk to it from now on; of one that nobody has let in, owners are
+    /// asked. It says so where it may talk, and offers tasks that rest since it was put out of the group.
     async fn joined(
         self: &Arc<Self>,
         id: UpdateId,
         place: Place,
         member: MemberUpdateView,
+        arrival: Arrival,
     ) -> Result<Fate, StoreError> {
         let adder = inbound::speaker_of(&member.from);
         let list = self.settings.access().await?;
-        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &adder.user) else {
-            tracing::warn!(chat = %place.chat, by = %adder.user, "added to a group by someone who may not talk to the bot");
-            return Ok(Fate::Settled);
+        let client = member.from.language_code.clone();
+        let language = self.commands.language(place.chat, client.as_deref()).await;
+        let standing = match judge(&self.access, &list, &place, &adder.user, self.clock.now()) {
+            Verdict::Allow(standing) => standing,
+            Verdict::Unapproved => {
+                tracing::warn!(chat = %place.chat, by = %adder.user, "added to a group that no owner has let in");
+                let asker = Asker {
+                    place,
+                    speaker: adder,
+                    language,
+                    client,
+                    standing: Standing::Member,
+                    message: None,
+                };
+                return self.ask_about_group(id, GroupAsk { asker, is_added: true }, arrival).await;
+            }
+            Verdict::Stranger | Verdict::Ignore(_) => return Ok(Fate::Settled),
         };
         if standing == Standing::Owner {
             self.settings
                 .change_access(AccessChange::AllowChat(place.chat), AuditActor::Person(adder.user.clone()))
                 .await?;
-        } else if self.access.mode != AccessMode::Open && !list.chats.contains(&place.chat) {
-            return Ok(Fate::Settled);
         }
-        let client = member.from.language_code.clone();
-        let language = self.commands.language(place.chat, client.as_deref()).await;
         let is_admin = member.new_chat_member.status == "administrator";
         let asker = Asker { place, speaker: adder, language, client, standing, message: None };
         let offer = self.resting.returned(&asker).await?;

@@ -4,13 +4,17 @@
 mod admit;
 mod answer;
 mod aside;
+mod bots;
 mod edited;
 mod fate;
+mod groups;
 mod membership;
 mod noted;
 mod odd;
+mod pairing;
 mod read;
 mod sessions;
+mod talk;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -27,12 +31,13 @@ use super::views::{MessageView, StoppedView, UpdateView};
 use crate::clock::Clock;
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
-use crate::domain::chat::{AnswerWhen, ChatConfig};
-use crate::domain::conversation::{Conversation, KEPT_BACKGROUND};
+use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
 use crate::domain::reception::Reception;
 use crate::ids::{ChatId, TopicId, UpdateId};
-use crate::policy::access::{Standing, Verdict, judge};
+use crate::policy::access::{Standing, Verdict, is_served, judge};
+use crate::policy::bots::Exchanges;
+use crate::policy::guesses::Guesses;
 use crate::shutdown::TaskTracker;
 use crate::store::{
     ConversationStore, InboxStore, PeopleStore, PinStore, RawUpdate, ReceptionStore, SessionStore,
@@ -40,7 +45,7 @@ use crate::store::{
 };
 use crate::turn::parked::Parked;
 use crate::turn::question::Question;
-use crate::turn::queue::{Job, Mailboxes, Posted};
+use crate::turn::queue::{Mailboxes, Posted};
 use crate::turn::rights::Rights;
 
 /// Decides where an update goes and takes it there.
@@ -74,6 +79,10 @@ pub struct Router {
     pub commands: Arc<CommandTable>,
     /// What asks owners about strangers.
     pub requests: AccessRequests,
+    /// What was said with other bots.
+    pub exchanges: Mutex<Exchanges>,
+    /// Wrong codes that people have sent.
+    pub guesses: Mutex<Guesses>,
     /// What answers the question where a chat is.
     pub zones: Zones,
     /// What takes new names of sessions out of replies.
@@ -171,13 +180,15 @@ impl Router {
         let Some(view) = view.message else {
             return Ok(None);
         };
-        let Some(part) = self.read(update.id, &view).await else {
+        let Some(part) = self.read(update.id, &view).await? else {
             return Ok(None);
         };
         let list = self.settings.access().await?;
-        Ok(match judge(&self.access, &list, &part.place, &part.speaker.user) {
+        Ok(match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
+            // A bot has nobody's rights.
+            Verdict::Allow(_) if part.borrowed => Some(Question::new(part, Standing::Borrowed)),
             Verdict::Allow(standing) => Some(Question::new(part, standing)),
-            Verdict::Stranger | Verdict::Ignore(_) => None,
+            Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
         })
     }
 
@@ -201,7 +212,7 @@ impl Router {
             return self.press(id, pressed, arrival).await;
         }
         match view.my_chat_member {
-            Some(member) => self.membership(id, *member).await,
+            Some(member) => self.membership(id, *member, arrival).await,
             None => Ok(Fate::Dropped("unknown_kind")),
         }
     }
@@ -222,7 +233,7 @@ impl Router {
         }
         self.note_title(view).await?;
         self.note_came(view).await?;
-        let Some(part) = self.read(id, view).await else {
+        let Some(part) = self.read(id, view).await? else {
             return Ok(Fate::Dropped("no_person"));
         };
         let command = inbound::command(view, &self.me);
@@ -235,11 +246,20 @@ impl Router {
         {
             return Ok(Fate::Pending);
         }
-        let standing = match judge(&self.access, &list, &part.place, &part.speaker.user) {
+        let standing = match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
-            Verdict::Stranger => return self.refuse_unknown(id, part, arrival).await,
+            Verdict::Stranger => return self.stranger(part, command.as_ref(), arrival).await,
+            Verdict::Unapproved => return self.refuse_group(part, command.as_ref(), arrival).await,
         };
+        if part.borrowed {
+            return self.bot_spoke(part, command.is_some() || is_others, arrival).await;
+        }
+        self.person_spoke(&part);
+        // An owner may speak to the bot in any group; the rest of what is said in it is not kept before it is let in.
+        if command.is_none() && !part.is_addressed() && !is_served(&self.access, &list, &part.place) {
+            return Ok(Fate::Dropped("group_not_allowed"));
+        }
         match command {
             Some(line) => self.command(Given { id, part, standing, line }, arrival).await,
             None if is_others && part.place.is_group() => {
@@ -295,75 +315,11 @@ impl Router {
         Ok(Fate::Pending)
     }
 
-    /// A message that is no command: a question, what was asked of its writer, or background.
-    async fn talk(
-        self: &Arc<Self>,
-        part: Inbound,
-        standing: Standing,
-        arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
-        if let Some(card) = self.personas.answered(&part, standing).await? {
-            return Ok(self.answer(&part, standing, card, None));
-        }
-        // What was asked of somebody is not refused for want of room, nor by a setting.
-        if let Some(run) = self.parked.answered_by(&part).await
-            && let Some(conversation) = self.parked.answer(run, &part).await?
-        {
-            self.mailboxes.post(conversation, Job::GoOn(run));
-            return Ok(Fate::Settled);
-        }
-        if let Some(fate) = self.words_asked_for(&part, standing, arrival).await? {
-            return Ok(fate);
-        }
-        let config = match self.settings.chat_config(part.place.chat).await {
-            // They will not be readable later either, and a question is not left unanswered for it.
-            Err(error @ StoreError::Record { .. }) => {
-                tracing::error!(%error, chat = %part.place.chat, "settings cannot be read; those of a new chat hold");
-                ChatConfig::default()
-            }
-            config => config?,
-        };
-        let unmeant = match config.answer_when {
-            _ if !part.place.is_group() => None,
-            AnswerWhen::Always => None,
-            AnswerWhen::Mention => (!part.is_addressed()).then_some(Reception::NotAddressed),
-            AnswerWhen::Off => Some(Reception::Off),
-        };
-        let continues = self.mailboxes.continues(&part);
-        if let Some(why) = unmeant.filter(|_| !continues) {
-            return self.add_background(&part, why).await;
-        }
-        let slot = match self.slot(&part, arrival) {
-            Ok(slot) => slot,
-            Err(refusal) => {
-                self.refuse(&part, refusal);
-                return match part.place.is_group() {
-                    true => self.add_background(&part, Reception::NoRoom).await,
-                    false => Ok(Fate::Dropped("no_room")),
-                };
-            }
-        };
-        if !continues && let Some(card) = self.zones.answered(&config, &part, standing).await {
-            return Ok(self.answer(&part, standing, card, Some(slot)));
-        }
-        let conversation = part.place.conversation();
-        let part = self.about_task(part).await?;
-        self.newest.note(&part.place, part.message);
-        let job = Job::Ask(Question::new(part, standing));
-        self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
-        Ok(Fate::Asked)
-    }
-
     /// Shows a card for an update and settles it, unless the bot stops before that: then the next start does.
     async fn show(&self, id: UpdateId, asker: &Asker, card: Card) {
         if self.commands.cards.show(asker, card).await {
             self.settle(&[id]).await;
         }
-    }
-
-    async fn add_background(&self, part: &Inbound, why: Reception) -> Result<Fate, StoreError> {
-        self.conversations.add_background(part.place.conversation(), part, KEPT_BACKGROUND).await?;
-        Ok(Fate::Kept(why))
     }
 
     fn stop(&self, stopped: &StoppedView) -> Fate {

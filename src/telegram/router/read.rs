@@ -9,11 +9,16 @@ use crate::telegram::inbound;
 use crate::telegram::views::MessageView;
 
 impl Router {
-    /// A message as the domain knows it, with the language to speak to its writer in; `None` for one that no person wrote.
-    pub(super) async fn read(&self, id: UpdateId, view: &MessageView) -> Option<Inbound> {
-        let part = inbound::read(id, view, &self.me)?;
+    /// A message as the domain knows it, with the language to speak to its writer in; `None` for one that no person wrote, and no
+    /// bot that is allowed in its group.
+    pub(super) async fn read(&self, id: UpdateId, view: &MessageView) -> Result<Option<Inbound>, StoreError> {
+        let part = match inbound::read(id, view, &self.me) {
+            Some(part) => Some(part),
+            None => self.read_bot(id, view).await?,
+        };
+        let Some(part) = part else { return Ok(None) };
         let language = self.commands.language(part.place.chat, part.language.as_deref()).await;
-        Some(Inbound { language, ..part })
+        Ok(Some(Inbound { language, ..part }))
     }
 
     /// A message; where it replies to one that shows a task, it says so.

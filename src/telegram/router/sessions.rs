@@ -64,11 +64,11 @@ impl Router {
         let place = inbound::place(view);
         let Some(user) = view.from.as_ref().filter(|_| place.topic.is_some()) else { return Ok(()) };
         let list = self.settings.access().await?;
-        let verdict = judge(&self.access, &list, &place, &inbound::speaker_of(user).user);
+        let verdict = judge(&self.access, &list, &place, &inbound::speaker_of(user).user, self.clock.now());
         match (verdict, is_renamed) {
             (_, true) => self.sessions.title_topic(place.conversation()).await,
             (Verdict::Allow(_), false) => self.sessions.learn_untitled(place.conversation()).await,
-            (Verdict::Stranger | Verdict::Ignore(_), false) => Ok(()),
+            (Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_), false) => Ok(()),
         }
     }
 }

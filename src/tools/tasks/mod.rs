@@ -190,7 +190,7 @@ impl TaskTools {
 /// Refuses whoever's words are not their own: what someone wrote does not get the rights of whoever has it tried again.
 fn own_words(context: &ToolContext) -> Result<(), ToolError> {
     match context.standing {
-        Standing::Owner | Standing::Member => Ok(()),
+        Standing::Owner | Standing::Admin | Standing::Member | Standing::Guest => Ok(()),
         Standing::Borrowed => Err(ToolError::Denied(
             "these are the words of someone else: only who wrote them can have something scheduled, changed or \
              cancelled, by saying so again"

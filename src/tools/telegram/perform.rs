@@ -163,7 +163,8 @@ impl TelegramTools {
         let is_admin = || admins.is_admin(context.place.chat, &context.speaker.user);
         match context.standing {
             Standing::Owner => Role::Owner,
-            Standing::Borrowed => Role::Guest,
+            Standing::Borrowed | Standing::Guest => Role::Guest,
+            Standing::Admin => Role::Admin,
             Standing::Member if rules.tells_admins() && is_admin().await => Role::Admin,
             Standing::Member => Role::Member,
         }

@@ -15,6 +15,7 @@ use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::tool::{Call, Effect, SideEffects, ToolCall, ToolStatus};
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::ids::{RunId, SessionId};
+use crate::policy::access::Standing;
 use crate::store::{ConversationStore, StoreError};
 use crate::text::one_line;
 use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
@@ -136,7 +137,10 @@ impl Caller {
             None if was_cut && tool.as_ref().is_none_or(|tool| tool.effect() != Effect::Read) => {
                 failure(ToolStatus::Unknown, UNKNOWN_OUTCOME)
             }
-            None => run(tool.as_ref(), &record.call, context).await,
+            None => match refused_to_guest(tool.as_deref(), context) {
+                Some(reason) => failure(ToolStatus::Denied, reason),
+                None => run(tool.as_ref(), &record.call, context).await,
+            },
         };
         if done.asks.is_some() {
             // It ends with the answer.
@@ -170,6 +174,23 @@ impl Caller {
         Ok(CallResult { call: record.call, output, side_effects: done.side_effects, asks: None })
     }
 }
+
+/// Why a call is not made for a guest; `None` if it is. What only looks is made, but in a group not where it looks through what
+/// others said.
+fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'static str> {
+    let tool = tool.filter(|_| context.standing == Standing::Guest)?;
+    if tool.effect() != Effect::Read {
+        return Some(
+            "whoever asks is a guest here, for whom nothing is changed or sent; an owner can make them a member",
+        );
+    }
+    let looks_back = OF_OTHERS.contains(&tool.spec().name.as_str());
+    (looks_back && context.place.is_group())
+        .then_some("whoever asks is a guest here, for whom nothing is looked up that others said")
+}
+
+/// The tools that look through what was said before.
+const OF_OTHERS: [&str; 2] = ["recall", "lookup"];
 
 fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
     let (status, result, duration_ms) = (ToolStatus::Running, None, None);

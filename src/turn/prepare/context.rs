@@ -53,6 +53,8 @@ pub struct Asking<'a> {
     pub pictures: &'a Pictures,
     /// Who asks it.
     pub user: &'a UserId,
+    /// Whether older messages that bear on it are looked for.
+    pub recalls: bool,
     /// The words of the question.
     pub text: &'a str,
     /// When it is asked, UTC.
@@ -88,7 +90,10 @@ impl Contexts {
             tokens,
             user: asking.user.clone(),
         };
-        let recalled = self.reporter.or_without(self.chats.recall(&question).await, "older messages");
+        let recalled = match asking.recalls {
+            true => self.reporter.or_without(self.chats.recall(&question).await, "older messages"),
+            false => Default::default(),
+        };
         let older = Older::within(&self.prompts, recalled, zone, tokens)?;
         let is_cut = recent.from.is_some_and(|from| from > 0) || !older.messages.is_empty();
         let has_more =

@@ -23,6 +23,7 @@ use crate::domain::summary::Summary;
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::ActiveTurn;
 use crate::files::Files;
+use crate::policy::access::Standing;
 use crate::policy::address::Addresses;
 use crate::prompts::{PersonView, Prompts};
 use crate::provider::models::Models;
@@ -136,6 +137,8 @@ impl Loader {
             pictures: &pictures,
             user: question.asker().map_or(&first.speaker.user, |asker| &asker.user),
             text: &words.join("\n"),
+            // What others said in a group is not looked up for a guest.
+            recalls: question.standing != Standing::Guest || !place.is_group(),
             asked_at: now,
             room: Room::of(self.history_tokens),
         };

@@ -27,7 +27,7 @@ pub(super) async fn asker(
     let loaded = match question.standing {
         Standing::Borrowed => profiles.profile(&speaker.user).await,
         // Where the chat has set a language, that of the client is not told.
-        Standing::Owner | Standing::Member => {
+        Standing::Owner | Standing::Admin | Standing::Member | Standing::Guest => {
             let language = first.language.clone().filter(|_| config.language.is_none());
             match profiles.see(&seen(speaker, language, question.standing, now)).await {
                 // The turn's own writes fail too, and are reported.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use figaro::domain::access::{AccessChange, CodeHash, OwnerInvite};
+use figaro::domain::access::{AccessChange, OwnerInvite};
 use figaro::domain::audit::AuditActor;
 use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PersonaChoice};
+use figaro::domain::code::CodeHash;
 use figaro::domain::config_change::{ChangingTurn, Setting};
 use figaro::domain::generation::Generation;
 use figaro::ids::{ChatId, PersonaId, RunId, SessionId, UserId};

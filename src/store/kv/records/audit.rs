@@ -9,7 +9,8 @@ use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
 use crate::domain::approval::canonical;
-use crate::domain::audit::{AuditEntry, AuditVerdict, Audited, hex};
+use crate::domain::audit::{AuditEntry, AuditVerdict, Audited};
+use crate::domain::code::hex;
 use crate::secret::{ExposeSecret, random_hex};
 
 /// The key of the one record that says where the log ends.

@@ -1,5 +1,6 @@
 //! The card that says who may talk to the bot.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -9,6 +10,7 @@ use super::super::card::Card;
 use super::super::cards::Cards;
 use super::super::handles::Handles;
 use crate::config::{AccessMode, AccessSettings};
+use crate::domain::access::AllowedBot;
 use crate::ids::{ChatId, UserId};
 use crate::policy::access::is_owner;
 use crate::prompts::texts::fill;
@@ -45,8 +47,12 @@ impl AccessCard {
     /// The person on the list with this username.
     pub(super) async fn person_named(&self, username: &str) -> Result<Option<UserId>, StoreError> {
         let list = self.settings.access().await?;
-        let people = list.users.iter().chain(&list.denied).chain(&list.owners);
-        let named = join_all(people.map(async |user| (user.clone(), self.name_of(user).await))).await;
+        let known = list.users.iter().chain(&list.denied).chain(&list.owners);
+        let with_role = list.roles.iter().map(|given| &given.user);
+        let people: HashSet<&UserId> =
+            known.chain(with_role).chain(list.bans.iter().map(|ban| &ban.user)).collect();
+        let named =
+            join_all(people.into_iter().map(async |user| (user.clone(), self.name_of(user).await))).await;
         let ending = format!("(@{})", username.to_lowercase());
         Ok(named.into_iter().find(|(_, name)| name.to_lowercase().ends_with(&ending)).map(|(user, _)| user))
     }
@@ -64,6 +70,7 @@ impl AccessCard {
         let [owners, users, chats, denied] = join_all(named).await.try_into().unwrap_or_default();
         let or_nobody = |names: String| if names.is_empty() { texts.nobody.clone() } else { names };
         let mode = match self.access.mode {
+            AccessMode::Pairing => "pairing",
             AccessMode::Allowlist => "allowlist",
             AccessMode::Open => "open",
         };
@@ -75,8 +82,25 @@ impl AccessCard {
             ("denied", &denied),
             ("mode", mode),
         ];
-        let body = format!("{}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
-        Ok(Card::text(body).row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
+        let bots = self.bots(&list.bots).await;
+        let bots = if bots.is_empty() {
+            bots
+        } else {
+            format!("\n{}", fill(&texts.access_bots, &[("bots", &bots)]))
+        };
+        let more = self.roles_and_bans(asker).await?;
+        let body = format!("{}{bots}{more}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
+        let card = Card::text(body).row(vec![Button::new(&texts.button_code, callback::MakeCode)]);
+        Ok(card.row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
+    }
+
+    /// Bots with the groups in which they are answered; empty for none.
+    async fn bots(&self, bots: &[AllowedBot]) -> String {
+        let named = bots
+            .iter()
+            .take(MAX_NAMED)
+            .map(async |bot| format!("@{} ({})", bot.username, self.cards.name_of(bot.chat).await));
+        join_all(named).await.join(", ")
     }
 
     /// Names with commas between them; empty for nobody.

@@ -1,4 +1,4 @@
-//! Somebody who may not talk to the bot wants to: every owner is asked, and decides with a button.
+//! Somebody who may not talk to the bot wants to: every owner is asked, and decides with a button. Groups are in `group`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,10 +9,11 @@ use super::super::card::Card;
 use super::super::cards::{Cards, named};
 use super::super::command::Pressed;
 use super::super::handles::Handles;
-use crate::config::AccessSettings;
+use crate::config::{AccessMode, AccessSettings};
 use crate::domain::access::{AccessChange, AccessList};
 use crate::domain::audit::AuditActor;
 use crate::domain::chat::{ChatKind, Place};
+use crate::domain::code::CodeKey;
 use crate::domain::message::Inbound;
 use crate::ids::{ChatId, UserId};
 use crate::outbound::Urgency;
@@ -20,6 +21,7 @@ use crate::policy::access::{is_owner, owners};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{SettingsStore, StoreError};
 use crate::telegram::callback::{Admit, Decision, Short};
+use crate::telegram::inbound::Me;
 use crate::telegram::send::Button;
 
 /// Owners are asked about so many people within [`WINDOW`]: nobody can flood them from many accounts.
@@ -40,13 +42,17 @@ enum Settled {
 /// Asks owners whether somebody may talk to the bot. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AccessRequests {
-    cards: Cards,
-    settings: Arc<dyn SettingsStore>,
+    pub(super) cards: Cards,
+    pub(super) settings: Arc<dyn SettingsStore>,
     access: AccessSettings,
+    /// The key of the hashes of codes that let people in.
+    pub code_key: CodeKey,
+    /// The bot's own account.
+    pub(super) me: Me,
     /// When owners were asked lately.
     asked: Arc<Mutex<Vec<DateTime<Utc>>>>,
     /// Held while a decision is made.
-    deciding: Arc<tokio::sync::Mutex<()>>,
+    pub(super) deciding: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl AccessRequests {
@@ -58,6 +64,8 @@ impl AccessRequests {
             cards,
             settings: handles.store.clone(),
             access,
+            code_key: handles.code_key.clone(),
+            me: handles.me.clone(),
             asked: Arc::default(),
             deciding: Arc::default(),
         }
@@ -65,7 +73,8 @@ impl AccessRequests {
 
     /// Asks every owner whether the writer of a message may talk to the bot; `false` if nobody was asked.
     pub async fn ask(&self, part: &Inbound) -> bool {
-        let Some(number) = part.speaker.user.telegram_id().filter(|_| self.has_room()) else { return false };
+        let number = part.speaker.user.telegram_id();
+        let Some(number) = number.filter(|_| self.asks() && self.has_room()) else { return false };
         let owners = self.owners().await;
         let language = part.language.as_deref().and_then(Short::new);
         let mut asked = false;
@@ -137,7 +146,7 @@ impl AccessRequests {
     }
 
     /// The private chats of all owners.
-    async fn owners(&self) -> Vec<Place> {
+    pub(super) async fn owners(&self) -> Vec<Place> {
         let list = self.settings.access().await.unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
             AccessList::default()
@@ -145,8 +154,14 @@ impl AccessRequests {
         owners(&self.access, &list).into_iter().map(private).collect()
     }
 
-    /// Counts one more person; `false` while owners have been asked about too many.
-    fn has_room(&self) -> bool {
+    /// Whether owners are asked at all: where they name people themselves, nobody is to ask them.
+    #[must_use]
+    pub const fn asks(&self) -> bool {
+        matches!(self.access.mode, AccessMode::Pairing)
+    }
+
+    /// Counts one more person or group; `false` while owners have been asked about too many.
+    pub(super) fn has_room(&self) -> bool {
         let now = self.cards.now();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.retain(|at| now - *at < WINDOW);

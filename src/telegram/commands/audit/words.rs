@@ -41,6 +41,8 @@ pub(in super::super) fn kind(texts: &Texts, what: AuditKind) -> &str {
         AuditKind::AccessAllowed => &texts.audit_access_allowed,
         AuditKind::AccessDenied => &texts.audit_access_denied,
         AuditKind::OwnerMade => &texts.audit_owner_made,
+        AuditKind::CodeMade => &texts.audit_code_made,
+        AuditKind::RoleGiven => &texts.audit_role_given,
         AuditKind::SettingChanged => &texts.audit_setting_changed,
         AuditKind::Undone => &texts.audit_undone,
     }

@@ -237,7 +237,7 @@ impl Memory {
     async fn know(&self, asker: &Asker) -> Result<(), StoreError> {
         let role = match asker.standing {
             Standing::Owner => Role::Owner,
-            Standing::Member | Standing::Borrowed => Role::Member,
+            Standing::Admin | Standing::Member | Standing::Guest | Standing::Borrowed => Role::Member,
         };
         let seen = Seen {
             speaker: asker.speaker.clone(),

@@ -192,7 +192,7 @@ impl Tasks {
     /// Whether whoever asked for a task may still talk to the bot: it runs in their name.
     pub(super) async fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
         let list = self.settings.access().await?;
-        let verdict = judge(&self.access, &list, &task.place, &task.creator.user);
+        let verdict = judge(&self.access, &list, &task.place, &task.creator.user, self.cards.now());
         Ok(matches!(verdict, Verdict::Allow(_)))
     }
 

@@ -26,6 +26,7 @@ pub(super) fn received(texts: &Texts, me: &Me, what: Reception) -> String {
         Reception::Off => &texts.why_off,
         Reception::OtherBot => &texts.why_other_bot,
         Reception::NoPerson => &texts.why_no_person,
+        Reception::BotsLoop => &texts.why_bots_loop,
         Reception::NoRoom => &texts.why_no_room,
     };
     text.clone()

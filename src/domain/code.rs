@@ -1,0 +1,136 @@
+//! Codes that let somebody in: of links that make an owner, and those that an owner gives to people. Only hashes are stored.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use ring::digest::{SHA256, digest};
+use ring::hmac;
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+
+/// The hash of a code, in hexadecimal. That of an owner's link is a plain SHA-256: such a code is random and long. That of a
+/// [`PairingCode`] is keyed: a short code could be found by trying all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CodeHash(String);
+
+impl CodeHash {
+    /// Hashes the code of an owner's link.
+    #[must_use]
+    pub fn of(code: &str) -> Self {
+        Self(hex(digest(&SHA256, code.as_bytes()).as_ref()))
+    }
+
+    /// Compares in a time that does not tell how much is equal.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
+    }
+}
+
+/// A code that lets one person in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairingCode {
+    /// The keyed hash of the code.
+    pub code: CodeHash,
+    /// It is void from then on.
+    pub expires_at: DateTime<Utc>,
+}
+
+impl PairingCode {
+    /// How long a code is good for, in hours.
+    pub const HOURS: i64 = 24;
+    /// How many letters and digits it has.
+    pub const LENGTH: usize = 8;
+    /// What it is made of. None of them is mistaken for another, and without vowels no word is a code.
+    pub const LETTERS: &[u8] = b"CDFHJKMNPQRTVWXY34679";
+
+    /// The code of this hash, good from now on.
+    #[must_use]
+    pub fn new(code: CodeHash, now: DateTime<Utc>) -> Self {
+        Self { code, expires_at: now + TimeDelta::hours(Self::HOURS) }
+    }
+
+    /// The code that a text is, in the form in which it is hashed; `None` for any other text. Case, spaces and hyphens do not
+    /// count.
+    #[must_use]
+    pub fn read(text: &str) -> Option<String> {
+        let typed = text.trim().chars().filter(|c| !matches!(c, ' ' | '-'));
+        let code: String = typed.map(|c| c.to_ascii_uppercase()).take(Self::LENGTH + 1).collect();
+        let is_code = code.len() == Self::LENGTH && code.bytes().all(|byte| Self::LETTERS.contains(&byte));
+        is_code.then_some(code)
+    }
+
+    /// A code as people are shown it: `CDFH-3467`.
+    #[must_use]
+    pub fn shown(code: &str) -> String {
+        match code.split_at_checked(Self::LENGTH / 2) {
+            Some((first, second)) => format!("{first}-{second}"),
+            None => code.to_owned(),
+        }
+    }
+}
+
+/// The key of the hashes of [`PairingCode`]s. It is not in the store, so that whoever has a copy of that finds no code. Cheap to
+/// clone.
+#[derive(Debug, Clone)]
+pub struct CodeKey(Arc<hmac::Key>);
+
+impl CodeKey {
+    /// The key that belongs to a secret of the bot.
+    #[must_use]
+    pub fn new(secret: &str) -> Self {
+        Self(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes())))
+    }
+
+    /// The keyed hash of a code as [`PairingCode::read`] gives it.
+    #[must_use]
+    pub fn hash(&self, code: &str) -> CodeHash {
+        CodeHash(hex(hmac::sign(&self.0, format!("pairing:{code}").as_bytes()).as_ref()))
+    }
+}
+
+/// Bytes as hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_read_as_people_type_it_and_no_word_is_one() {
+        let cases = [
+            ("CDFH3467", Some("CDFH3467")),
+            (" cdfh-3467 ", Some("CDFH3467")),
+            ("CDFH 3467", Some("CDFH3467")),
+            ("CDFH346", None),
+            ("CDFH34679", None),
+            ("CDFH346O", None),
+            ("GREETING", None),
+            ("hello", None),
+            ("ÇDFH3467", None),
+            ("", None),
+        ];
+        for (text, code) in cases {
+            assert_eq!(PairingCode::read(text).as_deref(), code, "{text}");
+        }
+        assert_eq!(PairingCode::read(&PairingCode::shown("CDFH3467")).as_deref(), Some("CDFH3467"));
+    }
+
+    #[test]
+    fn the_hash_is_the_common_one() {
+        let wanted = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(CodeHash::of("abc").0, wanted);
+    }
+
+    #[test]
+    fn a_hash_depends_on_the_key_and_the_code() {
+        let (one, other) = (CodeKey::new("1:one"), CodeKey::new("1:two"));
+        assert!(one.hash("CDFH3467").is(&one.hash("CDFH3467")));
+        assert!(!one.hash("CDFH3467").is(&one.hash("CDFH3469")));
+        assert!(!one.hash("CDFH3467").is(&other.hash("CDFH3467")));
+        assert!(!one.hash("CDFH3467").is(&CodeHash::of("CDFH3467")));
+    }
+}

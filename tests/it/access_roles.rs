@@ -1,0 +1,149 @@
+//! Roles and bans: what an admin, a member and a guest may do, in a chat or everywhere, and how long a ban holds.
+
+use figaro_offline::model::Reply;
+use figaro_offline::telegram::Say;
+use serde_json::{Value, json};
+
+use super::audit::said;
+use super::task_tools::call;
+use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::{ANN, BOB, World};
+
+const OTHER: i64 = -1002;
+
+async fn world() -> World {
+    let world = World::without_privacy().await;
+    world.team();
+    world.telegram.add_supergroup(OTHER, "Others");
+    world.join(OTHER);
+    world.otherwise(Reply::text("Hello."));
+    world
+}
+
+/// Ann lets both groups in.
+async fn let_in(world: &World) {
+    for chat in [TEAM, OTHER] {
+        world.told(ANN, chat, "/allow@figaro_bot").await;
+    }
+}
+
+/// Ann answers a message of Bob's with a command; gives the card.
+async fn as_reply(world: &World, command: &str) -> Value {
+    let bobs = world.say(BOB, TEAM, "some words").message_id;
+    let before = world.bot_texts(TEAM).len();
+    world.telegram.send(Say::new(ANN, TEAM, command).reply_to(bobs)).unwrap();
+    world.answers(TEAM, before + 1).await.remove(before)
+}
+
+/// Whether Bob may change a setting of a chat.
+async fn may_set(world: &World, chat: i64) -> bool {
+    let told = world.told(BOB, chat, "/config@figaro_bot answers mention").await;
+    let words = text(&told);
+    assert!(words.contains("Answers when") || words.starts_with("Only an admin"), "{told}");
+    words.contains("Answers when")
+}
+
+#[tokio::test]
+async fn each_role_may_change_what_it_may_and_where_it_holds() {
+    let world = world().await;
+    let bot = world.start().await;
+    let_in(&world).await;
+    assert!(!may_set(&world, TEAM).await, "a member");
+    let card = as_reply(&world, "/allow@figaro_bot admin").await;
+    assert!(text(&card).starts_with("Bob (@bob) may change my settings in this group now"), "{card}");
+    assert_eq!(labels(&card), ["Admin", "Member", "Guest"]);
+    assert!(may_set(&world, TEAM).await, "an admin of this group");
+    assert!(!may_set(&world, OTHER).await, "not of the other");
+    // Only owners press, and the last press counts.
+    assert_eq!(world.press(BOB, &card, "Admin").await, "Only an owner of the bot can do that.");
+    assert!(world.press(ANN, &card, "Guest").await.starts_with("Bob (@bob) is a guest in this group now"));
+    world.shows(TEAM, number(&card["message_id"]), "is a guest in this group").await;
+    assert!(!may_set(&world, TEAM).await, "a guest");
+    let list = world.told(ANN, ANN, "/allow").await;
+    assert!(text(&list).contains("\nBob (@bob): Guest (Team)\n"), "{list}");
+    assert!(
+        text(&world.told(ANN, ANN, "/allow 12 admin").await)
+            .starts_with("Bob (@bob) may change my settings in every")
+    );
+    assert!(may_set(&world, OTHER).await, "an admin everywhere");
+    assert!(!may_set(&world, TEAM).await, "the role of the group counts there");
+    assert!(text(&world.told(ANN, ANN, "/allow 11 guest").await).starts_with("That is an owner"));
+    assert!(text(&world.told(ANN, ANN, "/allow guest").await).starts_with("Say whom"));
+    assert!(bot.stop().success());
+    let _bot = world.start().await;
+    assert!(may_set(&world, OTHER).await, "after a restart");
+}
+
+#[tokio::test]
+async fn for_a_guest_nothing_is_changed_or_sent() {
+    let world = world().await;
+    let bot = world.start().await;
+    let_in(&world).await;
+    let note = json!({"key": "list", "content": "milk"});
+    let denied = "whoever asks is a guest here";
+    let cases = [("guest", TEAM, true), ("member", TEAM, false), ("guest", BOB, true)];
+    for (number, (role, chat, refused)) in cases.into_iter().enumerate() {
+        world.told(ANN, ANN, &format!("/allow 12 {role}")).await;
+        // What is sent in its place would end the turn without an answer.
+        if refused {
+            let words = json!({"text": format!("psst {number}")});
+            let result = call(&world, (BOB, chat), &format!("whisper {number}"), "sendMessage", words).await;
+            assert!(result.to_string().contains(denied), "{role} in {chat}: {result}");
+        }
+        let tools = [("add_note", note.clone(), refused), ("list_notes", json!({}), false)];
+        for (tool, arguments, refused) in tools {
+            let words = format!("please {tool} {number}");
+            let result = call(&world, (BOB, chat), &words, tool, arguments).await;
+            assert_eq!(result.to_string().contains(denied), refused, "{role} {tool} in {chat}: {result}");
+        }
+    }
+    let sent = |chat: i64| world.bot_texts(chat).iter().filter(|text| text.starts_with("psst")).count();
+    assert_eq!((sent(TEAM), sent(BOB)), (0, 0));
+    assert!(bot.stop().success());
+    let lines = said(&world, &[]).await;
+    assert!(lines.contains(" role_given by=tg:11 method=guest target=tg:12"), "{lines}");
+}
+
+#[tokio::test]
+async fn a_ban_holds_in_its_chat_and_until_its_end() {
+    let world = world().await;
+    let bot = world.start().await;
+    let_in(&world).await;
+    let help = world.told(BOB, TEAM, "/help@figaro_bot").await;
+    let card = as_reply(&world, "/deny@figaro_bot here 2h").await;
+    assert!(text(&card).starts_with("Bob (@bob) may not talk to me in this group for 2h."), "{card}");
+    let before = world.bot_texts(TEAM).len();
+    world.say(BOB, TEAM, "@figaro_bot the secret is tuna");
+    assert_eq!(world.forged(BOB, &help, "help:all").await, "I talk only to people whom my owner has let in.");
+    assert_eq!(text(&world.told(BOB, OTHER, "@figaro_bot hello").await), "Hello.", "elsewhere he may");
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(TEAM).len(), before);
+    world.told(ANN, TEAM, "@figaro_bot what was said?").await;
+    assert!(!world.asked().last().unwrap().body.to_string().contains("tuna"), "it is not kept");
+    let list = world.told(ANN, ANN, "/deny").await;
+    assert!(text(&list).contains("\nBob (@bob): not heard until 20"), "{list}");
+    // Everywhere, and its end comes.
+    assert!(
+        text(&world.told(ANN, ANN, "/deny 12 3d").await)
+            .starts_with("Bob (@bob) may not talk to me anywhere for 3d.")
+    );
+    assert!(text(&world.told(ANN, ANN, "/deny 11 3d").await).starts_with("That is an owner"));
+    assert!(text(&world.told(ANN, ANN, "/deny 12 here").await).starts_with("Say that in the group"));
+    let before = world.bot_texts(OTHER).len();
+    world.say(BOB, OTHER, "@figaro_bot hello");
+    world.caught_up().await;
+    assert!(bot.stop().success());
+    let records = world.records();
+    let (key, list) = records.all("access").into_iter().next().expect("the list");
+    let mut list: Value = serde_json::from_slice(&list).unwrap();
+    assert_eq!(list["bans"].as_array().unwrap().len(), 2);
+    list["bans"][1]["until"] = "2020-01-01T00:00:00Z".into();
+    records.put("access", &key, list.to_string());
+    drop(records);
+    let _bot = world.start().await;
+    assert_eq!(text(&world.told(BOB, OTHER, "@figaro_bot hello again").await), "Hello.");
+    assert_eq!(world.bot_texts(OTHER).len(), before + 1, "what was said meanwhile is not answered");
+    // Allowing somebody ends every ban.
+    world.told(ANN, ANN, "/allow 12").await;
+    assert_eq!(text(&world.told(BOB, TEAM, "@figaro_bot hello").await), "Hello.");
+}
