@@ -12,7 +12,7 @@ use super::super::run::{CallResult, Planned};
 use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::clock::Clock;
 use crate::delivery::{Bus, TurnEventKind};
-use crate::domain::tool::{Call, Effect, SideEffects, ToolCall, ToolStatus};
+use crate::domain::tool::{Call, Effect, SideEffects, ToolCall, ToolKind, ToolStatus};
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::ids::{RunId, SessionId};
 use crate::policy::access::Standing;
@@ -184,13 +184,10 @@ fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'
             "whoever asks is a guest here, for whom nothing is changed or sent; an owner can make them a member",
         );
     }
-    let looks_back = OF_OTHERS.contains(&tool.spec().name.as_str());
+    let looks_back = tool.spec().kind == ToolKind::Lookup;
     (looks_back && context.place.is_group())
         .then_some("whoever asks is a guest here, for whom nothing is looked up that others said")
 }
-
-/// The tools that look through what was said before.
-const OF_OTHERS: [&str; 2] = ["recall", "lookup"];
 
 fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
     let (status, result, duration_ms) = (ToolStatus::Running, None, None);
