@@ -70,6 +70,8 @@ impl Task {
                 self.next = self.schedule.next(zone, now);
             }
             if is_new {
+                // Whoever approved what its runs may do knew how often they come.
+                self.standing.clear();
                 (self.retry, self.asked) = (None, None);
                 if let State::Done(_) = self.state {
                     self.state = State::Active;

@@ -11,8 +11,8 @@ pub const MAX_CALLS: u32 = 20;
 /// What stands in the place of a method's name where a person is asked to approve such a rule.
 pub const STANDING_RULE: &str = "standing_rule";
 
-/// A leave for the runs of one task. It ends with the task, and when the task's prompt becomes another: the person who
-/// approved it saw that prompt.
+/// A leave for the runs of one task. It ends with the task, and when the task gets another prompt or schedule: the person who
+/// approved it knew these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingRule {
     /// The Bot API method that may be called.

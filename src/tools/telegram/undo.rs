@@ -25,6 +25,8 @@ pub(super) fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>)
         }
         // They stay banned; less would let them in.
         "banChatMember" | "restrictChatMember" if status(before) == Some("kicked") => None,
+        // Of whom nothing is known may have been banned before, and a restriction does not come back with an unban.
+        "banChatMember" if matches!(status(before), None | Some("restricted")) => None,
         "banChatMember" => {
             let mut back = keep(&["user_id"]);
             back.insert("only_if_banned".to_owned(), json!(true));
@@ -172,10 +174,17 @@ mod tests {
                 Some(call("pinChatMessage", json!({"chat_id": -1, "message_id": 3}))),
             ),
             (call("unpinChatMessage", json!({"chat_id": -1})), json!(true), None, None),
+            (call("banChatMember", json!({"chat_id": -1, "user_id": 5})), json!(true), None, None),
+            (
+                call("banChatMember", json!({"chat_id": -1, "user_id": 5})),
+                json!(true),
+                Some(&restricted),
+                None,
+            ),
             (
                 call("banChatMember", json!({"chat_id": -1, "user_id": 5, "until_date": 9})),
                 json!(true),
-                None,
+                Some(&member),
                 Some(call("unbanChatMember", json!({"chat_id": -1, "user_id": 5, "only_if_banned": true}))),
             ),
             (call("banChatMember", json!({"chat_id": -1, "user_id": 5})), json!(true), Some(&kicked), None),

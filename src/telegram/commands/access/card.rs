@@ -51,10 +51,14 @@ impl AccessCard {
         let with_role = list.roles.iter().map(|given| &given.user);
         let people: HashSet<&UserId> =
             known.chain(with_role).chain(list.bans.iter().map(|ban| &ban.user)).collect();
-        let named =
-            join_all(people.into_iter().map(async |user| (user.clone(), self.name_of(user).await))).await;
-        let ending = format!("(@{})", username.to_lowercase());
-        Ok(named.into_iter().find(|(_, name)| name.to_lowercase().ends_with(&ending)).map(|(user, _)| user))
+        // The name is what people choose, and may end like a username; that itself belongs to one person.
+        let named = people.into_iter().map(async |user| {
+            let number = ChatId(user.telegram_id().unwrap_or_default());
+            (user.clone(), self.cards.names_of(number).await.1)
+        });
+        let is_it =
+            |known: &Option<String>| known.as_ref().is_some_and(|known| known.eq_ignore_ascii_case(username));
+        Ok(join_all(named).await.into_iter().find(|(_, known)| is_it(known)).map(|(user, _)| user))
     }
 
     /// Owners, people, groups, who was denied, and how that is changed.
