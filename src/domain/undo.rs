@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::approval::{MethodCall, Target};
 use super::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
@@ -26,6 +26,10 @@ pub struct Undoable {
     /// The name of the person that it acts on, where Telegram knows it.
     #[serde(default)]
     pub person: Option<String>,
+    /// What the call left behind, by the names that `getChat` and `getChatMember` have for it: if it is otherwise when it is taken
+    /// back, somebody has changed it since.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub left: Map<String, Value>,
     /// Whether a person had approved the call that was made.
     pub is_approved: bool,
     /// What became of it; none while nobody has taken it back, and while that is under way.
@@ -59,6 +63,8 @@ pub enum Refusal {
     NoRight,
     /// The bot is not in the chat any more.
     NotThere,
+    /// Somebody has changed it since: it is not asked of Telegram.
+    Changed,
     /// For another reason.
     Other,
 }
@@ -148,7 +154,8 @@ impl TurnUndo {
     /// Adds a call that was made at this time. Beyond [`MAX_CALLS`] it is only counted.
     pub fn add(&mut self, call: Undoable, at: DateTime<Utc>) {
         self.until = self.until.max(at + LASTS);
-        if self.calls.len() < MAX_CALLS {
+        // Once somebody has it taken back, what comes later is not part of that.
+        if self.taken.is_none() && self.calls.len() < MAX_CALLS {
             self.calls.push(call);
         } else {
             self.left_out = self.left_out.saturating_add(1);
@@ -248,6 +255,7 @@ mod tests {
             },
             target: Target { chat: ChatId(-6), title: None },
             person: None,
+            left: Map::new(),
             is_approved: true,
             outcome: None,
         }

@@ -172,6 +172,7 @@ mod tests {
     async fn what_was_approved_is_taken_back_by_those_who_could_approve_that() {
         use NotAllowed::{NoRight, OwnersOnly};
         let call = |method: &str, chat, is_approved| Undoable {
+            left: serde_json::Map::new(),
             call: MethodCall { method: method.into(), arguments: serde_json::Map::new() },
             target: Target { chat: ChatId(chat), title: None },
             person: None,

@@ -31,6 +31,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use crate::domain::approval::{Approval, WAITS_MINUTES};
 use crate::domain::chat::Place;
 use crate::domain::message::{Replied, Speaker};
 use crate::domain::model::ModelName;
@@ -125,6 +126,21 @@ pub struct ToolOutput {
     pub side_effects: SideEffects,
     /// A question to the person: the turn waits, and the answer is the result of the call in place of the value.
     pub asks: Option<PersonQuestion>,
+}
+
+impl ToolOutput {
+    /// A question whether this may be done.
+    #[must_use]
+    pub fn asking(approval: Approval) -> Self {
+        let question = PersonQuestion {
+            text: String::new(),
+            options: Vec::new(),
+            is_free: false,
+            expires_after_min: WAITS_MINUTES,
+            approval: Some(Box::new(approval)),
+        };
+        Self { asks: Some(question), ..Value::Null.into() }
+    }
 }
 
 impl From<Value> for ToolOutput {

@@ -93,6 +93,7 @@ async fn lets_it_post(world: &World, leave: Value) {
     for words in [
         "Let the task “News” call sendMessage there by itself",
         "at most 2 times in each run",
+        LEAP,
         "News (-100700)",
         PROMPT,
     ] {

@@ -127,7 +127,8 @@ async fn each_thing_that_was_done_is_undone_as_it_should_be() {
         };
         assert_eq!(made, wanted, "{said}");
         // It says what it was when it is pressed again, and does nothing.
-        assert_eq!(world.press(EVE, &answer, "✓ Undone").await, format!("✓ undone: {told}"));
+        assert_eq!(world.press(ANN, &answer, "✓ Undone").await, format!("✓ undone: {told}"));
+        assert_eq!(world.press(EVE, &answer, "✓ Undone").await, NO_RIGHT, "{said}");
         assert_eq!(world.made(undoing).len(), before + 1);
     }
     assert_eq!(world.telegram.messages(NEWS), Vec::<Value>::new(), "the post is gone");
@@ -175,6 +176,28 @@ async fn strangers_and_those_who_lost_the_right_undo_nothing() {
 }
 
 #[tokio::test]
+async fn what_a_person_decided_since_stays() {
+    let world = World::new().await;
+    let bot = world.with_news().await;
+    let mute =
+        call("restrictChatMember", json!({"user_id": EVE, "permissions": {"can_send_messages": false}}));
+    let muted = world.did("mute her", mute).await;
+    world.telegram.set_member(TEAM, EVE, Standing::Kicked).unwrap();
+    let said = world.press(ANN, &muted, UNDO).await;
+    assert!(said.starts_with("Not all of it was undone"), "{said}");
+    world.card_with(TEAM, "somebody has changed it since").await;
+    assert_eq!(world.made("restrictChatMember").len(), 1, "a ban is not made a mute");
+    let named = world.did("name it", call("setChatTitle", json!({"title": "Lunch"}))).await;
+    let again = world.did("name it again", call("setChatTitle", json!({"title": "Dinner"}))).await;
+    let said = world.press(ANN, &named, UNDO).await;
+    assert!(said.starts_with("Not all of it was undone"), "{said}");
+    assert!(world.press(ANN, &again, UNDO).await.starts_with("✓ undone: the new title of"));
+    assert_eq!(world.made("setChatTitle").last().unwrap()["title"], "Lunch");
+    world.all_well();
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
 async fn two_at_once_undo_it_once() {
     let world = World::new().await;
     let _bot = world.with_news().await;
@@ -218,7 +241,8 @@ async fn what_telegram_refuses_is_told_with_its_reason_and_what_it_never_saw_can
     let wanted = "✗ not undone: the message in News (bots can delete only messages of the last 48 hours)";
     assert!(text(&card).contains(wanted), "{card}");
     assert_eq!(world.labelled(&post, "⚠️").await, ["⚠️ Not all was undone"]);
-    assert!(world.press(BOB, &post, "⚠️").await.starts_with("✗ not undone: the message in News"));
+    assert!(world.press(ANN, &post, "⚠️").await.starts_with("✗ not undone: the message in News"));
+    assert_eq!(world.press(BOB, &post, "⚠️").await, NO_RIGHT, "what was done in News is not for him");
     assert_eq!(world.made("deleteMessage").len(), 1);
     let answer = world.did("ban her", ban()).await;
     world.telegram.fail("unbanChatMember", Failure::RetryAfter(3600), 1);

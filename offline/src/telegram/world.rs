@@ -161,6 +161,8 @@ pub(super) struct Chat {
     pub(super) id: i64,
     pub(super) kind: ChatKind,
     pub(super) title: String,
+    #[serde(default)]
+    pub(super) description: String,
     pub(super) username: Option<String>,
     pub(super) is_forum: bool,
     /// The names of its topics by thread id.
@@ -192,6 +194,7 @@ impl Chat {
             id,
             kind,
             title: title.to_owned(),
+            description: String::new(),
             username: None,
             is_forum: false,
             topics: BTreeMap::new(),

@@ -37,11 +37,13 @@ impl Task {
     /// Adds a standing rule, in the place of one about the same method and chat, as long as there is room; or takes one back.
     fn stand(&mut self, change: StandingChange) {
         let (method, chat) = match &change {
-            StandingChange::Permit(rule) => (&rule.method, rule.chat),
+            // What was approved is what the task was then.
+            StandingChange::Permit { as_of, .. } if *as_of != self.updated_at => return,
+            StandingChange::Permit { rule, .. } => (&rule.method, rule.chat),
             StandingChange::Forbid(method, chat) => (method, *chat),
         };
         self.standing.retain(|known| !(known.method == *method && known.chat == chat));
-        if let StandingChange::Permit(rule) = change
+        if let StandingChange::Permit { rule, .. } = change
             && self.standing.len() < MAX_STANDING
         {
             self.standing.push(rule);

@@ -1,5 +1,6 @@
 //! What the runs of a task may do without asking anybody: a person has approved it with the task.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ChatId, UserId};
@@ -30,8 +31,14 @@ pub struct StandingRule {
 /// A change of what the runs of a task may do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StandingChange {
-    /// They may do this, which a person has approved; there may be no room for it.
-    Permit(StandingRule),
+    /// They may do this, which a person has approved of the task as it was last changed at this time, UTC. Nothing happens if it
+    /// was changed since, or if there is no room.
+    Permit {
+        /// What they may do.
+        rule: StandingRule,
+        /// When the task was last changed.
+        as_of: DateTime<Utc>,
+    },
     /// They may not call this method for this chat any more without asking.
     Forbid(String, ChatId),
 }

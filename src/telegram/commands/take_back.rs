@@ -65,10 +65,11 @@ impl TakeBack {
         if undo.asked_in != asker.place.chat {
             return Err(PressError::Gone);
         }
-        if let Some(taken) = undo.taken.clone() {
+        // The first press comes once more after a crash, whatever rights whoever pressed has now.
+        if let Some(taken) = undo.taken.clone().filter(|taken| taken.press == press.update) {
             return Ok(self.again(press, undo, &taken).await);
         }
-        if !undo.is_in_time(now) {
+        if undo.taken.is_none() && !undo.is_in_time(now) {
             return Ok(late());
         }
         if let Err(why) = self.approvers.may_undo(user, &undo).await? {
@@ -77,6 +78,9 @@ impl TakeBack {
                 NotAllowed::Requester | NotAllowed::OwnersOnly => &texts.undo_owners_only,
                 NotAllowed::NoRight => &texts.undo_no_right,
             }));
+        }
+        if let Some(taken) = undo.taken.clone() {
+            return Ok(self.again(press, undo, &taken).await);
         }
         let taken =
             Taken { by: user.clone(), name: asker.speaker.name.clone(), at: now, press: press.update };
@@ -178,6 +182,7 @@ fn why(texts: &Texts, refusal: Refusal) -> &str {
         Refusal::Gone => &texts.undo_why_gone,
         Refusal::NoRight => &texts.undo_why_right,
         Refusal::NotThere => &texts.undo_why_left,
+        Refusal::Changed => &texts.undo_why_changed,
         Refusal::Other => &texts.undo_why_refused,
     }
 }

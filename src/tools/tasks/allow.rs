@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{STATUS, TaskTools};
-use crate::domain::approval::{Approval, Fingerprint, MethodCall, Ruled, WAITS_MINUTES};
+use super::{STATUS, TaskTools, view};
+use crate::domain::approval::{Approval, Fingerprint, MethodCall, Ruled};
 use crate::domain::task::{
     MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingChange, StandingRule, Task, TaskChange, TaskEdit,
 };
-use crate::domain::tool::{Effect, SideEffects};
-use crate::domain::turn::{Approved, PersonQuestion};
+use crate::domain::tool::Effect;
+use crate::domain::turn::Approved;
 use crate::ids::{ChatId, TaskId};
 use crate::tools::telegram::{Leave, TelegramTools};
 use crate::tools::typed::{About, typed};
@@ -38,6 +38,7 @@ struct Shown {
     task_id: TaskId,
     title: String,
     prompt: String,
+    schedule: String,
     method: String,
     chat_id: ChatId,
     times: u32,
@@ -90,6 +91,7 @@ impl Leaves {
         let shown = Shown {
             task_id: task.id,
             title: task.title(),
+            schedule: view::what(&task),
             prompt: task.prompt,
             method: wanted.method,
             chat_id: target.chat,
@@ -113,14 +115,7 @@ impl Leaves {
             asked_in: context.place.chat,
             requester: context.speaker.clone(),
         };
-        let question = PersonQuestion {
-            text: String::new(),
-            options: Vec::new(),
-            is_free: false,
-            expires_after_min: WAITS_MINUTES,
-            approval: Some(Box::new(approval)),
-        };
-        Ok(ToolOutput { value: Value::Null, side_effects: SideEffects::default(), asks: Some(question) })
+        Ok(ToolOutput::asking(approval))
     }
 
     /// Stores what a person has approved, as they were shown it.
@@ -136,11 +131,13 @@ impl Leaves {
             let words = "not done: whoever approved it may not approve it any more";
             return Err(ToolError::Denied(words.to_owned()));
         }
+        let is_same =
+            |task: &Task| task.prompt == shown.prompt && view::what(task) == shown.schedule && task.is_live();
         let task = self.tasks.store.task(shown.task_id).await?;
-        if task.is_none_or(|task| task.prompt != shown.prompt || !task.is_live()) {
+        let Some(as_of) = task.filter(is_same).map(|task| task.updated_at) else {
             let words = "not done: the task has changed since, or is over; ask again";
             return Err(ToolError::ForModel(words.to_owned()));
-        }
+        };
         let rule = StandingRule {
             method: shown.method,
             chat: shown.chat_id,
@@ -148,9 +145,12 @@ impl Leaves {
             rule: shown.rule,
             by: ruling.by.clone(),
         };
-        let task = self.change(shown.task_id, StandingChange::Permit(rule.clone()), context).await?;
+        let change = StandingChange::Permit { rule: rule.clone(), as_of };
+        let task = self.change(shown.task_id, change, context).await?;
         if !task.standing.contains(&rule) {
-            let words = format!("a task has at most {MAX_STANDING} such leaves; take one back first");
+            let words = format!(
+                "not done: the task has changed meanwhile, or has {MAX_STANDING} such leaves, which is the most; list_tasks shows them"
+            );
             return Err(ToolError::ForModel(words));
         }
         Ok(told(&task))
@@ -187,6 +187,5 @@ impl Leaves {
 }
 
 fn told(task: &Task) -> ToolOutput {
-    json!({"success": true, "task_id": task.id, "title": task.title(), "may": super::view::leaves(task)})
-        .into()
+    json!({"success": true, "task_id": task.id, "title": task.title(), "may": view::leaves(task)}).into()
 }

@@ -130,7 +130,7 @@ fn why(reason: PauseReason) -> String {
 }
 
 /// The schedule as it is stored.
-fn what(task: &Task) -> String {
+pub(super) fn what(task: &Task) -> String {
     match &task.schedule {
         Schedule::Cron(cron) => cron.as_str().to_owned(),
         Schedule::Once { at, .. } => local(*at, task.zone),

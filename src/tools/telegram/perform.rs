@@ -10,11 +10,11 @@ use super::parts::is_late;
 use super::send::Sent;
 use super::undoable::Made;
 use super::{TelegramTools, ToolContext, ToolError, ToolOutput};
-use crate::domain::approval::{Approval, Fingerprint, MethodCall, Target, WAITS_MINUTES};
+use crate::domain::approval::{Approval, Fingerprint, MethodCall, Target};
 use crate::domain::audit::AuditKind;
 use crate::domain::delivery::Author;
 use crate::domain::tool::SideEffects;
-use crate::domain::turn::{Approved, PersonQuestion};
+use crate::domain::turn::Approved;
 use crate::ids::{ChatId, MessageId};
 use crate::policy::access::Standing;
 use crate::policy::tools::{
@@ -70,14 +70,7 @@ impl TelegramTools {
             return self.make_all(calls, true, context).await;
         }
         self.note(AuditKind::CallAsked, &calls, context).await?;
-        let question = PersonQuestion {
-            text: String::new(),
-            options: Vec::new(),
-            is_free: false,
-            expires_after_min: WAITS_MINUTES,
-            approval: Some(Box::new(approval)),
-        };
-        Ok(ToolOutput { value: Value::Null, side_effects: SideEffects::default(), asks: Some(question) })
+        Ok(ToolOutput::asking(approval))
     }
 
     /// Makes what a person has approved, exactly as they were shown it.

@@ -1,7 +1,6 @@
 //! Calls that nobody can be asked about, as in the run of a task: what a person approved with the task may be made.
 
-use std::collections::HashMap;
-
+use chrono::{DateTime, Utc};
 use serde_json::{Map, json};
 
 use super::asks::Asks;
@@ -18,13 +17,18 @@ use crate::policy::tools::{Decision, is_within};
 /// What is told where nobody can be asked.
 const NOBODY: &str = "It takes an approval, and nobody is asked now: this is the run of a task, or not the person's own words, or \
     too many questions wait for an answer already. Tell the person";
-/// So many of the newest entries of the audit log are looked through for what a run has done.
-const LOOKED_THROUGH: usize = 5_000;
-/// So many at a time.
+/// So many entries of the audit log are read at a time.
 const PAGE: usize = 200;
 
-/// How often a run may still do what standing rules let it, and by which of them.
-type Uses<'a> = HashMap<(&'a str, ChatId), u32>;
+/// What lets a call of a run go.
+enum Letting<'a> {
+    /// Nothing does.
+    Nothing,
+    /// The rules for all calls do.
+    NoRule,
+    /// This standing rule.
+    Rule(&'a StandingRule),
+}
 
 /// A leave that a person may give.
 pub(in crate::tools) struct Leave {
@@ -69,37 +73,45 @@ impl TelegramTools {
         let asks = if were_names { self.decide_all(calls, context).await? } else { Some(asks) };
         let Some(asks) = asks else { return Ok(true) };
         let shown = approval(calls, targets, asks, context);
-        let (mut used, mut uses) = (Vec::new(), Uses::new());
+        let mut used: Vec<(&StandingRule, usize)> = Vec::new();
         for call in calls.iter() {
-            let Some(rule) = self.letting(&task.standing, call, context).await? else { return Ok(false) };
-            if let Some(rule) = rule {
-                *uses.entry((&rule.method, rule.chat)).or_default() += 1;
-                used.push(rule);
+            match self.letting(&task.standing, call, context).await? {
+                Letting::Nothing => return Ok(false),
+                Letting::NoRule => {}
+                Letting::Rule(rule) => match used.iter_mut().find(|(known, _)| *known == rule) {
+                    Some((_, count)) => *count += 1,
+                    None => used.push((rule, 1)),
+                },
             }
         }
-        for rule in used {
-            let more = uses.get(&(rule.method.as_str(), rule.chat)).copied().unwrap_or_default();
-            let so_far = self.uses_of(rule, context).await?;
+        let Some(since) = task.lease.map(|lease| lease.since) else { return Ok(used.is_empty()) };
+        let made = self.made_since(since, context).await?;
+        for (rule, more) in used {
+            let is_it = |event: &&AuditEvent| {
+                event.method.as_ref().is_some_and(|method| method.as_str() == rule.method)
+                    && event.target_chat.unwrap_or(context.place.chat) == rule.chat
+            };
+            let count = made.iter().filter(is_it).count() + more;
             let may = self.approvers.may_rule(Ruled::Hour, &rule.by, &shown).await?;
-            if so_far + more > rule.times || may.is_err() {
+            if count > usize::try_from(rule.times).unwrap_or_default() || may.is_err() {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// The standing rule that lets a call go: `None` where none does, `Some(None)` where it takes none.
+    /// What lets a call go.
     async fn letting<'a>(
         &self,
         standing: &'a [StandingRule],
         call: &Checked,
         context: &ToolContext,
-    ) -> Result<Option<Option<&'a StandingRule>>, ToolError> {
+    ) -> Result<Letting<'a>, ToolError> {
         let rules = self.policy.rules();
         let role = self.role(&rules, context).await;
         let decided = self.decide(call, &rules, role, context).await?;
         if decided.decision == Decision::Allow {
-            return Ok(Some(None));
+            return Ok(Letting::NoRule);
         }
         let fits = |rule: &&StandingRule| {
             decided.decision == Decision::Ask
@@ -108,28 +120,32 @@ impl TelegramTools {
         };
         for rule in standing.iter().filter(fits) {
             if self.judged(call, role, context, |call| is_within(&rules, call, rule.chat)).await? {
-                return Ok(Some(Some(rule)));
+                return Ok(Letting::Rule(rule));
             }
         }
-        Ok(None)
+        Ok(Letting::Nothing)
     }
 
-    /// How often the run has done already what a standing rule lets it, by the audit log.
-    async fn uses_of(&self, rule: &StandingRule, context: &ToolContext) -> Result<u32, ToolError> {
-        let (mut count, mut before, mut looked) = (0, None, 0);
-        while looked < LOOKED_THROUGH {
+    /// The calls that the run has made by an approval since this time, by the audit log.
+    async fn made_since(
+        &self,
+        since: DateTime<Utc>,
+        context: &ToolContext,
+    ) -> Result<Vec<AuditEvent>, ToolError> {
+        let (mut made, mut before) = (Vec::new(), None);
+        loop {
             let entries = self.audit.audited(before, PAGE).await?;
-            let Some(last) = entries.last() else { break };
-            (before, looked) = (Some(last.seq), looked + entries.len());
-            let is_it = |event: &AuditEvent| {
-                event.run == Some(context.run)
-                    && event.what == AuditKind::ApprovalUsed
-                    && event.method.as_ref().is_some_and(|method| method.as_str() == rule.method)
-                    && event.target_chat.unwrap_or(context.place.chat) == rule.chat
-            };
-            count += entries.iter().filter(|entry| is_it(&entry.event)).count();
+            before = entries.last().map(|last| last.seq);
+            let is_over = entries.last().is_none_or(|last| last.event.at < since);
+            let events = entries.into_iter().map(|entry| entry.event);
+            made.extend(
+                events
+                    .filter(|event| event.run == Some(context.run) && event.what == AuditKind::ApprovalUsed),
+            );
+            if is_over {
+                return Ok(made);
+            }
         }
-        Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }
 
     /// What a person would have to approve so that the runs of a task may call a method for a chat without asking: the chat, why it is

@@ -1,10 +1,13 @@
 //! The call that takes back what another call did. Pure.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
 
 use super::parts::{call_in, is_late, permissions, permissions_of};
 use crate::domain::approval::MethodCall;
+
+/// Until when a ban or a restriction holds.
+const UNTIL: &str = "until_date";
 
 /// The call that undoes one which Telegram carried out; `None` where nothing can. `result` is what Telegram answered. `before`
 /// is how things were, if known: what `getChat` said for a title or a description, what `getChatMember` said for a restriction or
@@ -42,16 +45,48 @@ pub(super) fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>)
     }
 }
 
-/// The method and the arguments that tell how things are before a call, where it cannot be taken back without.
+/// The method and the arguments that tell how things are before a call, or before it is taken back, where that matters.
 pub(super) fn looks_at(call: &MethodCall) -> Option<(&'static str, Map<String, Value>)> {
     let (method, names): (_, &[&str]) = match call.method.as_str() {
-        "restrictChatMember" | "banChatMember" => ("getChatMember", &["chat_id", "user_id"]),
+        "restrictChatMember" | "banChatMember" | "unbanChatMember" => {
+            ("getChatMember", &["chat_id", "user_id"])
+        }
         "setChatTitle" | "setChatDescription" => ("getChat", &["chat_id"]),
         _ => return None,
     };
     let named =
         names.iter().filter_map(|name| Some(((*name).to_owned(), call.arguments.get(*name)?.clone())));
     Some((method, named.collect()))
+}
+
+/// What a call leaves behind that somebody may change before it is taken back, as `getChat` and `getChatMember` tell it.
+pub(super) fn left_by(done: &MethodCall, now: DateTime<Utc>) -> Map<String, Value> {
+    let of = |name: &str| done.arguments.get(name).cloned();
+    let left = match done.method.as_str() {
+        "banChatMember" => {
+            // So Telegram takes it, by the docs of the method.
+            let for_ever = (now + TimeDelta::days(366)).timestamp();
+            let until = of("until_date").and_then(|until| until.as_i64()).filter(|until| *until <= for_ever);
+            Some((UNTIL, json!(until.unwrap_or_default())))
+        }
+        "setChatTitle" => of("title").map(|title| ("title", title)),
+        "setChatDescription" => Some(("description", of("description").unwrap_or_else(|| json!("")))),
+        _ => None,
+    };
+    left.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Whether somebody has changed since what is to be taken back; `state` is what [`looks_at`] tells now. Who was banned by somebody else,
+/// or for another time, stays banned.
+pub(super) fn is_changed(undo: &MethodCall, left: &Map<String, Value>, state: &Value) -> bool {
+    let is_banned = status(Some(state)) == Some("kicked");
+    match undo.method.as_str() {
+        "restrictChatMember" => is_banned,
+        "unbanChatMember" => {
+            is_banned && left.get(UNTIL).is_some_and(|until| *until != *state.get(UNTIL).unwrap_or(&json!(0)))
+        }
+        _ => left.iter().any(|(name, value)| value != state.get(name).unwrap_or(&json!(""))),
+    }
 }
 
 /// The call as it is to be made at this time. An earlier restriction that would have ended by now is lifted: Telegram would take
@@ -265,5 +300,33 @@ mod tests {
             looks_at(&call("banChatMember", json!({"chat_id": -1, "user_id": 5, "until_date": 9}))).unwrap();
         assert_eq!((method, Value::Object(args)), ("getChatMember", json!({"chat_id": -1, "user_id": 5})));
         assert_eq!(looks_at(&call("pinChatMessage", json!({"chat_id": -1, "message_id": 5}))), None);
+    }
+
+    #[test]
+    fn what_somebody_changed_since_is_seen() {
+        let now = DateTime::UNIX_EPOCH;
+        let ban =
+            |until: i64| call("banChatMember", json!({"chat_id": -1, "user_id": 5, "until_date": until}));
+        let unban = call("unbanChatMember", json!({"chat_id": -1, "user_id": 5}));
+        let lift = call("restrictChatMember", json!({"chat_id": -1, "user_id": 5, "permissions": {}}));
+        let title = |title: &str| call("setChatTitle", json!({"chat_id": -1, "title": title}));
+        let about = |about: &str| call("setChatDescription", json!({"chat_id": -1, "description": about}));
+        let kicked = |until: i64| json!({"status": "kicked", "until_date": until});
+        let cases = [
+            (ban(900), &unban, kicked(900), false),
+            (ban(900), &unban, kicked(0), true),
+            (ban(0), &unban, kicked(0), false),
+            (ban(40_000_000), &unban, kicked(0), false),
+            (ban(900), &unban, json!({"status": "left"}), false),
+            (lift.clone(), &lift, json!({"status": "restricted"}), false),
+            (lift.clone(), &lift, kicked(0), true),
+            (title("New"), &title("Old"), json!({"title": "New"}), false),
+            (title("New"), &title("Old"), json!({"title": "Newer"}), true),
+            (about(""), &about("x"), json!({"title": "New"}), false),
+            (about("y"), &about("x"), json!({"title": "New"}), true),
+        ];
+        for (done, undo, state, wanted) in cases {
+            assert_eq!(is_changed(undo, &left_by(&done, now), &state), wanted, "{done:?} {state}");
+        }
     }
 }

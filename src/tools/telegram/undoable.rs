@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::parts::name_of;
 use super::send::{Call, Fate};
-use super::undo::{in_time, looks_at, undo_of};
+use super::undo::{in_time, is_changed, left_by, looks_at, undo_of};
 use super::{TelegramTools, ToolContext, chat_number};
 use crate::domain::approval::{MethodCall, Target};
 use crate::domain::undo::{MadeIn, Refusal, Undoable, Undone};
@@ -63,7 +63,8 @@ impl TelegramTools {
         // A name may belong to another chat by the time it is taken back.
         call.arguments.insert("chat_id".to_owned(), json!(target.chat));
         let person = made.before.and_then(|before| name_of(before.get("user")?));
-        Some(Undoable { call, target, person, is_approved: made.is_approved, outcome: None })
+        let left = left_by(made.call, context.now);
+        Some(Undoable { call, target, person, left, is_approved: made.is_approved, outcome: None })
     }
 
     /// The chat with this number or username, which was called so when it was asked for.
@@ -88,6 +89,16 @@ impl TelegramTools {
             return Undone::Refused(Refusal::Other);
         };
         let chat = undo.target.chat;
+        // What a person decided since is not overridden; where that cannot be seen, it is tried again later.
+        if looks_at(&undo.call).is_some() {
+            match self.before(&undo.call).await {
+                None => return Undone::Unsent,
+                Some(state) if is_changed(&undo.call, &undo.left, &state) => {
+                    return Undone::Refused(Refusal::Changed);
+                }
+                Some(_) => {}
+            }
+        }
         let sent = Call { tools: self, method: call.method }.send(&call.args, chat).await;
         let Err(failure) = sent else { return Undone::Done };
         let (method, words) = (&call.method.name, &failure.words);

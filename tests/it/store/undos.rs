@@ -22,6 +22,7 @@ fn unban(chat: ChatId, user: i64) -> Undoable {
     Undoable {
         call: MethodCall { method: "unbanChatMember".into(), arguments },
         target: Target { chat, title: Some("Home".into()) },
+        left: serde_json::Map::new(),
         person: Some("Eve".into()),
         is_approved: true,
         outcome: None,

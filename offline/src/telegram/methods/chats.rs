@@ -30,6 +30,9 @@ pub(super) fn get_me(state: &mut State, _: &Request<'_>) -> Outcome {
 pub(super) fn get_chat(state: &mut State, request: &Request<'_>) -> Outcome {
     let chat = in_chat(state, request)?;
     let mut info = chat.json();
+    if !chat.description.is_empty() {
+        info["description"] = json!(chat.description);
+    }
     info["accent_color_id"] = json!(0);
     info["max_reaction_count"] = json!(11);
     info["accepted_gift_types"] = sample::of_type(&Type::Named("AcceptedGiftTypes".to_owned()));
@@ -73,6 +76,18 @@ pub(super) fn leave(state: &mut State, request: &Request<'_>) -> Outcome {
         return Err(Refusal::bad("chat member status can't be changed in private chats"));
     }
     chat.members.insert(bot, Standing::Left);
+    Ok(json!(true))
+}
+
+pub(super) fn set_title(state: &mut State, request: &Request<'_>) -> Outcome {
+    let title = request.value("title").and_then(Value::as_str).unwrap_or_default().to_owned();
+    in_chat_mut(state, request)?.title = title;
+    Ok(json!(true))
+}
+
+pub(super) fn set_description(state: &mut State, request: &Request<'_>) -> Outcome {
+    let description = request.value("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    in_chat_mut(state, request)?.description = description;
     Ok(json!(true))
 }
 

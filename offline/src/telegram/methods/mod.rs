@@ -25,7 +25,7 @@ use super::state::State;
 type Behaviour = fn(&mut State, &Request<'_>) -> Outcome;
 
 /// Methods with a behaviour of their own; methods that return a `Message` are sent by default.
-const BEHAVIOURS: [(&str, Behaviour); 38] = [
+const BEHAVIOURS: [(&str, Behaviour); 40] = [
     ("getMe", chats::get_me),
     ("sendMessage", sending::send_message),
     ("sendPoll", sending::send_poll),
@@ -51,6 +51,8 @@ const BEHAVIOURS: [(&str, Behaviour); 38] = [
     ("pinChatMessage", chats::pin),
     ("unpinChatMessage", chats::unpin),
     ("unpinAllChatMessages", chats::unpin),
+    ("setChatTitle", chats::set_title),
+    ("setChatDescription", chats::set_description),
     ("getChat", chats::get_chat),
     ("getChatMember", chats::member),
     ("getChatAdministrators", chats::administrators),

@@ -12,6 +12,7 @@ use crate::domain::approval::canonical;
 use crate::domain::audit::{AuditEntry, AuditVerdict, Audited};
 use crate::domain::code::hex;
 use crate::secret::{ExposeSecret, random_hex};
+use crate::store::engine::Keys;
 
 /// The key of the one record that says where the log ends.
 const HEAD: &[u8] = b"head";
@@ -56,13 +57,16 @@ pub(in crate::store::kv) fn newest(
     limit: usize,
 ) -> Result<Vec<AuditEntry>, Fault> {
     let mut found = Vec::new();
-    for item in tables.audit.entries(&[])?.rev() {
+    let keys = match before {
+        Some(before) => Keys::before(key::audit(before), &[]),
+        None => Keys::beginning_with([]),
+    };
+    for item in tables.audit.entries_in(&keys)?.rev() {
         if found.len() >= limit {
             break;
         }
         let (_, bytes) = item?;
-        let entry = serde_json::from_slice::<AuditEntry>(&bytes).ok();
-        found.extend(entry.filter(|entry| before.is_none_or(|before| entry.seq < before)));
+        found.extend(serde_json::from_slice::<AuditEntry>(&bytes).ok());
     }
     Ok(found)
 }

@@ -23,17 +23,17 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// Takes it out of messages of its session, around the one with this index.
-    fn around(messages: &[Arc<Message>], index: u32) -> Self {
-        let at = messages.iter().position(|message| message.index == index).unwrap_or_default();
+    fn around(messages: &[Arc<Message>], index: u32) -> Option<Self> {
+        let at = messages.iter().position(|message| message.index == index)?;
         let begins = |at: &usize| begins_exchange(messages, *at);
         let first = (0..=at).rev().find(begins).unwrap_or(at);
         let end = (at + 1..messages.len()).find(begins).unwrap_or(messages.len());
         let all = messages.get(first..end).unwrap_or_default().iter().cloned();
         let (question, rest) = all.partition(|message| message.role == Role::User);
-        Self { question, rest }
+        Some(Self { question, rest })
     }
 
-    /// The turn.
+    /// The turn that the question led to.
     pub(super) fn run(&self) -> Option<RunId> {
         self.question.iter().find_map(|message| message.turn)
     }
@@ -100,13 +100,15 @@ impl Finder {
         let from = carried.index.saturating_sub(AROUND);
         let limit = usize::try_from(AROUND * 2).unwrap_or_default();
         let mut around = self.messages.messages_from(carried.session, from, limit).await?;
-        around.retain(|message| !message.replaced);
+        // One that another took the place of is told of as itself; of the others what counts is what took their place.
+        around.retain(|message| !message.replaced || message.index == carried.index);
         let exchange = Exchange::around(&around, carried.index);
-        let asked = exchange.question.iter().find_map(|message| message.telegram.first().copied());
+        let question = exchange.iter().flat_map(|exchange| &exchange.question);
+        let asked = question.filter_map(|message| message.telegram.first().copied()).next();
         if let Some(asked) = asked.filter(|_| received.is_none()) {
             received = self.receptions.received(chat, asked).await?;
         }
-        Ok(Some(Subject { received, exchange: Some(exchange) }))
+        Ok(Some(Subject { received, exchange }))
     }
 
     /// The last message of whoever asks, before the one that asks.
