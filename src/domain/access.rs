@@ -36,7 +36,7 @@ pub struct AccessList {
 /// Another bot that is answered in one group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllowedBot {
-    /// The group.
+    /// The one group in which it is heard.
     pub chat: ChatId,
     /// The bot's username in lower case, without the `@`.
     pub username: String,

@@ -67,7 +67,7 @@ impl AuditKind {
     }
 }
 
-/// Who did it.
+/// Whose deed an entry tells of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditActor {
@@ -124,9 +124,9 @@ impl From<AuditName> for String {
 pub struct AuditEvent {
     /// When, UTC.
     pub at: DateTime<Utc>,
-    /// What.
+    /// The kind of deed.
     pub what: AuditKind,
-    /// Who did it.
+    /// The person, the bot or the model whose deed it was.
     pub actor: AuditActor,
     /// The chat in which it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -232,7 +232,7 @@ impl From<AuditEvent> for Audited {
 /// An event on its way into the log, with the arguments of its call: the store keeps a keyed hash of them alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audited {
-    /// What happened.
+    /// What the log is told, without its place in the log.
     pub event: AuditEvent,
     /// The arguments.
     pub arguments: Option<Value>,
@@ -244,7 +244,7 @@ pub struct Audited {
 pub struct AuditEntry {
     /// Its place in the log, from 0.
     pub seq: u64,
-    /// What happened.
+    /// What the log is told, without its place in the log.
     pub event: AuditEvent,
     /// The keyed hash of the arguments, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]

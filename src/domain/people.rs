@@ -80,7 +80,7 @@ impl Seen {
 /// Whom a name means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meant<'a> {
-    /// This one.
+    /// One person fits.
     One(&'a Seen),
     /// Any of these.
     Several(Vec<&'a Seen>),

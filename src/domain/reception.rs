@@ -60,7 +60,7 @@ impl Reception {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// With an answer.
+    /// The model's answer was delivered.
     Answered,
     /// A tool said what there was to say, or there was nothing.
     Silent,
@@ -72,7 +72,7 @@ pub enum Ending {
     Waits,
     /// It failed.
     Failed {
-        /// Why, for people.
+        /// The reason, as people are told it.
         reason: Reason,
         /// The short stable name of the error, for owners.
         label: String,
@@ -82,7 +82,7 @@ pub enum Ending {
 /// The turn that a message led to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnTrace {
-    /// The turn.
+    /// The id of the turn that the message led to.
     pub run: RunId,
     /// The agent that it was prepared for; `None` for Figaro itself.
     #[serde(default)]

@@ -41,19 +41,19 @@ impl AccessRole {
 /// A role of somebody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenRole {
-    /// The person.
+    /// Whose role it is.
     pub user: UserId,
     /// Where it holds; everywhere without one. A role in a chat counts before one that holds everywhere.
     #[serde(default)]
     pub chat: Option<ChatId>,
-    /// The role.
+    /// What they may do there.
     pub role: AccessRole,
 }
 
 /// Somebody is not heard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ban {
-    /// The person.
+    /// Whose role it is.
     pub user: UserId,
     /// Where; everywhere without one.
     #[serde(default)]

@@ -92,7 +92,7 @@ impl Refusal {
 /// Who has a turn's calls taken back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// The person.
+    /// Whoever pressed.
     pub by: UserId,
     /// Their name.
     pub name: String,
@@ -105,11 +105,11 @@ pub struct Taken {
 /// The turn that makes a call, and for whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeIn {
-    /// The turn.
+    /// The id of the turn that made the calls.
     pub run: RunId,
     /// Its chat.
     pub asked_in: ChatId,
-    /// Who asked.
+    /// Whose question the turn answered; of a task, its creator.
     pub asked_by: UserId,
     /// When the call was made, UTC.
     pub at: DateTime<Utc>,
@@ -118,11 +118,11 @@ pub struct MadeIn {
 /// What a turn did that can be taken back, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnUndo {
-    /// The turn.
+    /// The id of the turn that made the calls.
     pub run: RunId,
     /// The chat that it was asked in.
     pub asked_in: ChatId,
-    /// Who asked.
+    /// Whose question the turn answered; of a task, its creator.
     pub asked_by: UserId,
     /// Until when it can be taken back, UTC.
     pub until: DateTime<Utc>,

@@ -20,7 +20,7 @@ pub struct Explained {
     pub method: String,
     /// The number or `@username` of the chat that it names; `None` for the one that the model is in.
     pub chat: Option<String>,
-    /// Who asks.
+    /// The role, in the chat, of whoever has the model make the call.
     pub role: Role,
     /// The agent that makes it; `None` for Figaro itself.
     pub agent: Option<String>,

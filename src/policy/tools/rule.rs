@@ -35,7 +35,7 @@ pub(super) enum ChatCondition {
     Here,
     /// Any other.
     Elsewhere,
-    /// This one.
+    /// The chat with this number or username.
     Named(Target),
 }
 

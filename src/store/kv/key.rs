@@ -147,6 +147,11 @@ pub(super) fn telegram(chat: ChatId, message: MessageId) -> Vec<u8> {
     Key::default().number(chat.0).number(message.0).0
 }
 
+/// What a key from [`telegram`] has in front of its message: its chat.
+pub(super) fn place(key: &[u8]) -> &[u8] {
+    &key[..key.len().saturating_sub(size_of::<i64>())]
+}
+
 /// The message that a key from [`telegram`] ends in.
 pub(super) fn message_in(key: &[u8]) -> Option<MessageId> {
     key.last_chunk().map(|bytes| MessageId(i64::from_be_bytes(*bytes) ^ i64::MIN))

@@ -71,7 +71,7 @@ impl GroupDecision {
 pub struct AdmitGroup {
     /// What is decided.
     pub decision: GroupDecision,
-    /// The group.
+    /// The group that an owner lets in, leaves or ignores.
     pub chat: ChatId,
 }
 
@@ -146,7 +146,7 @@ impl FromStr for MakeCode {
 /// A button that gives somebody a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GiveRole {
-    /// The role.
+    /// The role that they are given.
     pub role: AccessRole,
     /// The number of the person's Telegram account.
     pub person: i64,

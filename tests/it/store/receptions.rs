@@ -18,6 +18,9 @@ pub(super) async fn the_newest_of_each_chat_are_kept_and_go_by_age(backend: &dyn
         let what = if number == more { Reception::Taken } else { Reception::NotAddressed };
         store.note_received(CHAT, &[MessageId(number)], received(number % 2, number, what)).await.unwrap();
     }
+    assert!(store.received(CHAT, MessageId(20)).await.unwrap().is_some(), "until it is looked after");
+    assert_eq!(store.expire_received(at(0)).await.unwrap(), 20);
+    assert_eq!(store.expire_received(at(0)).await.unwrap(), 0);
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.received(CHAT, MessageId(20)).await.unwrap(), None);

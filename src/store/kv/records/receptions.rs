@@ -13,12 +13,11 @@ use crate::domain::erasure::Erasure;
 use crate::domain::reception::{KEPT_IN_CHAT, Received, Reception};
 use crate::ids::{ChatId, MessageId, UserId};
 
-/// The most old ones that a note drops; more than it adds, so that they never pile up.
-const DROPPED: usize = 32;
 /// So many go at once by age, so that no other writer waits long.
 const EXPIRED_AT_ONCE: usize = 1_000;
 
-/// Adds this to what is known of messages of a chat.
+/// Adds this to what is known of messages of a chat. What is one too many goes with [`expire`]: each message of a group is noted,
+/// and none is to wait for others to be counted.
 pub(in crate::store::kv) fn note(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -26,10 +25,6 @@ pub(in crate::store::kv) fn note(
     messages: &[MessageId],
     received: &Received,
 ) -> Result<(), Fault> {
-    let kept = KEPT_IN_CHAT.saturating_sub(messages.len());
-    for old in tables.received.keys_of(&key::chat(chat))?.rev().skip(kept).take(DROPPED) {
-        changes.remove(&tables.received, old?);
-    }
     for message in messages {
         let key = key::telegram(chat, *message);
         let known = tables.received.find(&key)?;
@@ -56,18 +51,25 @@ pub(in crate::store::kv) fn last(
     Ok(None)
 }
 
-/// Removes those that came in before this time, up to [`EXPIRED_AT_ONCE`]. Gives how many there were.
+/// Removes those that came in before this time, and of each chat all but the newest [`KEPT_IN_CHAT`], up to [`EXPIRED_AT_ONCE`].
+/// Gives how many there were.
 pub(in crate::store::kv) fn expire(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     before: DateTime<Utc>,
 ) -> Result<usize, Fault> {
-    let mut gone = 0;
-    for item in tables.received.scan(&[])? {
+    let (mut gone, mut chat, mut kept) = (0, Vec::new(), 0);
+    for item in tables.received.scan(&[])?.rev() {
         let (key, received) = item?;
-        if received.at < before {
+        let of = key::place(&key);
+        if of != chat {
+            (chat, kept) = (of.to_vec(), 0);
+        }
+        if received.at < before || kept >= KEPT_IN_CHAT {
             changes.remove(&tables.received, key);
             gone += 1;
+        } else {
+            kept += 1;
         }
         if gone == EXPIRED_AT_ONCE {
             break;
