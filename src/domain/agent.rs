@@ -1,7 +1,14 @@
-//! An agent: what a turn is told to be, and the tools it is given. Read from `prompts/agents/` by `prompts`.
+//! An agent: what a turn is told to be, and the tools it is given. Read from `prompts/agents/` by `prompts`. Beside it the
+//! context that every run of an agent is given.
+
+use serde_json::Value;
 
 use super::generation::Generation;
 use super::model::ModelName;
+use crate::ids::{SessionId, UserId};
+
+/// The tenant of everything that comes by Telegram, and of a caller that names none.
+pub const DEFAULT_TENANT: &str = "default";
 
 /// Instructions with the tools, the model and the settings that go with them.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,8 +21,46 @@ pub struct Agent {
     pub instructions: String,
     /// The names of the tools it has; no other is offered or called.
     pub tools: Vec<String>,
+    /// The names of the agents that it may ask or hand over to; no other is called.
+    pub agents: Vec<String>,
+    /// Whether people see what it writes when another agent asks it, as it writes it. The words of all others are for whoever
+    /// asked them alone.
+    pub speaks: bool,
+    /// The JSON Schema of an object that its answer matches; `None` where it answers in free words.
+    pub answer: Option<Value>,
     /// The model it is meant for, where neither the request nor the chat names one.
     pub model: Option<ModelName>,
     /// How it writes, where neither the request nor the chat says it.
     pub settings: Generation,
+}
+
+/// For whom a run of an agent is, and what goes with it from a run to its children.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentContext {
+    /// Whoever is answered; `None` for somebody unknown, who sees only what all may see.
+    pub user_id: Option<UserId>,
+    /// Keeps the users, sessions and memories of several parties apart.
+    pub tenant_id: String,
+    /// The session that the run belongs to; `None` where nothing is kept.
+    pub session_id: Option<SessionId>,
+    /// The model of runs whose agent names none.
+    pub default_model: ModelName,
+    /// The name of the agent that runs; `None` for Figaro itself.
+    pub agent_schema_uri: Option<String>,
+    /// Whether the run is a test of an agent: it is kept apart and teaches nothing about anybody.
+    pub is_eval: bool,
+    /// The kind of client that asked, such as `telegram` or `cli`.
+    pub client_id: Option<String>,
+}
+
+impl AgentContext {
+    /// The context of a child: all of it, with another agent and, if one is given, another model.
+    #[must_use]
+    pub fn child(&self, agent: &str, model: Option<ModelName>) -> Self {
+        Self {
+            agent_schema_uri: Some(agent.to_owned()),
+            default_model: model.unwrap_or_else(|| self.default_model.clone()),
+            ..self.clone()
+        }
+    }
 }

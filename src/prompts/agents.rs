@@ -40,6 +40,10 @@ struct Extra {
     #[serde(default)]
     tools: Vec<Named>,
     #[serde(default)]
+    agents: Vec<String>,
+    #[serde(default)]
+    speaks: bool,
+    #[serde(default)]
     structured_output: bool,
     model: Option<String>,
     #[serde(default)]
@@ -64,7 +68,7 @@ pub(super) fn load(folder: Option<&Path>) -> Result<BTreeMap<String, Agent>, Vec
 fn read(file: &str, text: &str) -> Result<Agent, Vec<String>> {
     let read: File = parse(text)?;
     let mut faults = shape_faults(&read);
-    let Extra { name, version, tools, model, settings, .. } = read.json_schema_extra;
+    let Extra { name, version, tools, agents, speaks, model, settings, .. } = read.json_schema_extra;
     faults.extend(name_faults(&name, file));
     faults.extend(tool_faults(&tools));
     let out_of_range = settings.check().err().unwrap_or_default();
@@ -84,6 +88,9 @@ fn read(file: &str, text: &str) -> Result<Agent, Vec<String>> {
         version,
         instructions: read.description.trim().to_owned(),
         tools: tools.into_iter().map(|tool| tool.name).collect(),
+        agents,
+        speaks,
+        answer: None,
         model,
         settings,
     })
@@ -164,6 +171,9 @@ json_schema_extra:
             version: "1.10".into(),
             instructions: "Be brief.\n- Really.".into(),
             tools: vec!["web_search".into()],
+            agents: Vec::new(),
+            speaks: false,
+            answer: None,
             model: Some("ollama:qwen3:8b".parse().unwrap()),
             settings: Generation { temperature: Some(0.2), max_tokens: Some(300), ..Generation::default() },
         };

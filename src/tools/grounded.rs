@@ -29,8 +29,8 @@ impl WebSearch for Grounded {
     async fn search(&self, context: &ToolContext, query: &str) -> Result<Found, SearchError> {
         let models = &self.ledger.models;
         let searches = |model: &_| models.capabilities(model).is_some_and(|can| can.web_search);
-        match (models.order(&context.model).into_iter().find(searches), &self.otherwise) {
-            (Some(model), other) if searches(&context.model) || other.is_none() => {
+        match (models.order(&context.agent.default_model).into_iter().find(searches), &self.otherwise) {
+            (Some(model), other) if searches(&context.agent.default_model) || other.is_none() => {
                 let request =
                     Request { web_search: true, ..Request::new("", INSTRUCTIONS, vec![Item::user(query)]) };
                 let call = self.ledger.call(&model, request, context.payer()).await;

@@ -31,10 +31,10 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use crate::domain::agent::AgentContext;
 use crate::domain::approval::{Approval, WAITS_MINUTES};
 use crate::domain::chat::Place;
 use crate::domain::message::{Replied, Speaker};
-use crate::domain::model::ModelName;
 use crate::domain::tool::{Effect, SideEffects, StatusKey};
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::domain::usage::Payer;
@@ -63,12 +63,10 @@ pub struct ToolContext {
     pub language: Option<String>,
     /// The rights that this person has in the turn.
     pub standing: Standing,
-    /// The agent that makes the call; `None` for Figaro itself.
-    pub agent: Option<String>,
+    /// For whom the agent that makes the call runs, and which one that is.
+    pub agent: AgentContext,
     /// The task whose run the turn is.
     pub task: Option<TaskId>,
-    /// The model that the turn is for.
-    pub model: ModelName,
     /// Addresses that a person wrote or that search found: only these may a tool have loaded.
     pub addresses: Addresses,
     /// When the call was made, UTC. Tools take this time, not the clock's.
@@ -95,7 +93,9 @@ impl ToolContext {
 impl ToolContext {
     /// A person's private chat, for tests of tools that do not look at it.
     pub(crate) fn somewhere() -> Self {
+        use crate::domain::agent::DEFAULT_TENANT;
         use crate::domain::chat::ChatKind;
+        use crate::domain::model::ModelName;
         use crate::ids::{ChatId, UserId};
         Self {
             run: RunId::new(),
@@ -104,9 +104,16 @@ impl ToolContext {
             replied: None,
             language: None,
             standing: Standing::Member,
-            agent: None,
+            agent: AgentContext {
+                user_id: Some(UserId::telegram(1)),
+                tenant_id: DEFAULT_TENANT.to_owned(),
+                session_id: None,
+                default_model: ModelName { provider: "a".to_owned(), model: "x".to_owned() },
+                agent_schema_uri: None,
+                is_eval: false,
+                client_id: None,
+            },
             task: None,
-            model: ModelName { provider: "a".to_owned(), model: "x".to_owned() },
             addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,
             sends: None,

@@ -281,7 +281,8 @@ impl Turns {
     ) -> Outcome {
         match self.preparer.prepare(turn, question, taken_up, control).await {
             Ok(prepared) => {
-                let (agent, pins) = (prepared.setup.context.agent.clone(), prepared.setup.pins.clone());
+                let (agent, pins) =
+                    (prepared.setup.context.agent.agent_schema_uri.clone(), prepared.setup.pins.clone());
                 self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)).await;
                 self.executor.execute(prepared.run, &prepared.setup, question).await
             }

@@ -191,7 +191,7 @@ impl TelegramTools {
             here: context.place.chat,
             speaker: (context.standing != Standing::Borrowed).then_some(&context.speaker.user),
             role,
-            agent: context.agent.as_deref(),
+            agent: context.agent.agent_schema_uri.as_deref(),
             task: context.task.is_some(),
             own,
             figaros,

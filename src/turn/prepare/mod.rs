@@ -24,7 +24,7 @@ use super::reply::Reply;
 use super::report::Reporter;
 use super::run::{Answer, Run, Shown};
 use super::taken_up::TakenUp;
-use crate::domain::agent::Agent;
+use crate::domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::Session;
 use crate::domain::generation::Generation;
@@ -40,6 +40,9 @@ use crate::provider::Earlier;
 use crate::provider::models::Models;
 use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 use crate::tools::{Registry, SendAllowance, ToolContext};
+
+/// The client of all that comes by Telegram.
+const TELEGRAM: &str = "telegram";
 
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
 #[derive(Debug, Clone)]
@@ -157,9 +160,16 @@ impl Preparer {
                 replied: question.parts.iter().find_map(|part| part.quotes.as_ref()?.replied()),
                 language: first.language.clone(),
                 standing: question.standing,
-                agent: part.agent.map(|agent| agent.name.clone()),
+                agent: AgentContext {
+                    user_id: question.asker().map(|asker| asker.user.clone()),
+                    tenant_id: DEFAULT_TENANT.to_owned(),
+                    session_id: Some(turn.session),
+                    default_model: model.clone(),
+                    agent_schema_uri: part.agent.map(|agent| agent.name.clone()),
+                    is_eval: false,
+                    client_id: Some(TELEGRAM.to_owned()),
+                },
                 task: question.task.as_ref().map(|task| task.id),
-                model: model.clone(),
                 addresses: Addresses::default(),
                 now: self.reporter.now(),
                 call: String::new(),
