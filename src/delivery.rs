@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::chat::Place;
+use crate::domain::child::ChildEnd;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::language::ByLanguage;
@@ -68,8 +69,30 @@ pub enum TurnEventKind {
         /// So many are remembered no more.
         removed: usize,
     },
+    /// Something happened in a child that does not speak to the person. What others do is told as the turn's own.
+    Child {
+        /// The child.
+        child: RunId,
+        /// The name of its agent.
+        agent: String,
+        /// What happened.
+        event: ChildEvent,
+    },
     /// `stream:complete`: the turn is over. Its answer follows by [`Delivery`].
     Ended,
+}
+
+/// What can happen in a child, beside its calls, which are told as those of the turn.
+#[derive(Debug, Clone)]
+pub enum ChildEvent {
+    /// It begins, or goes on after a restart.
+    Started,
+    /// More text of the pass in progress, for whoever asked it.
+    Delta(String),
+    /// The pass ended with calls: its text so far was no answer.
+    PassEnded,
+    /// It has ended in this way.
+    Ended(ChildEnd),
 }
 
 /// Receives the events of all turns, one after the other. It is called within the turn, so it must return at once.

@@ -34,6 +34,29 @@ pub struct Agent {
     pub settings: Generation,
 }
 
+impl Agent {
+    /// What it is for: the first sentence of its instructions.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        let line = self.instructions.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        line.split_once(". ").map_or(line, |(sentence, _)| sentence).trim_end_matches('.')
+    }
+
+    /// Its instructions, with the agents that it may ask.
+    #[must_use]
+    pub fn instructions_naming<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> String {
+        let mut text = self.instructions.clone();
+        let mut others = others.into_iter().peekable();
+        if others.peek().is_some() {
+            text.push_str("\n\nAgents that you can ask:");
+        }
+        for other in others {
+            text.push_str(&format!("\n- {}: {}", other.name, other.about()));
+        }
+        text
+    }
+}
+
 /// For whom a run of an agent is, and what goes with it from a run to its children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentContext {

@@ -277,6 +277,13 @@ impl Message {
         EntryKey { session: self.session, index: self.index }
     }
 
+    /// What a stored pass or call left behind for its turn.
+    #[must_use]
+    pub fn side_effects(&self) -> SideEffects {
+        let by_call = self.tool.as_ref().map(|tool| tool.side_effects.clone()).unwrap_or_default();
+        SideEffects { sources: [&self.sources[..], &by_call.sources].concat(), ..by_call }
+    }
+
     /// The words in it that people wrote: theirs, and what they replied to.
     pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
         let is_asked = self.role == Role::User && self.task.is_none();

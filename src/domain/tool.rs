@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::said::Said;
 use super::source::{Source, add_sources};
+use super::usage::Usage;
 use crate::ids::{RunId, TaskId};
 
 /// What a call does to the world; decides whether a restart may repeat it and what policy asks.
@@ -62,13 +64,48 @@ pub struct SideEffects {
     /// The model has seen what tasks are stored, and may well speak of them.
     #[serde(default)]
     pub looked: bool,
+    /// What children have said to the person; the answer of the turn begins with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<Said>,
+    /// Another agent has answered in this turn's place: it ends with what that has said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_over: Option<TakenOver>,
+    /// What a child took. It counts once, when the call that asked it has its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<ToolSpent>,
+}
+
+/// That another agent has answered in place of a turn's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenOver {
+    /// The model that answered, as `provider:model`; `None` where it is not known.
+    pub model: Option<String>,
+    /// Its words, where the person has not heard them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// What model calls within a tool took that belong to the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSpent {
+    /// The tokens.
+    pub usage: Usage,
+    /// What they cost in nano-dollars; `None` where the price is not known.
+    pub nano_usd: Option<u64>,
 }
 
 impl SideEffects {
-    /// Adds the side effects of a later call. For found tools see [`Self::add_found`].
+    /// Adds the side effects of a later call, apart from what it took. For found tools see [`Self::add_found`].
     pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
         self.looked |= later.looked;
+        for said in later.said {
+            if !self.said.contains(&said) {
+                self.said.push(said);
+            }
+        }
+        self.said.sort_by_key(|said| said.order);
+        self.taken_over = later.taken_over.or_else(|| self.taken_over.take());
         add_sources(&mut self.sources, later.sources);
         for task in later.tasks {
             self.tasks.retain(|known| *known != task);

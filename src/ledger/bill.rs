@@ -8,6 +8,7 @@ use futures::{StreamExt, stream};
 use tokio::sync::oneshot;
 
 use super::Ledger;
+use super::tree::Drawn;
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Purpose, Reservation, Spending, Spent, Usage};
 use crate::ids::ReservationId;
@@ -88,6 +89,19 @@ pub(super) struct Bill {
     searches: u64,
     /// What was set aside for it, and the most tokens of its answer by that.
     reserved: Option<(Reservation, u64)>,
+    /// What it has drawn on a tree.
+    drawn: Option<Drawn>,
+}
+
+/// What is to be booked.
+#[derive(Debug)]
+pub(super) struct Closed {
+    /// What was spent.
+    pub(super) spending: Spending,
+    /// What was set aside for it.
+    pub(super) reservation: Option<Reservation>,
+    /// What was drawn on a tree for it.
+    pub(super) drawn: Option<Drawn>,
 }
 
 impl fmt::Debug for MeteredStream {
@@ -183,6 +197,7 @@ impl Bill {
             text: String::new(),
             searches: 0,
             reserved: None,
+            drawn: None,
         }
     }
 
@@ -209,7 +224,7 @@ impl Bill {
     }
 
     /// What is to be booked, once.
-    fn close(&mut self, usage: Option<Usage>) -> Option<(Spending, Option<Reservation>)> {
+    fn close(&mut self, usage: Option<Usage>) -> Option<Closed> {
         if !std::mem::take(&mut self.open) {
             return None;
         }
@@ -224,7 +239,8 @@ impl Bill {
             return None;
         }
         let day = reservation.as_ref().map_or_else(|| self.ledger.date(), |kept| kept.most.day);
-        Some((self.spending(day, model, spent), reservation))
+        let drawn = self.drawn.take();
+        Some(Closed { spending: self.spending(day, model, spent), reservation, drawn })
     }
 
     fn spending(&self, day: NaiveDate, model: ModelName, spent: Spent) -> Spending {
@@ -243,17 +259,22 @@ impl Bill {
         self.reserved = Some((Reservation { id: ReservationId::new(), most }, longest));
     }
 
+    /// Notes what it has drawn on a tree.
+    pub(super) fn draw(&mut self, drawn: Drawn) {
+        self.drawn = Some(drawn);
+    }
+
     pub(super) fn reservation(&self) -> Option<Reservation> {
         self.reserved.as_ref().map(|(reservation, _)| reservation.clone())
     }
 
     /// Books it, once; also when nobody waits for the end of that.
     pub(super) fn settle(&mut self, usage: Option<Usage>) -> Option<oneshot::Receiver<()>> {
-        let (spending, reservation) = self.close(usage)?;
+        let closed = self.close(usage)?;
         let (done, booked) = oneshot::channel();
         let ledger = Arc::clone(&self.ledger);
         self.ledger.background.spawn("bill", async move {
-            ledger.book(spending, reservation).await;
+            ledger.book(closed).await;
             drop(done);
         });
         Some(booked)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::bill::{Bill, MeteredStream, Room};
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, Tree};
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Purpose};
 use crate::policy::budget::{MAX_ASKED_OUTPUT, Ruling, Wanted};
@@ -35,7 +35,22 @@ impl Ledger {
         request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
-        self.call_for(Purpose::Turn, model, request, payer).await
+        self.call_for(Purpose::Turn, model, request, payer, None).await
+    }
+
+    /// As [`Self::call`], within what a turn and the agents that it asks may take together. Waits while calls of theirs under
+    /// way may still leave room for this one.
+    ///
+    /// # Errors
+    /// As for [`Self::call`]; [`LedgerError::OverBudget`] also where the tree has no room left.
+    pub async fn call_within(
+        self: &Arc<Self>,
+        tree: &Arc<Tree>,
+        model: &ModelName,
+        request: Request,
+        payer: Payer,
+    ) -> Result<MeteredStream, LedgerError> {
+        self.call_for(Purpose::Turn, model, request, payer, Some(tree)).await
     }
 
     /// As [`Self::call`], for work that nobody waits for: names of sessions, summaries, memories. All such calls together have
@@ -51,7 +66,8 @@ impl Ledger {
         request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
-        self.call_for(Purpose::Background, model, Request { web_search: false, ..request }, payer).await
+        let request = Request { web_search: false, ..request };
+        self.call_for(Purpose::Background, model, request, payer, None).await
     }
 
     /// As [`Self::background`], read to its end: the text of the answer. `None` where the provider withheld it, or it ended in
@@ -79,6 +95,7 @@ impl Ledger {
         model: &ModelName,
         mut request: Request,
         payer: Payer,
+        tree: Option<&Arc<Tree>>,
     ) -> Result<MeteredStream, LedgerError> {
         let order = self.affordable(model)?;
         // Where money is the only bound, nothing of unknown price is done.
@@ -89,8 +106,8 @@ impl Ledger {
         let input = u64::try_from(request.estimate_tokens().min(most)).unwrap_or(u64::MAX);
         let first = order.first().unwrap_or(model).clone();
         let mut bill = Bill::new(Arc::clone(self), payer, purpose, first, input);
-        if self.caps.is_set() {
-            bill = self.reserve(bill, &order, &mut request).await?;
+        if self.caps.is_set() || tree.is_some() {
+            bill = self.reserve(bill, &order, &mut request, tree).await?;
         }
         let may_search = self.models.may_search(&order, &request);
         let room = Room::new(request.settings.max_tokens);
@@ -103,6 +120,7 @@ impl Ledger {
         mut bill: Bill,
         order: &[ModelName],
         request: &mut Request,
+        tree: Option<&Arc<Tree>>,
     ) -> Result<Bill, LedgerError> {
         let wanted = Wanted {
             input: bill.input,
@@ -113,10 +131,36 @@ impl Ledger {
             search: self.models.may_search(order, request),
             price: self.highest_price(order),
         };
-        let granted = self.set_aside(wanted, &mut bill).await?;
+        let granted = match tree {
+            Some(tree) => self.draw(tree, wanted, &mut bill).await?,
+            None => self.set_aside(wanted, &mut bill).await?,
+        };
         request.settings.max_tokens = Some(u32::try_from(granted.output).unwrap_or(u32::MAX));
         request.web_search = granted.search;
-        self.keep(bill).await
+        // Without a cap nothing is lost if a crash forgets it.
+        if self.caps.is_set() { self.keep(bill).await } else { Ok(bill) }
+    }
+
+    /// Waits until a tree has room for a call, and notes on its bill what it draws.
+    async fn draw(
+        &self,
+        tree: &Arc<Tree>,
+        wanted: Wanted,
+        bill: &mut Bill,
+    ) -> Result<Granted, LedgerError> {
+        loop {
+            // Before the look, so that no settlement in between is missed.
+            let booked = self.booked.notified();
+            match tree.draw(wanted) {
+                (Ruling::Grant { output, search, most }, drawn) => {
+                    bill.reserve(tree.date(), most, output);
+                    bill.draw(drawn);
+                    return Ok(Granted { output, search });
+                }
+                (Ruling::Wait, _) => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
+                (Ruling::Over, _) => return Err(LedgerError::OverBudget),
+            }
+        }
     }
 
     /// Waits until there is room for a call, and notes on its bill what is set aside; that is still to be kept.

@@ -91,6 +91,29 @@ pub enum Ruling {
     Over,
 }
 
+/// A turn and the agents that it asks take at most so many tokens together from the first of them on.
+pub const TREE_TOKENS: u64 = 200_000;
+/// Of what a day leaves, a turn and the agents that it asks take at most so many hundredths: others ask, too.
+const TREE_PERCENT: u64 = 75;
+
+/// With less room than this, in tokens, no agent is asked: it could not say anything.
+const MIN_TREE: u64 = 4_000;
+
+/// How many of these tokens may be set aside for a turn and the agents that it asks, at this price of a token that is written;
+/// `None` where too little is left.
+#[must_use]
+pub fn part_for_tree(caps: Caps, day: Day, tokens: u64, price: Option<Price>) -> Option<u64> {
+    let mut gone = day.spent;
+    gone += day.reserved;
+    let part = |cap: u64, gone: u64| cap.saturating_sub(gone) / 100 * TREE_PERCENT;
+    let by_tokens = caps.tokens.map(|cap| part(cap, gone.tokens));
+    let by_money = caps.nano_usd.zip(price).map(|(cap, price)| {
+        part(cap, gone.nano_usd).checked_div(price.output).unwrap_or(u64::MAX)
+    });
+    let part = [by_tokens, by_money].into_iter().flatten().fold(tokens, u64::min);
+    (part >= MIN_TREE.min(tokens)).then_some(part)
+}
+
 /// Judges a call by the caps and what the day has come to.
 #[must_use]
 pub fn judge(caps: Caps, day: Day, wanted: Wanted) -> Ruling {

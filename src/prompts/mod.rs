@@ -27,7 +27,7 @@ use crate::domain::persona::Persona;
 use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("message.md", include_str!("../../prompts/message.md")),
     ("task.md", include_str!("../../prompts/task.md")),
@@ -37,6 +37,7 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("naming.md", include_str!("../../prompts/naming.md")),
     ("summary.md", include_str!("../../prompts/summary.md")),
     ("extraction.md", include_str!("../../prompts/extraction.md")),
+    ("child.md", include_str!("../../prompts/child.md")),
     ("unread.md", include_str!("../../prompts/unread.md")),
 ];
 
@@ -52,7 +53,7 @@ pub struct Prompts {
 }
 
 /// What `system.md` is rendered from.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SystemView {
     /// The bot's first name.
     pub bot_name: String,
@@ -224,6 +225,17 @@ pub struct TailView {
     pub question: String,
 }
 
+/// What `child.md` is rendered from: what an agent is asked by another.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ChildView {
+    /// What it is to do.
+    pub input: String,
+    /// What goes with that, as JSON; `None` for nothing.
+    pub data: Option<String>,
+    /// Whether the person reads what it writes.
+    pub speaks: bool,
+}
+
 /// What `naming.md` and `summary.md` are rendered from.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct NamingView {
@@ -319,6 +331,14 @@ impl Prompts {
     /// As [`Self::system`].
     pub fn tail(&self, view: &TailView) -> Result<String, String> {
         self.render("tail.md", view)
+    }
+
+    /// Renders what an agent is asked by another.
+    ///
+    /// # Errors
+    /// As [`Self::system`].
+    pub fn child(&self, view: &ChildView) -> Result<String, String> {
+        self.render("child.md", view)
     }
 
     /// Renders what a model is told that names a conversation.

@@ -14,7 +14,7 @@ use crate::domain::facts::REMOVED_FOR;
 use crate::domain::reception::KEPT_FOR;
 use crate::shutdown::TaskTracker;
 use crate::store::{
-    AuditStore, FactStore, InboxStore, ReceptionStore, Result, SettingsStore, TaskStore, UndoStore,
+    AuditStore, ChildStore, FactStore, InboxStore, ReceptionStore, Result, SettingsStore, TaskStore, UndoStore,
 };
 
 pub use self::rewrite::Rewriter;
@@ -35,6 +35,8 @@ pub struct Retention {
     pub facts: Arc<dyn FactStore>,
     /// The audit log.
     pub audit: Arc<dyn AuditStore>,
+    /// The children of turns.
+    pub children: Arc<dyn ChildStore>,
     /// What turns did that could be taken back.
     pub undos: Arc<dyn UndoStore>,
     /// Tasks that have ended.
@@ -72,6 +74,7 @@ impl Retention {
         report(self.inbox.expire_set_aside(before).await, "updates that cannot be read");
         report(self.facts.purge_memories(now - REMOVED_FOR, now).await, "removed memories");
         report(self.undos.expire_undos(now).await, "what can be taken back no more");
+        report(self.children.expire_children(before).await, "children of turns");
         let (audit_before, received_before) = (now - self.audit_kept, now - KEPT_FOR);
         self.until_none_is_left("entries of the audit log", || self.audit.expire_audit(audit_before)).await;
         self.until_none_is_left("what became of messages", || {

@@ -12,6 +12,7 @@ mod erasure;
 mod error;
 mod facts;
 mod health;
+mod children;
 pub mod kv;
 mod memory;
 mod people;
@@ -50,6 +51,7 @@ use crate::ids::{ChatId, DeliveryId, MessageId, NoteId, ReservationId, RunId, Se
 
 pub use crate::domain::turn::TurnEnd;
 pub use audit::{AuditStore, whole_log};
+pub use children::{ChildSpent, ChildStore};
 pub use erasure::{ErasureStore, SaidSearch};
 pub use error::StoreError;
 pub use facts::{FactStore, MemoryCounts, ReadFacts, Reading, UnreadBatch};
@@ -343,6 +345,7 @@ pub trait Store:
     + SessionStore
     + ProfileStore
     + ParkedStore
+    + ChildStore
     + OutboxStore
     + NoteStore
     + PeopleStore

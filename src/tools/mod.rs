@@ -1,6 +1,7 @@
 //! What the model can call. A tool is a file here and a line in `builtin`; this module has what all of them share.
 
 pub mod action;
+pub mod agents;
 mod allowance;
 pub mod builtin;
 pub mod config;
@@ -26,6 +27,7 @@ mod zone;
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -44,9 +46,13 @@ use crate::policy::address::Addresses;
 use crate::provider::ToolSpec;
 use crate::store::StoreError;
 pub use allowance::SendAllowance;
+pub use agents::{Asked, Subagents};
 pub use registry::Registry;
 pub use source::{Sources, ToolSource};
 pub use typed::{About, typed};
+
+/// A call takes at most so long, unless its tool says otherwise.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// For whom and where a tool is called.
 #[derive(Debug, Clone)]
@@ -73,6 +79,8 @@ pub struct ToolContext {
     pub now: DateTime<Utc>,
     /// The most messages that tools may send, in the run of a task; without it as many as the model wants.
     pub sends: Option<Arc<SendAllowance>>,
+    /// The agents that it may ask, and whoever runs them.
+    pub agents: Arc<dyn Subagents>,
     /// Whether a person can be asked: nobody waits for the run of a task, and only so many questions wait at a time.
     pub can_ask: bool,
     /// The provider's id of the call.
@@ -117,6 +125,7 @@ impl ToolContext {
             addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,
             sends: None,
+            agents: Arc::new(agents::Alone),
             can_ask: true,
             call: String::new(),
             approved: None,
@@ -198,6 +207,10 @@ pub trait Tool: Debug + Send + Sync {
     /// For a tool that is offered only where it was found: what people call that which it does, in English.
     fn rare(&self) -> Option<&str> {
         None
+    }
+    /// A call that takes longer has failed.
+    fn timeout(&self) -> Duration {
+        CALL_TIMEOUT
     }
     /// How many messages a call with these arguments puts into the chat.
     fn sends(&self, _arguments: &Value) -> usize {

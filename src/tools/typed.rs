@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -11,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::{Tool, ToolContext, ToolError, ToolOutput, schema};
+use super::{CALL_TIMEOUT, Tool, ToolContext, ToolError, ToolOutput, schema};
 use crate::domain::tool::{Effect, StatusKey, ToolKind};
 use crate::provider::ToolSpec;
 
@@ -32,6 +33,7 @@ pub struct About {
     status: StatusKey,
     kind: ToolKind,
     rare: Option<&'static str>,
+    timeout: Duration,
 }
 
 impl About {
@@ -44,13 +46,19 @@ impl About {
         effect: Effect,
         status: StatusKey,
     ) -> Self {
-        Self { name, description, effect, status, kind: ToolKind::Plain, rare: None }
+        Self { name, description, effect, status, kind: ToolKind::Plain, rare: None, timeout: CALL_TIMEOUT }
     }
 
     /// The same tool, of another kind.
     #[must_use]
     pub const fn of_kind(self, kind: ToolKind) -> Self {
         Self { kind, ..self }
+    }
+
+    /// The same tool, whose calls may take so long.
+    #[must_use]
+    pub const fn taking(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// The same tool, offered only where it was found; with words that people say for what it does.
@@ -149,6 +157,10 @@ impl Tool for Typed {
 
     fn status(&self) -> StatusKey {
         self.about.status
+    }
+
+    fn timeout(&self) -> Duration {
+        self.about.timeout
     }
 
     fn rare(&self) -> Option<&str> {

@@ -51,6 +51,11 @@ pub enum CancelReason {
 }
 
 impl Control {
+    /// The control of a child: it ends with the turn, or alone, and what it shows or does counts for the turn.
+    pub(super) fn child(&self) -> Self {
+        Self { cancel: self.cancel.child_token(), ..self.clone() }
+    }
+
     /// Why the turn was cancelled; of one that was not, that the bot shuts down.
     #[must_use]
     pub fn reason(&self) -> CancelReason {
@@ -58,6 +63,11 @@ impl Control {
             Phase::Ended(reason) => reason.clone(),
             Phase::Open | Phase::Committed | Phase::Parked => CancelReason::Shutdown,
         }
+    }
+
+    /// Whether the turn was told to end.
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(*lock(&self.phase), Phase::Ended(_))
     }
 
     /// The turn is about to show or do something; `false` if it has been told to end, and must do neither.

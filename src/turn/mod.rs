@@ -3,12 +3,15 @@
 //! machine that decides what comes next, [`execute`] does it, [`finish`] decides what is written and said at the end, which
 //! [`end`] does. [`pipeline`] passes a turn from one to the next; [`outcome`] is how it ended.
 
+pub mod children;
 pub mod control;
 pub mod end;
 pub mod error;
 pub mod execute;
 pub mod extraction;
 pub mod finish;
+mod kin;
+mod log;
 pub mod naming;
 pub mod outcome;
 pub mod parked;
@@ -20,6 +23,7 @@ pub mod reply;
 pub mod report;
 pub mod rights;
 pub mod run;
+mod setup;
 pub mod summaries;
 pub mod taken_up;
 pub mod trace;

@@ -6,7 +6,7 @@ use super::error::TurnError;
 use super::question::Question;
 use super::reply::Reply;
 use super::run::Answer;
-use crate::domain::tool::Call;
+use crate::domain::tool::{Call, ToolSpent};
 use crate::domain::turn::PersonQuestion;
 
 /// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
@@ -46,7 +46,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// How a turn ended whose model has written its last pass.
-    pub(super) fn of(mut answer: Answer, question: &Question) -> Self {
+    pub(super) fn of(answer: Answer, question: &Question) -> Self {
+        let mut answer = answer.whole();
         let is_task = question.task.is_some();
         if answer.pass.filtered.is_some() {
             return Self::Failed(TurnError::Withheld, answer);
@@ -64,6 +65,19 @@ impl Outcome {
             true if question.is_in_group() && !is_task => Self::Silent(answer),
             true => Self::Failed(TurnError::Empty, answer),
         }
+    }
+
+    /// The same, with what else the turn took.
+    #[must_use]
+    pub(super) fn with_spent(mut self, spent: ToolSpent) -> Self {
+        match &mut self {
+            Self::Answered(answer)
+            | Self::Silent(answer)
+            | Self::Stopped(answer)
+            | Self::Failed(_, answer) => answer.add_spent(spent),
+            Self::Told(_) | Self::Parked(_) | Self::Abandoned | Self::Restarted(_) => {}
+        }
+        self
     }
 
     /// What was written, where that counts.

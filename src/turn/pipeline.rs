@@ -6,10 +6,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::FutureExt;
 
+use super::children::Children;
 use super::control::{CancelReason, Control};
 use super::end::Ender;
 use super::error::TurnError;
 use super::execute::Executor;
+use super::log::TurnLog;
 use super::extraction::Extractor;
 use super::naming::Namer;
 use super::outcome::Outcome;
@@ -25,7 +27,7 @@ use super::taken_up::{TakenUp, take_up};
 use crate::delivery::{Bus, TurnEventKind};
 use crate::domain::reception::TurnTrace;
 use crate::domain::task::Task;
-use crate::domain::turn::{ActiveTurn, GoneOn, TurnEnd};
+use crate::domain::turn::{ActiveTurn, Approved, GoneOn, TurnEnd};
 use crate::domain::usage::Payer;
 use crate::ids::RunId;
 use crate::languages::Languages;
@@ -41,6 +43,8 @@ pub struct Turns {
     pub preparer: Preparer,
     /// Executes what a turn's machine decides.
     pub executor: Executor,
+    /// Runs the agents that turns ask.
+    pub children: Children,
     /// Writes and says how a turn ended.
     pub ender: Ender,
     /// Names sessions once a turn has ended.
@@ -150,7 +154,7 @@ impl Turns {
     }
 
     async fn resume(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
-        match take_up(&self.conversations, &turn, None).await {
+        match self.take_up(&turn, None).await {
             Ok(taken_up) => {
                 // It may have acted: no edit of its question makes it begin again, also none that came just now.
                 if !control.commit() && matches!(control.reason(), CancelReason::Again(_)) {
@@ -175,7 +179,7 @@ impl Turns {
                 return Ok(None);
             };
             let (turn, stored) = (begun.turn, begun.question);
-            let taken_up = take_up(&self.conversations, &turn, approved).await?;
+            let taken_up = self.take_up(&turn, approved).await?;
             Ok(Some((turn, stored, taken_up)))
         };
         match begun.await {
@@ -215,7 +219,7 @@ impl Turns {
             let (conversation, now) = (place.conversation(), self.reporter.now());
             match self.tasks.begin_task(task.id, lease.run, conversation, now).await? {
                 Some((turn, task)) => {
-                    let taken_up = take_up(&self.conversations, &turn, None).await?;
+                    let taken_up = self.take_up(&turn, None).await?;
                     Ok(Some((turn, task, taken_up)))
                 }
                 None => Ok(None),
@@ -272,6 +276,11 @@ impl Turns {
         }
     }
 
+    async fn take_up(&self, turn: &ActiveTurn, approved: Option<Approved>) -> Result<TakenUp, StoreError> {
+        let log = TurnLog { store: self.conversations.clone(), turn: turn.clone() };
+        take_up(&log, turn.into(), approved).await
+    }
+
     async fn outcome(
         &self,
         turn: &ActiveTurn,
@@ -280,11 +289,15 @@ impl Turns {
         control: &Control,
     ) -> Outcome {
         match self.preparer.prepare(turn, question, taken_up, control).await {
-            Ok(prepared) => {
+            Ok(mut prepared) => {
+                self.children.join(&mut prepared);
                 let (agent, pins) =
                     (prepared.setup.context.agent.agent_schema_uri.clone(), prepared.setup.pins.clone());
                 self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)).await;
-                self.executor.execute(prepared.run, &prepared.setup, question).await
+                let kin = prepared.setup.kin.clone();
+                let outcome = self.executor.execute(prepared.run, &prepared.setup, question).await;
+                // What a child took that nobody has heard of belongs to the turn, too.
+                outcome.with_spent(kin.rest().await)
             }
             Err(outcome) => *outcome,
         }

@@ -3,15 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+pub use super::log::HISTORY_MESSAGES;
+use super::log::StepLog;
 use super::run::State;
 use crate::domain::conversation::{Message, Role, ToolMeta};
 use crate::domain::tool::{SideEffects, ToolCall, ToolStatus};
-use crate::domain::turn::{ActiveTurn, Approved};
-use crate::ids::SessionId;
-use crate::store::{ConversationStore, StoreError};
-
-/// The most stored messages that are looked at for the history; the token budget cuts further.
-pub const HISTORY_MESSAGES: usize = 400;
+use crate::domain::turn::{ActiveTurn, Approved, Checkpoint};
+use crate::ids::{RunId, SessionId};
+use crate::store::StoreError;
 
 /// What the model is told about a call that a crash left open.
 pub(super) const UNKNOWN_OUTCOME: &str =
@@ -45,27 +44,41 @@ impl TakenUp {
     }
 }
 
-/// Reads how far a turn has come. A call found `running` that the turn's machine does not go on with may have acted: the model
+/// What is stored of a run beside its log.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stored<'a> {
+    /// How far it has come.
+    pub(super) checkpoint: Option<&'a Checkpoint>,
+    /// The session that its messages belong to.
+    pub(super) session: SessionId,
+}
+
+impl<'a> From<&'a ActiveTurn> for Stored<'a> {
+    fn from(turn: &'a ActiveTurn) -> Self {
+        Self { checkpoint: turn.checkpoint.as_ref(), session: turn.session }
+    }
+}
+
+/// Reads how far a run has come. A call found `running` that the turn's machine does not go on with may have acted: the model
 /// is told so, and it is not made again, unless it is the one that was approved just now. A result that cannot be read among the messages is taken from its record.
 ///
 /// # Errors
 /// When the store fails.
 pub(super) async fn take_up(
-    store: &Arc<dyn ConversationStore>,
-    turn: &ActiveTurn,
+    log: &dyn StepLog,
+    of: Stored<'_>,
     approved: Option<Approved>,
 ) -> Result<TakenUp, StoreError> {
-    let state = state_of(turn);
-    let calls = store.tool_calls(turn.id).await?;
+    let state = of.checkpoint.and_then(|checkpoint| state_of(checkpoint, log.run()));
+    let calls = log.calls().await?;
     let known = calls.iter().map(|call| (call.call.id.clone(), call.status)).collect();
     let taken_up = TakenUp { state, calls: known, approved: approved.map(Arc::new) };
     if calls.is_empty() {
         return Ok(taken_up);
     }
-    let stored = store.recent(turn.session, HISTORY_MESSAGES).await?;
-    let of_turn = stored.iter().filter(|message| message.index >= turn.first_index);
+    let stored = log.messages().await?;
     let told: HashSet<&str> =
-        of_turn.filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
+        stored.iter().filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
     let is_next = |id: &str| taken_up.state.as_ref().is_some_and(|state| state.is_calling(id));
     let goes_on_with = |id: &str| is_next(id) || taken_up.approved(id).is_some();
     for mut call in calls.into_iter().filter(|call| !told.contains(call.call.id.as_str())) {
@@ -77,17 +90,16 @@ pub(super) async fn take_up(
         }
         let unknown = || serde_json::json!({"success": false, "error": UNKNOWN_OUTCOME}).to_string();
         let result = call.result.get_or_insert_with(unknown).clone();
-        let message = result_message(turn.session, &call, result, SideEffects::default());
-        store.tool_ended(&call, message).await?;
+        let message = result_message(of.session, &call, result, SideEffects::default());
+        log.tool_ended(&call, message).await?;
     }
     Ok(taken_up)
 }
 
-fn state_of(turn: &ActiveTurn) -> Option<State> {
-    let checkpoint = turn.checkpoint.as_ref()?;
+fn state_of(checkpoint: &Checkpoint, run: RunId) -> Option<State> {
     let read: Result<State, _> = serde::Deserialize::deserialize(&checkpoint.state);
     read.inspect_err(|error| {
-        tracing::error!(%error, run = %turn.id, "how far a turn had come cannot be read; its passes count from the beginning");
+        tracing::error!(%error, %run, "how far a turn had come cannot be read; its passes count from the beginning");
     })
     .ok()
 }

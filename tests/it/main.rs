@@ -19,6 +19,7 @@ mod borrowed;
 mod card_keeping;
 mod check;
 mod check_trouble;
+mod children;
 mod commands;
 mod crash;
 mod demo;

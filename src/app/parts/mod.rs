@@ -34,7 +34,7 @@ use crate::ledger::{Ledger, LedgerParts};
 use crate::memory::Chats;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
-use crate::policy::budget::Caps;
+use crate::policy::budget::{Caps, TREE_TOKENS};
 use crate::policy::tools::Policy;
 use crate::prompts::texts::Locales;
 use crate::prompts::{OWN_FOLDER, Prompts};
@@ -60,6 +60,7 @@ use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::Registry;
 use crate::tools::telegram::{Approvers, Grants, TelegramTools};
+use crate::turn::children::Children;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
@@ -278,7 +279,7 @@ fn turns(
     let tools = Arc::new(registry(base, &ledger, telegram));
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
-    let caller = Caller { store: conversations.clone(), bus: bus.clone(), clock: base.clock.clone() };
+    let caller = Caller { bus: bus.clone(), clock: base.clock.clone() };
     let ender = Ender {
         conversations: conversations.clone(),
         tasks: base.store.clone(),
@@ -295,11 +296,24 @@ fn turns(
         reporter: reporter.clone(),
     };
     let (namer, summariser) = (namer(base, &ledger), summariser(base, &ledger));
+    let preparer = preparer(base, &ledger, tools, (reporter.clone(), bus.clone()));
+    let executor = Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() };
+    let children = Children {
+        agents: preparer.agents.clone(),
+        executor: executor.clone(),
+        prompts: base.prompts.clone(),
+        store: base.store.clone(),
+        conversations: conversations.clone(),
+        max_passes: base.settings.limits.max_passes,
+        tokens: TREE_TOKENS,
+        reporter: reporter.clone(),
+    };
     Turns {
         rights: rights(base),
         parked: base.parked.clone(),
-        preparer: preparer(base, &ledger, tools, reporter.clone()),
-        executor: Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() },
+        preparer,
+        executor,
+        children,
         ender,
         namer,
         summariser,
@@ -331,7 +345,12 @@ fn rights(base: &Base<'_>) -> Rights {
     }
 }
 
-fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Reporter) -> Preparer {
+fn preparer(
+    base: &Base<'_>,
+    ledger: &Ledger,
+    tools: Arc<Registry>,
+    (reporter, bus): (Reporter, Bus),
+) -> Preparer {
     let limits = &base.settings.limits;
     let contexts = Contexts {
         chats: base.chats.clone(),
@@ -367,6 +386,7 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, reporter: Re
         },
         personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
         models: ledger.models.clone(),
+        bus,
         locales: base.languages.locales.clone(),
         max_passes: limits.max_passes,
         reporter,

@@ -20,6 +20,7 @@ pub(super) fn retention(base: &Base<'_>) -> Retention {
         settings: base.store.clone(),
         facts: base.store.clone(),
         audit: base.store.clone(),
+        children: base.store.clone(),
         undos: base.store.clone(),
         tasks: base.store.clone(),
         receptions: base.store.clone(),

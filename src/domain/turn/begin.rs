@@ -163,6 +163,7 @@ fn record(mut begun: Begun, tail: SessionTail, mut changes: ChangeSet) -> Transi
 /// answers. If it did not, both stay open for another try.
 pub(super) fn give_way(left: &LeftTurn, next: &ActiveTurn) -> ChangeSet {
     let mut changes = ChangeSet::default();
+    changes.add(Change::EndChildren(left.turn.id));
     if !left.acted {
         return changes;
     }
@@ -181,6 +182,7 @@ fn give_up_from(parked: &[ParkedTurn], from: EntryKey) -> ChangeSet {
         |parked: &&ParkedTurn| parked.turn.session == from.session && parked.turn.first_index >= from.index;
     for parked in parked.iter().filter(is_gone) {
         changes.add(Change::RemoveParked(parked.turn.id));
+        changes.add(Change::EndChildren(parked.turn.id));
     }
     changes
 }

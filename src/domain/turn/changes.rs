@@ -39,6 +39,10 @@ pub enum Change {
     ForgetLive(RunId),
     /// Writes the records of calls of a turn, each in the place it has, or behind the others.
     PutCalls(RunId, Vec<ToolCall>),
+    /// Ends the children of a turn that go on, and keeps no words of any.
+    EndChildren(RunId),
+    /// Removes the children of a turn as if they had never been.
+    RemoveChildren(RunId),
     /// Writes a turn that waits for a person.
     PutParked(Box<ParkedTurn>),
     /// Removes a turn that waits for a person.

@@ -74,6 +74,10 @@ pub fn end(turn: &ActiveTurn, stored: StoredTurn, with: EndsWith, mut end: TurnE
         end.messages.clear();
         changes.append(take_back(turn, &stored.tail));
     }
+    // A turn that waits has heard of all its children; what they took is still asked for.
+    if end.parked.is_none() {
+        changes.add(Change::EndChildren(turn.id));
+    }
     if let Some(mut parked) = end.parked {
         parked.asked_at = stored.tail.next_index;
         // Its chat may have got another id while it ran.
@@ -110,6 +114,7 @@ pub fn retract(turn: &ActiveTurn, stored: &StoredTurn) -> ChangeSet {
         return ChangeSet::default();
     }
     let mut changes = take_back(turn, &stored.tail);
+    changes.add(Change::RemoveChildren(turn.id));
     changes.add(Change::RemoveTurn(turn.conversation));
     changes
 }

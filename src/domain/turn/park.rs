@@ -167,6 +167,7 @@ pub fn give_up(parked: &ParkedTurn, words: Option<PendingDelivery>) -> ChangeSet
         return changes;
     }
     changes.add(Change::RemoveParked(parked.turn.id));
+    changes.add(Change::EndChildren(parked.turn.id));
     if let Some(words) = words {
         changes.add_delivery(words, None);
     }

@@ -78,6 +78,8 @@ fn short(change: Change) -> String {
         Change::PutDelivery(delivery, answer) => format!("deliver {} {}", delivery.markdown, places(answer)),
         Change::RemoveDelivery(_) => "delivered".to_owned(),
         Change::ForgetLive(_) => "forget live".to_owned(),
+        Change::EndChildren(_) => "end children".to_owned(),
+        Change::RemoveChildren(_) => "no children".to_owned(),
         Change::PutParked(parked) => format!("parked at {}", parked.asked_at),
         Change::RemoveParked(_) => "not parked".to_owned(),
         Change::PutCalls(_, calls) => format!("{} calls", calls.len()),

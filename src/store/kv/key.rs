@@ -88,6 +88,11 @@ pub(super) fn call(run: RunId, index: u32) -> Vec<u8> {
     Key(id(run)).index(index).0
 }
 
+/// A child of a turn, among its others: the text of ULIDs sorts as they began.
+pub(super) fn child(root: RunId, child: RunId) -> Vec<u8> {
+    Key(id(root)).id(child).0
+}
+
 /// A live message of a turn; the first one is named by the turn alone, as when there was only one.
 pub(super) fn live(run: RunId, index: u32) -> Vec<u8> {
     match index {

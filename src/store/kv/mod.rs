@@ -38,6 +38,7 @@ mod table;
 mod tables;
 mod tasks;
 mod transfer;
+mod children;
 mod undos;
 mod usage;
 mod verify;

@@ -11,6 +11,7 @@ use super::table::Table;
 use crate::domain::access::AccessList;
 use crate::domain::audit::{AuditEntry, AuditHead};
 use crate::domain::chat::ChatConfig;
+use crate::domain::child::ChildRun;
 use crate::domain::config_change::ConfigChange;
 use crate::domain::conversation::{Message, Session};
 use crate::domain::delivery::{Author, LiveMessage, PendingDelivery};
@@ -131,6 +132,10 @@ pub(super) struct Tables<'a> {
     pub(super) received: Table<'a, Received>,
     /// What turns did that can be taken back, by turn.
     pub(super) undos: Table<'a, TurnUndo>,
+    /// The children of turns, by turn and id.
+    pub(super) children: Table<'a, ChildRun>,
+    /// What children said and what their calls gave, by child and index.
+    pub(super) child_messages: Table<'a, Message>,
     /// The audit log by place.
     pub(super) audit: Table<'a, AuditEntry>,
     /// Where the audit log ends, and where it begins once old entries have gone.
@@ -202,7 +207,7 @@ pub(super) const SESSIONS: &str = "sessions";
 pub(super) const MESSAGES: &str = "messages";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 51] = [
+pub(super) const NAMES: [&str; 53] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -251,6 +256,8 @@ pub(super) const NAMES: [&str; 51] = [
     "unread",
     "received",
     "undos",
+    "children",
+    "child_messages",
     "audit",
     "audit_head",
     QUARANTINE,
@@ -309,6 +316,8 @@ impl<'a> Tables<'a> {
             unread: Table::new("unread", snapshot),
             received: Table::new("received", snapshot),
             undos: Table::new("undos", snapshot),
+            children: Table::new("children", snapshot),
+            child_messages: Table::new("child_messages", snapshot),
             audit: Table::new("audit", snapshot),
             audit_head: Table::new("audit_head", snapshot),
             store_secrets: Table::new(META, snapshot),

@@ -9,7 +9,7 @@ use super::tasks::{TaskTools, allow_tool};
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
 use super::{
-    Registry, Tool, ToolSource, action, find, lookup, memories, moderation, notes, pins as pin_tools,
+    Registry, Tool, ToolSource, action, agents, find, lookup, memories, moderation, notes, pins as pin_tools,
     profile, recall, web,
 };
 use crate::store::{ConversationStore, NoteStore, PinStore, ProfileStore};
@@ -87,6 +87,7 @@ impl BuiltIn {
         table.add(recall::tool(memory));
         table.add(memories::tool());
         table.add(action::tool());
+        table.add(agents::tool());
         table.add(tasks.clone().schedule_tool());
         table.add(tasks.clone().list_tool());
         table.add(tasks.clone().cancel_tool());

@@ -1,13 +1,13 @@
 //! Makes the calls of one pass: all at once, each with a time limit, each recorded before it starts and after it ends.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::super::log::StepLog;
 use super::super::run::{CallResult, Planned};
 use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::clock::Clock;
@@ -16,12 +16,10 @@ use crate::domain::tool::{Call, Effect, SideEffects, ToolCall, ToolKind, ToolSta
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::ids::{RunId, SessionId};
 use crate::policy::access::Standing;
-use crate::store::{ConversationStore, StoreError};
+use crate::store::StoreError;
 use crate::text::one_line;
 use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
 
-/// A call that takes longer has failed.
-const TIMEOUT: Duration = Duration::from_secs(60);
 /// A longer result is cut: it would crowd out the conversation.
 const MAX_RESULT_CHARS: usize = 16_000;
 const ONE_QUESTION: &str = "not asked: one question at a time; ask it when the other has its answer";
@@ -29,12 +27,21 @@ const ONE_QUESTION: &str = "not asked: one question at a time; ask it when the o
 /// Makes the tool calls of a pass, side by side, and records each. Called by the executor.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The store in which calls and results are recorded.
-    pub store: Arc<dyn ConversationStore>,
     /// Publishes the start and the end of each call.
     pub bus: Bus,
     /// Gives the current time: calls are dated by it.
     pub clock: Clock,
+}
+
+/// Where the calls of a pass are recorded.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::turn) struct Records<'a> {
+    /// The log of the run that makes them.
+    pub(in crate::turn) log: &'a dyn StepLog,
+    /// The session that their results belong to.
+    pub(in crate::turn) session: SessionId,
+    /// The turn whose followers hear of them.
+    pub(in crate::turn) turn: RunId,
 }
 
 /// What a call came to, before it is recorded.
@@ -84,33 +91,33 @@ pub fn ready(
 
 impl Caller {
     /// The records of calls that start now, a microsecond apart, so that what the calls store sorts in their order.
-    pub(super) fn records(&self, calls: &[ReadyCall], context: &ToolContext) -> Vec<ToolCall> {
+    pub(super) fn records(&self, calls: &[ReadyCall], log: &dyn StepLog) -> Vec<ToolCall> {
         let times = self.times();
-        calls.iter().zip(times).map(|(call, now)| record(&call.planned.call, context.run, now)).collect()
+        calls.iter().zip(times).map(|(call, now)| record(&call.planned.call, log.run(), now)).collect()
     }
 
     /// Makes all calls of a pass together; the results stand in the order of the calls. They have to be on record.
     ///
     /// # Errors
     /// When a result could not be recorded.
-    pub async fn make(
+    pub(in crate::turn) async fn make(
         &self,
         calls: Vec<ReadyCall>,
         context: &ToolContext,
-        session: SessionId,
+        records: Records<'_>,
     ) -> Result<Vec<CallResult>, StoreError> {
         let times = self.times();
         let making = calls.into_iter().zip(times.clone()).map(|(call, now)| {
             let (id, approved) = (call.planned.call.id.clone(), call.approved.clone());
             let context = ToolContext { now, call: id, approved, ..context.clone() };
-            async move { self.one(call, &context, session).await }
+            async move { self.one(call, &context, records).await }
         });
         let mut results = join_all(making).await.into_iter().collect::<Result<Vec<_>, _>>()?;
         let asking = results.iter_mut().zip(times).filter(|(result, _)| result.asks.is_some());
         for (further, now) in asking.skip(1) {
-            let record = record(&further.call, context.run, now);
+            let record = record(&further.call, records.log.run(), now);
             let refused = failure(ToolStatus::Failed, ONE_QUESTION);
-            *further = self.record_end(record, refused, session).await?;
+            *further = self.record_end(record, refused, records).await?;
         }
         Ok(results)
     }
@@ -124,9 +131,9 @@ impl Caller {
         &self,
         ReadyCall { planned: Planned { call, refusal }, tool, was_cut, .. }: ReadyCall,
         context: &ToolContext,
-        session: SessionId,
+        records: Records<'_>,
     ) -> Result<CallResult, StoreError> {
-        let mut record = record(&call, context.run, context.now);
+        let mut record = record(&call, records.log.run(), context.now);
         if let Some(tool) = &tool {
             self.bus.publish(context.run, started(tool, hint(&record.call)));
         }
@@ -152,7 +159,7 @@ impl Caller {
             });
         }
         record.duration_ms = Some(u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX));
-        self.record_end(record, done, session).await
+        self.record_end(record, done, records).await
     }
 
     /// Records what a call came to.
@@ -160,17 +167,17 @@ impl Caller {
         &self,
         mut record: ToolCall,
         done: Done,
-        session: SessionId,
+        records: Records<'_>,
     ) -> Result<CallResult, StoreError> {
         let (status, name, run) = (done.status, record.call.name.clone(), record.run);
         let output = bounded(done.value.to_string());
         record.status = status;
         record.result = Some(output.clone());
         let duration_ms = record.duration_ms.unwrap_or_default();
-        let message = result_message(session, &record, output.clone(), done.side_effects.clone());
-        self.store.tool_ended(&record, message).await?;
+        let message = result_message(records.session, &record, output.clone(), done.side_effects.clone());
+        records.log.tool_ended(&record, message).await?;
         tracing::info!(%run, tool = name, ?status, duration_ms, "a tool was called");
-        self.bus.publish(run, TurnEventKind::ToolEnded { name, status, duration_ms });
+        self.bus.publish(records.turn, TurnEventKind::ToolEnded { name, status, duration_ms });
         Ok(CallResult { call: record.call, output, side_effects: done.side_effects, asks: None })
     }
 }
@@ -210,7 +217,8 @@ async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -
 }
 
 async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Done {
-    match tokio::time::timeout(TIMEOUT, tool.call(context, arguments)).await {
+    let timeout = tool.timeout();
+    match tokio::time::timeout(timeout, tool.call(context, arguments)).await {
         Ok(Ok(ToolOutput { value, side_effects, asks })) => {
             Done { status: ToolStatus::Complete, value, side_effects, asks }
         }
@@ -218,7 +226,7 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
         Ok(Err(ToolError::Unknown(reason))) => failure(ToolStatus::Unknown, &reason),
         Err(_) => {
-            let reason = format!("no result within {} s; whether it acted is not known", TIMEOUT.as_secs());
+            let reason = format!("no result within {} s; whether it acted is not known", timeout.as_secs());
             failure(ToolStatus::Unknown, &reason)
         }
     }
@@ -243,9 +251,9 @@ pub(super) fn started(tool: &Arc<dyn Tool>, hint: Option<String>) -> TurnEventKi
     TurnEventKind::ToolStarted { name: tool.spec().name.clone(), status: tool.status(), hint }
 }
 
-/// The argument worth showing in a status line: a query, or nothing.
+/// The argument worth showing in a status line: a query, the name of an agent, or nothing.
 #[must_use]
 pub fn hint(call: &Call) -> Option<String> {
     let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
-    arguments.get("query")?.as_str().map(|query| one_line(query, 60))
+    arguments.get("query").or_else(|| arguments.get("agent_name"))?.as_str().map(|query| one_line(query, 60))
 }

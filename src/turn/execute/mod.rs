@@ -4,20 +4,19 @@ pub mod calls;
 
 use std::sync::Arc;
 
-use self::calls::{Caller, ReadyCall, ready};
+use self::calls::{Caller, ReadyCall, Records, ready};
 use super::control::CancelReason;
 use super::error::TurnError;
 use super::outcome::{Outcome, Parking};
 use super::parked::Parked;
-use super::prepare::Setup;
 use super::question::Question;
 use super::report::Reporter;
 use super::run::{Answer, Planned, Run, Step};
-use crate::delivery::TurnEventKind;
+use super::setup::Setup;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
 use crate::domain::turn::{PersonQuestion, Step as TurnStep};
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::{Ledger, LedgerError, MeteredStream};
 use crate::provider::fold::Pass;
 use crate::provider::{Event, Request};
 use crate::store::StoreError;
@@ -36,8 +35,23 @@ pub struct Executor {
     pub reporter: Reporter,
 }
 
-/// Why a turn goes no further, with what was written until then.
-enum Halt {
+/// What a run has come to.
+pub(super) enum Driven {
+    /// It has its answer.
+    Answered(Box<Answer>),
+    /// It asks a person.
+    Asks(Box<Asks>),
+}
+
+/// A run that asks a person.
+pub(super) struct Asks {
+    run: Run,
+    call: Call,
+    question: PersonQuestion,
+}
+
+/// Why a run goes no further, with what was written until then.
+pub(super) enum Halt {
     Cancelled(Answer),
     Model(LedgerError, Answer),
     Store(StoreError),
@@ -58,23 +72,37 @@ impl From<StoreError> for Halt {
 
 impl Executor {
     /// Executes a turn to its end.
-    pub(super) async fn execute(&self, mut run: Run, setup: &Setup, question: &Question) -> Outcome {
+    pub(super) async fn execute(&self, run: Run, setup: &Setup, question: &Question) -> Outcome {
+        match self.drive(run, setup).await {
+            Ok(Driven::Answered(answer)) => Outcome::of(*answer, question),
+            Ok(Driven::Asks(asks)) => Self::parked(&asks.run, asks.call, asks.question),
+            Err(halt) => self.halted(halt, setup).await,
+        }
+    }
+
+    /// Does what the machine of a run says until it has an answer or asks a person.
+    ///
+    /// # Errors
+    /// Why it goes no further.
+    pub(super) async fn drive(&self, mut run: Run, setup: &Setup) -> Result<Driven, Halt> {
         loop {
-            let done = match run.next() {
-                Step::CallModel { with_tools } => self.call_model(run, with_tools, setup).await,
-                Step::CallTools(planned) => self.call_tools(run, planned, setup).await,
+            run = match run.next() {
+                Step::CallModel { with_tools } => {
+                    let is_at_bound = with_tools && setup.is_at_bound(run.usage().total());
+                    if is_at_bound {
+                        run = run.handing_back();
+                    }
+                    self.call_model(run, with_tools && !is_at_bound, setup).await?
+                }
+                Step::CallTools(planned) => self.call_tools(run, planned, setup).await?,
                 Step::Ask { call, question } => {
                     // From here on it neither begins again nor takes an edit in.
                     if !setup.control.commit() {
-                        return self.halted(Halt::Cancelled(run.answer(Pass::default())), setup).await;
+                        return Err(Halt::Cancelled(run.answer(Pass::default())));
                     }
-                    return Self::parked(&run, call, question);
+                    return Ok(Driven::Asks(Box::new(Asks { run, call, question })));
                 }
-                Step::Done(answer) => return Outcome::of(*answer, question),
-            };
-            run = match done {
-                Ok(run) => run,
-                Err(halt) => return self.halted(halt, setup).await,
+                Step::Done(answer) => return Ok(Driven::Answered(answer)),
             };
         }
     }
@@ -89,16 +117,23 @@ impl Executor {
         }
     }
 
+    /// What was written, with all that people have heard of the children.
+    fn with_heard(answer: Answer, setup: &Setup) -> Answer {
+        let heard = setup.kin.floor.heard_beside(&answer.said);
+        answer.saying(heard).whole()
+    }
+
     async fn halted(&self, halt: Halt, setup: &Setup) -> Outcome {
         match halt {
             Halt::Cancelled(answer) => match setup.control.reason() {
-                CancelReason::Stopped => Outcome::Stopped(answer),
+                CancelReason::Stopped => Outcome::Stopped(Self::with_heard(answer, setup)),
                 CancelReason::Shutdown => Outcome::Abandoned,
                 CancelReason::Again(question) => Outcome::Restarted(question),
             },
             Halt::Model(error, answer) => {
                 let model = answer.pass.model.as_ref().unwrap_or(&setup.model);
-                Outcome::Failed(TurnError::of_ledger(error, &self.ledger, model).await, answer)
+                let error = TurnError::of_ledger(error, &self.ledger, model).await;
+                Outcome::Failed(error, Self::with_heard(answer, setup))
             }
             // Nothing more can be promised.
             Halt::Store(error) => {
@@ -120,13 +155,13 @@ impl Executor {
                 match run.next() {
                     Step::Done(_) | Step::Ask { .. } => {}
                     Step::CallTools(_) => {
-                        self.publish_end_of_pass(setup);
+                        setup.voice.end_pass();
                         self.record(&run, Some(said), setup).await?;
                     }
                     // Nothing is stored of an answer that is written anew.
                     Step::CallModel { .. } => {
                         tracing::info!(run = %setup.turn.id, "an answer promised what no task was stored for");
-                        self.publish_end_of_pass(setup);
+                        setup.voice.end_pass();
                         self.record(&run, None, setup).await?;
                     }
                 }
@@ -156,7 +191,7 @@ impl Executor {
         let opening = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(Broken { pass, error: None }),
-            opening = self.ledger.call(&setup.model, request, setup.context.payer()) => opening,
+            opening = self.open(request, setup) => opening,
         };
         let mut call = match opening {
             Ok(call) => call,
@@ -183,8 +218,13 @@ impl Executor {
         }
     }
 
-    fn publish_end_of_pass(&self, setup: &Setup) {
-        self.caller.bus.publish(setup.turn.id, TurnEventKind::PassEnded);
+    /// Calls the model, within what the turn and its children may take together once there are some.
+    async fn open(&self, request: Request, setup: &Setup) -> Result<MeteredStream, LedgerError> {
+        let payer = setup.context.payer();
+        match setup.kin.tree(setup.bounds.is_some()) {
+            Some(tree) => self.ledger.call_within(&tree, &setup.model, request, payer).await,
+            None => self.ledger.call(&setup.model, request, payer).await,
+        }
     }
 
     fn cost(&self, pass: &Pass, setup: &Setup) -> Option<u64> {
@@ -194,7 +234,12 @@ impl Executor {
 
     fn show(&self, event: &Event, setup: &Setup) {
         let kind = match event {
-            Event::TextDelta(text) => TurnEventKind::Delta(text.clone()),
+            Event::TextDelta(text) => {
+                if !setup.voice.is_seen() || setup.control.commit() {
+                    setup.voice.write(text.clone());
+                }
+                return;
+            }
             Event::Searched => match setup.tools.web_search() {
                 Some(tool) => calls::started(tool, None),
                 None => return,
@@ -235,7 +280,7 @@ impl Executor {
         match run.next() {
             Step::CallTools(planned) => self.start(planned, step, run, setup).await,
             Step::CallModel { .. } | Step::Ask { .. } | Step::Done(_) => {
-                Ok(self.caller.store.record_step(&setup.turn, step).await?)
+                Ok(setup.log.record(step, run.usage(), run.nano_usd()).await?)
             }
         }
     }
@@ -251,8 +296,8 @@ impl Executor {
         let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
         let acts = calls.iter().any(ReadyCall::acts);
         let may_call = !setup.control.cancel.is_cancelled() && (!acts || setup.control.commit());
-        let calls = if may_call { self.caller.records(&calls, &setup.context) } else { Vec::new() };
-        self.caller.store.record_step(&setup.turn, TurnStep { calls, ..step }).await?;
+        let calls = if may_call { self.caller.records(&calls, &*setup.log) } else { Vec::new() };
+        setup.log.record(TurnStep { calls, ..step }, run.usage(), run.nano_usd()).await?;
         match may_call {
             true => Ok(()),
             false => Err(Halt::Cancelled(run.answer(Pass::default()))),
@@ -271,10 +316,12 @@ impl Executor {
         let can_ask = setup.context.can_ask && self.parked.has_room(setup.turn.conversation, asked);
         let addresses = run.addresses().clone();
         let context = ToolContext { addresses, can_ask, ..setup.context.clone() };
+        let (log, session) = (&*setup.log, setup.turn.session);
+        let records = Records { log, session, turn: setup.turn.id };
         let results = tokio::select! {
             biased;
             () = setup.control.cancel.cancelled() => return Err(Halt::Cancelled(run.answer(Pass::default()))),
-            results = self.caller.make(calls, &context, setup.turn.session) => results?,
+            results = self.caller.make(calls, &context, records) => results?,
         };
         Ok(run.tools_answered(results))
     }

@@ -9,7 +9,8 @@ use super::super::error::TurnError;
 use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::run::{CallResult, InHand};
-use super::super::taken_up::{HISTORY_MESSAGES, TakenUp};
+use super::super::log::HISTORY_MESSAGES;
+use super::super::taken_up::TakenUp;
 use super::super::window::{BotName, Kept, Material, Pictures, Room, Window, build};
 use super::context::{Asking, Contexts};
 use super::persona::Spoken;
@@ -21,7 +22,7 @@ use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::summary::Summary;
 use crate::domain::tool::{Call, SideEffects};
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::{ActiveTurn, Checkpoint};
 use crate::files::Files;
 use crate::policy::access::Standing;
 use crate::policy::address::Addresses;
@@ -123,8 +124,8 @@ impl Loader {
         let (history, mine): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
             stored.into_iter().partition(|message| message.index < turn.first_index);
         let mine = mine.into_iter().filter(|message| message.role != Role::User);
-        let (in_hand, done): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
-            mine.partition(|message| is_in_hand(message, turn, taken_up));
+        let mine: Vec<Arc<Message>> = mine.collect();
+        let (in_hand, done) = split_in_hand(&mine, turn.checkpoint.as_ref(), taken_up);
         let pictures = self.pictures(question, &history, chosen.model).await;
         let zone = chosen.config.timezone.unwrap_or(self.default_zone);
         let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
@@ -162,7 +163,7 @@ impl Loader {
         let window = build(&self.prompts, &material, context).map_err(not_rendered)?;
         // The side effects of the calls in hand come with their results.
         let words = in_hand.iter().filter(|message| message.tool.is_none());
-        let done = done.iter().chain(words).map(|message| side_effects(message));
+        let done = done.iter().chain(words).map(|message| message.side_effects());
         let side_effects = std::iter::once(found_in(&history)).chain(done).collect();
         let answer = turn.resumed_by.as_deref().into_iter();
         let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
@@ -237,9 +238,18 @@ fn not_rendered(error: String) -> TurnError {
     TurnError::Internal
 }
 
-/// Whether a message belongs to the pass whose calls were being made: its words, or a result of one of them.
-fn is_in_hand(message: &Message, turn: &ActiveTurn, taken_up: &TakenUp) -> bool {
-    let Some((checkpoint, state)) = turn.checkpoint.as_ref().zip(taken_up.state.as_ref()) else {
+/// The messages of the pass whose calls were being made, its words and the results that were there, and those before it.
+pub(in crate::turn) fn split_in_hand(
+    stored: &[Arc<Message>],
+    checkpoint: Option<&Checkpoint>,
+    taken_up: &TakenUp,
+) -> (Vec<Arc<Message>>, Vec<Arc<Message>>) {
+    let is_in_hand = |message: &Arc<Message>| is_in_hand(message, checkpoint, taken_up);
+    stored.iter().cloned().partition(is_in_hand)
+}
+
+fn is_in_hand(message: &Message, checkpoint: Option<&Checkpoint>, taken_up: &TakenUp) -> bool {
+    let Some((checkpoint, state)) = checkpoint.zip(taken_up.state.as_ref()) else {
         return false;
     };
     let is_of_pass = match &message.tool {
@@ -249,7 +259,8 @@ fn is_in_hand(message: &Message, turn: &ActiveTurn, taken_up: &TakenUp) -> bool 
     message.index >= checkpoint.from && is_of_pass
 }
 
-fn read_in_hand(messages: &[Arc<Message>]) -> InHand {
+/// What was stored of that pass, for the machine.
+pub(in crate::turn) fn read_in_hand(messages: &[Arc<Message>]) -> InHand {
     let mut in_hand = InHand::default();
     for message in messages {
         let Some(meta) = message.tool.clone() else {
@@ -275,10 +286,4 @@ fn found_in(history: &[Arc<Message>]) -> SideEffects {
         history.iter().filter_map(|message| message.tool.as_ref()).map(|tool| &tool.side_effects.found);
     found.for_each(|names| all.add_found(names.clone()));
     all
-}
-
-/// What a stored pass or call left behind for its turn.
-fn side_effects(message: &Message) -> SideEffects {
-    let by_call = message.tool.as_ref().map(|tool| tool.side_effects.clone()).unwrap_or_default();
-    SideEffects { sources: [&message.sources[..], &by_call.sources].concat(), ..by_call }
 }

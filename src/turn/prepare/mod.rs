@@ -14,31 +14,37 @@ pub use self::agent::Agents;
 pub use self::context::{Asking, Choices, Contexts};
 pub use self::load::Loader;
 use self::load::{Chosen, Loaded};
+pub(super) use self::load::{read_in_hand, split_in_hand};
 pub use self::persona::PersonaLoader;
 use self::readable::unreadable;
 use super::control::Control;
 use super::error::TurnError;
+use super::kin::{Kin, Voice};
+use super::log::TurnLog;
 use super::outcome::Outcome;
 use super::question::Question;
 use super::reply::Reply;
 use super::report::Reporter;
 use super::run::{Answer, Run, Shown};
+use super::setup::Setup;
 use super::taken_up::TakenUp;
+use crate::delivery::Bus;
 use crate::domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::Session;
 use crate::domain::generation::Generation;
 use crate::domain::message::{Inbound, Speaker};
-use crate::domain::model::ModelName;
 use crate::domain::task::MAX_RUN_MESSAGES;
 use crate::domain::tool::{ToolCall, ToolKind, ToolStatus};
 use crate::domain::turn::ActiveTurn;
-use crate::ids::{ChatId, PinId};
+use crate::ids::ChatId;
 use crate::policy::address::Addresses;
+use crate::prompts::SystemView;
 use crate::prompts::texts::Locales;
-use crate::provider::Earlier;
+use crate::provider::{Earlier, Item};
 use crate::provider::models::Models;
 use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
+use crate::tools::agents::Alone;
 use crate::tools::{Registry, SendAllowance, ToolContext};
 
 /// The client of all that comes by Telegram.
@@ -63,6 +69,8 @@ pub struct Preparer {
     pub personas: PersonaLoader,
     /// The models and what they can do.
     pub models: Arc<Models>,
+    /// Publishes the events of turns.
+    pub bus: Bus,
     /// The texts for people, by language.
     pub locales: Arc<Locales>,
     /// The most passes of a turn.
@@ -71,34 +79,30 @@ pub struct Preparer {
     pub reporter: Reporter,
 }
 
-/// What one turn is executed with, the same for all its steps.
-#[derive(Debug)]
-pub struct Setup {
-    /// The record of the turn.
-    pub turn: ActiveTurn,
-    /// How far it had come before a restart.
-    pub taken_up: TakenUp,
-    /// The person, the chat and the rights that tools are called with.
-    pub context: ToolContext,
-    /// The model that is asked first.
-    pub model: ModelName,
-    /// The tools that the model may call.
-    pub tools: Arc<Registry>,
-    /// The parameters that are sent to the model.
-    pub settings: Generation,
-    /// The text of the system prompt.
-    pub instructions: String,
-    /// The pins that the model is told.
-    pub pins: Vec<PinId>,
-    /// Ends the turn, and says whether it may show or do something.
-    pub control: Control,
-}
-
 /// A turn that is ready to be executed.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) run: Run,
     pub(super) setup: Setup,
+    /// Taken by whatever gives the turn its agents to ask.
+    pub(super) ground: Option<Ground>,
+}
+
+/// What the children of a turn begin with.
+#[derive(Debug)]
+pub(super) struct Ground {
+    /// The conversation before the turn, and its question.
+    pub(super) items: Vec<Item>,
+    /// Which of them are from before the question.
+    pub(super) earlier: Earlier,
+    /// What the system prompt of the turn is rendered from.
+    pub(super) view: SystemView,
+    /// The parameters that the chat and its persona have set.
+    pub(super) settings: Generation,
+    /// Something of the conversation was left out, and can be looked up.
+    pub(super) has_keys: bool,
+    /// The agents that may be asked; `None` for all that a chat can choose.
+    pub(super) agents: Option<Vec<String>>,
 }
 
 /// How the model is to write: as the chat has set, else as its persona says, else as the agent does.
@@ -149,9 +153,19 @@ impl Preparer {
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
+        let ground = Some(Ground {
+            items: loaded.window.items.clone(),
+            earlier: loaded.window.earlier.clone(),
+            view: loaded.window.view.clone(),
+            settings: Generation::nearest([config.settings, persona.settings]),
+            has_keys,
+            agents: part.agent.map(|agent| agent.agents.clone()),
+        });
         let run = self.run(loaded, question, &taken_up, &tools);
+        let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.side_effects().said);
         let setup = Setup {
             turn: turn.clone(),
+            log: Arc::new(TurnLog { store: self.conversations.clone(), turn: turn.clone() }),
             taken_up,
             context: ToolContext {
                 run: turn.id,
@@ -174,6 +188,7 @@ impl Preparer {
                 now: self.reporter.now(),
                 call: String::new(),
                 approved: None,
+                agents: Arc::new(Alone),
                 can_ask: question.task.is_none() && question.asker().is_some_and(Speaker::is_person),
                 sends: self.allowance(turn, question).await.map_err(failed)?,
             },
@@ -183,8 +198,11 @@ impl Preparer {
             instructions,
             pins,
             control: control.clone(),
+            voice: Voice::of_turn(kin.floor.clone()),
+            kin,
+            bounds: None,
         };
-        Ok(Prepared { run, setup })
+        Ok(Prepared { run, setup, ground })
     }
 
     /// The machine of a turn, as far as it had come before a restart.

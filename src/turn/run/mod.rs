@@ -2,17 +2,20 @@
 //! two steps. One function per transition. What is stored is its [`State`] alone: the items are built anew from the stored
 //! messages, so that a turn's record stays small.
 
+mod repeats;
 mod same;
 mod shown;
 mod state;
 
 use self::same::fingerprint;
+pub(in crate::turn) use self::repeats::Unrepeated;
 pub use self::shown::Shown;
 pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
 use crate::domain::source::{Source, add_sources};
-use crate::domain::tool::{Call, SideEffects};
+use crate::domain::tool::{Call, SideEffects, ToolSpent};
 use crate::domain::turn::PersonQuestion;
+use crate::domain::usage::Usage;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
@@ -28,6 +31,10 @@ const UNKEPT: &str = "(Not from a person.) Your answer promises something for la
     the person asked for it and you have the tool that schedules, call it now, and answer once it has confirmed. If not, or it \
     cannot be done, write the whole answer anew and say plainly that nothing is scheduled. If you only spoke of a task that was \
     stored before, make that clear. Do not mention this note.";
+
+/// What the model is told that makes no more calls because a bound was reached.
+const HAND_BACK: &str = "(Not from a person.) Your bound on time or tokens is reached: no more tools. Hand back what you have now, \
+    and say plainly what is missing.";
 
 /// A turn's reasoning, from the question to the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,6 +118,9 @@ impl Run {
             self.items.push(Item::Assistant { text: in_hand.text, calls, private: in_hand.private });
             debug_assert!(results.is_empty(), "results are stored as messages");
         }
+        if state.hands_back {
+            self.items.push(Item::user(HAND_BACK));
+        }
         self.state = state;
         match &mut self.state.phase {
             Phase::Calling { results, .. } => *results = in_hand.results,
@@ -186,6 +196,7 @@ impl Run {
     #[must_use]
     pub fn next(&self) -> Step {
         match &self.state.phase {
+            Phase::Asking if self.side_effects.taken_over.is_some() => Step::Done(Box::new(self.taken_over())),
             Phase::Asking => Step::CallModel { with_tools: self.may_call() },
             Phase::Calling { planned, results } => {
                 let has_result = |planned: &&Planned| results.iter().any(|r| r.call.id == planned.call.id);
@@ -226,15 +237,52 @@ impl Run {
         self.side_effects.add(side_effects);
     }
 
+    /// The answer of a turn in whose place another agent has answered.
+    fn taken_over(&self) -> Answer {
+        let by = self.side_effects.taken_over.as_ref();
+        let model = by.and_then(|by| by.model.as_ref()?.parse().ok());
+        let text = by.and_then(|by| by.text.clone()).unwrap_or_default();
+        self.answer(Pass { model, text, ..Pass::default() })
+    }
+
+    /// The same run, which makes no more calls: the model is told to hand back what it has.
+    #[must_use]
+    pub fn handing_back(mut self) -> Self {
+        if !self.state.hands_back && self.state.phase == Phase::Asking {
+            self.state.hands_back = true;
+            self.items.push(Item::user(HAND_BACK));
+        }
+        self
+    }
+
+    /// The tokens that it took so far, those of children counted.
+    #[must_use]
+    pub const fn usage(&self) -> Usage {
+        self.state.usage
+    }
+
+    /// What they cost in nano-dollars; `None` once a price was not known.
+    #[must_use]
+    pub const fn nano_usd(&self) -> Option<u64> {
+        self.state.nano_usd
+    }
+
+    /// What its calls have left behind.
+    #[must_use]
+    pub const fn side_effects(&self) -> &SideEffects {
+        &self.side_effects
+    }
+
     /// What the turn has come to if this is its last pass.
     #[must_use]
     pub fn answer(&self, pass: Pass) -> Answer {
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
-        let SideEffects { spoke, sources, tasks, .. } = self.side_effects.clone();
+        let SideEffects { spoke, sources, tasks, said, .. } = self.side_effects.clone();
+        let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
         let memories = self.state.memories.clone();
-        Answer { pass, spoke, sources, addresses, tasks, memories, unkept, usage, nano_usd }
+        Answer { pass, spoke, sources, addresses, tasks, said, is_cut, memories, unkept, usage, nano_usd }
     }
 
     /// What the turn has come to where its last pass broke off.
@@ -263,6 +311,12 @@ impl Run {
         let state = &mut self.state;
         state.usage += pass.usage.unwrap_or_default();
         state.nano_usd = state.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
+    }
+
+    fn add_spent(&mut self, spent: ToolSpent) {
+        let state = &mut self.state;
+        state.usage += spent.usage;
+        state.nano_usd = state.nano_usd.zip(spent.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
 
     /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew. Ignored in
@@ -307,7 +361,9 @@ impl Run {
             self.state.taken_back = Some(TakenBack { pass: Box::new(pass), at });
             return self;
         }
-        let says_nothing = pass.text.trim().is_empty() && pass.filtered.is_none() && !self.side_effects.spoke;
+        let says_nothing = pass.text.trim().is_empty() && pass.filtered.is_none()
+            && !self.side_effects.spoke
+            && self.side_effects.said.is_empty();
         let pass = match self.state.taken_back.take() {
             Some(first) if says_nothing => *first.pass,
             Some(_) | None => pass,
@@ -339,6 +395,9 @@ impl Run {
             let mut all = results.iter().chain(&made);
             let result = all.find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
             find(&mut self.addresses, &result.side_effects.sources);
+            if let Some(spent) = result.side_effects.spent {
+                self.add_spent(spent);
+            }
             self.side_effects.add(result.side_effects);
             if let Some(question) = result.asks {
                 self.state.phase = Phase::Waiting { call: result.call, question };
@@ -352,7 +411,7 @@ impl Run {
 
     /// Tools are offered on every pass but the last.
     const fn may_call(&self) -> bool {
-        self.state.passes + 1 < self.max_passes
+        self.state.passes + 1 < self.max_passes && !self.state.hands_back
     }
 
     /// The calls of a pass: those beyond the bound are refused, and the last of them tells of the rest.

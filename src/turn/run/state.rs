@@ -6,8 +6,10 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::conversation::PrivatePart;
+use super::repeats::without;
+use crate::domain::said::Said;
 use crate::domain::source::Source;
-use crate::domain::tool::{Call, SideEffects};
+use crate::domain::tool::{Call, SideEffects, ToolSpent};
 use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Usage;
 use crate::ids::{MemoryId, TaskId};
@@ -30,6 +32,9 @@ pub struct State {
     /// The memories that the turn has named so far.
     #[serde(default)]
     pub(super) memories: Vec<MemoryId>,
+    /// A bound was reached: it makes no more calls and hands back what it has.
+    #[serde(default)]
+    pub(super) hands_back: bool,
     /// The answer that promised what nothing was stored for, once it is to be written anew.
     pub(super) taken_back: Option<TakenBack>,
 }
@@ -60,6 +65,7 @@ impl Default for State {
             nano_usd: Some(0),
             phase: Phase::Asking,
             memories: Vec::new(),
+            hands_back: false,
             taken_back: None,
         }
     }
@@ -134,6 +140,10 @@ pub struct Answer {
     pub addresses: Addresses,
     /// Tasks that the turn made or changed.
     pub tasks: Vec<TaskId>,
+    /// What children have said to the person before the words of the last pass.
+    pub said: Vec<Said>,
+    /// The last pass had no tools because a bound was reached: it may be less than what was asked for.
+    pub is_cut: bool,
     /// The memories that it rests on, as the model says.
     pub memories: Vec<MemoryId>,
     /// The words promise something for later, and nothing was stored for it.
@@ -142,6 +152,35 @@ pub struct Answer {
     pub usage: Usage,
     /// What they cost in nano-dollars, where the price is known.
     pub nano_usd: Option<u64>,
+}
+
+impl Answer {
+    /// The same with these words of children, too.
+    #[must_use]
+    pub fn saying(mut self, said: Vec<Said>) -> Self {
+        self.said.extend(said);
+        self.said.sort_by_key(|said| said.order);
+        self
+    }
+
+    /// The same with what children have said in front of its own words, which do not repeat it.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        if self.said.is_empty() {
+            return self;
+        }
+        let said: Vec<String> = self.said.drain(..).map(|said| said.text).collect();
+        let said = said.join("\n\n");
+        let own = without(&self.pass.text, &said);
+        self.pass.text = if own.is_empty() { said } else { format!("{said}\n\n{own}") };
+        self
+    }
+
+    /// Adds what else it took.
+    pub fn add_spent(&mut self, spent: ToolSpent) {
+        self.usage += spent.usage;
+        self.nano_usd = self.nano_usd.zip(spent.nano_usd).map(|(all, one)| all.saturating_add(one));
+    }
 }
 
 /// What was stored of the pass whose calls were being made.

@@ -76,6 +76,8 @@ pub struct Material<'a> {
 pub struct Window {
     /// The text of the system prompt.
     pub instructions: String,
+    /// What that is rendered from.
+    pub view: SystemView,
     /// The history, oldest first, and the question last.
     pub items: Vec<Item>,
     /// What the turn has done so far.
@@ -125,7 +127,7 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Re
         Some(PersonaWords::Own(words)) => (None, Some(words.clone())),
         None => (None, None),
     };
-    let instructions = prompts.system(&SystemView {
+    let view = SystemView {
         bot_name: material.bot.name.clone(),
         bot_username: material.bot.username.clone(),
         agent: material.agent.map(str::to_owned),
@@ -134,9 +136,10 @@ pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Re
         custom_prompt: material.config.custom_prompt.clone(),
         language: material.language.map(str::to_owned),
         personality: material.config.personality.clone(),
-    })?;
+    };
     Ok(Window {
-        instructions,
+        instructions: prompts.system(&view)?,
+        view,
         items,
         done,
         earlier: Earlier { keys, kept: usize::from(is_kept) },

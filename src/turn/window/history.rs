@@ -137,7 +137,7 @@ fn tokens(parts: &[Part]) -> usize {
 }
 
 /// Stored messages as items, in order; calls are rebuilt from the results' stored metadata.
-pub(super) fn items_of(
+pub(in crate::turn) fn items_of(
     messages: &[Arc<Message>],
     render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<Vec<Item>, String> {

@@ -13,6 +13,7 @@ mod tests;
 
 pub use build::{BotName, Context, Material, Stored, Window, build};
 pub use history::History;
+pub(super) use history::items_of;
 pub use kept::{Border, Choice, Kept, KeptParts, Showing};
 pub use older::Older;
 pub use pictures::Pictures;

@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{access, index, parked, people, receptions, spending, tasks, undos};
+use super::{access, children, index, parked, people, receptions, spending, tasks, undos};
 use crate::domain::access::AccessChange;
 use crate::ids::ChatId;
 
@@ -36,6 +36,7 @@ pub(in crate::store::kv) fn migrate(
     tasks::migrate(tables, changes, from, to)?;
     parked::migrate(tables, changes, from, to)?;
     undos::migrate(tables, changes, from, to)?;
+    children::migrate(tables, changes, from, to)?;
     access::apply(tables, changes, AccessChange::Migrate { from, to }).map(drop)
 }
 

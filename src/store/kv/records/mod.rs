@@ -6,6 +6,7 @@ pub(super) mod access;
 pub(super) mod audit;
 pub(super) mod background;
 pub(super) mod calls;
+pub(super) mod children;
 pub(super) mod due;
 pub(super) mod edits;
 pub(super) mod erasure;

@@ -4,7 +4,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::{Outgoing, Tables};
-use super::{audit, calls, facts, pins, sessions, tasks, updates, vectors};
+use super::{audit, calls, children, facts, pins, sessions, tasks, updates, vectors};
 use crate::domain::conversation::EntryKey;
 use crate::domain::turn::{Change, ChangeSet, Transition};
 use crate::ids::{BotId, RunId};
@@ -65,6 +65,8 @@ fn write_one(
         }
         Change::ForgetLive(run) => forget_live(tables, changes, run, 0),
         Change::PutCalls(run, calls) => calls::put(tables, changes, run, &calls),
+        Change::EndChildren(turn) => children::end_all(tables, changes, turn),
+        Change::RemoveChildren(turn) => children::remove_all(tables, changes, turn),
         Change::PutParked(parked) => changes.put(&tables.parked, key::id(parked.turn.id), &*parked),
         Change::RemoveParked(turn) => {
             changes.remove(&tables.parked, key::id(turn));

@@ -8,7 +8,7 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{facts, parked, people, tasks, undos};
+use super::super::{children, facts, parked, people, tasks, undos};
 use super::doomed::sessions_of;
 use crate::domain::erasure::Erased;
 use crate::domain::profile::Consent;
@@ -37,6 +37,7 @@ pub(super) fn of_chat(
         }
     }
     undos::remove_where(tables, changes, |undo| undo.asked_in == chat)?;
+    children::remove_of_chat(tables, changes, chat)?;
     for (key, outgoing) in tables.deliveries.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
         if outgoing.delivery.place.chat == chat {
             changes.remove(&tables.deliveries, key);

@@ -10,7 +10,7 @@ use super::super::super::key;
 use super::super::super::snapshot::QUARANTINE;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{index, write};
+use super::super::{children, index, write};
 use super::doomed::Doomed;
 use super::found::{Found, Trace};
 use super::needles::Needles;
@@ -70,6 +70,7 @@ fn of_turn(tables: &Tables<'_>, changes: &mut Changes<'_>, turn: RunId) -> Resul
     changes.remove(&tables.parked, key::id(turn));
     changes.remove(&tables.config_changes, key::id(turn));
     changes.remove(&tables.undos, key::id(turn));
+    children::remove_all(tables, changes, turn)?;
     write::forget_live(tables, changes, turn, 0)
 }
 
@@ -90,6 +91,7 @@ fn copies(
             remove_if_copy(changes, &tables.config_changes, key, texts)?;
         }
     }
+    children::forget_words(tables, changes, doomed.chat)?;
     for undo in tables.undos.list(&[])? {
         if undo.asked_in == doomed.chat {
             remove_if_copy(changes, &tables.undos, key::id(undo.run), texts)?;
@@ -167,7 +169,10 @@ fn trace_in(mut message: Message, gone: &BTreeSet<MessageId>, parts: &Needles) -
         message.tool.as_ref().is_some_and(|tool| reads(parts, [&message.text, &tool.tool_arguments]));
     if has_read {
         FORGOTTEN.clone_into(&mut message.text);
-        message.tool.iter_mut().for_each(|tool| "{}".clone_into(&mut tool.tool_arguments));
+        if let Some(tool) = &mut message.tool {
+            "{}".clone_into(&mut tool.tool_arguments);
+            tool.side_effects.said.clear();
+        }
     }
     (has_quoted || has_read).then_some(Trace { message, has_read })
 }

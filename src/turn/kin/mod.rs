@@ -1,0 +1,102 @@
+//! What a turn and the agents that it asks have in common: who of them speaks to the person, what they may take together, and
+//! that none of them outlives the turn.
+
+mod floor;
+mod voice;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+pub(super) use self::floor::Floor;
+pub(super) use self::voice::Voice;
+use super::control::Control;
+use crate::delivery::Bus;
+use crate::domain::model::ModelName;
+use crate::domain::said::Said;
+use crate::domain::tool::ToolSpent;
+use crate::domain::usage::Usage;
+use crate::ids::RunId;
+use crate::ledger::{Ledger, LedgerError, Tree};
+use crate::shutdown::TaskTracker;
+
+/// A turn that ends waits at most so long for its children to be over.
+const REST: Duration = Duration::from_secs(1);
+
+/// What the runs of a turn have in common.
+#[derive(Debug)]
+pub(super) struct Kin {
+    /// The turn.
+    pub(super) root: RunId,
+    /// Ends the turn, and says whether it may show or do something: for its children too.
+    pub(super) control: Control,
+    /// Who of the children speaks to the person.
+    pub(super) floor: Arc<Floor>,
+    /// The children that are at work.
+    pub(super) tasks: TaskTracker,
+    tree: Mutex<Option<Arc<Tree>>>,
+    /// What children of the turn itself took whose end it has not heard of.
+    unheard: Mutex<HashMap<RunId, ToolSpent>>,
+}
+
+impl Kin {
+    /// For a turn whose children have said this before a restart.
+    pub(super) fn new(root: RunId, control: Control, bus: Bus, said: &[Said]) -> Arc<Self> {
+        let floor = Floor::new(root, bus, said);
+        let (tasks, tree, unheard) = (TaskTracker::new(), Mutex::default(), Mutex::default());
+        Arc::new(Self { root, control, floor, tasks, tree, unheard })
+    }
+
+    /// What the turn and its children may take together, set aside with the first of them.
+    ///
+    /// # Errors
+    /// As for [`Ledger::tree`].
+    pub(super) fn open_tree(
+        &self,
+        ledger: &Arc<Ledger>,
+        model: &ModelName,
+        tokens: u64,
+    ) -> Result<Arc<Tree>, LedgerError> {
+        let mut tree = lock(&self.tree);
+        if let Some(tree) = &*tree {
+            return Ok(Arc::clone(tree));
+        }
+        let opened = ledger.tree(model, tokens)?;
+        *tree = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// What a run draws on: a child on the tree always, the turn itself where a cap of the day holds, which the tree has set
+    /// aside for it too.
+    pub(super) fn tree(&self, is_child: bool) -> Option<Arc<Tree>> {
+        lock(&self.tree).clone().filter(|tree| is_child || tree.is_capped())
+    }
+
+    /// A child of the turn itself has ended and took this.
+    pub(super) fn add_unheard(&self, child: RunId, spent: ToolSpent) {
+        lock(&self.unheard).insert(child, spent);
+    }
+
+    /// The turn has heard of the end of a child.
+    pub(super) fn heard_of(&self, child: RunId) {
+        lock(&self.unheard).remove(&child);
+    }
+
+    /// Waits until no child is at work, but not long. Gives what those took that the turn has not heard of.
+    pub(super) async fn rest(&self) -> ToolSpent {
+        self.tasks.stop();
+        if !self.tasks.finish(REST).await {
+            tracing::warn!(run = %self.root, "a child takes long to end");
+        }
+        let none = ToolSpent { usage: Usage::default(), nano_usd: Some(0) };
+        lock(&self.unheard).values().fold(none, |mut all, one| {
+            all.usage += one.usage;
+            all.nano_usd = all.nano_usd.zip(one.nano_usd).map(|(all, one)| all.saturating_add(one));
+            all
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

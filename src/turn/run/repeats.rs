@@ -1,0 +1,154 @@
+//! Leaves out of what a model writes the paragraphs that a child has said to the person before, also while it is being written.
+//! Pure.
+
+/// Takes a text as it comes and gives what of it was not said before.
+#[derive(Debug)]
+pub(in crate::turn) struct Unrepeated {
+    /// The paragraphs that were said, as they are compared.
+    said: Vec<String>,
+    /// The paragraph that is being written, as far as it is not shown.
+    held: String,
+    /// It is another one than all that were said: the rest of it is shown as it comes.
+    is_new: bool,
+}
+
+impl Unrepeated {
+    /// For a text before which this was said.
+    pub(in crate::turn) fn after(said: &str) -> Self {
+        let mut paragraphs = Vec::new();
+        let mut rest = said;
+        while !rest.is_empty() {
+            let end = end_of_paragraph(rest).unwrap_or(rest.len());
+            let paragraph = comparable(&rest[..end]);
+            if !paragraph.is_empty() {
+                paragraphs.push(paragraph);
+            }
+            rest = &rest[end..];
+        }
+        Self { said: paragraphs, held: String::new(), is_new: false }
+    }
+
+    /// Takes more of the text; gives what can be shown now.
+    pub(in crate::turn) fn push(&mut self, text: &str) -> String {
+        self.held.push_str(text);
+        let mut shown = String::new();
+        while let Some(end) = end_of_paragraph(&self.held) {
+            let rest = self.held.split_off(end);
+            let paragraph = std::mem::replace(&mut self.held, rest);
+            if self.is_new || !self.was_said(&paragraph) {
+                shown.push_str(&paragraph);
+            }
+            self.is_new = false;
+        }
+        if self.is_new || !self.may_repeat() {
+            self.is_new = !comparable(&self.held).is_empty() || self.is_new;
+            // A fence that is open has to be seen whole to know where it ends.
+            if !has_open_fence(&self.held) {
+                shown.push_str(&std::mem::take(&mut self.held));
+            }
+        }
+        shown
+    }
+
+    /// Ends the text; gives what is still to be shown.
+    pub(in crate::turn) fn end(mut self) -> String {
+        let rest = std::mem::take(&mut self.held);
+        if self.is_new || !self.was_said(&rest) { rest } else { String::new() }
+    }
+
+    fn was_said(&self, paragraph: &str) -> bool {
+        self.said.contains(&comparable(paragraph))
+    }
+
+    /// Whether what is held may become a paragraph that was said.
+    fn may_repeat(&self) -> bool {
+        let held = comparable(&self.held);
+        self.said.iter().any(|said| said.starts_with(&held))
+    }
+}
+
+/// The text without the paragraphs that were said before.
+pub(in crate::turn) fn without(text: &str, said: &str) -> String {
+    if said.is_empty() {
+        return text.to_owned();
+    }
+    let mut filter = Unrepeated::after(said);
+    let shown = filter.push(text);
+    (shown + &filter.end()).trim().to_owned()
+}
+
+/// A paragraph as it is compared: without regard to white space.
+fn comparable(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Where the first paragraph of a text ends, behind the blank line that follows it; `None` while it may go on. A fenced block
+/// is one paragraph.
+fn end_of_paragraph(text: &str) -> Option<usize> {
+    let (mut at, mut is_fenced, mut has_words) = (0, false, false);
+    for line in text.split_inclusive('\n') {
+        let words = line.trim();
+        let is_blank = words.is_empty() && line.ends_with('\n');
+        at += line.len();
+        if words.starts_with("```") {
+            is_fenced = !is_fenced;
+        }
+        has_words |= !words.is_empty();
+        if is_blank && !is_fenced && has_words {
+            return Some(at);
+        }
+    }
+    None
+}
+
+fn has_open_fence(text: &str) -> bool {
+    text.lines().filter(|line| line.trim().starts_with("```")).count() % 2 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn paragraphs_that_were_said_are_left_out() {
+        let said = "The sky is blue.\n\n```rust\nlet a = 1;\n\nlet b = 2;\n```\n\nIt rains.";
+        let cases = [
+            ("", ""),
+            ("New words.", "New words."),
+            ("The sky is blue.", ""),
+            ("The  sky\nis blue.\n\nAnd more.", "And more."),
+            ("First.\n\nThe sky is blue.\n\nLast.", "First.\n\nLast."),
+            ("The sky is blue today.", "The sky is blue today."),
+            ("```rust\nlet a = 1;\n\nlet b = 2;\n```\n\nSee?", "See?"),
+            ("```rust\nlet a = 1;\n\nIt rains.\n```", "```rust\nlet a = 1;\n\nIt rains.\n```"),
+            (said, ""),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(without(text, said), wanted, "{text}");
+        }
+        assert_eq!(without(" as it is ", ""), " as it is ");
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_same_however_the_text_is_cut(
+            words in prop::collection::vec(prop::sample::select(vec!["a b", "c", "\n\n", "\n", "```", "x y z", " "]), 0..24),
+            said in prop::collection::vec(prop::sample::select(vec!["a b", "c", "x y z", "```\nc\n```"]), 0..4),
+            step in 1usize..5,
+        ) {
+            let (text, said) = (words.concat(), said.join("\n\n"));
+            let mut filter = Unrepeated::after(&said);
+            let mut shown = String::new();
+            let chars: Vec<char> = text.chars().collect();
+            for part in chars.chunks(step) {
+                shown += &filter.push(&part.iter().collect::<String>());
+            }
+            shown += &filter.end();
+            let mut whole = Unrepeated::after(&said);
+            let at_once = whole.push(&text) + &whole.end();
+            prop_assert_eq!(comparable(&shown), comparable(&at_once));
+        }
+    }
+}
