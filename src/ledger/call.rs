@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::bill::{Bill, MeteredStream, Room};
-use super::{Ledger, LedgerError, Tree};
+use super::{DrawnBy, Ledger, LedgerError, Tree};
 use crate::domain::model::ModelName;
 use crate::domain::usage::{Payer, Purpose};
 use crate::policy::budget::{MAX_ASKED_OUTPUT, Ruling, Wanted};
@@ -15,6 +15,33 @@ use crate::provider::fold::Pass;
 
 /// So often a call that waits looks whether there is room, should nothing tell it.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// A tree, and who draws on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawing<'a> {
+    /// The tree.
+    pub tree: &'a Arc<Tree>,
+    /// Who draws on it.
+    pub by: DrawnBy,
+}
+
+/// What a call is set aside from.
+#[derive(Clone, Copy)]
+enum Way<'a> {
+    /// From the caps of the day.
+    Alone(Purpose),
+    /// From what a turn and its children may take together.
+    Within(Drawing<'a>),
+}
+
+impl Way<'_> {
+    const fn purpose(self) -> Purpose {
+        match self {
+            Self::Alone(purpose) => purpose,
+            Self::Within(..) => Purpose::Turn,
+        }
+    }
+}
 
 /// What a call may take.
 pub(super) struct Granted {
@@ -35,7 +62,7 @@ impl Ledger {
         request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
-        self.call_for(Purpose::Turn, model, request, payer, None).await
+        self.call_for(Way::Alone(Purpose::Turn), model, request, payer).await
     }
 
     /// As [`Self::call`], within what a turn and the agents that it asks may take together. Waits while calls of theirs under
@@ -45,12 +72,12 @@ impl Ledger {
     /// As for [`Self::call`]; [`LedgerError::OverBudget`] also where the tree has no room left.
     pub async fn call_within(
         self: &Arc<Self>,
-        tree: &Arc<Tree>,
+        drawing: Drawing<'_>,
         model: &ModelName,
         request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
-        self.call_for(Purpose::Turn, model, request, payer, Some(tree)).await
+        self.call_for(Way::Within(drawing), model, request, payer).await
     }
 
     /// As [`Self::call`], for work that nobody waits for: names of sessions, summaries, memories. All such calls together have
@@ -67,7 +94,7 @@ impl Ledger {
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
         let request = Request { web_search: false, ..request };
-        self.call_for(Purpose::Background, model, request, payer, None).await
+        self.call_for(Way::Alone(Purpose::Background), model, request, payer).await
     }
 
     /// As [`Self::background`], read to its end: the text of the answer. `None` where the provider withheld it, or it ended in
@@ -91,11 +118,10 @@ impl Ledger {
 
     async fn call_for(
         self: &Arc<Self>,
-        purpose: Purpose,
+        way: Way<'_>,
         model: &ModelName,
         mut request: Request,
         payer: Payer,
-        tree: Option<&Arc<Tree>>,
     ) -> Result<MeteredStream, LedgerError> {
         let order = self.affordable(model)?;
         // Where money is the only bound, nothing of unknown price is done.
@@ -105,9 +131,9 @@ impl Ledger {
         let most = self.models.most_input(&order).unwrap_or(usize::MAX);
         let input = u64::try_from(request.estimate_tokens().min(most)).unwrap_or(u64::MAX);
         let first = order.first().unwrap_or(model).clone();
-        let mut bill = Bill::new(Arc::clone(self), payer, purpose, first, input);
-        if self.caps.is_set() || tree.is_some() {
-            bill = self.reserve(bill, &order, &mut request, tree).await?;
+        let mut bill = Bill::new(Arc::clone(self), payer, way.purpose(), first, input);
+        if self.caps.is_set() || matches!(way, Way::Within(..)) {
+            bill = self.reserve(bill, &order, &mut request, way).await?;
         }
         let may_search = self.models.may_search(&order, &request);
         let room = Room::new(request.settings.max_tokens);
@@ -120,7 +146,7 @@ impl Ledger {
         mut bill: Bill,
         order: &[ModelName],
         request: &mut Request,
-        tree: Option<&Arc<Tree>>,
+        way: Way<'_>,
     ) -> Result<Bill, LedgerError> {
         let wanted = Wanted {
             input: bill.input,
@@ -131,9 +157,9 @@ impl Ledger {
             search: self.models.may_search(order, request),
             price: self.highest_price(order),
         };
-        let granted = match tree {
-            Some(tree) => self.draw(tree, wanted, &mut bill).await?,
-            None => self.set_aside(wanted, &mut bill).await?,
+        let granted = match way {
+            Way::Within(drawing) => self.draw(drawing, wanted, &mut bill).await?,
+            Way::Alone(_) => self.set_aside(wanted, &mut bill).await?,
         };
         request.settings.max_tokens = Some(u32::try_from(granted.output).unwrap_or(u32::MAX));
         request.web_search = granted.search;
@@ -144,14 +170,14 @@ impl Ledger {
     /// Waits until a tree has room for a call, and notes on its bill what it draws.
     async fn draw(
         &self,
-        tree: &Arc<Tree>,
+        Drawing { tree, by }: Drawing<'_>,
         wanted: Wanted,
         bill: &mut Bill,
     ) -> Result<Granted, LedgerError> {
         loop {
             // Before the look, so that no settlement in between is missed.
             let booked = self.booked.notified();
-            match tree.draw(wanted) {
+            match tree.draw(wanted, by) {
                 (Ruling::Grant { output, search, most }, drawn) => {
                     bill.reserve(tree.date(), most, output);
                     bill.draw(drawn);

@@ -4,9 +4,9 @@
 mod bill;
 mod call;
 mod embedder;
-mod tree;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,8 +29,9 @@ use self::bill::Closed;
 use self::tree::Drawn;
 
 pub use bill::MeteredStream;
+pub use call::Drawing;
 pub use embedder::MeteredEmbedder;
-pub use tree::Tree;
+pub use tree::{DrawnBy, Tree};
 
 /// Keeps account of all model calls.
 #[derive(Debug)]

@@ -18,6 +18,8 @@ pub struct Tree {
     date: NaiveDate,
     /// Whether a cap of the day holds, so that it is set aside there.
     is_capped: bool,
+    /// What only the turn itself may take: it has to be able to answer.
+    for_turn: Spent,
     pot: Mutex<Pot>,
 }
 
@@ -27,6 +29,21 @@ struct Pot {
     whole: Spent,
     /// What of it calls under way may still come to.
     drawn: Spent,
+}
+
+/// Who draws on a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DrawnBy {
+    /// The turn itself: all that is left is there for it.
+    Turn,
+    /// A child: a quarter is kept for the turn.
+    Child,
+}
+
+/// A quarter.
+fn part_of(all: Spent) -> Spent {
+    let Spent { tokens, nano_usd, unpriced } = all;
+    Spent { tokens: tokens / 4, nano_usd: nano_usd / 4, unpriced: unpriced / 4 }
 }
 
 /// What a call has drawn.
@@ -59,7 +76,7 @@ impl Ledger {
         }
         let (date, pot) = (today.date, Mutex::new(Pot { whole: most, drawn: Spent::default() }));
         drop(today);
-        Ok(Arc::new(Tree { ledger: Arc::clone(self), date, is_capped, pot }))
+        Ok(Arc::new(Tree { ledger: Arc::clone(self), date, is_capped, for_turn: part_of(most), pot }))
     }
 
     /// Counts what a call of a tree took: it was set aside with the tree, and what it left goes back there.
@@ -86,10 +103,10 @@ impl Tree {
         self.is_capped
     }
 
-    /// How many tokens are not spent yet.
+    /// How many tokens children may still take.
     #[must_use]
     pub fn left_tokens(&self) -> u64 {
-        self.pot().whole.tokens
+        self.pot().whole.tokens.saturating_sub(self.for_turn.tokens)
     }
 
     /// The day that it is booked on.
@@ -98,10 +115,14 @@ impl Tree {
     }
 
     /// Judges a call by what is left for it; one that is granted has the most that it may come to from then on.
-    pub(super) fn draw(self: &Arc<Self>, wanted: Wanted) -> (Ruling, Drawn) {
+    pub(super) fn draw(self: &Arc<Self>, wanted: Wanted, by: DrawnBy) -> (Ruling, Drawn) {
         let mut pot = self.pot();
-        let money = self.ledger.caps.nano_usd.map(|_| pot.whole.nano_usd);
-        let caps = Caps { tokens: Some(pot.whole.tokens), nano_usd: money };
+        let mut whole = pot.whole;
+        if by == DrawnBy::Child {
+            whole -= self.for_turn;
+        }
+        let money = self.ledger.caps.nano_usd.map(|_| whole.nano_usd);
+        let caps = Caps { tokens: Some(whole.tokens), nano_usd: money };
         let ruling = judge(caps, Day { spent: Spent::default(), reserved: pot.drawn }, wanted);
         let most = match ruling {
             Ruling::Grant { most, .. } => most,

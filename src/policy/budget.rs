@@ -107,9 +107,10 @@ pub fn part_for_tree(caps: Caps, day: Day, tokens: u64, price: Option<Price>) ->
     gone += day.reserved;
     let part = |cap: u64, gone: u64| cap.saturating_sub(gone) / 100 * TREE_PERCENT;
     let by_tokens = caps.tokens.map(|cap| part(cap, gone.tokens));
-    let by_money = caps.nano_usd.zip(price).map(|(cap, price)| {
-        part(cap, gone.nano_usd).checked_div(price.output).unwrap_or(u64::MAX)
-    });
+    let by_money = caps
+        .nano_usd
+        .zip(price)
+        .map(|(cap, price)| part(cap, gone.nano_usd).checked_div(price.output).unwrap_or(u64::MAX));
     let part = [by_tokens, by_money].into_iter().flatten().fold(tokens, u64::min);
     (part >= MIN_TREE.min(tokens)).then_some(part)
 }

@@ -14,7 +14,8 @@ use crate::domain::facts::REMOVED_FOR;
 use crate::domain::reception::KEPT_FOR;
 use crate::shutdown::TaskTracker;
 use crate::store::{
-    AuditStore, ChildStore, FactStore, InboxStore, ReceptionStore, Result, SettingsStore, TaskStore, UndoStore,
+    AuditStore, ChildStore, FactStore, InboxStore, ReceptionStore, Result, SettingsStore, TaskStore,
+    UndoStore,
 };
 
 pub use self::rewrite::Rewriter;

@@ -29,7 +29,12 @@ pub trait ChildStore: Debug + Send + Sync {
     /// is kept.
     async fn child_tool_ended(&self, child: &ChildRun, call: &ToolCall, result: Message) -> Result<()>;
     /// Ends a child, durably, unless it has ended: the first outcome counts. Gives the outcome that counts.
-    async fn end_child(&self, child: &ChildRun, outcome: ChildOutcome, spent: ChildSpent) -> Result<ChildOutcome>;
+    async fn end_child(
+        &self,
+        child: &ChildRun,
+        outcome: ChildOutcome,
+        spent: ChildSpent,
+    ) -> Result<ChildOutcome>;
     /// What a child said and what its calls gave, oldest first.
     async fn child_messages(&self, child: RunId) -> Result<Vec<Arc<Message>>>;
     /// All children of a turn, those of its children too, in the order in which they began.

@@ -7,12 +7,12 @@
 //! so a moment later (5 ms and a commit) or with the next durable call, and is never seen without what was written before it.
 
 mod audit;
+mod children;
 pub mod engine;
 mod erasure;
 mod error;
 mod facts;
 mod health;
-mod children;
 pub mod kv;
 mod memory;
 mod people;

@@ -10,9 +10,9 @@ use figaro::domain::conversation::Role;
 use figaro::ids::ChatId;
 use figaro::ledger::sum;
 use figaro::store::{ChildStore, ConversationStore, NoteStore};
+use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::View;
-use figaro_offline::Runtime;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -167,10 +167,14 @@ async fn of_five_children_each_word_is_heard_once_and_in_order() {
         let at = |words: &str| whole.find(words).unwrap();
         assert!(at("words of two").max(at("words of four")) < at("That is all"), "{provider}: {whole}");
         // While it grew, no draft mixed the words of two.
-        let drafts = world.telegram.view(|view| view.drafts(ANN).iter().map(|d| d.text.clone()).collect::<Vec<_>>());
+        let drafts =
+            world.telegram.view(|view| view.drafts(ANN).iter().map(|d| d.text.clone()).collect::<Vec<_>>());
         for draft in &drafts {
             for name in ["two", "four"] {
-                assert!(draft.matches(&format!("Words of {name}, the first")).count() <= 1, "{provider}: {draft}");
+                assert!(
+                    draft.matches(&format!("Words of {name}, the first")).count() <= 1,
+                    "{provider}: {draft}"
+                );
             }
         }
         let last = model.requests().pop().unwrap();
@@ -183,7 +187,11 @@ async fn of_five_children_each_word_is_heard_once_and_in_order() {
         assert_eq!(children.len(), 5, "{provider}");
         for child in &children {
             let outcome = child.outcome.as_ref().unwrap();
-            assert_eq!((outcome.end, outcome.text.as_str()), (ChildEnd::Done, ""), "{provider}: no words are kept");
+            assert_eq!(
+                (outcome.end, outcome.text.as_str()),
+                (ChildEnd::Done, ""),
+                "{provider}: no words are kept"
+            );
         }
         assert_eq!(world.refused(), Vec::<String>::new());
         runtime.stop();
@@ -239,7 +247,10 @@ async fn a_child_goes_on_after_a_kill_and_its_outcome_is_heard_once() {
         assert_eq!(passes, asked_again, "killed when {at}");
         let last = requests.last().unwrap();
         assert_eq!(last.tool_results().len(), 1, "its outcome is heard once: {at}");
-        assert_eq!((&told(last, "scribe")["outcome"], &told(last, "scribe")["text"]), (&json!("done"), &json!("Noted.")));
+        assert_eq!(
+            (&told(last, "scribe")["outcome"], &told(last, "scribe")["text"]),
+            (&json!("done"), &json!("Noted."))
+        );
         let notes = world.stored().await.notes(ChatId(ANN)).await.unwrap();
         assert_eq!(notes.len(), 1, "killed when {at}");
         assert_eq!(world.children_on_record().await.len(), 1, "killed when {at}");
@@ -334,12 +345,17 @@ async fn a_child_that_is_not_done_does_not_say_so() {
     world.say(ANN, ANN, "Have them all work");
     answer(&world, "Not all of it worked.").await;
     let last = model.requests().pop().unwrap();
-    for (agent, outcome) in [("slow", "timeout"), ("broken", "failed"), ("mute", "failed"), ("busy", "over_budget")] {
+    for (agent, outcome) in
+        [("slow", "timeout"), ("broken", "failed"), ("mute", "failed"), ("busy", "over_budget")]
+    {
         let told = told(&last, agent);
         assert_eq!((&told["outcome"], &told["success"]), (&json!(outcome), &json!(false)), "{told}");
         assert!(told["error"].as_str().is_some_and(|words| !words.is_empty()), "{told}");
     }
-    assert_eq!((&told(&last, "busy")["text"], &told(&last, "busy")["incomplete"]), (&json!("Half of it."), &json!(true)));
+    assert_eq!(
+        (&told(&last, "busy")["text"], &told(&last, "busy")["incomplete"]),
+        (&json!("Half of it."), &json!(true))
+    );
     let others: Vec<String> = last.tool_results().iter().map(|(_, result)| (*result).clone()).collect();
     for name in ["stranger", "boss"] {
         let words = format!("no agent {name} can be asked here; there are: ");
@@ -380,7 +396,9 @@ async fn children_do_not_escape_the_budget() {
     world.agent_file("worker", "You work.", "");
     let brain = |request: &ModelRequest| match (is_of(request, "You work."), request.tool_results().len()) {
         (true, _) => Reply::text(&"word ".repeat(4_000)).usage(2_000, 8_000),
-        (false, 0) => Reply::turn((0..12).map(|n| asks("worker", &format!("Part {n}."))).collect()).usage(900, 100),
+        (false, 0) => {
+            Reply::turn((0..12).map(|n| asks("worker", &format!("Part {n}."))).collect()).usage(900, 100)
+        }
         (false, _) => Reply::text("So far and no further.").usage(900, 100),
     };
     let runtime = Runtime::system();

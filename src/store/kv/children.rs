@@ -62,7 +62,12 @@ impl ChildStore for KvStore {
         .await
     }
 
-    async fn end_child(&self, child: &ChildRun, outcome: ChildOutcome, spent: ChildSpent) -> Result<ChildOutcome> {
+    async fn end_child(
+        &self,
+        child: &ChildRun,
+        outcome: ChildOutcome,
+        spent: ChildSpent,
+    ) -> Result<ChildOutcome> {
         let child = child.clone();
         self.change_durably("end a child", move |tables, changes| {
             let Some(mut stored) = children::find(tables, &child)? else { return Ok(outcome.clone()) };

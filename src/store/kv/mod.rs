@@ -7,6 +7,7 @@
 mod audit;
 mod buffer;
 mod changes;
+mod children;
 mod conversation;
 mod decoded;
 mod erasure;
@@ -38,7 +39,6 @@ mod table;
 mod tables;
 mod tasks;
 mod transfer;
-mod children;
 mod undos;
 mod usage;
 mod verify;

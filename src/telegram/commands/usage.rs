@@ -10,12 +10,13 @@ use super::card::{Card, ROWS, explain_unknown};
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
+use crate::domain::child::{ChildEnd, ChildRun};
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::usage::{Spending, Spent, UNKNOWN_MONEY, dollars, tokens};
-use crate::ids::{ChatId, UserId};
+use crate::ids::{ChatId, RunId, UserId};
 use crate::ledger::{Ledger, in_background, sum};
 use crate::prompts::texts::{Texts, fill};
-use crate::store::{ConversationStore, StoreError};
+use crate::store::{ChildStore, ConversationStore, StoreError};
 use crate::telegram::callback::{Family, Usage as View};
 use crate::telegram::send::Button;
 use crate::text::one_line;
@@ -36,6 +37,7 @@ const NAME_CHARS: usize = 24;
 pub(super) struct Usage {
     cards: Cards,
     conversations: Arc<dyn ConversationStore>,
+    children: Arc<dyn ChildStore>,
     ledger: Arc<Ledger>,
 }
 
@@ -78,7 +80,7 @@ impl Command for Usage {
 impl Usage {
     pub(super) fn new(handles: &Handles) -> Self {
         let (cards, ledger) = (handles.cards.clone(), handles.ledger.clone());
-        Self { cards, conversations: handles.store.clone(), ledger }
+        Self { cards, conversations: handles.store.clone(), children: handles.store.clone(), ledger }
     }
 
     async fn of_chat(&self, asker: &Asker) -> Result<Card, StoreError> {
@@ -119,19 +121,27 @@ impl Usage {
         Ok(Card::titled(&texts.usage_title, lines.join("\n")).row(row.collect()))
     }
 
-    /// What the last answer of a chat took.
-    async fn last_answer(&self, asker: &Asker, texts: &Texts) -> Result<Option<String>, StoreError> {
+    /// What the last answer of a chat took, and what of it the agents took that were asked for it.
+    async fn last_answer(&self, asker: &Asker, texts: &Texts) -> Result<Vec<String>, StoreError> {
         let here: Conversation = asker.place.conversation();
         let session = self.conversations.session(here, self.cards.now()).await?;
         let recent = self.conversations.recent(session.id, RECENT).await?;
         let is_answer =
             |message: &&Arc<Message>| message.role == Role::Assistant && message.token_usage.is_some();
-        let Some(last) = recent.iter().rev().find(is_answer) else { return Ok(None) };
+        let Some(at) = recent.iter().rposition(|message| is_answer(&message)) else { return Ok(Vec::new()) };
+        let last = &recent[at];
         let count = tokens(last.token_usage.unwrap_or_default().total());
         let money = last.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
         let model = last.model_id.as_deref().unwrap_or("?");
         let values = [("tokens", count.as_str()), ("money", &money), ("model", model)];
-        Ok(Some(fill(&texts.usage_last, &values)))
+        let mut lines = vec![fill(&texts.usage_last, &values)];
+        let turn = recent[..at].iter().rev().find_map(|message| message.turn);
+        let children = match turn {
+            Some(turn) => self.children.children(turn).await?,
+            None => Vec::new(),
+        };
+        lines.extend(tree(texts, &children));
+        Ok(lines)
     }
 
     /// Rows with the names that Telegram knows chats and people by.
@@ -171,6 +181,40 @@ fn background_line(texts: &Texts, spent: &[Spending]) -> Option<String> {
     let (count, money) = (tokens(spent.tokens), spent.money());
     let values = [("tokens", count.as_str()), ("money", &money)];
     (spent.tokens > 0).then(|| fill(&texts.usage_background, &values))
+}
+
+/// A line for each agent that was asked for an answer, below the one that asked it.
+fn tree(texts: &Texts, children: &[ChildRun]) -> Vec<String> {
+    let ids: Vec<RunId> = children.iter().map(|child| child.id).collect();
+    let tops = children.iter().filter(|child| !ids.contains(&child.parent));
+    let mut lines = Vec::new();
+    tops.for_each(|child| branch(texts, children, child, &mut lines));
+    lines
+}
+
+fn branch(texts: &Texts, children: &[ChildRun], child: &ChildRun, lines: &mut Vec<String>) {
+    let count = tokens(child.usage.total());
+    let money = child.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
+    let values = [("agent", child.agent.as_str()), ("tokens", count.as_str()), ("money", &money)];
+    let depth = usize::try_from(child.depth).unwrap_or_default();
+    let mut line = format!("{}↳ {}", "  ".repeat(depth), fill(&texts.usage_child, &values));
+    if let Some(end) = child.outcome.as_ref().and_then(|outcome| end_words(texts, outcome.end)) {
+        line.push_str(&format!(" ({end})"));
+    }
+    lines.push(line);
+    let own = children.iter().filter(|other| other.parent == child.id);
+    own.for_each(|other| branch(texts, children, other, lines));
+}
+
+/// How a child ended that did not do all it was asked.
+fn end_words(texts: &Texts, end: ChildEnd) -> Option<&str> {
+    match end {
+        ChildEnd::Done => None,
+        ChildEnd::Failed => Some(&texts.usage_child_failed),
+        ChildEnd::Timeout => Some(&texts.usage_child_timeout),
+        ChildEnd::Cancelled => Some(&texts.usage_child_cancelled),
+        ChildEnd::OverBudget => Some(&texts.usage_child_over_budget),
+    }
 }
 
 /// What the button of a view says.

@@ -73,7 +73,8 @@ impl Family {
         let counts = matches!(outcome.end, ChildEnd::Done | ChildEnd::OverBudget | ChildEnd::Timeout);
         let words = if speaks && counts { outcome.text.as_str() } else { "" };
         // What a person has seen when they stopped the turn stays.
-        let said = if speaks && !self.kin.control.is_ended() { self.kin.floor.end(child.id, words) } else { None };
+        let said =
+            if speaks && !self.kin.control.is_ended() { self.kin.floor.end(child.id, words) } else { None };
         outcome.left = left(&by, said);
         if child.depth == 1 {
             let spent = ToolSpent { usage: spent.usage, nano_usd: spent.nano_usd };
@@ -108,7 +109,10 @@ impl Family {
             Ok(run) => run,
             Err(error) => {
                 tracing::error!(error, "a prompt could not be rendered");
-                return Ok(Err(ChildOutcome::because(ChildEnd::Failed, "its instructions could not be rendered")));
+                return Ok(Err(ChildOutcome::because(
+                    ChildEnd::Failed,
+                    "its instructions could not be rendered",
+                )));
             }
         };
         let left = (child.ends_by - self.children.reporter.now()).to_std().unwrap_or(Duration::ZERO);
@@ -247,10 +251,7 @@ impl Family {
             said: answer.said.clone(),
             ..SideEffects::default()
         };
-        let spent = ChildSpent {
-            usage: answer.usage,
-            nano_usd: answer.nano_usd,
-        };
+        let spent = ChildSpent { usage: answer.usage, nano_usd: answer.nano_usd };
         let spent = if spent.usage == Usage::default() { spent_by(&life.child) } else { spent };
         let text = answer.pass.text.trim().to_owned();
         let outcome = ChildOutcome { text, error, model: Some(model), ..ChildOutcome::of(end) };

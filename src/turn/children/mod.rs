@@ -95,7 +95,9 @@ impl Subagents for Family {
     async fn ask(&self, context: &ToolContext, asked: Asked) -> Result<ToolOutput, ToolError> {
         let found = self.find(&asked.agent)?;
         if self.depth >= MAX_DEPTH {
-            return Err(refused(&format!("agents ask others down to a depth of {MAX_DEPTH}; do it yourself")));
+            return Err(refused(&format!(
+                "agents ask others down to a depth of {MAX_DEPTH}; do it yourself"
+            )));
         }
         let new = NewChild {
             root: self.kin.root,
@@ -108,13 +110,18 @@ impl Subagents for Family {
             ends_by: context.now + TimeDelta::from_std(asked.timeout).unwrap_or(TimeDelta::MAX),
         };
         let Some(child) = self.children.store.begin_child(new).await? else {
-            return Err(refused(&format!("{MAX_CHILDREN} agents were asked in this turn; do the rest yourself")));
+            return Err(refused(&format!(
+                "{MAX_CHILDREN} agents were asked in this turn; do the rest yourself"
+            )));
         };
         let speaks = self.speaks(&found.agent, &asked);
         let (takes_over, agent) = (asked.takes_over, found.agent.clone());
         let (outcome, spent) = match child.outcome.clone() {
             Some(outcome) => (outcome, ChildSpent { usage: child.usage, nano_usd: child.nano_usd }),
-            None => self.live(Life { child: child.clone(), found, asked, context: context.clone(), speaks }).await?,
+            None => {
+                self.live(Life { child: child.clone(), found, asked, context: context.clone(), speaks })
+                    .await?
+            }
         };
         if self.depth == 0 {
             self.kin.heard_of(child.id);
@@ -219,10 +226,8 @@ fn told(agent: &Agent, outcome: ChildOutcome, spent: ChildSpent, telling: Tellin
         None if !text.is_empty() => add("text", text.clone().into()),
         None => {}
     }
-    let taken_over = (telling.takes_over && is_done).then(|| TakenOver {
-        model,
-        text: Some(text).filter(|_| !telling.speaks),
-    });
+    let taken_over = (telling.takes_over && is_done)
+        .then(|| TakenOver { model, text: Some(text).filter(|_| !telling.speaks) });
     let spent = ToolSpent { usage: spent.usage, nano_usd: spent.nano_usd };
     let side_effects = SideEffects { taken_over, spent: Some(spent), ..left };
     ToolOutput { value, side_effects, asks: None }

@@ -16,7 +16,7 @@ use super::setup::Setup;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
 use crate::domain::turn::{PersonQuestion, Step as TurnStep};
-use crate::ledger::{Ledger, LedgerError, MeteredStream};
+use crate::ledger::{Drawing, DrawnBy, Ledger, LedgerError, MeteredStream};
 use crate::provider::fold::Pass;
 use crate::provider::{Event, Request};
 use crate::store::StoreError;
@@ -221,8 +221,11 @@ impl Executor {
     /// Calls the model, within what the turn and its children may take together once there are some.
     async fn open(&self, request: Request, setup: &Setup) -> Result<MeteredStream, LedgerError> {
         let payer = setup.context.payer();
-        match setup.kin.tree(setup.bounds.is_some()) {
-            Some(tree) => self.ledger.call_within(&tree, &setup.model, request, payer).await,
+        let by = if setup.bounds.is_some() { DrawnBy::Child } else { DrawnBy::Turn };
+        match setup.kin.tree(by) {
+            Some(tree) => {
+                self.ledger.call_within(Drawing { tree: &tree, by }, &setup.model, request, payer).await
+            }
             None => self.ledger.call(&setup.model, request, payer).await,
         }
     }

@@ -32,12 +32,8 @@ struct Speech {
 impl Floor {
     /// For a turn whose children have said this before a restart.
     pub(in crate::turn) fn new(run: RunId, bus: Bus, said: &[Said]) -> Arc<Self> {
-        let speech = |said: &Said| Speech {
-            child: None,
-            order: said.order,
-            text: said.text.clone(),
-            has_ended: true,
-        };
+        let speech =
+            |said: &Said| Speech { child: None, order: said.order, text: said.text.clone(), has_ended: true };
         let floor = Self { run, bus, speeches: Mutex::new(said.iter().map(speech).collect()) };
         floor.publish("", &floor.heard());
         Arc::new(floor)

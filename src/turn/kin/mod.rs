@@ -17,7 +17,7 @@ use crate::domain::said::Said;
 use crate::domain::tool::ToolSpent;
 use crate::domain::usage::Usage;
 use crate::ids::RunId;
-use crate::ledger::{Ledger, LedgerError, Tree};
+use crate::ledger::{DrawnBy, Ledger, LedgerError, Tree};
 use crate::shutdown::TaskTracker;
 
 /// A turn that ends waits at most so long for its children to be over.
@@ -68,8 +68,8 @@ impl Kin {
 
     /// What a run draws on: a child on the tree always, the turn itself where a cap of the day holds, which the tree has set
     /// aside for it too.
-    pub(super) fn tree(&self, is_child: bool) -> Option<Arc<Tree>> {
-        lock(&self.tree).clone().filter(|tree| is_child || tree.is_capped())
+    pub(super) fn tree(&self, by: DrawnBy) -> Option<Arc<Tree>> {
+        lock(&self.tree).clone().filter(|tree| by == DrawnBy::Child || tree.is_capped())
     }
 
     /// A child of the turn itself has ended and took this.

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::floor::{Floor, GAP};
 use super::super::run::Unrepeated;
+use super::floor::{Floor, GAP};
 use crate::delivery::{Bus, ChildEvent, TurnEventKind};
 use crate::ids::RunId;
 

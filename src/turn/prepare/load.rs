@@ -6,10 +6,10 @@ use chrono::TimeDelta;
 use chrono_tz::Tz;
 
 use super::super::error::TurnError;
+use super::super::log::HISTORY_MESSAGES;
 use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::run::{CallResult, InHand};
-use super::super::log::HISTORY_MESSAGES;
 use super::super::taken_up::TakenUp;
 use super::super::window::{BotName, Kept, Material, Pictures, Room, Window, build};
 use super::context::{Asking, Contexts};

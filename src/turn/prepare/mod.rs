@@ -34,6 +34,7 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::Session;
 use crate::domain::generation::Generation;
 use crate::domain::message::{Inbound, Speaker};
+use crate::domain::model::ModelName;
 use crate::domain::task::MAX_RUN_MESSAGES;
 use crate::domain::tool::{ToolCall, ToolKind, ToolStatus};
 use crate::domain::turn::ActiveTurn;
@@ -41,8 +42,8 @@ use crate::ids::ChatId;
 use crate::policy::address::Addresses;
 use crate::prompts::SystemView;
 use crate::prompts::texts::Locales;
-use crate::provider::{Earlier, Item};
 use crate::provider::models::Models;
+use crate::provider::{Earlier, Item};
 use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 use crate::tools::agents::Alone;
 use crate::tools::{Registry, SendAllowance, ToolContext};
@@ -111,6 +112,19 @@ fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
     Generation::nearest(of_chat.into_iter().chain([of_agent]))
 }
 
+/// What the children of a turn begin with.
+fn ground(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> Ground {
+    let window = &loaded.window;
+    Ground {
+        items: window.items.clone(),
+        earlier: window.earlier.clone(),
+        view: window.view.clone(),
+        settings,
+        has_keys: window.has_keys,
+        agents: agent.map(|agent| agent.agents.clone()),
+    }
+}
+
 /// The tools of a turn in whose prompt keys or memories stand.
 fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
     let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
@@ -153,48 +167,18 @@ impl Preparer {
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
-        let ground = Some(Ground {
-            items: loaded.window.items.clone(),
-            earlier: loaded.window.earlier.clone(),
-            view: loaded.window.view.clone(),
-            settings: Generation::nearest([config.settings, persona.settings]),
-            has_keys,
-            agents: part.agent.map(|agent| agent.agents.clone()),
-        });
+        let of_chat = [config.settings, persona.settings];
+        let ground = Some(ground(&loaded, part.agent, Generation::nearest(of_chat)));
         let run = self.run(loaded, question, &taken_up, &tools);
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.side_effects().said);
         let setup = Setup {
             turn: turn.clone(),
             log: Arc::new(TurnLog { store: self.conversations.clone(), turn: turn.clone() }),
             taken_up,
-            context: ToolContext {
-                run: turn.id,
-                place: first.place.clone(),
-                speaker: question.asker().unwrap_or(&first.speaker).clone(),
-                replied: question.parts.iter().find_map(|part| part.quotes.as_ref()?.replied()),
-                language: first.language.clone(),
-                standing: question.standing,
-                agent: AgentContext {
-                    user_id: question.asker().map(|asker| asker.user.clone()),
-                    tenant_id: DEFAULT_TENANT.to_owned(),
-                    session_id: Some(turn.session),
-                    default_model: model.clone(),
-                    agent_schema_uri: part.agent.map(|agent| agent.name.clone()),
-                    is_eval: false,
-                    client_id: Some(TELEGRAM.to_owned()),
-                },
-                task: question.task.as_ref().map(|task| task.id),
-                addresses: Addresses::default(),
-                now: self.reporter.now(),
-                call: String::new(),
-                approved: None,
-                agents: Arc::new(Alone),
-                can_ask: question.task.is_none() && question.asker().is_some_and(Speaker::is_person),
-                sends: self.allowance(turn, question).await.map_err(failed)?,
-            },
+            context: self.context(turn, question, part.agent, &model).await.map_err(failed)?,
             model,
             tools,
-            settings: settings([config.settings, persona.settings], part.agent),
+            settings: settings(of_chat, part.agent),
             instructions,
             pins,
             control: control.clone(),
@@ -203,6 +187,42 @@ impl Preparer {
             bounds: None,
         };
         Ok(Prepared { run, setup, ground })
+    }
+
+    /// For whom and where the tools of a turn are called.
+    async fn context(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        agent: Option<&Agent>,
+        model: &ModelName,
+    ) -> Result<ToolContext, TurnError> {
+        let first = question.parts.first().ok_or(TurnError::Internal)?;
+        Ok(ToolContext {
+            run: turn.id,
+            place: first.place.clone(),
+            speaker: question.asker().unwrap_or(&first.speaker).clone(),
+            replied: question.parts.iter().find_map(|part| part.quotes.as_ref()?.replied()),
+            language: first.language.clone(),
+            standing: question.standing,
+            agent: AgentContext {
+                user_id: question.asker().map(|asker| asker.user.clone()),
+                tenant_id: DEFAULT_TENANT.to_owned(),
+                session_id: Some(turn.session),
+                default_model: model.clone(),
+                agent_schema_uri: agent.map(|agent| agent.name.clone()),
+                is_eval: false,
+                client_id: Some(TELEGRAM.to_owned()),
+            },
+            task: question.task.as_ref().map(|task| task.id),
+            addresses: Addresses::default(),
+            now: self.reporter.now(),
+            call: String::new(),
+            approved: None,
+            agents: Arc::new(Alone),
+            can_ask: question.task.is_none() && question.asker().is_some_and(Speaker::is_person),
+            sends: self.allowance(turn, question).await?,
+        })
     }
 
     /// The machine of a turn, as far as it had come before a restart.

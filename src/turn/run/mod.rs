@@ -7,8 +7,8 @@ mod same;
 mod shown;
 mod state;
 
-use self::same::fingerprint;
 pub(in crate::turn) use self::repeats::Unrepeated;
+use self::same::fingerprint;
 pub use self::shown::Shown;
 pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
@@ -196,7 +196,9 @@ impl Run {
     #[must_use]
     pub fn next(&self) -> Step {
         match &self.state.phase {
-            Phase::Asking if self.side_effects.taken_over.is_some() => Step::Done(Box::new(self.taken_over())),
+            Phase::Asking if self.side_effects.taken_over.is_some() => {
+                Step::Done(Box::new(self.taken_over()))
+            }
             Phase::Asking => Step::CallModel { with_tools: self.may_call() },
             Phase::Calling { planned, results } => {
                 let has_result = |planned: &&Planned| results.iter().any(|r| r.call.id == planned.call.id);
@@ -361,7 +363,8 @@ impl Run {
             self.state.taken_back = Some(TakenBack { pass: Box::new(pass), at });
             return self;
         }
-        let says_nothing = pass.text.trim().is_empty() && pass.filtered.is_none()
+        let says_nothing = pass.text.trim().is_empty()
+            && pass.filtered.is_none()
             && !self.side_effects.spoke
             && self.side_effects.said.is_empty();
         let pass = match self.state.taken_back.take() {

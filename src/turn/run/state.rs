@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::conversation::PrivatePart;
 use super::repeats::without;
+use crate::domain::conversation::PrivatePart;
 use crate::domain::said::Said;
 use crate::domain::source::Source;
 use crate::domain::tool::{Call, SideEffects, ToolSpent};

@@ -49,7 +49,11 @@ pub(in crate::store::kv) fn append(
 }
 
 /// Ends the children of a turn that has ended: those that went on are cancelled, and no words of any are kept.
-pub(in crate::store::kv) fn end_all(tables: &Tables<'_>, changes: &mut Changes<'_>, root: RunId) -> Result<(), Fault> {
+pub(in crate::store::kv) fn end_all(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    root: RunId,
+) -> Result<(), Fault> {
     for child in of_turn(tables, root)? {
         clear(tables, changes, child.id)?;
         put(tables, changes, &child.without_words())?;
