@@ -54,7 +54,8 @@ async fn the_scheduled_agent_names_only_tools_that_exist_and_none_that_it_must_n
     let request = world.asks(1).await;
     let all = request.tool_names();
     let prompts = Prompts::load(None).unwrap();
-    let scheduled = &prompts.agent("scheduled").unwrap().tools;
+    let agents = prompts.agents();
+    let scheduled = &agents.get("scheduled").unwrap().tools;
     // One is offered only where something can be looked up, the other where it was found or an agent names it.
     let is_there =
         |name: &&String| all.contains(&name.as_str()) || ["lookup", "sendLocation"].contains(&name.as_str());

@@ -15,6 +15,7 @@ use crate::ids::{BotId, ChatId, UserId};
 use crate::memory::Chats;
 use crate::policy::access::Admins;
 use crate::prompts::texts::Locales;
+use crate::prompts::{Names, Prompts};
 use crate::provider::models::Models;
 use crate::store::TaskLimits;
 use crate::store::kv::KvStore;
@@ -169,6 +170,25 @@ async fn every_language_has_a_status_line_for_every_tool() {
         for (tag, texts) in locales.all() {
             assert!(texts.get(tool.status().0).is_some(), "{tag}: {}", tool.spec().name);
         }
+    }
+}
+
+#[tokio::test]
+async fn the_names_of_all_tools_are_known_without_a_bot() {
+    let (table, _folder) = built_in().await;
+    let rare: Vec<String> = table.rare.iter().map(|tool| tool.spec().name.clone()).collect();
+    let offered = table.registry().looking_up().remembering().specs(&[]);
+    // Two act by the Bot API, and the last is registered where turns are run.
+    let others = ["allow_task", "moderate", "ask_agent"].map(str::to_owned);
+    let mut own: Vec<String> =
+        offered.iter().map(|spec| spec.name.clone()).chain(rare).chain(others).collect();
+    own.sort();
+    own.dedup();
+    assert_eq!(NAMES.lines().collect::<Vec<_>>(), own);
+    let all = names();
+    assert!(all.len() > 150 && ["sendMessage", "banChatMember"].iter().all(|name| all.contains(&(*name).to_owned())));
+    for agent in Prompts::load_for(None, &Names { tools: all, providers: Vec::new() }).unwrap().agents().all() {
+        println!("{}: {:?}", agent.name, agent.tools);
     }
 }
 

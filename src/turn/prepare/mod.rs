@@ -10,7 +10,7 @@ mod readable;
 
 use std::sync::Arc;
 
-pub use self::agent::Agents;
+pub use self::agent::{Agents, Found};
 pub use self::context::{Asking, Choices, Contexts};
 pub use self::load::Loader;
 use self::load::{Chosen, Loaded};
@@ -125,8 +125,10 @@ impl Preparer {
         let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
         let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
         let (config, is_known) = self.config(turn, first.place.chat).await.map_err(failed)?;
-        let part = self.agents.part(question, is_known.then_some(&config)).map_err(failed)?;
-        let chosen = self.agents.model(turn, question, &config, part.agent);
+        let staff = self.agents.now();
+        let part = staff.part(question, is_known.then_some(&config)).map_err(failed)?;
+        let agent = part.agent.as_deref();
+        let chosen = staff.model(turn, question, &config, agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
         let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
         let texts = self.locales.of(first.language.as_deref());
@@ -138,13 +140,8 @@ impl Preparer {
         let zone = self.loader.default_zone;
         let person = person::asker(&*self.profiles, question, &config, zone, &self.reporter).await;
         let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
-        let chosen = Chosen {
-            config: &config,
-            model: &model,
-            agent: part.agent,
-            person: person.as_ref(),
-            persona: &persona,
-        };
+        let chosen =
+            Chosen { config: &config, model: &model, agent, person: person.as_ref(), persona: &persona };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
@@ -165,7 +162,7 @@ impl Preparer {
                     tenant_id: DEFAULT_TENANT.to_owned(),
                     session_id: Some(turn.session),
                     default_model: model.clone(),
-                    agent_schema_uri: part.agent.map(|agent| agent.name.clone()),
+                    agent_schema_uri: agent.map(|agent| agent.name.clone()),
                     is_eval: false,
                     client_id: Some(TELEGRAM.to_owned()),
                 },
@@ -179,7 +176,7 @@ impl Preparer {
             },
             model,
             tools,
-            settings: settings([config.settings, persona.settings], part.agent),
+            settings: settings([config.settings, persona.settings], agent),
             instructions,
             pins,
             control: control.clone(),
@@ -254,7 +251,7 @@ impl Preparer {
         let sends = |call: &ToolCall| {
             let found = std::slice::from_ref(&call.call.name);
             let arguments = serde_json::from_str(&call.call.arguments).ok()?;
-            Some(self.agents.all_tools.get(&call.call.name, found)?.sends(&arguments))
+            Some(self.agents.all_tools().get(&call.call.name, found)?.sends(&arguments))
         };
         let sent: usize = calls.iter().filter(may_have_sent).filter_map(sends).sum();
         Ok(Some(Arc::new(SendAllowance::new(MAX_RUN_MESSAGES, sent))))

@@ -155,7 +155,9 @@ impl Config {
     fn applies(&self, field: Field, asker: &Asker, config: &ChatConfig) -> bool {
         match field {
             Field::Language | Field::Tone | Field::Instructions => true,
-            Field::Agent => config.agent.is_some() || self.models.prompts.choosable().next().is_some(),
+            Field::Agent => {
+                config.agent.is_some() || self.models.prompts.agents().choosable().next().is_some()
+            }
             Field::Answers => asker.place.is_group(),
         }
     }
@@ -163,7 +165,7 @@ impl Config {
     /// A setting in one line; an agent that is not there any more is said to be gone.
     fn line(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
         let shown = match (field, &config.agent) {
-            (Field::Agent, Some(agent)) if self.models.prompts.chosen(config).is_none() => {
+            (Field::Agent, Some(agent)) if self.models.prompts.agents().chosen(config).is_none() => {
                 fill(&texts.config_agent_gone, &[("agent", agent)])
             }
             _ => value(texts, config, field),
@@ -218,7 +220,8 @@ impl Config {
                 (with_value(texts, &texts.config_ask_instructions, now), Vec::new())
             }
             Field::Agent => {
-                let names = self.models.prompts.choosable().map(|agent| agent.name.as_str());
+                let agents = self.models.prompts.agents();
+                let names = agents.choosable().map(|agent| agent.name.as_str());
                 let question = with_value(texts, &texts.config_ask_agent, config.agent.as_deref());
                 (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
             }
@@ -257,7 +260,8 @@ impl Config {
 
     /// The agent that someone named; or what there is instead.
     fn agent_named(&self, texts: &Texts, name: &str) -> Result<String, String> {
-        let names: Vec<&str> = self.models.prompts.choosable().map(|agent| agent.name.as_str()).collect();
+        let agents = self.models.prompts.agents();
+        let names: Vec<&str> = agents.choosable().map(|agent| agent.name.as_str()).collect();
         let known = names.iter().find(|known| known.eq_ignore_ascii_case(name));
         known.map(|known| (*known).to_owned()).ok_or_else(|| {
             fill(&texts.config_agent_unknown, &[("agent", name), ("agents", &names.join(", "))])
@@ -266,7 +270,8 @@ impl Config {
 
     /// Why a person may not choose an agent: it brings a model that only an owner may choose.
     fn refused_agent(&self, asker: &Asker, name: &str) -> Option<String> {
-        let model = self.models.prompts.agent(name)?.model.as_ref()?;
+        let agents = self.models.prompts.agents();
+        let model = agents.get(name)?.model.as_ref()?;
         let named = self.models.ledger.models.named();
         let may = asker.standing == Standing::Owner || named.contains(model);
         (!may).then(|| fill(&self.cards.texts(asker).model_not_named, &[("models", &list(&named))]))
