@@ -16,6 +16,13 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str(text).map_err(|error| suggesting(error.without_snippet().to_string()))
 }
 
+/// What the parser says, and what tells more to whoever wrote the file.
+const PLAINER: [(&str, &str); 3] = [
+    (", set DuplicateKeyPolicy in Options if acceptable", ""),
+    ("expected mapping start", "expected keys with values here, such as `name: …`"),
+    ("expected sequence start", "expected a list here, a line that begins with `- ` for each item"),
+];
+
 /// A place in a text, both counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
@@ -50,6 +57,7 @@ pub fn parse_placed<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
         let words = error.without_snippet().to_string();
         let place = at.map(|Mark { line, column }| format!(" at line {line}, column {column}"));
         let words = place.map_or(words.clone(), |place| words.replace(&place, ""));
+        let words = PLAINER.iter().fold(words, |words, (theirs, ours)| words.replace(theirs, ours));
         Misfit { at, words: one_line(&suggesting(words), MAX_WORDS) }
     })
 }

@@ -181,7 +181,8 @@ async fn an_agent_is_chosen_for_the_chat_or_for_a_conversation_alone() {
     world.otherwise(Reply::text("Fine."));
     let card = world.told(BOB, BOB, "/agents").await;
     assert_eq!(labels(&card), ["✓ Figaro itself", "extractor", "orchestrator", "researcher", "tutor"]);
-    for line in ["Here answers: Figaro itself", "• tutor: You ask the question that leads to the answer\n"] {
+    for line in ["Here answers: Figaro itself", "• tutor: You ask the question that leads to the answer\n"]
+    {
         assert!(text(&card).contains(line), "{line}: {card}");
     }
     let all = world.requested(BOB, BOB, "with all").await.tool_names().len();

@@ -201,11 +201,17 @@ async fn in_a_group_only_those_who_may_change_settings_choose_its_agent() {
     // Names that no file has, and the agent of tasks.
     for name in ["nobody", "scheduled", "../tutor"] {
         let told = world.told(ANN, TEAM, &format!("/config@figaro_bot agent {name}")).await;
-        assert_eq!(text(&told), format!("There is no agent “{name}”. There are: extractor, orchestrator, researcher, tutor."));
+        assert_eq!(
+            text(&told),
+            format!("There is no agent “{name}”. There are: extractor, orchestrator, researcher, tutor.")
+        );
     }
     let card = world.told(ANN, TEAM, "/config@figaro_bot").await;
     let forged = world.forged(ANN, &card, "config:set:agent:scheduled").await;
-    assert_eq!(forged, "There is no agent “scheduled”. There are: extractor, orchestrator, researcher, tutor.");
+    assert_eq!(
+        forged,
+        "There is no agent “scheduled”. There are: extractor, orchestrator, researcher, tutor."
+    );
     assert!(asked(&world, BOB, TEAM, "still so").await.tool_names().contains(&"schedule_task"));
 
     world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();

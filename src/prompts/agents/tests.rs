@@ -228,19 +228,19 @@ fn each_mistake_is_told_with_its_place() {
     for Case(there, instead, _) in &MISTAKES {
         let text = GOOD.replacen(there, instead, 1);
         assert_ne!(text, GOOD, "{there}");
-        tell(&mut told, (there, instead), &read("brief.yaml", &text).unwrap_err());
+        tell(&mut told, &format!("{there:?} -> {instead:?}"), &read("brief.yaml", &text).unwrap_err());
     }
     for (there, instead) in WRONG_ANSWERS {
         let text = STRUCTURED.replacen(there, instead, 1);
         assert_ne!(text, STRUCTURED, "{there}");
-        tell(&mut told, (there, instead), &read("taker.yaml", &text).unwrap_err());
+        tell(&mut told, &format!("{there:?} -> {instead:?}"), &read("taker.yaml", &text).unwrap_err());
     }
     insta::assert_snapshot!(told);
 }
 
-fn tell(told: &mut String, (there, instead): (&str, &str), faults: &[String]) {
+fn tell(told: &mut String, change: &str, faults: &[String]) {
     assert!(faults.iter().all(|fault| fault.lines().count() == 1), "{faults:?}");
-    writeln!(told, "{there:?} -> {instead:?}\n  {}", faults.join("\n  ")).unwrap();
+    writeln!(told, "{change}\n  {}", faults.join("\n  ")).unwrap();
 }
 
 #[test]

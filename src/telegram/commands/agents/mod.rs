@@ -118,7 +118,9 @@ impl Agents {
     async fn set(&self, asker: &Asker, agent: Option<String>) -> Result<bool, StoreError> {
         let (settings, chat) = (&self.0.models.settings, asker.place.chat);
         let is_new = settings.chat_config(chat).await?.agent != agent;
-        settings.change_chat_config(chat, ConfigPatch { agent: Some(agent), ..ConfigPatch::default() }).await?;
+        settings
+            .change_chat_config(chat, ConfigPatch { agent: Some(agent), ..ConfigPatch::default() })
+            .await?;
         Ok(is_new)
     }
 }

@@ -156,9 +156,7 @@ impl Config {
     fn applies(&self, field: Field, asker: &Asker, config: &ChatConfig) -> bool {
         match field {
             Field::Language | Field::Tone | Field::Instructions => true,
-            Field::Agent => {
-                config.agent.is_some() || self.agents.now().choosable().next().is_some()
-            }
+            Field::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
             Field::Answers => asker.place.is_group(),
         }
     }
