@@ -268,6 +268,20 @@ fn all_faults_of_all_files_are_told_together_in_the_order_of_their_lines() {
     assert!(load(&file).unwrap_err()[0].contains("/file: "));
 }
 
+#[test]
+fn the_examples_of_the_guide_are_agents() {
+    let guide = include_str!("../../../docs/agents.md");
+    let blocks = guide.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let examples: Vec<&str> = blocks.filter(|block| block.starts_with("type: object")).collect();
+    assert_eq!(examples.len(), 3, "{guide}");
+    for example in examples {
+        let name = example.lines().find_map(|line| line.strip_prefix("  name: ")).unwrap();
+        let agents = read(&format!("{name}.yaml"), example).unwrap();
+        assert!(agents.get(name).is_some(), "{name}");
+        assert!(validates(&schema(&names()), example), "{name}");
+    }
+}
+
 /// The published schema, as an editor applies it.
 fn validates(schema: &Value, text: &str) -> bool {
     let file: BTreeMap<String, Value> = serde_saphyr::from_str(text).unwrap();

@@ -145,7 +145,8 @@ impl Loader {
         let context = self.contexts.of(&asking).await.map_err(not_rendered)?;
         let material = Material {
             bot: &self.bot,
-            agent: chosen.agent.map(|agent| agent.instructions.as_str()),
+            // One that goes by Figaro's own rules alone leaves its place to the persona.
+            agent: chosen.agent.map(|agent| agent.instructions.as_str()).filter(|words| !words.is_empty()),
             persona: chosen.persona.words.as_ref(),
             language: chosen.config.language.as_deref().or(chosen.persona.language.as_deref()),
             place,
