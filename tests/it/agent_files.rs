@@ -101,7 +101,7 @@ async fn a_tool_that_there_is_not_stops_the_start_with_all_other_faults() {
 
 impl World {
     /// The request that answers someone's next words.
-    async fn requested(&self, who: i64, chat: i64, words: &str) -> ModelRequest {
+    async fn request_of(&self, who: i64, chat: i64, words: &str) -> ModelRequest {
         let before = self.model.requests().len();
         self.told(who, chat, &format!("@figaro_bot {words}")).await;
         self.asks(before + 1).await
@@ -125,18 +125,18 @@ async fn a_change_of_a_file_holds_from_the_next_turn_and_a_broken_one_changes_no
     let _bot = world.start_open().await;
     world.otherwise(Reply::text("Fine."));
     let folder = world.folder.path();
-    let plain = world.requested(ANN, ANN, "before").await;
+    let plain = world.request_of(ANN, ANN, "before").await;
     write(folder, "tutor.yaml", TUTOR);
     world.owner_is_told("Agents of yours: tutor.", 1).await;
     world.told(ANN, ANN, "/agents tutor").await;
-    let request = world.requested(ANN, ANN, "first").await;
+    let request = world.request_of(ANN, ANN, "first").await;
     assert_eq!(request.tool_names(), ["add_note"]);
 
     write(folder, "tutor.yaml", &TUTOR.replace("add_note", "add_ntoe"));
     let told = world.owner_is_told("I cannot use the files of agents", 1).await;
     let fault = "prompts/agents/tutor.yaml:8:13: tools: there is no tool `add_ntoe`: did you mean add_note?";
     assert!(told.ends_with(fault), "{told}");
-    assert_eq!(world.requested(ANN, ANN, "while broken").await.tool_names(), ["add_note"]);
+    assert_eq!(world.request_of(ANN, ANN, "while broken").await.tool_names(), ["add_note"]);
 
     // The same fault in a changed file is no news; another one is.
     write(folder, "tutor.yaml", &format!("{}# A note.\n", TUTOR.replace("add_note", "add_ntoe")));
@@ -147,11 +147,11 @@ async fn a_change_of_a_file_holds_from_the_next_turn_and_a_broken_one_changes_no
     fs::remove_file(folder.join("prompts/agents/other.yaml")).unwrap();
     write(folder, "tutor.yaml", &TUTOR.replace("add_note", "list_notes"));
     world.owner_is_told("Agents of yours: tutor.", 2).await;
-    assert_eq!(world.requested(ANN, ANN, "mended").await.tool_names(), ["list_notes"]);
+    assert_eq!(world.request_of(ANN, ANN, "mended").await.tool_names(), ["list_notes"]);
 
     fs::remove_file(folder.join("prompts/agents/tutor.yaml")).unwrap();
     world.owner_is_told("Agents of yours: none.", 1).await;
-    let request = world.requested(ANN, ANN, "gone").await;
+    let request = world.request_of(ANN, ANN, "gone").await;
     assert_eq!((request.tool_names(), request.instructions()), (plain.tool_names(), plain.instructions()));
     let card = world.told(ANN, ANN, "/agents").await;
     assert!(text(&card).contains("tutor ⚠️ is not there any more, so I answer as usual"), "{card}");
@@ -164,13 +164,13 @@ async fn an_owners_default_answers_where_none_was_chosen() {
     write(world.folder.path(), "default.yaml", &own);
     let _bot = world.start_open().await;
     world.otherwise(Reply::text("Fine."));
-    let request = world.requested(BOB, BOB, "hello").await;
+    let request = world.request_of(BOB, BOB, "hello").await;
     assert_eq!(request.tool_names(), ["add_note"]);
     assert!(request.instructions().ends_with("Never give it."), "{}", request.instructions());
     world.told(BOB, BOB, "/agents researcher").await;
-    assert!(world.requested(BOB, BOB, "find it").await.tool_names().contains(&"recall"));
+    assert!(world.request_of(BOB, BOB, "find it").await.tool_names().contains(&"recall"));
     world.told(BOB, BOB, "/agents default").await;
-    assert_eq!(world.requested(BOB, BOB, "again").await.tool_names(), ["add_note"]);
+    assert_eq!(world.request_of(BOB, BOB, "again").await.tool_names(), ["add_note"]);
 }
 
 #[tokio::test]
@@ -185,23 +185,23 @@ async fn an_agent_is_chosen_for_the_chat_or_for_a_conversation_alone() {
     {
         assert!(text(&card).contains(line), "{line}: {card}");
     }
-    let all = world.requested(BOB, BOB, "with all").await.tool_names().len();
+    let all = world.request_of(BOB, BOB, "with all").await.tool_names().len();
     assert!(all > 5);
     assert_eq!(world.press(BOB, &card, "tutor").await, "Saved.");
     let id = number(&card["message_id"]);
     let card = world.shows(BOB, id, "Here answers: tutor").await;
     assert!(labels(&card).contains(&"✓ tutor".to_owned()), "{card}");
     assert_eq!(world.press(BOB, &card, "✓ tutor").await, "Nothing to change: that was so already.");
-    assert_eq!(world.requested(BOB, BOB, "with one").await.tool_names(), ["add_note"]);
+    assert_eq!(world.request_of(BOB, BOB, "with one").await.tool_names(), ["add_note"]);
 
     assert_eq!(world.press(BOB, &card, "This conversation alone").await, "");
     let card = world.shows(BOB, id, "What you choose here answers in this conversation alone").await;
     assert!(labels(&card).contains(&"✓ As in the whole chat".to_owned()), "{card}");
     assert_eq!(world.press(BOB, &card, "extractor").await, "Saved.");
     let card = world.shows(BOB, id, "In this conversation alone: extractor").await;
-    assert_eq!(world.requested(BOB, BOB, "with none").await.tool_names(), Vec::<&str>::new());
+    assert_eq!(world.request_of(BOB, BOB, "with none").await.tool_names(), Vec::<&str>::new());
     assert_eq!(world.press(BOB, &card, "As in the whole chat").await, "Saved.");
-    assert_eq!(world.requested(BOB, BOB, "as before").await.tool_names(), ["add_note"]);
+    assert_eq!(world.request_of(BOB, BOB, "as before").await.tool_names(), ["add_note"]);
     let unknown = world.told(BOB, BOB, "/agents tutro").await;
     let there_are = "There is no agent “tutro”. There are: extractor, orchestrator, researcher, tutor.";
     assert_eq!(text(&unknown), there_are);
