@@ -168,7 +168,7 @@ async fn an_owners_default_answers_where_none_was_chosen() {
     assert_eq!(request.tool_names(), ["add_note"]);
     assert!(request.instructions().ends_with("Never give it."), "{}", request.instructions());
     world.told(BOB, BOB, "/agents researcher").await;
-    assert!(world.request_of(BOB, BOB, "find it").await.tool_names().contains(&"recall"));
+    assert!(world.request_of(BOB, BOB, "find it").await.tool_names().contains(&"list_tasks"));
     world.told(BOB, BOB, "/agents default").await;
     assert_eq!(world.request_of(BOB, BOB, "again").await.tool_names(), ["add_note"]);
 }

@@ -88,9 +88,9 @@ async fn what_is_wrong_with_agents_is_told_before_the_start() {
     );
     let message = refused(&world, &world.bot()).await;
     for words in [
-        "prompts/agents/a.yaml:3:80: structured_output: true needs properties: they say what the answer consists of",
-        "prompts/agents/a.yaml:3:47: name is b, so the file is to be b.yaml",
-        "prompts/agents/c.yaml:3:62: unknown field `colour`",
+        "prompts/agents/a.yaml:3:74: structured_output: true needs properties: they say what the answer consists of",
+        "prompts/agents/a.yaml:3:40: name is b, so the file is to be b.yaml",
+        "prompts/agents/c.yaml:3:55: unknown field `colour`",
     ] {
         assert!(message.contains(words), "{words}: {message}");
     }
