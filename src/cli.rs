@@ -100,6 +100,9 @@ pub enum Command {
     /// Check and explain the rules about what the model may do with Telegram.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Check the files of agents, or print the schema of one.
+    #[command(subcommand)]
+    Agents(AgentsCommand),
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,
@@ -203,6 +206,18 @@ pub enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// What can be asked of agents. It needs no token and no store; the bot may run meanwhile.
+#[derive(Debug, Subcommand)]
+pub enum AgentsCommand {
+    /// Say whether the files of agents are right, and what is wrong with them.
+    Check {
+        /// The folder of the files; else prompts/agents of this folder.
+        folder: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of an agent's file, by which editors check it.
+    Schema,
 }
 
 /// What can be asked of the rules about what the model may do with Telegram. The bot may run meanwhile.

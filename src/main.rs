@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use clap::Parser;
 use figaro::app::{
-    self, Additions, AuditTask, DemoOptions, Explained, Failure, MemoryTask, PolicyTask, Questions,
-    RecallOptions, Refusal, StoreTask,
+    self, Additions, AgentsTask, AuditTask, DemoOptions, Explained, Failure, MemoryTask, PolicyTask,
+    Questions, RecallOptions, Refusal, StoreTask,
 };
-use figaro::cli::{AuditCommand, Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand};
+use figaro::cli::{
+    AgentsCommand, AuditCommand, Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand,
+};
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
 use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
@@ -80,6 +82,13 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Memory(command)) => Ok(app::memory(measured(command), &values.all()).await?),
         Some(Command::Policy(command)) => {
             Ok(app::policy(asked(command), &values.all(), &Additions::default())?)
+        }
+        Some(Command::Agents(command)) => {
+            let task = match command {
+                AgentsCommand::Check { folder } => AgentsTask::Check(folder),
+                AgentsCommand::Schema => AgentsTask::Schema,
+            };
+            Ok(app::agents(task, &Additions::default())?)
         }
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())

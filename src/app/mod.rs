@@ -2,6 +2,7 @@
 //! told to stop, and ends everything in order.
 
 mod additions;
+mod agents;
 mod audit;
 mod check;
 mod commands;
@@ -39,6 +40,7 @@ use pause::Pause;
 use stop::{Stop, end_now};
 
 pub use additions::Additions;
+pub use agents::{AgentsTask, agents};
 pub use audit::{AuditTask, audit};
 pub use check::check;
 pub use demo::{DemoOptions, demo};
@@ -165,6 +167,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("retention", runners.retention.run());
     groups.front.spawn("rewriter", runners.rewriter.run());
     groups.front.spawn("policy", runners.policy.run());
+    groups.front.spawn("agents", runners.agents.run());
     groups.front.spawn("poller", runners.poller.run());
     info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)

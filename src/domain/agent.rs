@@ -6,9 +6,19 @@ use serde_json::Value;
 use super::generation::Generation;
 use super::model::ModelName;
 use crate::ids::{SessionId, UserId};
+use crate::text::one_line;
 
 /// The tenant of everything that comes by Telegram, and of a caller that names none.
 pub const DEFAULT_TENANT: &str = "default";
+
+/// The agent that answers where none was chosen.
+pub const DEFAULT_AGENT: &str = "default";
+
+/// In an agent's list of tools it stands for all there are.
+pub const ALL_TOOLS: &str = "*";
+
+/// The most characters of what an agent does, in a line.
+const MAX_SUMMARY: usize = 120;
 
 /// Instructions with the tools, the model and the settings that go with them.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +29,7 @@ pub struct Agent {
     pub version: String,
     /// Markdown; stands in the system prompt after the base rules.
     pub instructions: String,
-    /// The names of the tools it has; no other is offered or called.
+    /// The names of the tools it has, or [`ALL_TOOLS`] alone; no other is offered or called.
     pub tools: Vec<String>,
     /// The names of the agents that it may ask or hand over to; no other is called.
     pub agents: Vec<String>,
@@ -35,11 +45,18 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// What it is for: the first sentence of its instructions.
+    /// What it does, in a line for people: the first sentence of its instructions.
     #[must_use]
-    pub fn about(&self) -> &str {
-        let line = self.instructions.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        line.split_once(". ").map_or(line, |(sentence, _)| sentence).trim_end_matches('.')
+    pub fn summary(&self) -> String {
+        let flat = one_line(&self.instructions, usize::MAX);
+        let end = flat.find(". ").unwrap_or(flat.len());
+        one_line(flat[..end].trim_end_matches('.'), MAX_SUMMARY)
+    }
+
+    /// Whether it has every tool there is.
+    #[must_use]
+    pub fn has_all_tools(&self) -> bool {
+        self.tools.iter().any(|tool| tool == ALL_TOOLS)
     }
 
     /// Its instructions, with the agents that it may ask.
@@ -51,7 +68,7 @@ impl Agent {
             text.push_str("\n\nAgents that you can ask:");
         }
         for other in others {
-            text.push_str(&format!("\n- {}: {}", other.name, other.about()));
+            text.push_str(&format!("\n- {}: {}", other.name, other.summary()));
         }
         text
     }

@@ -1,31 +1,40 @@
 //! How a model is to write: the settings people and agents may make, with their ranges. Of several that say something
 //! the nearest wins: request, chat, persona, agent, then the model's own default.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Settings of a model call; what is `None` is left to the next in line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
 pub struct Generation {
     /// 0 to 2: how freely words are chosen.
+    #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
     /// The most tokens of an answer, at least 1.
+    #[schemars(range(min = 1))]
     pub max_tokens: Option<u32>,
     /// 0 to 1: only words within this share of likelihood.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub top_p: Option<f64>,
     /// -2 to 2: against saying the same words often.
+    #[schemars(range(min = -2.0, max = 2.0))]
     pub frequency_penalty: Option<f64>,
     /// -2 to 2: against coming back to the same words at all.
+    #[schemars(range(min = -2.0, max = 2.0))]
     pub presence_penalty: Option<f64>,
     /// 0 to 2: Ollama's measure against repetition, 1 for none.
+    #[schemars(range(min = 0.0, max = 2.0))]
     pub repeat_penalty: Option<f64>,
     /// The form of the answer.
     pub output_format: Option<OutputFormat>,
 }
 
 /// The form of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum OutputFormat {
     /// Free text, for people.
     Text,

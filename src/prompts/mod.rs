@@ -13,18 +13,18 @@ mod unread;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+pub use self::agents::{AgentFiles, AgentSet, Names, schema as agent_schema};
 pub use self::older::{OlderDay, OlderMessage, OlderView};
 pub use self::pins::PinView;
 pub use self::unread::{LabelledText, UnreadView};
-use crate::domain::agent::Agent;
 use crate::domain::chat::{ChatConfig, PersonaChoice};
 use crate::domain::persona::Persona;
-use crate::domain::task::SCHEDULED_AGENT;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
 const TEMPLATES: [(&str, &str); 11] = [
@@ -44,11 +44,14 @@ const TEMPLATES: [(&str, &str); 11] = [
 /// The folder of an owner's own prompts, in the folder that the bot is started in.
 pub const OWN_FOLDER: &str = "prompts";
 
-/// The compiled templates of prompts, the agents and the personas. Read once at the start.
+/// Its folder of agents.
+pub const AGENTS_FOLDER: &str = "prompts/agents";
+
+/// The compiled templates of prompts, the agents and the personas. Read at the start; the agents again when their files change.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
-    agents: BTreeMap<String, Agent>,
+    agents: RwLock<Arc<AgentSet>>,
     personas: BTreeMap<String, Persona>,
 }
 
@@ -244,39 +247,46 @@ pub struct NamingView {
 }
 
 impl Prompts {
-    /// Compiles the templates and reads the agents and personas, those of the folder before the embedded ones.
+    /// Compiles the templates and reads the agents and personas, those of the folder before the embedded ones. Agents may
+    /// name any tool and any provider: for commands that run no turn.
+    ///
+    /// # Errors
+    /// Those of [`Self::load_for`].
+    pub fn load(folder: Option<&Path>) -> Result<Self, String> {
+        Self::read(folder, None)
+    }
+
+    /// The same for a bot with these tools and providers.
     ///
     /// # Errors
     /// Every template that cannot be read or does not compile, with its line, and everything that is wrong with the file
     /// of an agent or a persona; a line each.
-    pub fn load(folder: Option<&Path>) -> Result<Self, String> {
+    pub fn load_for(folder: Option<&Path>, names: &Names) -> Result<Self, String> {
+        Self::read(folder, Some(names))
+    }
+
+    fn read(folder: Option<&Path>, names: Option<&Names>) -> Result<Self, String> {
         let (templates, mut faults) = compile(folder);
-        let agents = or_faults(agents::load(folder), &mut faults);
-        let personas = or_faults(personas::load(folder), &mut faults);
-        if faults.is_empty() { Ok(Self { templates, agents, personas }) } else { Err(faults.join("\n")) }
+        let agents = AgentFiles::of_prompts(folder).read(AGENTS_FOLDER, names);
+        let agents = agents.map_err(|wrong| faults.extend(wrong));
+        let personas = personas::load(folder).map_err(|wrong| faults.extend(wrong));
+        match (agents, personas) {
+            (Ok(agents), Ok(personas)) if faults.is_empty() => {
+                Ok(Self { templates, agents: RwLock::new(Arc::new(agents)), personas })
+            }
+            _ => Err(faults.join("\n")),
+        }
     }
 
-    /// The agent with this name; `None` where no file defines it.
+    /// The agents of this moment: they change when the owner's files do.
     #[must_use]
-    pub fn agent(&self, name: &str) -> Option<&Agent> {
-        self.agents.get(name)
+    pub fn agents(&self) -> Arc<AgentSet> {
+        self.agents.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The agents that a chat can choose: all but the one that carries out tasks.
-    pub fn choosable(&self) -> impl Iterator<Item = &Agent> {
-        self.agents.values().filter(|agent| agent.name != SCHEDULED_AGENT)
-    }
-
-    /// The agent that a chat has chosen, if it is there.
-    #[must_use]
-    pub fn chosen(&self, config: &ChatConfig) -> Option<&Agent> {
-        let name = config.agent.as_deref()?;
-        self.choosable().find(|agent| agent.name == name)
-    }
-
-    /// All agents, by name.
-    pub fn agents(&self) -> impl Iterator<Item = &Agent> {
-        self.agents.values()
+    /// Has other agents answer from now on. A turn that has begun goes on with those it began with.
+    pub fn replace_agents(&self, agents: AgentSet) {
+        *self.agents.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(agents);
     }
 
     /// All personas of files, by name.
@@ -377,17 +387,6 @@ impl Prompts {
         let rendered = self.templates.get_template(name).and_then(|template| template.render(Serde(view)));
         rendered.map(|text| text.trim().to_owned()).map_err(|error| format!("prompts/{name}: {error:#}"))
     }
-}
-
-/// What was read, or nothing and what is wrong with it.
-fn or_faults<T>(
-    read: Result<BTreeMap<String, T>, Vec<String>>,
-    faults: &mut Vec<String>,
-) -> BTreeMap<String, T> {
-    read.unwrap_or_else(|wrong| {
-        faults.extend(wrong);
-        BTreeMap::new()
-    })
 }
 
 /// Compiles the templates. Returns them with a line for each that cannot be read or does not compile.
@@ -531,7 +530,8 @@ mod tests {
         };
         let base = prompts.system(&plain).unwrap();
         insta::assert_snapshot!(base);
-        let agent = prompts.agent("scheduled").unwrap();
+        let agents = prompts.agents();
+        let agent = agents.get("scheduled").unwrap();
         let set = SystemView {
             agent: Some(agent.instructions.clone()),
             custom_prompt: Some("Be a pirate.".into()),

@@ -8,7 +8,7 @@ use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
-use super::files::{Folder, name_faults, parse};
+use super::files::{Folder, Source, name_faults, parse};
 use super::texts::Locales;
 use crate::domain::chat::MAX_SETTING_CHARS;
 use crate::domain::generation::Generation;
@@ -59,7 +59,8 @@ pub(super) fn load(folder: Option<&Path>) -> Result<BTreeMap<String, Persona>, V
     FOLDER.load(folder, read)
 }
 
-fn read(file: &str, text: &str) -> Result<Persona, Vec<String>> {
+fn read(source: &Source<'_>) -> Result<Persona, Vec<String>> {
+    let Source { file, text, .. } = *source;
     let read: File = parse(text)?;
     let mut faults: Vec<String> = name_faults(&read.name, file).into_iter().collect();
     if RESERVED_NAMES.contains(&read.name.as_str()) {

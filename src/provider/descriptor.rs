@@ -91,6 +91,11 @@ impl Providers {
         self.0.iter().find(|provider| provider.spec.name == name)
     }
 
+    /// The names of all, set up or not.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|provider| provider.spec.name)
+    }
+
     /// The variables of the settings, with those of these providers among them.
     #[must_use]
     pub fn variables(&self) -> Variables {

@@ -56,6 +56,15 @@ pub fn nearest<'a>(
     near.filter(|(distance, known)| *distance <= bound(known)).min().map(|(_, known)| known)
 }
 
+/// What is wrong with a word that is not known and, where one of those known is like it, that this one may be meant.
+#[must_use]
+pub fn with_nearest<'a>(fault: String, word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest(word, known, |known| known.len().div_ceil(3)) {
+        Some(meant) => format!("{fault}: did you mean {meant}?"),
+        None => fault,
+    }
+}
+
 /// One line of at most `limit` characters, with `…` where something was cut.
 #[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {

@@ -50,7 +50,7 @@ impl Registry {
     }
 
     /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
-    /// the tool that finds is named. A name that no tool has is logged: make it once, not for every turn.
+    /// the tool that finds is named. Files of agents are checked before, so a name that no tool has is logged and left out.
     #[must_use]
     pub fn only(&self, names: &[String]) -> Self {
         let tools = names.iter().filter_map(|name| {

@@ -63,8 +63,8 @@ async fn commands_are_registered_in_each_language() {
         names(&lists.0),
         [
             "start", "help", "new", "sessions", "retry", "stop", "why", "notes", "pin", "pins", "memory",
-            "forget", "export", "privacy", "tasks", "model", "persona", "config", "timezone", "usage",
-            "status"
+            "forget", "export", "privacy", "tasks", "model", "persona", "agents", "config", "timezone",
+            "usage", "status"
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));
@@ -231,7 +231,7 @@ async fn settings_are_changed_and_cleared_by_buttons() {
     });
     join_all(trying).await;
     let card = world.told(ANN, ANN, "/config").await;
-    assert_eq!(labels(&card), ["Language", "Tone", "Instructions", "Persona", "Time zone", "Model"]);
+    assert_eq!(labels(&card), ["Language", "Tone", "Instructions", "Agent", "Persona", "Time zone", "Model"]);
     world.press(ANN, &card, "Instructions").await;
     let asked = world.shows(ANN, number(&card["message_id"]), "Now: none").await;
     assert_eq!(labels(&asked), ["Clear", "‹ Back"]);

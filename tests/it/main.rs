@@ -11,6 +11,7 @@ mod access_pairing;
 mod access_roles;
 mod addresses;
 mod admission;
+mod agent_files;
 mod agents;
 mod approvals;
 mod audit;

@@ -370,7 +370,7 @@ async fn what_is_wrong_with_personas_is_told_with_all_other_faults() {
     world.prompt_file("personas/loud.yaml", &PIRATE.replace("pirate", "loud").replace("1.25", "2.25"));
     world.prompt_file("agents/strict.yaml", &TUTOR_AGENT.replace("kind", "knid"));
     let faults = [
-        "prompts/agents/strict.yaml: unknown field `knid`",
+        "prompts/agents/strict.yaml:3:21: unknown field `knid`",
         "prompts/personas/loud.yaml: settings: temperature is 2.25, and takes 0 to 2 at line 6",
         "prompts/personas/pirate.yaml: unknown field `temprature`",
         "did you mean temperature?",

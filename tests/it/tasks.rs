@@ -84,9 +84,8 @@ async fn a_reminder_is_shown_as_it_is_stored_and_comes_by_itself() {
     let request = carried_out(&world);
     let mut tools = request.tool_names();
     tools.sort_unstable();
-    let prompts = Prompts::load(None).unwrap();
-    let mut wanted: Vec<&str> =
-        prompts.agent("scheduled").unwrap().tools.iter().map(String::as_str).collect();
+    let agents = Prompts::load(None).unwrap().agents();
+    let mut wanted: Vec<&str> = agents.get("scheduled").unwrap().tools.iter().map(String::as_str).collect();
     // This model has no search, and nothing of its prompt was left out.
     wanted.retain(|name| !["web_search", "lookup"].contains(name));
     wanted.sort_unstable();

@@ -14,6 +14,7 @@ use futures::{FutureExt, StreamExt, stream};
 
 use self::finding::Finding;
 use super::additions::Additions;
+use super::agents;
 use super::environment::http_client;
 use super::failure::Refusal;
 use super::models::name;
@@ -65,7 +66,7 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
     let mut probes =
         vec![store::probe(settings).map(Some).boxed(), telegram::probe(settings).map(Some).boxed()];
     probes.extend(rules(settings).map(|finding| std::future::ready(Some(finding)).boxed()));
-    probes.extend(prompts().into_iter().map(|finding| std::future::ready(Some(finding)).boxed()));
+    probes.extend(prompts(providers).into_iter().map(|finding| std::future::ready(Some(finding)).boxed()));
     match http_client(&settings.model.proxies) {
         Ok(http) => {
             let model = |choice| model::probe(settings, providers, choice, http.clone()).map(Some).boxed();
@@ -80,8 +81,9 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
 }
 
 /// What is wrong with the owner's own prompts, agents and personas, a finding each.
-fn prompts() -> Vec<Finding> {
-    let faults = Prompts::load(Some(Path::new(OWN_FOLDER))).err().unwrap_or_default();
+fn prompts(providers: &Providers) -> Vec<Finding> {
+    let read = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &agents::names(providers));
+    let faults = read.err().unwrap_or_default();
     faults.lines().map(|fault| Finding::new("prompts", Err(fault.to_owned()))).collect()
 }
 

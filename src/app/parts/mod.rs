@@ -15,9 +15,10 @@ use self::background::{namer, summariser};
 use self::base::Base;
 use self::handles::{Tools, handles, late, task_cards};
 use self::memories::extractor;
-use self::tools::{agents, registry, telegram};
-use self::upkeep::{policy_watch, retention, rewriter, scheduler, spawn_keepers};
+use self::tools::{registry, telegram};
+use self::upkeep::{agent_watch, policy_watch, retention, rewriter, scheduler, spawn_keepers};
 use super::additions::Additions;
+use super::agents::{self, AgentWatch};
 use super::commands;
 use super::environment::{http_client, open_store, start_mcp};
 use super::failure::Refusal;
@@ -94,6 +95,7 @@ pub(super) struct Runners {
     pub(super) retention: Retention,
     pub(super) rewriter: Rewriter,
     pub(super) policy: PolicyWatch,
+    pub(super) agents: AgentWatch,
     pub(super) poller: Poller,
 }
 
@@ -157,10 +159,11 @@ pub(super) async fn build(
     let poller = poller(&base, router.clone());
     let (retention, rewriter) = (retention(&base), rewriter(&base));
     let policy = policy_watch(&base, owners.clone());
+    let agents = agent_watch(&base, agents::names(&providers), owners.clone());
     let (store, languages, parked) = (base.store, base.languages, base.parked);
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
-    Ok((parts, Runners { scheduler, retention, rewriter, policy, poller }))
+    Ok((parts, Runners { scheduler, retention, rewriter, policy, agents, poller }))
 }
 
 fn owners(base: &Base<'_>) -> TelegramOwners {
@@ -204,7 +207,8 @@ async fn base<'a>(
     clock: &Clock,
 ) -> Result<Base<'a>, Refusal> {
     let refuse = |words: String| Refusal(words);
-    let prompts = Arc::new(Prompts::load(Some(Path::new(OWN_FOLDER))).map_err(refuse)?);
+    let names = agents::names(providers);
+    let prompts = Arc::new(Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names).map_err(refuse)?);
     let (policy_text, rules) = policy::load(&settings.policy).map_err(refuse)?;
     let locales = Arc::new(Locales::load().map_err(refuse)?);
     let store = open_store(settings).await?;
@@ -379,11 +383,7 @@ fn preparer(
         settings: base.store.clone(),
         sessions: base.store.clone(),
         profiles: base.store.clone(),
-        agents: Agents {
-            prompts: base.prompts.clone(),
-            tools: agents(&base.prompts, &tools),
-            all_tools: tools,
-        },
+        agents: Agents::new(base.prompts.clone(), tools),
         personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
         models: ledger.models.clone(),
         bus,

@@ -1,6 +1,5 @@
-//! The tools of the bot, and which of them each agent has.
+//! The tools of the bot.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
@@ -8,7 +7,6 @@ use figaro_mcp::catalog::{Catalog, Choice};
 
 use super::base::Base;
 use crate::ledger::Ledger;
-use crate::prompts::Prompts;
 use crate::store::TaskLimits;
 use crate::tools::Registry;
 use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
@@ -19,11 +17,6 @@ use crate::tools::tasks::{TaskReader, TaskTools};
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
-
-/// The tools of each agent, chosen once: a name that no tool has is told once.
-pub(super) fn agents(prompts: &Prompts, tools: &Registry) -> BTreeMap<String, Arc<Registry>> {
-    prompts.agents().map(|agent| (agent.name.clone(), Arc::new(tools.only(&agent.tools)))).collect()
-}
 
 /// The calls of the Bot API.
 pub(super) fn telegram(base: &Base<'_>) -> TelegramTools {

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::base::Base;
 use super::handles::task_cards;
+use crate::app::agents::AgentWatch;
 use crate::app::policy::PolicyWatch;
 use crate::delivery::Owners;
+use crate::prompts::Names;
 use crate::retention::{Retention, Rewriter};
 use crate::scheduler::Scheduler;
 use crate::telegram::commands::CardKeeper;
@@ -47,6 +49,17 @@ pub(super) fn policy_watch(base: &Base<'_>, owners: Arc<dyn Owners>) -> PolicyWa
         file: base.settings.policy.file.clone(),
         text: base.policy_text.clone(),
         policy: base.policy.clone(),
+        owners,
+        languages: base.languages.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
+/// What has a change of the owner's agents hold.
+pub(super) fn agent_watch(base: &Base<'_>, names: Names, owners: Arc<dyn Owners>) -> AgentWatch {
+    AgentWatch {
+        prompts: base.prompts.clone(),
+        names,
         owners,
         languages: base.languages.clone(),
         background: base.groups.front.clone(),

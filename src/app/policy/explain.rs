@@ -8,7 +8,7 @@ use crate::app::terminal::say;
 use crate::ids::ChatId;
 use crate::policy::address::Addresses;
 use crate::policy::tools::{AdminRight, Decided, Decision, Role, Rules, TelegramCall, decide};
-use crate::text::nearest;
+use crate::text::with_nearest;
 
 /// The chat that the model is in, where none is named: no chat has this number.
 const HERE: ChatId = ChatId(0);
@@ -65,9 +65,7 @@ pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), Refusal> {
 
 fn unknown(name: &str) -> Refusal {
     let names = Table::get().methods().iter().map(|method| method.name.as_str());
-    let meant = nearest(name, names, |known| known.len().div_ceil(3));
-    let meant = meant.map_or_else(String::new, |meant| format!(": did you mean {meant}?"));
-    Refusal(format!("the Bot API has no method {name}{meant}"))
+    Refusal(with_nearest(format!("the Bot API has no method {name}"), name, names))
 }
 
 /// The arguments that rules look at: the chat, where the method takes one.

@@ -14,7 +14,7 @@ use super::rule::{ADDRESS, AddressCondition, Approver, ChatCondition, PARAMETER,
 use super::target::{Target, username};
 use super::words::List;
 use crate::ids::ChatId;
-use crate::text::{nearest, yaml};
+use crate::text::{with_nearest, yaml};
 
 /// The most rules of a file.
 const MAX_RULES: usize = 500;
@@ -236,7 +236,7 @@ impl Reading {
         if found.is_none() {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let takes = format!("{key} is `{word}`, and takes {}", names.join(", "));
-            self.fault(line, &meaning(takes, word, names));
+            self.fault(line, &with_nearest(takes, word, names));
         }
         found
     }
@@ -249,7 +249,7 @@ impl Reading {
             if !names().any(|name| pattern.fits(name)) {
                 let line = word.line.unwrap_or_else(|| list.defined.line());
                 let unknown = format!("method: the Bot API has no `{}`", word.text);
-                self.fault(line, &meaning(unknown, &word.text, names()));
+                self.fault(line, &with_nearest(unknown, &word.text, names()));
             }
             pattern
         });
@@ -262,7 +262,7 @@ impl Reading {
         for word in list.value.0.iter().filter(|word| !known.contains(word.text.as_str())) {
             let line = word.line.unwrap_or_else(|| list.defined.line());
             let unknown = format!("uses: no method takes `{}`", word.text);
-            self.fault(line, &meaning(unknown, &word.text, known.iter().copied()));
+            self.fault(line, &with_nearest(unknown, &word.text, known.iter().copied()));
         }
         Some(list.value.0.iter().map(|word| word.text.clone()).collect())
     }
@@ -277,7 +277,7 @@ impl Reading {
                     "{key} is `{}`, and takes here, elsewhere, the number of a chat, or an \"@username\" in quotation marks",
                     word.text
                 );
-                self.fault(line, &meaning(takes, &word.text, ["here", "elsewhere"]));
+                self.fault(line, &with_nearest(takes, &word.text, ["here", "elsewhere"]));
             }
             chat
         });
@@ -329,12 +329,4 @@ fn parameters() -> HashSet<&'static str> {
     let table = Table::get();
     let params = table.methods().iter().flat_map(|method| &method.params);
     params.map(|param| param.name.as_str()).collect()
-}
-
-/// A fault, with the word that may be meant.
-fn meaning<'a>(fault: String, word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    match nearest(word, known, |known| known.len().div_ceil(3)) {
-        Some(meant) => format!("{fault}: did you mean {meant}?"),
-        None => fault,
-    }
 }

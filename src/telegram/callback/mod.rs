@@ -6,6 +6,7 @@
 //! has a type of its own that leaves room for the rest, so that every value of a family fits.
 
 mod access;
+mod agents;
 mod approve;
 mod audit;
 mod back;
@@ -26,6 +27,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 pub use access::{Admit, AdmitGroup, Decision, GiveRole, GroupDecision, MakeCode};
+pub use agents::Agents;
 pub use approve::Approve;
 pub use audit::Audit;
 pub use back::Back;

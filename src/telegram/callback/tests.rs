@@ -77,6 +77,15 @@ proptest! {
     }
 
     #[test]
+    fn agents_return(name in "[a-z0-9_-]{1,40}", page in any::<Page>()) {
+        let agent = || Short::new(&name).unwrap();
+        use Agents as A;
+        [A::List(page), A::Set(agent(), page), A::Clear(page), A::Here(page), A::SetHere(agent(), page), A::ClearHere(page)]
+            .iter()
+            .try_for_each(returns)?;
+    }
+
+    #[test]
     fn the_audit_log_returns(page in any::<Page>()) {
         [Audit::All(page), Audit::Refused(page), Audit::Export].iter().try_for_each(returns)?;
     }

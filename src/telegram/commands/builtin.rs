@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::access::ChangeAccess;
+use super::agents::Agents;
 use super::approve::Approve;
 use super::audit::Audit;
 use super::command::Command;
@@ -49,6 +50,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Tasks::new(handles)),
         Arc::new(Model::new(handles)),
         Arc::new(Persona::new(handles)),
+        Arc::new(Agents::new(handles)),
         Arc::new(Config::new(handles)),
         Arc::new(Timezone::new(handles)),
         Arc::new(Usage::new(handles)),

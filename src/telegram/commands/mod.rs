@@ -2,6 +2,7 @@
 //! [`CommandTable`] finds the one that is meant. A new one is one file here and one line in [`builtin()`].
 
 mod access;
+mod agents;
 mod approve;
 mod asker;
 mod audit;

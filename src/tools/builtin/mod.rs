@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use figaro_mcp::catalog::{Catalog, Choice};
+
 use super::config::ConfigTools;
 use super::recall::MemoryTools;
 use super::source::{Rare, Sources};
@@ -13,6 +15,18 @@ use super::{
     profile, recall, web,
 };
 use crate::store::{ConversationStore, NoteStore, PinStore, ProfileStore};
+
+/// The names of the tools that come with Figaro, a line each; a test compares them with the table.
+const NAMES: &str = include_str!("names.txt");
+
+/// The names of all tools that an agent can have, known without a bot that runs: those that come with Figaro, then the methods
+/// of the Bot API.
+#[must_use]
+pub fn names() -> Vec<String> {
+    let methods = Catalog::new(&Choice::default()).listed();
+    let methods = methods.into_iter().map(|listed| listed.method.name.clone());
+    NAMES.lines().map(str::to_owned).chain(methods).collect()
+}
 
 /// Tools and sources, until a registry is made of them.
 #[derive(Debug, Default)]

@@ -15,6 +15,7 @@ use crate::ids::{BotId, ChatId, UserId};
 use crate::memory::Chats;
 use crate::policy::access::Admins;
 use crate::prompts::texts::Locales;
+use crate::prompts::{Names, Prompts};
 use crate::provider::models::Models;
 use crate::store::TaskLimits;
 use crate::store::kv::KvStore;
@@ -170,6 +171,31 @@ async fn every_language_has_a_status_line_for_every_tool() {
             assert!(texts.get(tool.status().0).is_some(), "{tag}: {}", tool.spec().name);
         }
     }
+}
+
+#[tokio::test]
+async fn the_names_of_all_tools_are_known_without_a_bot() {
+    let (table, _folder) = built_in().await;
+    let rare: Vec<String> = table.rare.iter().map(|tool| tool.spec().name.clone()).collect();
+    let offered = table.registry().looking_up().remembering().specs(&[]);
+    // These act by the Bot API.
+    let others = ["allow_task", "moderate"].map(str::to_owned);
+    let mut own: Vec<String> =
+        offered.iter().map(|spec| spec.name.clone()).chain(rare).chain(others).collect();
+    own.sort();
+    own.dedup();
+    assert_eq!(NAMES.lines().collect::<Vec<_>>(), own);
+    let all = names();
+    assert!(
+        all.len() > 150
+            && ["sendMessage", "banChatMember"].iter().all(|name| all.contains(&(*name).to_owned()))
+    );
+    let documented = include_str!("../../../docs/agents.md").lines();
+    let documented = documented.skip_while(|line| *line != "| Tool | What it does |").skip(2);
+    let documented = documented.map_while(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(documented.collect::<Vec<_>>(), NAMES.lines().collect::<Vec<_>>(), "docs/agents.md");
+    // The agents that come with Figaro name no other.
+    Prompts::load_for(None, &Names { tools: all, providers: Vec::new() }).unwrap();
 }
 
 /// A built-in tool is named in the file, or the folder, where it is made. Nothing else in the program goes by its name.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::log::ChildLog;
-use super::{Family, Found, left};
+use super::{Family, left};
 use crate::delivery::{ChildEvent, TurnEventKind};
 use crate::domain::child::{ChildEnd, ChildOutcome, ChildRun};
 use crate::domain::conversation::Message;
@@ -23,7 +23,7 @@ use crate::turn::control::{CancelReason, Control};
 use crate::turn::execute::{Driven, Halt};
 use crate::turn::kin::Voice;
 use crate::turn::log::StepLog;
-use crate::turn::prepare::{read_in_hand, split_in_hand};
+use crate::turn::prepare::{Found, read_in_hand, split_in_hand};
 use crate::turn::run::{Answer, Run};
 use crate::turn::setup::{Bounds, Setup};
 use crate::turn::taken_up::{Stored, TakenUp, take_up};
@@ -172,9 +172,8 @@ impl Family {
     ) -> Result<(Run, String), String> {
         let prompts = &self.children.prompts;
         let agent = &life.found.agent;
-        let others = agent.agents.iter().filter_map(|name| prompts.agent(name));
         let instructions = prompts.system(&SystemView {
-            agent: Some(agent.instructions_naming(others)),
+            agent: Some(prompts.agents().instructions(agent)),
             persona: None,
             own_persona: None,
             ..self.ground.view.clone()

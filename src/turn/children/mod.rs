@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use self::child::Life;
 use super::execute::Executor;
 use super::kin::Kin;
-use super::prepare::{Agents, Ground, Prepared};
+use super::prepare::{Agents, Found, Ground, Prepared};
 use super::report::Reporter;
 use crate::domain::agent::Agent;
 use crate::domain::child::{ChildEnd, ChildOutcome, ChildRun, MAX_CHILDREN, MAX_DEPTH, NewChild};
@@ -24,7 +24,7 @@ use crate::domain::turn::ActiveTurn;
 use crate::ids::RunId;
 use crate::prompts::Prompts;
 use crate::store::{ChildSpent, ChildStore, ConversationStore};
-use crate::tools::{Asked, Registry, Subagents, ToolContext, ToolError, ToolOutput};
+use crate::tools::{Asked, Subagents, ToolContext, ToolError, ToolOutput};
 
 /// What children are run with, the same for all turns. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -62,13 +62,6 @@ struct Family {
     agents: Option<Vec<String>>,
     /// Whether the person hears what it writes.
     is_heard: bool,
-}
-
-/// An agent with its tools.
-#[derive(Debug, Clone)]
-struct Found {
-    agent: Arc<Agent>,
-    tools: Arc<Registry>,
 }
 
 impl Children {
@@ -138,17 +131,16 @@ impl Family {
 
     /// The agent of a name, if it may be asked.
     fn find(&self, name: &str) -> Result<Found, ToolError> {
-        let agents = &self.children.agents;
+        let set = self.children.prompts.agents();
         let may_be_asked = |name: &str| match &self.agents {
             Some(names) => names.iter().any(|one| one == name),
-            None => agents.prompts.choosable().any(|agent| agent.name == name),
+            None => set.choosable().any(|agent| agent.name == name),
         };
-        let found = agents.prompts.agent(name).zip(agents.tools.get(name)).filter(|_| may_be_asked(name));
-        if let Some((agent, tools)) = found {
-            return Ok(Found { agent: Arc::new(agent.clone()), tools: tools.clone() });
+        if let Some(found) = self.children.agents.get(name).filter(|_| may_be_asked(name)) {
+            return Ok(found);
         }
-        let others = agents.prompts.agents().filter(|agent| may_be_asked(&agent.name));
-        let others: Vec<String> = others.map(|agent| format!("{} ({})", agent.name, agent.about())).collect();
+        let others = set.all().filter(|agent| may_be_asked(&agent.name));
+        let others: Vec<String> = others.map(|agent| format!("{} ({})", agent.name, agent.summary())).collect();
         Err(refused(&match others.is_empty() {
             true => "there are no agents that can be asked here; do it yourself".to_owned(),
             false => format!("no agent {name} can be asked here; there are: {}", others.join(", ")),

@@ -1,7 +1,7 @@
 //! Which agent does a turn, with which tools and which model.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::error::TurnError;
 use super::super::question::Question;
@@ -9,65 +9,120 @@ use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::model::ModelName;
 use crate::domain::turn::ActiveTurn;
-use crate::prompts::Prompts;
+use crate::prompts::{AgentSet, Prompts};
 use crate::tools::Registry;
 
-/// The agents there are, and the tools of each.
+/// The agents there are, and the tools of each. They change when the owner's files do. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Agents {
-    /// The agents' instructions and settings.
-    pub prompts: Arc<Prompts>,
+    prompts: Arc<Prompts>,
+    all_tools: Arc<Registry>,
+    /// What was made of the agents when they last changed.
+    latest: Arc<Mutex<Option<Arc<Staff>>>>,
+}
+
+/// The agents of one moment with their tools. A turn takes it once and goes by it to its end.
+#[derive(Debug)]
+pub(super) struct Staff {
+    agents: Arc<AgentSet>,
     /// The tools of each agent, by its name.
-    pub tools: BTreeMap<String, Arc<Registry>>,
-    /// The registry of all tools; an agent gets those that it names.
-    pub all_tools: Arc<Registry>,
+    tools: BTreeMap<String, Arc<Registry>>,
+    all_tools: Arc<Registry>,
+}
+
+/// An agent and what it may call.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The agent.
+    pub agent: Arc<Agent>,
+    /// Its tools.
+    pub tools: Arc<Registry>,
 }
 
 /// Who does a turn: the agent of a task or of the chat with its tools, or Figaro with all there are.
-pub(super) struct Part<'a> {
-    pub(super) agent: Option<&'a Agent>,
+pub(super) struct Part {
+    pub(super) agent: Option<Arc<Agent>>,
     pub(super) tools: Arc<Registry>,
 }
 
 impl Agents {
+    /// The agents of these prompts, which get their tools out of all there are.
+    #[must_use]
+    pub fn new(prompts: Arc<Prompts>, all_tools: Arc<Registry>) -> Self {
+        Self { prompts, all_tools, latest: Arc::default() }
+    }
+
+    /// The agent of this name as it is now, with its tools; `None` where there is none.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Found> {
+        self.now().get(name)
+    }
+
+    /// Every tool there is.
+    pub(super) const fn all_tools(&self) -> &Arc<Registry> {
+        &self.all_tools
+    }
+
+    /// The agents of this moment.
+    pub(super) fn now(&self) -> Arc<Staff> {
+        let agents = self.prompts.agents();
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*latest {
+            Some(staff) if Arc::ptr_eq(&staff.agents, &agents) => staff.clone(),
+            _ => latest.insert(Arc::new(Staff::new(agents, self.all_tools.clone()))).clone(),
+        }
+    }
+}
+
+impl Staff {
+    fn new(agents: Arc<AgentSet>, all_tools: Arc<Registry>) -> Self {
+        let tools = |agent: &Agent| match agent.has_all_tools() {
+            true => all_tools.clone(),
+            false => Arc::new(all_tools.only(&agent.tools)),
+        };
+        let tools = agents.all().map(|agent| (agent.name.clone(), tools(agent))).collect();
+        Self { agents, tools, all_tools }
+    }
+
+    fn get(&self, name: &str) -> Option<Found> {
+        let (agent, tools) = self.agents.get(name).zip(self.tools.get(name))?;
+        Some(Found { agent: agent.clone(), tools: tools.clone() })
+    }
+
+    /// What an agent is told to be; `None` where its file says nothing.
+    pub(super) fn instructions(&self, agent: &Agent) -> Option<String> {
+        Some(self.agents.instructions(agent)).filter(|words| !words.is_empty())
+    }
+
     /// Who is to do this in a chat of these settings, or of some that cannot be read.
-    pub(super) fn part(
-        &self,
-        question: &Question,
-        config: Option<&ChatConfig>,
-    ) -> Result<Part<'_>, TurnError> {
+    pub(super) fn part(&self, question: &Question, config: Option<&ChatConfig>) -> Result<Part, TurnError> {
         let Some(task) = &question.task else {
             return Ok(self.part_of_chat(config));
         };
         let of_chat = self.part_of_chat(config).tools;
-        let known = self.prompts.agent(&task.agent).zip(self.tools.get(&task.agent));
-        let (agent, tools) = known.ok_or_else(|| {
+        let Found { agent, tools } = self.get(&task.agent).ok_or_else(|| {
             tracing::error!(task = %task.id, agent = task.agent, "prompts/agents has no agent of this name");
             TurnError::Internal
         })?;
         // What holds the chat holds what was set up in it.
         let is_held = !Arc::ptr_eq(&of_chat, &self.all_tools);
-        let tools = if is_held { Arc::new(tools.within(&of_chat)) } else { tools.clone() };
+        let tools = if is_held { Arc::new(tools.within(&of_chat)) } else { tools };
         Ok(Part { agent: Some(agent), tools })
     }
 
-    /// Without the agent that the chat has chosen, Figaro answers as it does elsewhere; `/config` says so. Where nobody
-    /// can tell whether one was chosen that has fewer tools, there are none.
-    fn part_of_chat(&self, config: Option<&ChatConfig>) -> Part<'_> {
+    /// Without the agent that the chat has chosen, it is answered as it is elsewhere; `/agents` says so. Where nobody can
+    /// tell whether one was chosen that has fewer tools, there are none.
+    fn part_of_chat(&self, config: Option<&ChatConfig>) -> Part {
         let Some(config) = config else {
-            let may_be_held = self.prompts.choosable().next().is_some();
-            let tools = if may_be_held { Arc::new(self.all_tools.only(&[])) } else { self.all_tools.clone() };
-            return Part { agent: None, tools };
+            return Part { agent: None, tools: Arc::new(self.all_tools.only(&[])) };
         };
-        let chosen = self.prompts.chosen(config);
-        let known = chosen.and_then(|agent| Some((agent, self.tools.get(&agent.name)?)));
-        if let Some((agent, tools)) = known {
-            return Part { agent: Some(agent), tools: tools.clone() };
-        }
-        if let Some(agent) = &config.agent {
+        if let Some(agent) = config.agent.as_ref().filter(|_| self.agents.chosen(config).is_none()) {
             tracing::warn!(agent, "the agent that a chat has chosen is not there; the chat goes without");
         }
-        Part { agent: None, tools: self.all_tools.clone() }
+        match self.agents.answering(config).and_then(|agent| self.get(&agent.name)) {
+            Some(Found { agent, tools }) => Part { agent: Some(agent), tools },
+            None => Part { agent: None, tools: self.all_tools.clone() },
+        }
     }
 
     /// The model that is to answer: the one asked for this once, else the task's, the session's or the chat's, which are in
@@ -81,7 +136,7 @@ impl Agents {
     ) -> Option<ModelName> {
         let of_task = question.task.as_ref().and_then(|task| task.model.as_ref());
         let of_agent = agent.and_then(|agent| agent.model.as_ref());
-        let of_chat = self.prompts.chosen(config).and_then(|agent| agent.model.as_ref());
+        let of_chat = self.agents.answering(config).and_then(|agent| agent.model.as_ref());
         let chosen = turn.model.as_ref().or(of_task).or(config.model.as_ref()).or(of_chat).or(of_agent);
         chosen.cloned()
     }

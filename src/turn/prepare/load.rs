@@ -15,7 +15,6 @@ use super::super::window::{BotName, Kept, Material, Pictures, Room, Window, buil
 use super::context::{Asking, Contexts};
 use super::persona::Spoken;
 use super::pictures;
-use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
@@ -89,8 +88,8 @@ pub(super) struct Chosen<'a> {
     pub(super) config: &'a ChatConfig,
     /// The model that is asked first.
     pub(super) model: &'a ModelName,
-    /// The agent that answers; `None` for Figaro itself.
-    pub(super) agent: Option<&'a Agent>,
+    /// What the agent that answers is told to be; `None` for Figaro itself.
+    pub(super) instructions: Option<&'a str>,
     /// Whoever asks; `None` where their message says all.
     pub(super) person: Option<&'a PersonView>,
     /// How the bot speaks in the chat.
@@ -146,7 +145,8 @@ impl Loader {
         let context = self.contexts.of(&asking).await.map_err(not_rendered)?;
         let material = Material {
             bot: &self.bot,
-            agent: chosen.agent.map(|agent| agent.instructions.as_str()),
+            // One that goes by Figaro's own rules alone leaves its place to the persona.
+            agent: chosen.instructions,
             persona: chosen.persona.words.as_ref(),
             language: chosen.config.language.as_deref().or(chosen.persona.language.as_deref()),
             place,

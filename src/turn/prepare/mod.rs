@@ -10,7 +10,7 @@ mod readable;
 
 use std::sync::Arc;
 
-pub use self::agent::Agents;
+pub use self::agent::{Agents, Found};
 pub use self::context::{Asking, Choices, Contexts};
 pub use self::load::Loader;
 use self::load::{Chosen, Loaded};
@@ -121,7 +121,7 @@ fn ground(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> Groun
         view: window.view.clone(),
         settings,
         has_keys: window.has_keys,
-        agents: agent.map(|agent| agent.agents.clone()),
+        agents: agent.filter(|agent| !agent.has_all_tools()).map(|agent| agent.agents.clone()),
     }
 }
 
@@ -143,8 +143,10 @@ impl Preparer {
         let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
         let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
         let (config, is_known) = self.config(turn, first.place.chat).await.map_err(failed)?;
-        let part = self.agents.part(question, is_known.then_some(&config)).map_err(failed)?;
-        let chosen = self.agents.model(turn, question, &config, part.agent);
+        let staff = self.agents.now();
+        let part = staff.part(question, is_known.then_some(&config)).map_err(failed)?;
+        let agent = part.agent.as_deref();
+        let chosen = staff.model(turn, question, &config, agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
         let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
         let texts = self.locales.of(first.language.as_deref());
@@ -156,10 +158,11 @@ impl Preparer {
         let zone = self.loader.default_zone;
         let person = person::asker(&*self.profiles, question, &config, zone, &self.reporter).await;
         let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
+        let told = agent.and_then(|agent| staff.instructions(agent));
         let chosen = Chosen {
             config: &config,
             model: &model,
-            agent: part.agent,
+            instructions: told.as_deref(),
             person: person.as_ref(),
             persona: &persona,
         };
@@ -168,17 +171,17 @@ impl Preparer {
         let pins = loaded.window.pins.clone();
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
         let of_chat = [config.settings, persona.settings];
-        let ground = Some(ground(&loaded, part.agent, Generation::nearest(of_chat)));
+        let ground = Some(ground(&loaded, agent, Generation::nearest(of_chat)));
         let run = self.run(loaded, question, &taken_up, &tools);
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.side_effects().said);
         let setup = Setup {
             turn: turn.clone(),
             log: Arc::new(TurnLog { store: self.conversations.clone(), turn: turn.clone() }),
             taken_up,
-            context: self.context(turn, question, part.agent, &model).await.map_err(failed)?,
+            context: self.context(turn, question, agent, &model).await.map_err(failed)?,
             model,
             tools,
-            settings: settings(of_chat, part.agent),
+            settings: settings(of_chat, agent),
             instructions,
             pins,
             control: control.clone(),
@@ -292,7 +295,7 @@ impl Preparer {
         let sends = |call: &ToolCall| {
             let found = std::slice::from_ref(&call.call.name);
             let arguments = serde_json::from_str(&call.call.arguments).ok()?;
-            Some(self.agents.all_tools.get(&call.call.name, found)?.sends(&arguments))
+            Some(self.agents.all_tools().get(&call.call.name, found)?.sends(&arguments))
         };
         let sent: usize = calls.iter().filter(may_have_sent).filter_map(sends).sum();
         Ok(Some(Arc::new(SendAllowance::new(MAX_RUN_MESSAGES, sent))))

@@ -11,6 +11,7 @@ use chrono_tz::Tz;
 
 use self::fields::{label, value, when_words};
 use self::undo::UndoChange;
+use super::agents::ChatAgents;
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::{Cards, saved};
@@ -20,9 +21,7 @@ use super::model::ChatModels;
 use super::persona::Personas;
 use super::zone::Zones;
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
-use crate::domain::model::list;
 use crate::ids::{ChatId, UserId};
-use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{SettingsStore, StoreError};
 use crate::telegram::callback::{Choice, Config as Press, Family, Field, Model, Persona, Undo, Zone};
@@ -40,6 +39,7 @@ const MAX_CHOICES: usize = 12;
 pub(super) struct Config {
     cards: Cards,
     settings: Arc<dyn SettingsStore>,
+    agents: ChatAgents,
     models: ChatModels,
     zones: Zones,
     personas: Personas,
@@ -92,6 +92,7 @@ impl Config {
         Self {
             cards: handles.cards.clone(),
             settings: handles.store.clone(),
+            agents: ChatAgents::new(handles),
             models: ChatModels::new(handles),
             zones: Zones::new(handles),
             personas: Personas::new(handles),
@@ -155,7 +156,7 @@ impl Config {
     fn applies(&self, field: Field, asker: &Asker, config: &ChatConfig) -> bool {
         match field {
             Field::Language | Field::Tone | Field::Instructions => true,
-            Field::Agent => config.agent.is_some() || self.models.prompts.choosable().next().is_some(),
+            Field::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
             Field::Answers => asker.place.is_group(),
         }
     }
@@ -163,7 +164,7 @@ impl Config {
     /// A setting in one line; an agent that is not there any more is said to be gone.
     fn line(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
         let shown = match (field, &config.agent) {
-            (Field::Agent, Some(agent)) if self.models.prompts.chosen(config).is_none() => {
+            (Field::Agent, Some(agent)) if self.agents.now().chosen(config).is_none() => {
                 fill(&texts.config_agent_gone, &[("agent", agent)])
             }
             _ => value(texts, config, field),
@@ -218,7 +219,8 @@ impl Config {
                 (with_value(texts, &texts.config_ask_instructions, now), Vec::new())
             }
             Field::Agent => {
-                let names = self.models.prompts.choosable().map(|agent| agent.name.as_str());
+                let agents = self.agents.now();
+                let names = agents.choosable().map(|agent| agent.name.as_str());
                 let question = with_value(texts, &texts.config_ask_agent, config.agent.as_deref());
                 (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
             }
@@ -236,7 +238,8 @@ impl Config {
     }
 
     /// The change of one setting to this value, or back to none; or a complaint.
-    fn patch(&self, texts: &Texts, field: Field, value: Option<&str>) -> Result<ConfigPatch, String> {
+    fn patch(&self, asker: &Asker, field: Field, value: Option<&str>) -> Result<ConfigPatch, String> {
+        let texts = self.cards.texts(asker);
         let none = ConfigPatch::default();
         let owned = Some(value.map(str::to_owned));
         Ok(match field {
@@ -244,7 +247,7 @@ impl Config {
             Field::Tone => ConfigPatch { personality: owned, ..none },
             Field::Instructions => ConfigPatch { custom_prompt: owned, ..none },
             Field::Agent => {
-                let agent = value.map(|name| self.agent_named(texts, name)).transpose()?;
+                let agent = value.map(|name| self.agents.named(asker, name)).transpose()?;
                 ConfigPatch { agent: Some(agent), ..none }
             }
             Field::Answers => {
@@ -253,23 +256,6 @@ impl Config {
                 ConfigPatch { answer_when: Some(when), ..none }
             }
         })
-    }
-
-    /// The agent that someone named; or what there is instead.
-    fn agent_named(&self, texts: &Texts, name: &str) -> Result<String, String> {
-        let names: Vec<&str> = self.models.prompts.choosable().map(|agent| agent.name.as_str()).collect();
-        let known = names.iter().find(|known| known.eq_ignore_ascii_case(name));
-        known.map(|known| (*known).to_owned()).ok_or_else(|| {
-            fill(&texts.config_agent_unknown, &[("agent", name), ("agents", &names.join(", "))])
-        })
-    }
-
-    /// Why a person may not choose an agent: it brings a model that only an owner may choose.
-    fn refused_agent(&self, asker: &Asker, name: &str) -> Option<String> {
-        let model = self.models.prompts.agent(name)?.model.as_ref()?;
-        let named = self.models.ledger.models.named();
-        let may = asker.standing == Standing::Owner || named.contains(model);
-        (!may).then(|| fill(&self.cards.texts(asker).model_not_named, &[("models", &list(&named))]))
     }
 
     /// Changes a setting: a word to add to the card, or a complaint.
@@ -287,14 +273,10 @@ impl Config {
             let limit = MAX_SETTING_CHARS.to_string();
             return Ok(Err(fill(&texts.config_too_long, &[("limit", &limit)])));
         }
-        let change = match self.patch(texts, field, value) {
+        let change = match self.patch(asker, field, value) {
             Ok(change) => change,
             Err(complaint) => return Ok(Err(complaint)),
         };
-        let agent = change.agent.as_ref().and_then(Option::as_deref);
-        if let Some(complaint) = agent.and_then(|agent| self.refused_agent(asker, agent)) {
-            return Ok(Err(complaint));
-        }
         let config = self.settings.change_chat_config(asker.place.chat, change).await?;
         let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;

@@ -112,7 +112,8 @@ impl ChatModels {
 
     /// How the chat's model writes where that is set, and what of it is ignored.
     fn writing_lines(&self, texts: &Texts, config: &ChatConfig) -> Vec<String> {
-        let of_agent = self.prompts.chosen(config).map(|agent| agent.settings).unwrap_or_default();
+        let of_agent =
+            self.prompts.agents().answering(config).map(|agent| agent.settings).unwrap_or_default();
         let of_persona =
             self.prompts.chosen_persona(config).map(|persona| persona.settings).unwrap_or_default();
         let settings = Generation::nearest([config.settings, of_persona, of_agent]);
@@ -124,7 +125,8 @@ impl ChatModels {
 
     /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
     fn model_lines(&self, texts: &Texts, config: &ChatConfig, served: &Served) -> String {
-        let (model, agent) = (self.of(config), self.prompts.chosen(config));
+        let (model, agents) = (self.of(config), self.prompts.agents());
+        let agent = agents.answering(config);
         let of_agent = agent.filter(|agent| agent.model.is_some()).map(|agent| agent.name.as_str());
         let which = match of_agent {
             _ if config.model.is_some() => &texts.model_here,

@@ -43,7 +43,8 @@ impl ChatModels {
 
     /// The model that answers in a chat of these settings: its own, its agent's, or the bot's.
     pub(in super::super) fn of(&self, config: &ChatConfig) -> ModelName {
-        let of_agent = self.prompts.chosen(config).and_then(|agent| agent.model.as_ref());
+        let agents = self.prompts.agents();
+        let of_agent = agents.answering(config).and_then(|agent| agent.model.as_ref());
         let own = config.model.as_ref().or(of_agent);
         own.unwrap_or_else(|| self.ledger.models.default_model()).clone()
     }

@@ -128,7 +128,8 @@ impl Personas {
         let shown = shown.get(..ROWS).unwrap_or(shown);
         let chosen = self.chosen(asker, &config).await?;
         let now = chosen.map(|chosen| fill(&texts.persona_now, &[("persona", &chosen)]));
-        let agent = self.prompts.chosen(&config).map(|agent| agent.name.as_str());
+        let agents = self.prompts.agents();
+        let agent = agents.answering(&config).map(|agent| agent.name.as_str());
         let agent = agent.map(|agent| fill(&texts.persona_agent, &[("agent", agent)]));
         let lines = shown.iter().map(|entry| match entry {
             Entry::File(persona) => {

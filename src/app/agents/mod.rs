@@ -1,0 +1,73 @@
+//! The owner's agents: `figaro agents`, which checks their files and prints the schema of one, and what reads them again while
+//! the bot runs.
+
+mod watch;
+
+use std::path::{Path, PathBuf};
+
+pub(super) use self::watch::AgentWatch;
+use super::additions::Additions;
+use super::failure::Refusal;
+use super::providers::table;
+use super::terminal::{all_said, say};
+use crate::domain::agent::Agent;
+use crate::prompts::{AGENTS_FOLDER, AgentFiles, AgentSet, Names, agent_schema};
+use crate::provider::Providers;
+use crate::tools::builtin;
+
+/// What is asked of agents.
+#[derive(Debug)]
+pub enum AgentsTask {
+    /// Whether the files of a folder are right: of this one, or of the one that the bot reads.
+    Check(Option<PathBuf>),
+    /// The JSON Schema of a file.
+    Schema,
+}
+
+/// The names that files of agents may use.
+pub(super) fn names(providers: &Providers) -> Names {
+    Names { tools: builtin::names(), providers: providers.names().map(str::to_owned).collect() }
+}
+
+/// Does what is asked for and prints what came of it. It needs no settings, and a bot may run meanwhile.
+///
+/// # Errors
+/// All that is wrong with the files, a line each; also when an added provider cannot be registered.
+pub fn agents(task: AgentsTask, additions: &Additions) -> Result<(), Refusal> {
+    let names = names(&table(additions)?);
+    match task {
+        AgentsTask::Check(folder) => check(folder.as_deref(), &names)?,
+        AgentsTask::Schema => say(&format!("{:#}", agent_schema(&names))),
+    }
+    all_said()
+}
+
+fn check(folder: Option<&Path>, names: &Names) -> Result<(), Refusal> {
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Refusal(format!("there is no folder {}", folder.display())));
+    }
+    let folder = folder.unwrap_or(Path::new(AGENTS_FOLDER));
+    let shown = folder.display().to_string();
+    let shown = shown.trim_end_matches('/');
+    let agents = AgentFiles::of(folder).read(shown, Some(names));
+    let agents = agents.map_err(|faults| {
+        let count = faults.len();
+        let what =
+            if count == 1 { "one thing is wrong".to_owned() } else { format!("{count} things are wrong") };
+        Refusal(format!("{what} with the agents in {shown}\n{}", faults.join("\n")))
+    })?;
+    agents.all().for_each(|agent| say(&line(agent, &agents)));
+    Ok(())
+}
+
+/// What there is to know of an agent at a glance.
+fn line(agent: &Agent, agents: &AgentSet) -> String {
+    let tools = match agent.tools.len() {
+        _ if agent.has_all_tools() => "all tools".to_owned(),
+        1 => "1 tool".to_owned(),
+        count => format!("{count} tools"),
+    };
+    let model = agent.model.as_ref().map_or("the chat's model".to_owned(), ToString::to_string);
+    let origin = if agents.is_built_in(&agent.name) { ", built in" } else { "" };
+    format!("✓ {} {}: {tools}, {model}{origin}", agent.name, agent.version)
+}

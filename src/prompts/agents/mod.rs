@@ -1,0 +1,15 @@
+//! Agents as files: one YAML file each in `prompts/agents/`, in the shape of a JSON Schema whose description is the
+//! instructions. Read at the start and, by [`AgentFiles`], again whenever a file has changed.
+
+mod answer;
+mod file;
+mod names;
+mod read;
+mod schema;
+mod set;
+#[cfg(test)]
+mod tests;
+
+pub use self::names::Names;
+pub use self::schema::schema;
+pub use self::set::{AgentFiles, AgentSet};

@@ -1,0 +1,138 @@
+//! Makes an agent of its file, and tells all that is wrong with it at once.
+
+use std::collections::BTreeSet;
+
+use serde_saphyr::Spanned;
+
+use super::answer;
+use super::file::{File, Named, Places};
+use super::names::Names;
+use crate::domain::agent::{ALL_TOOLS, Agent, DEFAULT_AGENT};
+use crate::domain::generation::Generation;
+use crate::domain::model::ModelName;
+use crate::prompts::files::{Fault, Source, name_faults, parse};
+use crate::text::{with_nearest, yaml};
+
+/// Reads the file of an agent.
+///
+/// # Errors
+/// All that is wrong with it; of a file that does not have the form of one, the first thing.
+pub(super) fn read(source: &Source<'_>, names: Option<&Names>) -> Result<Agent, Vec<Fault>> {
+    let file: File = yaml::parse_placed(source.text).map_err(|misfit| vec![misfit.into()])?;
+    let places: Places = parse(source.text).unwrap_or_default();
+    let mut reading = Reading { source, names, faults: Vec::new() };
+    reading.shape(&file);
+    let answer = answer::schema(&file, &places, &mut reading.faults);
+    let extra = file.json_schema_extra;
+    reading.settings(&extra.settings, &places);
+    let agent = Agent {
+        tools: reading.tools(&extra.tools),
+        agents: reading.agents(extra.agents, &extra.name.value),
+        model: extra.model.and_then(|model| reading.model(&model)),
+        name: extra.name.value,
+        version: extra.version,
+        instructions: file.description.value.trim().to_owned(),
+        speaks: extra.speaks,
+        answer,
+        settings: extra.settings,
+    };
+    if reading.faults.is_empty() { Ok(agent) } else { Err(reading.faults) }
+}
+
+/// A file that is being read, and what was found wrong so far.
+struct Reading<'a> {
+    source: &'a Source<'a>,
+    names: Option<&'a Names>,
+    faults: Vec<Fault>,
+}
+
+impl Reading<'_> {
+    fn fault<T>(&mut self, at: &Spanned<T>, words: impl Into<String>) {
+        self.faults.push(Fault::at(at.defined, words));
+    }
+
+    fn shape(&mut self, file: &File) {
+        let extra = &file.json_schema_extra;
+        for (word, key, wanted) in [(&file.r#type, "type", "object"), (&extra.kind, "kind", "agent")] {
+            if word.value != wanted {
+                self.fault(word, format!("{key} is `{}`, and is always {wanted}", word.value));
+            }
+        }
+        // The default agent may go by Figaro's own rules alone.
+        if file.description.value.trim().is_empty() && extra.name.value != DEFAULT_AGENT {
+            self.fault(&file.description, "description is empty: it holds the agent's instructions");
+        }
+        if let Some(words) = name_faults(&extra.name.value, self.source.file) {
+            self.fault(&extra.name, words);
+        }
+    }
+
+    fn settings(&mut self, settings: &Generation, places: &Places) {
+        let places = &places.json_schema_extra.settings;
+        for wrong in settings.check().err().unwrap_or_default() {
+            let at = places.get(wrong.name).map(|at| at.defined.into());
+            self.faults.push(Fault { at, words: format!("settings: {wrong}") });
+        }
+    }
+
+    fn tools(&mut self, tools: &[Named]) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        for Named { name, server } in tools {
+            let word = name.value.as_str();
+            if !seen.insert(word) {
+                self.fault(name, format!("tools: {word} stands twice"));
+            } else if word == ALL_TOOLS && tools.len() > 1 {
+                self.fault(name, format!("tools: {ALL_TOOLS} stands for all tools, so it stands alone"));
+            }
+            if let Some(server) = server {
+                self.fault(
+                    server,
+                    format!(
+                        "tools: {word} names a server; other servers are not supported yet, leave it out"
+                    ),
+                );
+            }
+            let known = self.names.map(|names| names.tools.as_slice());
+            let known = known.filter(|known| word != ALL_TOOLS && !known.iter().any(|one| one == word));
+            if let Some(known) = known {
+                let unknown = format!("tools: there is no tool `{word}`");
+                self.fault(name, with_nearest(unknown, word, known.iter().map(String::as_str)));
+            }
+        }
+        tools.iter().map(|tool| tool.name.value.clone()).collect()
+    }
+
+    fn agents(&mut self, agents: Vec<Spanned<String>>, own: &str) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        for agent in &agents {
+            let word = agent.value.as_str();
+            let beside = self.source.beside;
+            if word == own {
+                self.fault(agent, format!("agents: {word} cannot ask itself"));
+            } else if !beside.contains(&word) {
+                let unknown = format!("agents: there is no agent `{word}`");
+                let others = beside.iter().copied().filter(|one| *one != own);
+                self.fault(agent, with_nearest(unknown, word, others));
+            } else if !seen.insert(word) {
+                self.fault(agent, format!("agents: {word} stands twice"));
+            }
+        }
+        agents.into_iter().map(|agent| agent.value).collect()
+    }
+
+    fn model(&mut self, model: &Spanned<String>) -> Option<ModelName> {
+        let read: ModelName = match model.value.parse() {
+            Ok(read) => read,
+            Err(fault) => {
+                self.fault(model, format!("model: {fault}"));
+                return None;
+            }
+        };
+        let known = self.names.map(|names| names.providers.as_slice());
+        if let Some(known) = known.filter(|known| !known.contains(&read.provider)) {
+            let unknown = format!("model: there is no provider `{}`", read.provider);
+            self.fault(model, with_nearest(unknown, &read.provider, known.iter().map(String::as_str)));
+        }
+        Some(read)
+    }
+}
