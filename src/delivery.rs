@@ -11,6 +11,7 @@ use crate::domain::chat::Place;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::language::ByLanguage;
+use crate::domain::observation::Observation;
 use crate::domain::tool::{StatusKey, ToolStatus};
 use crate::ids::{MessageId, RunId, UserId};
 
@@ -56,6 +57,11 @@ pub enum TurnEventKind {
         status: ToolStatus,
         /// How long the call took, in milliseconds.
         duration_ms: u64,
+    },
+    /// `action`: the model has noted something about its answer.
+    Action {
+        /// What it has noted by this call.
+        observation: Box<Observation>,
     },
     /// `memory:update`: what is remembered about a person has changed by what they said. It may come after the turn is over.
     MemoryUpdated {

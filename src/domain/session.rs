@@ -31,14 +31,26 @@ pub enum NamedBy {
     Person,
     /// The model, after the first exchange.
     Bot,
+    /// The model, by an observation of its own.
+    Agent,
 }
 
 impl SessionName {
     /// The name that a person gives, on one line and cut where it is too long; `None` for no words.
     #[must_use]
     pub fn by_person(words: &str) -> Option<Self> {
+        Self::given(words, NamedBy::Person)
+    }
+
+    /// The name that an observation gives, on one line and cut where it is too long; `None` for no words.
+    #[must_use]
+    pub fn by_agent(words: &str) -> Option<Self> {
+        Self::given(words, NamedBy::Agent)
+    }
+
+    fn given(words: &str, by: NamedBy) -> Option<Self> {
         let text = one_line(&visible(words), MAX_NAME_CHARS);
-        (!text.is_empty()).then_some(Self { text, by: NamedBy::Person })
+        (!text.is_empty()).then_some(Self { text, by })
     }
 
     /// The name in what the model wrote: its first line without marks and quotes, at most six words. `None` if no words are
@@ -75,7 +87,8 @@ fn cut(text: &str) -> &str {
 /// A change of a session; the default changes nothing. `Some(None)` takes a choice back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionChange {
-    /// What it is called. A name by the model is taken only where there is none.
+    /// What it is called. A name that the model made of the first exchange is taken only where there is none, one of an
+    /// observation unless a person has given one.
     pub name: Option<SessionName>,
     /// The places in the session of the messages that the name was made of: it is not taken if one was erased meanwhile.
     pub made_of: Vec<u32>,

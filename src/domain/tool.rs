@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::observation::Observation;
 use super::source::{Source, add_sources};
 use crate::ids::{RunId, TaskId};
 
@@ -45,7 +46,7 @@ pub const MAX_FOUND: usize = 8;
 
 /// The side effects of a call that matter to the rest of its turn. Stored with its result, so that a turn that goes on
 /// after a restart has them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SideEffects {
     /// The tool itself sent the words that answer, so that the run's final text need not be sent.
     #[serde(default)]
@@ -62,6 +63,9 @@ pub struct SideEffects {
     /// The model has seen what tasks are stored, and may well speak of them.
     #[serde(default)]
     pub looked: bool,
+    /// What the model has noted about its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Box<Observation>>,
 }
 
 impl SideEffects {
@@ -73,6 +77,9 @@ impl SideEffects {
         for task in later.tasks {
             self.tasks.retain(|known| *known != task);
             self.tasks.push(task);
+        }
+        if let Some(later) = later.observation {
+            self.observation.get_or_insert_default().add(*later);
         }
         self.add_found(later.found);
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 
 use super::files::{Folder, name_faults, parse};
 use crate::domain::agent::Agent;
@@ -25,7 +25,7 @@ struct File {
     r#type: String,
     description: String,
     #[serde(default)]
-    properties: BTreeMap<String, IgnoredAny>,
+    properties: serde_json::Map<String, Value>,
     #[serde(default)]
     required: Vec<String>,
     json_schema_extra: Extra,
@@ -68,6 +68,9 @@ pub(super) fn load(folder: Option<&Path>) -> Result<BTreeMap<String, Agent>, Vec
 fn read(file: &str, text: &str) -> Result<Agent, Vec<String>> {
     let read: File = parse(text)?;
     let mut faults = shape_faults(&read);
+    let answer = read.json_schema_extra.structured_output.then(|| {
+        json!({"type": "object", "properties": read.properties, "required": read.required, "additionalProperties": false})
+    });
     let Extra { name, version, tools, agents, speaks, model, settings, .. } = read.json_schema_extra;
     faults.extend(name_faults(&name, file));
     faults.extend(tool_faults(&tools));
@@ -90,7 +93,7 @@ fn read(file: &str, text: &str) -> Result<Agent, Vec<String>> {
         tools: tools.into_iter().map(|tool| tool.name).collect(),
         agents,
         speaks,
-        answer: None,
+        answer,
         model,
         settings,
     })
@@ -103,10 +106,13 @@ fn shape_faults(file: &File) -> Vec<String> {
         (file.r#type != "object", "type is to be object"),
         (extra.kind != "agent", "kind is to be agent"),
         (file.description.trim().is_empty(), "description is empty: it holds the agent's instructions"),
-        (extra.structured_output, "structured_output: true is not supported yet; leave it out"),
         (
-            describes,
-            "properties and required describe a structured output, which is not supported yet; leave them empty",
+            describes && !extra.structured_output,
+            "properties and required describe a structured output; say structured_output: true, or leave them empty",
+        ),
+        (
+            !describes && extra.structured_output,
+            "structured_output: true takes properties, which are not there",
         ),
     ];
     rules.into_iter().filter(|(is_wrong, _)| *is_wrong).map(|(_, fault)| fault.to_owned()).collect()
@@ -219,7 +225,7 @@ json_schema_extra:
             (
                 "kind: agent",
                 "kind: agent\n  structured_output: true",
-                "structured_output: true is not supported yet",
+                "structured_output: true takes properties",
             ),
             (
                 "type: object",

@@ -88,7 +88,7 @@ async fn what_is_wrong_with_agents_is_told_before_the_start() {
     );
     let message = refused(&world, &world.bot()).await;
     for words in [
-        "prompts/agents/a.yaml: structured_output: true is not supported yet",
+        "prompts/agents/a.yaml: structured_output: true takes properties",
         "prompts/agents/a.yaml: name is b, so the file is to be b.yaml",
         "prompts/agents/c.yaml: unknown field `colour`",
     ] {

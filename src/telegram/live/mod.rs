@@ -130,7 +130,9 @@ impl Listener for Live {
                 let status = self.status(preview.language.as_deref(), *status, hint.as_deref());
                 preview.change(|incoming| incoming.status = status);
             }
-            TurnEventKind::ToolEnded { .. } | TurnEventKind::MemoryUpdated { .. } => {}
+            TurnEventKind::ToolEnded { .. }
+            | TurnEventKind::Action { .. }
+            | TurnEventKind::MemoryUpdated { .. } => {}
             TurnEventKind::Ended => preview.end(),
         }
     }

@@ -171,6 +171,9 @@ impl Caller {
         self.store.tool_ended(&record, message).await?;
         tracing::info!(%run, tool = name, ?status, duration_ms, "a tool was called");
         self.bus.publish(run, TurnEventKind::ToolEnded { name, status, duration_ms });
+        if let Some(observation) = done.side_effects.observation.clone() {
+            self.bus.publish(run, TurnEventKind::Action { observation });
+        }
         Ok(CallResult { call: record.call, output, side_effects: done.side_effects, asks: None })
     }
 }

@@ -27,6 +27,7 @@ use super::taken_up::TakenUp;
 use crate::domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::Session;
+use crate::domain::form::Form;
 use crate::domain::generation::Generation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::model::ModelName;
@@ -107,6 +108,15 @@ fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
     Generation::nearest(of_chat.into_iter().chain([of_agent]))
 }
 
+/// The form of the answers of an agent. One that is no schema was refused when the agent's file was read.
+fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
+    let form = agent.answer.clone().map(|schema| Form::new(&agent.name, schema)).transpose();
+    form.map_err(|error| {
+        tracing::error!(agent = agent.name, error, "the form of an agent's answers cannot be used");
+        TurnError::Internal
+    })
+}
+
 /// The tools of a turn in whose prompt keys or memories stand.
 fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
     let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
@@ -149,7 +159,8 @@ impl Preparer {
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
-        let run = self.run(loaded, question, &taken_up, &tools);
+        let form = part.agent.map(form).transpose().map_err(failed)?.flatten();
+        let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
         let setup = Setup {
             turn: turn.clone(),
             taken_up,

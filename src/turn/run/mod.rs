@@ -10,6 +10,7 @@ use self::same::fingerprint;
 pub use self::shown::Shown;
 pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
+use crate::domain::form::{Form, bare};
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
@@ -29,6 +30,10 @@ const UNKEPT: &str = "(Not from a person.) Your answer promises something for la
     cannot be done, write the whole answer anew and say plainly that nothing is scheduled. If you only spoke of a task that was \
     stored before, make that clear. Do not mention this note.";
 
+/// What the model is told when its answer does not fit the form; the mistakes follow.
+const MISFIT: &str = "(Not from a person.) Your answer does not fit the form that is asked for, and nobody has seen it. Write \
+    the whole answer anew: one JSON object that fits, and nothing before or behind it. Do not mention this note. The mistakes:";
+
 /// A turn's reasoning, from the question to the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -45,6 +50,8 @@ pub struct Run {
     keeps_promises: bool,
     /// The memories that it is shown.
     shown: Shown,
+    /// The form that its answer is to have.
+    form: Option<Form>,
     state: State,
 }
 
@@ -82,6 +89,7 @@ impl Run {
             addresses: Addresses::default(),
             keeps_promises: false,
             shown: Shown::default(),
+            form: None,
             state: State::default(),
         }
     }
@@ -97,12 +105,13 @@ impl Run {
     /// if it said something, and the results there were.
     #[must_use]
     pub fn restored(mut self, state: State, in_hand: InHand) -> Self {
-        if let Some(TakenBack { pass, at }) = &state.taken_back {
+        if let Some(back) = &state.taken_back {
+            let TakenBack { pass, at, .. } = back;
             let at = (self.begins + at).min(self.items.len());
             // Passes without words between them are stored as one, whose results stay together.
             let is_result = |item: &&Item| matches!(item, Item::ToolResult { .. });
             let at = at + self.items.iter().skip(at).take_while(is_result).count();
-            self.items.splice(at..at, taken_back(pass));
+            self.items.splice(at..at, taken_back(back));
             find(&mut self.addresses, &pass.sources);
             add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         }
@@ -144,6 +153,20 @@ impl Run {
     #[must_use]
     pub fn remembering(self, shown: Shown) -> Self {
         Self { shown, ..self }
+    }
+
+    /// The same turn, whose answer is to have this form: one that has not is written anew, once. It promises nothing: its words
+    /// are for a program.
+    #[must_use]
+    pub fn shaped(self, form: Option<Form>) -> Self {
+        let keeps_promises = self.keeps_promises && form.is_none();
+        Self { form, keeps_promises, ..self }
+    }
+
+    /// The form that its answer is to have.
+    #[must_use]
+    pub const fn form(&self) -> Option<&Form> {
+        self.form.as_ref()
     }
 
     /// The same turn, which knows the addresses that people wrote.
@@ -228,13 +251,34 @@ impl Run {
 
     /// What the turn has come to if this is its last pass.
     #[must_use]
-    pub fn answer(&self, pass: Pass) -> Answer {
+    pub fn answer(&self, mut pass: Pass) -> Answer {
+        let structured = self.form.as_ref().and_then(|form| form.read(&pass.text).ok());
+        let is_misfit = self.form.is_some() && structured.is_none();
+        if structured.is_some() {
+            pass.text = bare(&pass.text).to_owned();
+        } else if is_misfit {
+            // Nobody is shown a part of it, or something else in its place.
+            pass.text.clear();
+        }
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
-        let SideEffects { spoke, sources, tasks, .. } = self.side_effects.clone();
+        let SideEffects { spoke, sources, tasks, observation, .. } = self.side_effects.clone();
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
         let memories = self.state.memories.clone();
-        Answer { pass, spoke, sources, addresses, tasks, memories, unkept, usage, nano_usd }
+        Answer {
+            pass,
+            spoke,
+            sources,
+            addresses,
+            tasks,
+            memories,
+            observation,
+            structured,
+            is_misfit,
+            unkept,
+            usage,
+            nano_usd,
+        }
     }
 
     /// What the turn has come to where its last pass broke off.
@@ -244,18 +288,18 @@ impl Run {
         self.answer(pass)
     }
 
-    /// The model has failed in this pass. Where it was to write its answer anew, that answer stands.
+    /// The model has failed in this pass. Where it was to write a promise anew, that answer stands.
     ///
     /// # Errors
     /// With what the turn has come to, where that is its end.
     pub fn model_failed(mut self, failed: Pass) -> Result<Self, Box<Answer>> {
         self.count(&failed);
         match self.state.taken_back.take() {
-            Some(TakenBack { pass: first, .. }) => {
+            Some(TakenBack { pass: first, mistakes: None, .. }) => {
                 self.state.phase = Phase::Done(Box::new(self.answer(*first)));
                 Ok(self)
             }
-            None => Err(Box::new(self.answer(failed))),
+            Some(_) | None => Err(Box::new(self.answer(failed))),
         }
     }
 
@@ -301,15 +345,18 @@ impl Run {
     fn conclude(mut self, pass: Pass) -> Self {
         let is_whole = pass.filtered.is_none() && !pass.cut_short;
         let is_last = self.state.passes >= self.max_passes;
-        if self.state.taken_back.is_none() && is_whole && !is_last && self.is_unkept(&pass) {
+        let mistakes = self.form.as_ref().and_then(|form| form.read(&pass.text).err());
+        let is_wrong = mistakes.is_some() || (is_whole && self.is_unkept(&pass));
+        if self.state.taken_back.is_none() && pass.filtered.is_none() && !is_last && is_wrong {
             let at = self.items.len() - self.begins;
-            self.items.extend(taken_back(&pass));
-            self.state.taken_back = Some(TakenBack { pass: Box::new(pass), at });
+            let back = TakenBack { pass: Box::new(pass), at, mistakes };
+            self.items.extend(taken_back(&back));
+            self.state.taken_back = Some(back);
             return self;
         }
         let says_nothing = pass.text.trim().is_empty() && pass.filtered.is_none() && !self.side_effects.spoke;
         let pass = match self.state.taken_back.take() {
-            Some(first) if says_nothing => *first.pass,
+            Some(first) if says_nothing && first.mistakes.is_none() => *first.pass,
             Some(_) | None => pass,
         };
         self.state.phase = Phase::Done(Box::new(self.answer(pass)));
@@ -350,9 +397,12 @@ impl Run {
         self
     }
 
-    /// Tools are offered on every pass but the last.
-    const fn may_call(&self) -> bool {
-        self.state.passes + 1 < self.max_passes
+    /// Tools are offered on every pass but the last. Where the answer is to have a form, a pass is kept to mend it, if there are
+    /// enough; that one is without tools too, as some providers hold an answer to a form only there.
+    fn may_call(&self) -> bool {
+        let is_mending = self.state.taken_back.as_ref().is_some_and(|back| back.mistakes.is_some());
+        let kept = if self.form.is_some() && self.max_passes > 2 { 2 } else { 1 };
+        !is_mending && self.state.passes + kept < self.max_passes
     }
 
     /// The calls of a pass: those beyond the bound are refused, and the last of them tells of the rest.
@@ -384,9 +434,15 @@ fn find(addresses: &mut Addresses, sources: &[Source]) {
 }
 
 /// An answer that is to be written anew, and what the model is told about it.
-fn taken_back(pass: &Pass) -> [Item; 2] {
-    let (text, private) = (pass.text.clone(), pass.private.clone());
-    [Item::Assistant { text, calls: Vec::new(), private }, Item::user(UNKEPT)]
+fn taken_back(TakenBack { pass, mistakes, .. }: &TakenBack) -> [Item; 2] {
+    // Providers refuse a message without words.
+    let text = if pass.text.trim().is_empty() { "(nothing)".to_owned() } else { pass.text.clone() };
+    let private = pass.private.clone();
+    let note = match mistakes {
+        Some(mistakes) => format!("{MISFIT}\n{mistakes}"),
+        None => UNKEPT.to_owned(),
+    };
+    [Item::Assistant { text, calls: Vec::new(), private }, Item::user(note)]
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::domain::conversation::PrivatePart;
+use crate::domain::observation::Observation;
 use crate::domain::source::Source;
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
@@ -30,7 +32,7 @@ pub struct State {
     /// The memories that the turn has named so far.
     #[serde(default)]
     pub(super) memories: Vec<MemoryId>,
-    /// The answer that promised what nothing was stored for, once it is to be written anew.
+    /// The answer that is to be written anew: it promised what nothing was stored for, or it did not fit the form.
     pub(super) taken_back: Option<TakenBack>,
 }
 
@@ -97,6 +99,9 @@ pub(super) struct TakenBack {
     pub(super) pass: Box<Pass>,
     /// So many items of the turn came before it.
     pub(super) at: usize,
+    /// How it did not fit the form, a line for each mistake; `None` where it made a promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mistakes: Option<String>,
 }
 
 /// A call and what is to become of it.
@@ -109,7 +114,7 @@ pub struct Planned {
 }
 
 /// The result of a call, for the machine of a turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CallResult {
     /// The call that this is the result of.
     pub call: Call,
@@ -136,6 +141,12 @@ pub struct Answer {
     pub tasks: Vec<TaskId>,
     /// The memories that it rests on, as the model says.
     pub memories: Vec<MemoryId>,
+    /// What the model has noted about it.
+    pub observation: Option<Box<Observation>>,
+    /// The value of an answer that is to have a form and has it.
+    pub structured: Option<Value>,
+    /// It is to have a form and has not.
+    pub is_misfit: bool,
     /// The words promise something for later, and nothing was stored for it.
     pub unkept: bool,
     /// The tokens of all passes.

@@ -197,7 +197,8 @@ fn an_answer_taken_back_does_not_part_calls_that_were_stored_as_one_pass_from_th
     let begun = Run::new(vec![Item::user("hi")], 10).keeping_promises(true).having_done(stored.clone());
     let restored = begun.restored(run.state().clone(), InHand::default());
     assert_eq!(restored.items()[1..4], stored);
-    assert_eq!(restored.items()[4..], taken_back(&says(PROMISE)));
+    let back = TakenBack { pass: Box::new(says(PROMISE)), at: 3, mistakes: None };
+    assert_eq!(restored.items()[4..], taken_back(&back));
 }
 
 #[test]
