@@ -129,6 +129,30 @@ mod tests {
         assert_eq!(SessionName::by_person(" \n"), None);
     }
 
+    #[test]
+    fn a_persons_name_stands_over_an_agents_and_that_over_the_models() {
+        use crate::domain::conversation::{Conversation, Session};
+        use crate::ids::ChatId;
+
+        let name = |by: NamedBy| Some(SessionName { text: format!("{by:?}"), by });
+        for (first, then, wanted) in [
+            (NamedBy::Bot, NamedBy::Agent, NamedBy::Agent),
+            (NamedBy::Agent, NamedBy::Agent, NamedBy::Agent),
+            (NamedBy::Agent, NamedBy::Bot, NamedBy::Agent),
+            (NamedBy::Agent, NamedBy::Person, NamedBy::Person),
+            (NamedBy::Person, NamedBy::Agent, NamedBy::Person),
+            (NamedBy::Person, NamedBy::Bot, NamedBy::Person),
+        ] {
+            let here = Conversation { chat: ChatId(1), topic: None };
+            let mut session = Session::new(here, chrono::DateTime::UNIX_EPOCH);
+            for by in [first, then] {
+                session.change(SessionChange { name: name(by), ..SessionChange::default() });
+            }
+            assert_eq!(session.name, name(wanted), "{first:?}, then {then:?}");
+        }
+        assert_eq!(SessionName::by_agent(" Pumps\nof Riga ").unwrap().text, "Pumps of Riga");
+    }
+
     proptest! {
         #[test]
         fn a_name_is_one_short_line_without_marks(written in ".{0,200}") {

@@ -92,3 +92,27 @@ async fn what_is_wrong_with_a_note_is_told_to_the_model_and_nothing_is_kept() {
     }
     assert!(!why(&world, &answer).await.contains("What I noted"));
 }
+
+/// An agent that names the tool.
+const JUDGE: &str = "type: object
+description: Judge.
+json_schema_extra: {kind: agent, name: judge, version: 1, tools: [{name: action}]}
+";
+
+#[tokio::test]
+async fn an_agent_that_names_the_tool_reads_what_can_be_noted_and_a_plain_turn_does_not_pay_for_it() {
+    for provider in ["openai", "compatible", "ollama", "gemini"] {
+        let world = World::new().await;
+        let folder = world.folder.path().join("prompts/agents");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("judge.yaml"), JUDGE).unwrap();
+        let bot = world.bot_of(provider).spawn();
+        bot.ready().await;
+        noted(&world, "in a plain turn", &[]).await;
+        world.told(ANN, ANN, "/config agent judge").await;
+        noted(&world, "is it safe?", &[json!({"confidence": 1})]).await;
+        let tools = |request: usize| world.model.requests()[request - 1].body["tools"].to_string();
+        assert!(!tools(1).contains("risk_level"), "{provider}");
+        assert!(tools(2).contains("risk_level") && tools(2).contains("moderate"), "{provider}: {}", tools(2));
+    }
+}

@@ -2,11 +2,12 @@
 //! two steps. One function per transition. What is stored is its [`State`] alone: the items are built anew from the stored
 //! messages, so that a turn's record stays small.
 
+mod anew;
 mod same;
 mod shown;
 mod state;
 
-use self::same::fingerprint;
+use self::anew::taken_back;
 pub use self::shown::Shown;
 pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
@@ -17,22 +18,8 @@ use crate::domain::turn::PersonQuestion;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
-use crate::provider::fold::{MAX_CALLS, Pass};
+use crate::provider::fold::Pass;
 use crate::provider::{Earlier, Item};
-
-/// The same call is made at most so often in a turn; the next time it is refused with an explanation.
-const SAME_CALL_LIMIT: u32 = 2;
-
-/// What the model is told when its answer promises something for later and nothing was stored.
-const UNKEPT: &str = "(Not from a person.) Your answer promises something for later, but this turn has stored no task: \
-    as it stands, nothing will happen. What you wrote is still on the screen and is replaced by what you write next. If \
-    the person asked for it and you have the tool that schedules, call it now, and answer once it has confirmed. If not, or it \
-    cannot be done, write the whole answer anew and say plainly that nothing is scheduled. If you only spoke of a task that was \
-    stored before, make that clear. Do not mention this note.";
-
-/// What the model is told when its answer does not fit the form; the mistakes follow.
-const MISFIT: &str = "(Not from a person.) Your answer does not fit the form that is asked for, and nobody has seen it. Write \
-    the whole answer anew: one JSON object that fits, and nothing before or behind it. Do not mention this note. The mistakes:";
 
 /// A turn's reasoning, from the question to the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,8 +92,7 @@ impl Run {
     /// if it said something, and the results there were.
     #[must_use]
     pub fn restored(mut self, state: State, in_hand: InHand) -> Self {
-        if let Some(back) = &state.taken_back {
-            let TakenBack { pass, at, .. } = back;
+        if let Some(back @ TakenBack { pass, at, .. }) = &state.taken_back {
             let at = (self.begins + at).min(self.items.len());
             // Passes without words between them are stored as one, whose results stay together.
             let is_result = |item: &&Item| matches!(item, Item::ToolResult { .. });
@@ -155,8 +141,7 @@ impl Run {
         Self { shown, ..self }
     }
 
-    /// The same turn, whose answer is to have this form: one that has not is written anew, once. It promises nothing: its words
-    /// are for a program.
+    /// The same turn, whose answer is to have this form: one that has not is written anew, once. It promises nothing.
     #[must_use]
     pub fn shaped(self, form: Option<Form>) -> Self {
         let keeps_promises = self.keeps_promises && form.is_none();
@@ -404,45 +389,10 @@ impl Run {
         let kept = if self.form.is_some() && self.max_passes > 2 { 2 } else { 1 };
         !is_mending && self.state.passes + kept < self.max_passes
     }
-
-    /// The calls of a pass: those beyond the bound are refused, and the last of them tells of the rest.
-    fn plan_all(&mut self, pass: &Pass) -> Vec<Planned> {
-        let made = pass.calls.iter().take(MAX_CALLS).map(|call| self.plan(call)).collect::<Vec<_>>();
-        let all = pass.calls.len() + pass.calls_left_out;
-        let refused = pass.calls.iter().skip(MAX_CALLS).map(|call| {
-            let refusal = format!(
-                "not made: of the {all} calls of this step only the first {MAX_CALLS} are made. Make what is still \
-                 needed in the next step, fewer at once"
-            );
-            Planned { call: call.clone(), refusal: Some(refusal) }
-        });
-        made.into_iter().chain(refused).collect()
-    }
-
-    fn plan(&mut self, call: &Call) -> Planned {
-        let made = self.state.made.entry(fingerprint(call)).or_default();
-        *made += 1;
-        let refusal = (*made > SAME_CALL_LIMIT).then(|| {
-            format!("this same call was made {SAME_CALL_LIMIT} times already; use its results, or try something else")
-        });
-        Planned { call: call.clone(), refusal }
-    }
 }
 
 fn find(addresses: &mut Addresses, sources: &[Source]) {
     sources.iter().for_each(|source| addresses.add_found(&source.url));
-}
-
-/// An answer that is to be written anew, and what the model is told about it.
-fn taken_back(TakenBack { pass, mistakes, .. }: &TakenBack) -> [Item; 2] {
-    // Providers refuse a message without words.
-    let text = if pass.text.trim().is_empty() { "(nothing)".to_owned() } else { pass.text.clone() };
-    let private = pass.private.clone();
-    let note = match mistakes {
-        Some(mistakes) => format!("{MISFIT}\n{mistakes}"),
-        None => UNKEPT.to_owned(),
-    };
-    [Item::Assistant { text, calls: Vec::new(), private }, Item::user(note)]
 }
 
 #[cfg(test)]
