@@ -20,7 +20,9 @@ async fn noted(world: &World, words: &str, noted: &[Value]) -> Value {
     world.told(ANN, ANN, words).await
 }
 
+/// What `/why` tells of an answer, once it is on record that it was delivered.
 async fn why(world: &World, about: &Value) -> String {
+    world.caught_up().await;
     let before = world.bot_texts(ANN).len();
     let say = Say::new(ANN, ANN, "/why").reply_to(number(&about["message_id"]));
     world.telegram.send(say).unwrap();
