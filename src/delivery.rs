@@ -12,6 +12,7 @@ use crate::domain::child::ChildEnd;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::language::ByLanguage;
+use crate::domain::observation::Observation;
 use crate::domain::tool::{StatusKey, ToolStatus};
 use crate::ids::{MessageId, RunId, UserId};
 
@@ -57,6 +58,11 @@ pub enum TurnEventKind {
         status: ToolStatus,
         /// How long the call took, in milliseconds.
         duration_ms: u64,
+    },
+    /// `action`: the model has noted something about its answer.
+    Action {
+        /// What it has noted by this call.
+        observation: Box<Observation>,
     },
     /// `memory:update`: what is remembered about a person has changed by what they said. It may come after the turn is over.
     MemoryUpdated {

@@ -12,6 +12,7 @@ use super::chat::Place;
 use super::importance::{self, By};
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::model::ModelName;
+use super::observation::Observation;
 use super::session::{NamedBy, SessionChange, SessionName};
 use super::source::Source;
 use super::usage::Usage;
@@ -88,10 +89,15 @@ impl Session {
         }
     }
 
-    /// Makes a change; `false` where it leaves all as it is. What a person has named keeps its name.
+    /// Makes a change; `false` where it leaves all as it is. A person's name stands over an agent's, and that over the model's.
     pub fn change(&mut self, change: SessionChange) -> bool {
         let before = self.clone();
-        let may_name = |name: &SessionName| name.by == NamedBy::Person || self.name.is_none();
+        let named_by = self.name.as_ref().map(|name| name.by);
+        let may_name = |name: &SessionName| match name.by {
+            NamedBy::Person => true,
+            NamedBy::Agent => named_by != Some(NamedBy::Person),
+            NamedBy::Bot => named_by.is_none(),
+        };
         self.name = change.name.filter(may_name).or_else(|| self.name.take());
         self.model = change.model.unwrap_or_else(|| self.model.take());
         self.agent = change.agent.unwrap_or_else(|| self.agent.take());
@@ -173,6 +179,9 @@ pub struct Message {
     /// The memories that the answer used.
     #[serde(default)]
     pub referenced_memories: Vec<MemoryId>,
+    /// What the model has noted about the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Box<Observation>>,
     /// When it was written, UTC.
     pub created_at: DateTime<Utc>,
     /// The Telegram messages that carry it; several for an album or a split answer.
@@ -228,6 +237,7 @@ impl Message {
             },
             text,
             referenced_memories: Vec::new(),
+            observation: None,
             created_at,
             telegram: Vec::new(),
             forwarded_from: None,
@@ -303,7 +313,7 @@ pub fn begins_exchange(messages: &[Arc<Message>], at: usize) -> bool {
 }
 
 /// The call behind a stored tool result, so that both go back to the model together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolMeta {
     /// The provider's id of the call.
     pub tool_call_id: String,

@@ -31,14 +31,26 @@ pub enum NamedBy {
     Person,
     /// The model, after the first exchange.
     Bot,
+    /// The model, by an observation of its own.
+    Agent,
 }
 
 impl SessionName {
     /// The name that a person gives, on one line and cut where it is too long; `None` for no words.
     #[must_use]
     pub fn by_person(words: &str) -> Option<Self> {
+        Self::given(words, NamedBy::Person)
+    }
+
+    /// The name that an observation gives, on one line and cut where it is too long; `None` for no words.
+    #[must_use]
+    pub fn by_agent(words: &str) -> Option<Self> {
+        Self::given(words, NamedBy::Agent)
+    }
+
+    fn given(words: &str, by: NamedBy) -> Option<Self> {
         let text = one_line(&visible(words), MAX_NAME_CHARS);
-        (!text.is_empty()).then_some(Self { text, by: NamedBy::Person })
+        (!text.is_empty()).then_some(Self { text, by })
     }
 
     /// The name in what the model wrote: its first line without marks and quotes, at most six words. `None` if no words are
@@ -75,7 +87,8 @@ fn cut(text: &str) -> &str {
 /// A change of a session; the default changes nothing. `Some(None)` takes a choice back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionChange {
-    /// What it is called. A name by the model is taken only where there is none.
+    /// What it is called. A name that the model made of the first exchange is taken only where there is none, one of an
+    /// observation unless a person has given one.
     pub name: Option<SessionName>,
     /// The places in the session of the messages that the name was made of: it is not taken if one was erased meanwhile.
     pub made_of: Vec<u32>,
@@ -114,6 +127,30 @@ mod tests {
         assert_eq!(SessionName::by_bot(&"z".repeat(90)).unwrap().text, "z".repeat(60));
         assert_eq!(SessionName::by_person(" My\n\"list\" ").unwrap().text, "My \"list\"");
         assert_eq!(SessionName::by_person(" \n"), None);
+    }
+
+    #[test]
+    fn a_persons_name_stands_over_an_agents_and_that_over_the_models() {
+        use crate::domain::conversation::{Conversation, Session};
+        use crate::ids::ChatId;
+
+        let name = |by: NamedBy| Some(SessionName { text: format!("{by:?}"), by });
+        for (first, then, wanted) in [
+            (NamedBy::Bot, NamedBy::Agent, NamedBy::Agent),
+            (NamedBy::Agent, NamedBy::Agent, NamedBy::Agent),
+            (NamedBy::Agent, NamedBy::Bot, NamedBy::Agent),
+            (NamedBy::Agent, NamedBy::Person, NamedBy::Person),
+            (NamedBy::Person, NamedBy::Agent, NamedBy::Person),
+            (NamedBy::Person, NamedBy::Bot, NamedBy::Person),
+        ] {
+            let here = Conversation { chat: ChatId(1), topic: None };
+            let mut session = Session::new(here, chrono::DateTime::UNIX_EPOCH);
+            for by in [first, then] {
+                session.change(SessionChange { name: name(by), ..SessionChange::default() });
+            }
+            assert_eq!(session.name, name(wanted), "{first:?}, then {then:?}");
+        }
+        assert_eq!(SessionName::by_agent(" Pumps\nof Riga ").unwrap().text, "Pumps of Riga");
     }
 
     proptest! {

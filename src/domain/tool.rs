@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::observation::Observation;
 use super::said::Said;
 use super::source::{Source, add_sources};
 use super::usage::Usage;
@@ -47,7 +48,7 @@ pub const MAX_FOUND: usize = 8;
 
 /// The side effects of a call that matter to the rest of its turn. Stored with its result, so that a turn that goes on
 /// after a restart has them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SideEffects {
     /// The tool itself sent the words that answer, so that the run's final text need not be sent.
     #[serde(default)]
@@ -73,6 +74,9 @@ pub struct SideEffects {
     /// What a child took. It counts once, when the call that asked it has its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<ToolSpent>,
+    /// What the model has noted about its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Box<Observation>>,
 }
 
 /// That another agent has answered in place of a turn's own.
@@ -110,6 +114,9 @@ impl SideEffects {
         for task in later.tasks {
             self.tasks.retain(|known| *known != task);
             self.tasks.push(task);
+        }
+        if let Some(later) = later.observation {
+            self.observation.get_or_insert_default().add(*later);
         }
         self.add_found(later.found);
     }

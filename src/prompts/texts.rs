@@ -74,6 +74,7 @@ impl Texts {
             Reason::Busy => &self.reason_busy,
             Reason::Refused => &self.reason_refused,
             Reason::Empty => &self.reason_empty,
+            Reason::Misfit => &self.reason_misfit,
             Reason::Internal => &self.reason_internal,
             Reason::Interrupted => &self.reason_interrupted,
             Reason::Undelivered => &self.reason_undelivered,

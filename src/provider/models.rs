@@ -168,6 +168,7 @@ impl Models {
         // A tool that searches is for models whose provider does not do it by itself.
         let needs_tool = !request.web_search && (can.web_search || self.outside_search);
         request.tools.retain(|tool| needs_tool || tool.kind != ToolKind::WebSearch);
+        tell_schema(&mut request, can);
         if !can.structured_output {
             request.schema = None;
         }
@@ -193,6 +194,15 @@ fn may_search(request: &Request, can: Capabilities) -> bool {
 /// Whether the answer is to be JSON of no certain form.
 fn wants_free_json(request: &Request) -> bool {
     request.schema.is_none() && request.settings.output_format == Some(OutputFormat::Json)
+}
+
+/// Tells a model in words what its answer is to look like, where it cannot be held to it in such a request.
+fn tell_schema(request: &mut Request, can: Capabilities) {
+    let is_held = can.structured_output && (can.schema_with_tools || request.tools.is_empty());
+    if let Some(answer) = request.schema.as_ref().filter(|_| request.tells_schema && !is_held) {
+        let words = "Your final answer is one JSON object and nothing else, without a code fence. It matches this JSON Schema:";
+        request.instructions.push_str(&format!("\n\n{words}\n{}", answer.schema));
+    }
 }
 
 fn without_foreign(item: &mut Item, provider: &str) {
@@ -480,6 +490,38 @@ mod tests {
             let fitted = models.fitted(request.clone(), &name("a:x"), can);
             assert_eq!(fitted.items, [Item::user("hi"), Item::user(last)]);
             assert_eq!(fitted.web_search, searches, "{request:?}");
+        }
+    }
+
+    #[test]
+    fn a_form_that_a_model_cannot_be_held_to_is_told_in_words() {
+        let schema = AnswerSchema { name: "s".into(), schema: json!({"type": "object"}) };
+        let tool = Arc::new(ToolSpec::new("t", "", json!({})));
+        let with = |tools: &[Arc<ToolSpec>], tells_schema: bool| Request {
+            schema: Some(schema.clone()),
+            tools: tools.to_vec(),
+            tells_schema,
+            ..Request::new("", "Extract.", vec![Item::user("hi")])
+        };
+        let models = Models::new([], name("a:x"), Vec::new());
+        let free = Capabilities { tools: true, ..Capabilities::of("nobody", "") };
+        let all = Capabilities { structured_output: true, ..free };
+        let apart = Capabilities { schema_with_tools: false, ..all };
+        let tools = [tool];
+        for (request, can, is_told, is_held) in [
+            (with(&tools, true), all, false, true),
+            (with(&tools, true), apart, true, true),
+            (with(&[], true), apart, false, true),
+            (with(&[], true), free, true, false),
+            (with(&[], false), free, false, false),
+        ] {
+            let fitted = models.fitted(request, &name("a:x"), can);
+            assert_eq!(
+                fitted.instructions.ends_with("JSON Schema:\n{\"type\":\"object\"}"),
+                is_told,
+                "{can:?}"
+            );
+            assert_eq!((fitted.instructions == "Extract.", fitted.schema.is_some()), (!is_told, is_held));
         }
     }
 

@@ -39,6 +39,8 @@ pub struct Request {
     pub settings: Generation,
     /// What the answer must look like; none leaves it free.
     pub schema: Option<AnswerSchema>,
+    /// Where the model cannot be held to the schema, it is told in words; else the instructions say what it is to write.
+    pub tells_schema: bool,
 }
 
 impl Request {
@@ -54,6 +56,7 @@ impl Request {
             web_search: false,
             settings: Generation::default(),
             schema: None,
+            tells_schema: false,
         }
     }
 

@@ -19,7 +19,7 @@ const DEFAULT_SECONDS: u64 = 300;
 /// It never has more.
 const MAX_SECONDS: u64 = 1_800;
 /// A call takes this much longer than its agent at most: the outcome is stored before it is told.
-const GRACE: Duration = Duration::from_secs(30);
+pub(super) const GRACE: Duration = Duration::from_secs(30);
 
 /// Runs the agents that a turn asks. Implemented by `turn::children`.
 #[async_trait]

@@ -212,6 +212,10 @@ pub trait Tool: Debug + Send + Sync {
     fn timeout(&self) -> Duration {
         CALL_TIMEOUT
     }
+    /// The same tool with all that its schema can say, for agents that name it: other turns have no room for that.
+    fn in_whole(&self) -> Option<Arc<dyn Tool>> {
+        None
+    }
     /// How many messages a call with these arguments puts into the chat.
     fn sends(&self, _arguments: &Value) -> usize {
         0

@@ -50,7 +50,8 @@ impl Registry {
     }
 
     /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
-    /// the tool that finds is named. Files of agents are checked before, so a name that no tool has is logged and left out.
+    /// the tool that finds is named. A tool that says more of itself to those who name it does so. Files of agents are checked
+    /// before, so a name that no tool has is logged and left out.
     #[must_use]
     pub fn only(&self, names: &[String]) -> Self {
         let tools = names.iter().filter_map(|name| {
@@ -58,7 +59,7 @@ impl Registry {
             if tool.is_none() {
                 tracing::warn!(name, "an agent names a tool that does not exist; it goes without");
             }
-            tool
+            tool.map(|tool| tool.in_whole().unwrap_or(tool))
         });
         let some = Self::new(tools.chain(self.of_kind(ToolKind::Memories).cloned()), self.sources.clone());
         if some.finds() { some } else { Self { sources: Sources::default(), ..some } }

@@ -117,7 +117,7 @@ where
 
 /// What does not fit. Serde names a field that is missing or unknown, but not the one whose value is of a wrong kind: that
 /// is the first with which the arguments, taken one after another, fail in the same words.
-fn complaint<A: DeserializeOwned>(arguments: &Value, error: &serde_json::Error) -> String {
+pub(super) fn complaint<A: DeserializeOwned>(arguments: &Value, error: &serde_json::Error) -> String {
     let words = error.to_string();
     let mut part = Map::new();
     let fields = arguments.as_object().into_iter().flatten().filter(|_| words.starts_with("invalid "));

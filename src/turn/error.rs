@@ -38,6 +38,8 @@ pub enum TurnError {
     Withheld,
     /// The model ended without a word.
     Empty,
+    /// The answer was to have a form and had not, twice.
+    Misfit,
     /// A fault within Figaro, such as a failing store. The log has the cause.
     Internal,
 }
@@ -86,6 +88,7 @@ impl TurnError {
             Self::OverBudget { .. } => "over_budget",
             Self::Withheld => "withheld",
             Self::Empty => "empty",
+            Self::Misfit => "misfit",
             Self::Internal => "internal",
         }
     }
@@ -120,6 +123,7 @@ impl TurnError {
             }
             Self::Withheld => &texts.error_refused,
             Self::Empty => &texts.error_empty,
+            Self::Misfit => &texts.error_misfit,
             Self::Internal => &texts.error_internal,
         };
         text.clone()
@@ -145,6 +149,7 @@ impl TurnError {
             Self::Gone { .. } | Self::Unpriced(_) => Reason::Model,
             Self::Withheld => Reason::Refused,
             Self::Empty => Reason::Empty,
+            Self::Misfit => Reason::Misfit,
             Self::Internal => Reason::Internal,
         }
     }
@@ -158,7 +163,9 @@ impl TurnError {
                 vec![Action::OtherModel]
             }
             Self::Internal => vec![Action::Retry],
-            Self::Model(..) | Self::Withheld | Self::Empty => vec![Action::Retry, Action::OtherModel],
+            Self::Model(..) | Self::Withheld | Self::Empty | Self::Misfit => {
+                vec![Action::Retry, Action::OtherModel]
+            }
         };
         let may_go_on = was_shown && !again.is_empty();
         may_go_on.then_some(Action::GoOn).into_iter().chain(again).collect()

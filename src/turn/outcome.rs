@@ -52,6 +52,9 @@ impl Outcome {
         if answer.pass.filtered.is_some() {
             return Self::Failed(TurnError::Withheld, answer);
         }
+        if answer.is_misfit {
+            return Self::Failed(TurnError::Misfit, answer);
+        }
         if is_task && is_silent(&answer.pass.text) {
             answer.pass.text.clear();
             return Self::Silent(answer);

@@ -21,6 +21,8 @@ pub enum Reason {
     Refused,
     /// The model gave an empty answer.
     Empty,
+    /// The answer did not fit the form that its agent has to keep to.
+    Misfit,
     /// A fault within Figaro, such as a failing store.
     Internal,
     /// A crash broke it off after it had done something.

@@ -9,6 +9,7 @@ use super::tail::SessionTail;
 use crate::domain::conversation::{EntryKey, Message};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::facts::UsedMemories;
+use crate::domain::session::{SessionChange, SessionName};
 use crate::domain::task::{Ended, Task, TaskChange};
 use crate::ids::EntryId;
 
@@ -25,6 +26,8 @@ pub struct TurnEnd {
     pub task: Option<(TaskChange, DateTime<Utc>)>,
     /// The memories that the answer has used.
     pub used: Option<UsedMemories>,
+    /// What its session is called from now on, unless a person has named it.
+    pub name: Option<SessionName>,
     /// It does not end but waits for a person: its only message holds the question.
     pub parked: Option<Box<ParkedTurn>>,
 }
@@ -64,7 +67,7 @@ pub struct EndsWith {
 
 /// Ends a turn: its last messages, its deliveries, the change of its task, the settlement of its updates. The messages of
 /// a task's turn that is tried again are taken back. A turn that has ended is left as it is.
-pub fn end(turn: &ActiveTurn, stored: StoredTurn, with: EndsWith, mut end: TurnEnd) -> ChangeSet {
+pub fn end(turn: &ActiveTurn, mut stored: StoredTurn, with: EndsWith, mut end: TurnEnd) -> ChangeSet {
     let mut changes = ChangeSet::default();
     if stored.has_ended(turn) {
         return changes;
@@ -86,6 +89,13 @@ pub fn end(turn: &ActiveTurn, stored: StoredTurn, with: EndsWith, mut end: TurnE
             parked.place.chat = session.conversation.chat;
         }
         changes.add(Change::PutParked(parked));
+    }
+    if let Some(session) = &mut stored.tail.record {
+        let is_named = session.change(SessionChange { name: end.name, ..SessionChange::default() });
+        // Messages are appended together with the record of their session.
+        if is_named && end.messages.is_empty() {
+            changes.add(Change::PutSession(session.clone()));
+        }
     }
     changes.append(stored.tail.append(&mut end.messages));
     if let Some(delivery) = end.delivery {

@@ -340,6 +340,7 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
     let failed = |again| settle(Ended::Failed { error: Reason::Busy, again, cost: Cost::default() });
     let with_words = |entry| TurnEnd {
         parked: None,
+        name: None,
         messages: messages.clone(),
         delivery: Some(words(entry)),
         cards: vec![card.clone()],
@@ -388,6 +389,27 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
                 "it has ended"
             );
         }
+    }
+}
+
+#[test]
+fn the_end_of_a_turn_names_its_session_with_its_words_or_without() {
+    let tail = tail();
+    let turn = turn(&tail, &[1]);
+    for (messages, wanted) in [
+        (vec![], vec!["session 0", "no turn", "settle [1]"]),
+        (vec![said(Role::Assistant, "because")], vec!["5 because", "session 2", "no turn", "settle [1]"]),
+    ] {
+        let name = crate::domain::session::SessionName::by_agent("Pumps");
+        let with = TurnEnd { messages, name: name.clone(), ..TurnEnd::default() };
+        let stored = StoredTurn { on_record: Some(turn.clone()), tail: tail.clone() };
+        let changes = end(&turn, stored, EndsWith::default(), with);
+        for change in changes.clone() {
+            if let Change::PutSession(session) = change {
+                assert_eq!(session.name, name);
+            }
+        }
+        assert_eq!(shorts(changes), wanted);
     }
 }
 

@@ -131,8 +131,9 @@ impl Listener for Live {
                 preview.change(|incoming| incoming.status = status);
             }
             TurnEventKind::ToolEnded { .. }
-            | TurnEventKind::MemoryUpdated { .. }
-            | TurnEventKind::Child { .. } => {}
+            | TurnEventKind::Action { .. }
+            | TurnEventKind::Child { .. }
+            | TurnEventKind::MemoryUpdated { .. } => {}
             TurnEventKind::Ended => preview.end(),
         }
     }

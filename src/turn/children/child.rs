@@ -23,7 +23,7 @@ use crate::turn::control::{CancelReason, Control};
 use crate::turn::execute::{Driven, Halt};
 use crate::turn::kin::Voice;
 use crate::turn::log::StepLog;
-use crate::turn::prepare::{Found, read_in_hand, split_in_hand};
+use crate::turn::prepare::{Found, form, read_in_hand, split_in_hand};
 use crate::turn::run::{Answer, Run};
 use crate::turn::setup::{Bounds, Setup};
 use crate::turn::taken_up::{Stored, TakenUp, take_up};
@@ -197,7 +197,8 @@ impl Family {
             Some(state) => run.restored(state, read_in_hand(&in_hand)),
             None => run,
         };
-        Ok((run, instructions))
+        let form = form(agent).map_err(|_told| "the form of its answers cannot be used".to_owned())?;
+        Ok((run.shaped(form), instructions))
     }
 
     /// Executes a child within its time. `None` if it is to go on after a restart, or its turn begins again.
@@ -253,7 +254,8 @@ impl Family {
         let spent = ChildSpent { usage: answer.usage, nano_usd: answer.nano_usd };
         let spent = if spent.usage == Usage::default() { spent_by(&life.child) } else { spent };
         let text = answer.pass.text.trim().to_owned();
-        let outcome = ChildOutcome { text, error, model: Some(model), ..ChildOutcome::of(end) };
+        let structured = answer.structured;
+        let outcome = ChildOutcome { text, structured, error, model: Some(model), ..ChildOutcome::of(end) };
         Some((outcome, by, spent))
     }
 }
@@ -264,6 +266,9 @@ fn judged(answer: Answer, is_late: bool) -> (ChildEnd, Answer, Option<String>) {
     if let Some(reason) = &answer.pass.filtered {
         let words = format!("its model withheld the answer: {reason}");
         return (ChildEnd::Failed, answer, Some(words));
+    }
+    if answer.is_misfit {
+        return (ChildEnd::Failed, answer, Some("its answer does not fit its form".to_owned()));
     }
     if says_nothing {
         return (ChildEnd::Failed, answer, Some("it ended without a word".to_owned()));

@@ -178,6 +178,9 @@ impl Caller {
         records.log.tool_ended(&record, message).await?;
         tracing::info!(%run, tool = name, ?status, duration_ms, "a tool was called");
         self.bus.publish(records.turn, TurnEventKind::ToolEnded { name, status, duration_ms });
+        if let Some(observation) = done.side_effects.observation.clone() {
+            self.bus.publish(records.turn, TurnEventKind::Action { observation });
+        }
         Ok(CallResult { call: record.call, output, side_effects: done.side_effects, asks: None })
     }
 }

@@ -18,7 +18,7 @@ use crate::domain::tool::Call;
 use crate::domain::turn::{PersonQuestion, Step as TurnStep};
 use crate::ledger::{Drawing, DrawnBy, Ledger, LedgerError, MeteredStream};
 use crate::provider::fold::Pass;
-use crate::provider::{Event, Request};
+use crate::provider::{AnswerSchema, Event, Request};
 use crate::store::StoreError;
 use crate::tools::ToolContext;
 
@@ -160,7 +160,7 @@ impl Executor {
                     }
                     // Nothing is stored of an answer that is written anew.
                     Step::CallModel { .. } => {
-                        tracing::info!(run = %setup.turn.id, "an answer promised what no task was stored for");
+                        tracing::info!(run = %setup.turn.id, "an answer is written anew: it promised what no task was stored for, or did not fit its form");
                         setup.voice.end_pass();
                         self.record(&run, None, setup).await?;
                     }
@@ -185,6 +185,10 @@ impl Executor {
             web_search: setup.tools.web_search().is_some(),
             settings: setup.settings,
             earlier: run.earlier().clone(),
+            schema: run
+                .form()
+                .map(|form| AnswerSchema { name: form.name().to_owned(), schema: form.schema().clone() }),
+            tells_schema: true,
             ..Request::new("", setup.instructions.as_str(), run.items().to_vec())
         };
         let cancel = &setup.control.cancel;
@@ -206,7 +210,10 @@ impl Executor {
             let error = match event {
                 Some(None) => return Ok(pass),
                 Some(Some(Ok(event))) => {
-                    self.show(&event, setup);
+                    // What is to have a form is shown when it is whole and has it.
+                    if run.form().is_none() || !matches!(event, Event::TextDelta(_)) {
+                        self.show(&event, setup);
+                    }
                     pass.absorb(event);
                     continue;
                 }

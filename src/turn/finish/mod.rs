@@ -15,6 +15,7 @@ use crate::domain::conversation::{Message, Role};
 use crate::domain::delivery::{Action, Card, PendingDelivery};
 use crate::domain::facts::UsedMemories;
 use crate::domain::pinning;
+use crate::domain::session::SessionName;
 use crate::domain::task::{Cost, Ended, Task, TaskChange};
 use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, TurnEnd};
 use crate::ids::MessageId;
@@ -61,6 +62,8 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     }
     let change = task_change(facts, outcome, answer, delivery.is_some());
     let used = message.is_some().then(|| used(facts, answer)).flatten();
+    let observed = answer.observation.as_ref().filter(|_| !is_early);
+    let name = observed.and_then(|observed| SessionName::by_agent(observed.session_name.as_deref()?));
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
     let end = TurnEnd {
         messages: message.into_iter().collect(),
@@ -68,6 +71,7 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
         cards: deliveries(facts, cards),
         task: change.map(|change| (change, facts.now)),
         used,
+        name,
         parked: None,
     };
     Finish { end, is_declined }
@@ -119,6 +123,7 @@ fn stored(facts: &Facts<'_>, answer: &Answer) -> Option<Message> {
         nano_usd: answer.nano_usd,
         private: answer.pass.private.clone(),
         referenced_memories: answer.memories.clone(),
+        observation: answer.observation.clone(),
         ..Message::new(facts.turn.session, Role::Assistant, text.to_owned(), facts.now)
     })
 }

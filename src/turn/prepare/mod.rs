@@ -32,6 +32,7 @@ use crate::delivery::Bus;
 use crate::domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::Session;
+use crate::domain::form::Form;
 use crate::domain::generation::Generation;
 use crate::domain::message::{Inbound, Speaker};
 use crate::domain::model::ModelName;
@@ -125,6 +126,18 @@ fn ground(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> Groun
     }
 }
 
+/// The form of the answers of an agent. One that is no schema was refused when the agent's file was read.
+///
+/// # Errors
+/// If it cannot be used all the same.
+pub(in crate::turn) fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
+    let form = agent.answer.clone().map(|schema| Form::new(&agent.name, schema)).transpose();
+    form.map_err(|error| {
+        tracing::error!(agent = agent.name, error, "the form of an agent's answers cannot be used");
+        TurnError::Internal
+    })
+}
+
 /// The tools of a turn in whose prompt keys or memories stand.
 fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
     let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
@@ -172,7 +185,8 @@ impl Preparer {
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
         let of_chat = [config.settings, persona.settings];
         let ground = Some(ground(&loaded, agent, Generation::nearest(of_chat)));
-        let run = self.run(loaded, question, &taken_up, &tools);
+        let form = agent.map(form).transpose().map_err(failed)?.flatten();
+        let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.side_effects().said);
         let setup = Setup {
             turn: turn.clone(),

@@ -2,16 +2,18 @@
 //! two steps. One function per transition. What is stored is its [`State`] alone: the items are built anew from the stored
 //! messages, so that a turn's record stays small.
 
+mod anew;
 mod repeats;
 mod same;
 mod shown;
 mod state;
 
+use self::anew::taken_back;
 pub(in crate::turn) use self::repeats::Unrepeated;
-use self::same::fingerprint;
 pub use self::shown::Shown;
 pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
+use crate::domain::form::{Form, bare};
 use crate::domain::source::{Source, add_sources};
 use crate::domain::tool::{Call, SideEffects, ToolSpent};
 use crate::domain::turn::PersonQuestion;
@@ -19,18 +21,8 @@ use crate::domain::usage::Usage;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
-use crate::provider::fold::{MAX_CALLS, Pass};
+use crate::provider::fold::Pass;
 use crate::provider::{Earlier, Item};
-
-/// The same call is made at most so often in a turn; the next time it is refused with an explanation.
-const SAME_CALL_LIMIT: u32 = 2;
-
-/// What the model is told when its answer promises something for later and nothing was stored.
-const UNKEPT: &str = "(Not from a person.) Your answer promises something for later, but this turn has stored no task: \
-    as it stands, nothing will happen. What you wrote is still on the screen and is replaced by what you write next. If \
-    the person asked for it and you have the tool that schedules, call it now, and answer once it has confirmed. If not, or it \
-    cannot be done, write the whole answer anew and say plainly that nothing is scheduled. If you only spoke of a task that was \
-    stored before, make that clear. Do not mention this note.";
 
 /// What the model is told that makes no more calls because a bound was reached.
 const HAND_BACK: &str = "(Not from a person.) Your bound on time or tokens is reached: no more tools. Hand back what you have now, \
@@ -52,6 +44,8 @@ pub struct Run {
     keeps_promises: bool,
     /// The memories that it is shown.
     shown: Shown,
+    /// The form that its answer is to have.
+    form: Option<Form>,
     state: State,
 }
 
@@ -89,6 +83,7 @@ impl Run {
             addresses: Addresses::default(),
             keeps_promises: false,
             shown: Shown::default(),
+            form: None,
             state: State::default(),
         }
     }
@@ -104,12 +99,12 @@ impl Run {
     /// if it said something, and the results there were.
     #[must_use]
     pub fn restored(mut self, state: State, in_hand: InHand) -> Self {
-        if let Some(TakenBack { pass, at }) = &state.taken_back {
+        if let Some(back @ TakenBack { pass, at, .. }) = &state.taken_back {
             let at = (self.begins + at).min(self.items.len());
             // Passes without words between them are stored as one, whose results stay together.
             let is_result = |item: &&Item| matches!(item, Item::ToolResult { .. });
             let at = at + self.items.iter().skip(at).take_while(is_result).count();
-            self.items.splice(at..at, taken_back(pass));
+            self.items.splice(at..at, taken_back(back));
             find(&mut self.addresses, &pass.sources);
             add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         }
@@ -154,6 +149,19 @@ impl Run {
     #[must_use]
     pub fn remembering(self, shown: Shown) -> Self {
         Self { shown, ..self }
+    }
+
+    /// The same turn, whose answer is to have this form: one that has not is written anew, once. It promises nothing.
+    #[must_use]
+    pub fn shaped(self, form: Option<Form>) -> Self {
+        let keeps_promises = self.keeps_promises && form.is_none();
+        Self { form, keeps_promises, ..self }
+    }
+
+    /// The form that its answer is to have.
+    #[must_use]
+    pub const fn form(&self) -> Option<&Form> {
+        self.form.as_ref()
     }
 
     /// The same turn, which knows the addresses that people wrote.
@@ -244,7 +252,8 @@ impl Run {
         let by = self.side_effects.taken_over.as_ref();
         let model = by.and_then(|by| by.model.as_ref()?.parse().ok());
         let text = by.and_then(|by| by.text.clone()).unwrap_or_default();
-        self.answer(Pass { model, text, ..Pass::default() })
+        // Whatever form the answer was to have, another agent has given it.
+        Answer { is_misfit: false, ..self.answer(Pass { model, text, ..Pass::default() }) }
     }
 
     /// The same run, which makes no more calls: the model is told to hand back what it has.
@@ -277,14 +286,37 @@ impl Run {
 
     /// What the turn has come to if this is its last pass.
     #[must_use]
-    pub fn answer(&self, pass: Pass) -> Answer {
+    pub fn answer(&self, mut pass: Pass) -> Answer {
+        let structured = self.form.as_ref().and_then(|form| form.read(&pass.text).ok());
+        let is_misfit = self.form.is_some() && structured.is_none();
+        if structured.is_some() {
+            pass.text = bare(&pass.text).to_owned();
+        } else if is_misfit {
+            // Nobody is shown a part of it, or something else in its place.
+            pass.text.clear();
+        }
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
-        let SideEffects { spoke, sources, tasks, said, .. } = self.side_effects.clone();
+        let SideEffects { spoke, sources, tasks, said, observation, .. } = self.side_effects.clone();
         let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
         let memories = self.state.memories.clone();
-        Answer { pass, spoke, sources, addresses, tasks, said, is_cut, memories, unkept, usage, nano_usd }
+        Answer {
+            pass,
+            spoke,
+            sources,
+            addresses,
+            tasks,
+            said,
+            is_cut,
+            memories,
+            observation,
+            structured,
+            is_misfit,
+            unkept,
+            usage,
+            nano_usd,
+        }
     }
 
     /// What the turn has come to where its last pass broke off.
@@ -294,18 +326,18 @@ impl Run {
         self.answer(pass)
     }
 
-    /// The model has failed in this pass. Where it was to write its answer anew, that answer stands.
+    /// The model has failed in this pass. Where it was to write a promise anew, that answer stands.
     ///
     /// # Errors
     /// With what the turn has come to, where that is its end.
     pub fn model_failed(mut self, failed: Pass) -> Result<Self, Box<Answer>> {
         self.count(&failed);
         match self.state.taken_back.take() {
-            Some(TakenBack { pass: first, .. }) => {
+            Some(TakenBack { pass: first, mistakes: None, .. }) => {
                 self.state.phase = Phase::Done(Box::new(self.answer(*first)));
                 Ok(self)
             }
-            None => Err(Box::new(self.answer(failed))),
+            Some(_) | None => Err(Box::new(self.answer(failed))),
         }
     }
 
@@ -357,10 +389,13 @@ impl Run {
     fn conclude(mut self, pass: Pass) -> Self {
         let is_whole = pass.filtered.is_none() && !pass.cut_short;
         let is_last = self.state.passes >= self.max_passes;
-        if self.state.taken_back.is_none() && is_whole && !is_last && self.is_unkept(&pass) {
+        let mistakes = self.form.as_ref().and_then(|form| form.read(&pass.text).err());
+        let is_wrong = mistakes.is_some() || (is_whole && self.is_unkept(&pass));
+        if self.state.taken_back.is_none() && pass.filtered.is_none() && !is_last && is_wrong {
             let at = self.items.len() - self.begins;
-            self.items.extend(taken_back(&pass));
-            self.state.taken_back = Some(TakenBack { pass: Box::new(pass), at });
+            let back = TakenBack { pass: Box::new(pass), at, mistakes };
+            self.items.extend(taken_back(&back));
+            self.state.taken_back = Some(back);
             return self;
         }
         let says_nothing = pass.text.trim().is_empty()
@@ -368,7 +403,7 @@ impl Run {
             && !self.side_effects.spoke
             && self.side_effects.said.is_empty();
         let pass = match self.state.taken_back.take() {
-            Some(first) if says_nothing => *first.pass,
+            Some(first) if says_nothing && first.mistakes.is_none() => *first.pass,
             Some(_) | None => pass,
         };
         self.state.phase = Phase::Done(Box::new(self.answer(pass)));
@@ -412,43 +447,17 @@ impl Run {
         self
     }
 
-    /// Tools are offered on every pass but the last.
-    const fn may_call(&self) -> bool {
-        self.state.passes + 1 < self.max_passes && !self.state.hands_back
-    }
-
-    /// The calls of a pass: those beyond the bound are refused, and the last of them tells of the rest.
-    fn plan_all(&mut self, pass: &Pass) -> Vec<Planned> {
-        let made = pass.calls.iter().take(MAX_CALLS).map(|call| self.plan(call)).collect::<Vec<_>>();
-        let all = pass.calls.len() + pass.calls_left_out;
-        let refused = pass.calls.iter().skip(MAX_CALLS).map(|call| {
-            let refusal = format!(
-                "not made: of the {all} calls of this step only the first {MAX_CALLS} are made. Make what is still \
-                 needed in the next step, fewer at once"
-            );
-            Planned { call: call.clone(), refusal: Some(refusal) }
-        });
-        made.into_iter().chain(refused).collect()
-    }
-
-    fn plan(&mut self, call: &Call) -> Planned {
-        let made = self.state.made.entry(fingerprint(call)).or_default();
-        *made += 1;
-        let refusal = (*made > SAME_CALL_LIMIT).then(|| {
-            format!("this same call was made {SAME_CALL_LIMIT} times already; use its results, or try something else")
-        });
-        Planned { call: call.clone(), refusal }
+    /// Tools are offered on every pass but the last. Where the answer is to have a form, a pass is kept to mend it, if there are
+    /// enough; that one is without tools too, as some providers hold an answer to a form only there.
+    fn may_call(&self) -> bool {
+        let is_mending = self.state.taken_back.as_ref().is_some_and(|back| back.mistakes.is_some());
+        let kept = if self.form.is_some() && self.max_passes > 2 { 2 } else { 1 };
+        !is_mending && !self.state.hands_back && self.state.passes + kept < self.max_passes
     }
 }
 
 fn find(addresses: &mut Addresses, sources: &[Source]) {
     sources.iter().for_each(|source| addresses.add_found(&source.url));
-}
-
-/// An answer that is to be written anew, and what the model is told about it.
-fn taken_back(pass: &Pass) -> [Item; 2] {
-    let (text, private) = (pass.text.clone(), pass.private.clone());
-    [Item::Assistant { text, calls: Vec::new(), private }, Item::user(UNKEPT)]
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::repeats::without;
 use crate::domain::conversation::PrivatePart;
+use crate::domain::observation::Observation;
 use crate::domain::said::Said;
 use crate::domain::source::Source;
 use crate::domain::tool::{Call, SideEffects, ToolSpent};
@@ -35,7 +37,7 @@ pub struct State {
     /// A bound was reached: it makes no more calls and hands back what it has.
     #[serde(default)]
     pub(super) hands_back: bool,
-    /// The answer that promised what nothing was stored for, once it is to be written anew.
+    /// The answer that is to be written anew: it promised what nothing was stored for, or it did not fit the form.
     pub(super) taken_back: Option<TakenBack>,
 }
 
@@ -103,6 +105,9 @@ pub(super) struct TakenBack {
     pub(super) pass: Box<Pass>,
     /// So many items of the turn came before it.
     pub(super) at: usize,
+    /// How it did not fit the form, a line for each mistake; `None` where it made a promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mistakes: Option<String>,
 }
 
 /// A call and what is to become of it.
@@ -115,7 +120,7 @@ pub struct Planned {
 }
 
 /// The result of a call, for the machine of a turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CallResult {
     /// The call that this is the result of.
     pub call: Call,
@@ -146,6 +151,12 @@ pub struct Answer {
     pub is_cut: bool,
     /// The memories that it rests on, as the model says.
     pub memories: Vec<MemoryId>,
+    /// What the model has noted about it.
+    pub observation: Option<Box<Observation>>,
+    /// The value of an answer that is to have a form and has it.
+    pub structured: Option<Value>,
+    /// It is to have a form and has not.
+    pub is_misfit: bool,
     /// The words promise something for later, and nothing was stored for it.
     pub unkept: bool,
     /// The tokens of all passes.

@@ -1,9 +1,11 @@
 use proptest::prelude::*;
 
+use super::anew::UNKEPT;
 use super::*;
 use crate::domain::usage::Usage;
 use crate::ids::{MemoryId, TaskId};
 use crate::provider::Event;
+use crate::provider::fold::MAX_CALLS;
 
 fn call(id: &str, arguments: &str) -> Call {
     Call { id: id.into(), name: "look".into(), arguments: arguments.into() }
@@ -197,7 +199,8 @@ fn an_answer_taken_back_does_not_part_calls_that_were_stored_as_one_pass_from_th
     let begun = Run::new(vec![Item::user("hi")], 10).keeping_promises(true).having_done(stored.clone());
     let restored = begun.restored(run.state().clone(), InHand::default());
     assert_eq!(restored.items()[1..4], stored);
-    assert_eq!(restored.items()[4..], taken_back(&says(PROMISE)));
+    let back = TakenBack { pass: Box::new(says(PROMISE)), at: 3, mistakes: None };
+    assert_eq!(restored.items()[4..], taken_back(&back));
 }
 
 #[test]
@@ -333,6 +336,71 @@ proptest! {
         let results = run.items().iter().filter(|item| matches!(item, Item::ToolResult { .. })).count();
         prop_assert_eq!(results, calls);
         prop_assert!(run.state.passes <= 5, "every pass counts");
+    }
+}
+
+/// A turn whose answer is to be an object with a number, with the answers it was given so far.
+fn shaped(max_passes: u32, answers: &[&str]) -> Run {
+    let schema = serde_json::json!({
+        "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
+    });
+    let form = Form::new("counter", schema).unwrap();
+    let run = Run::new(vec![Item::user("hi")], max_passes).keeping_promises(true).shaped(Some(form));
+    answers.iter().fold(run, |run, answer| run.model_answered(Pass { usage: Some(one()), ..says(answer) }))
+}
+
+#[test]
+fn an_answer_that_does_not_fit_its_form_is_written_anew_once_also_after_a_restart() {
+    let fits = answer_of(&shaped(10, &["```json\n{\"n\": 1}\n```"]));
+    assert_eq!((fits.pass.text.as_str(), fits.is_misfit), ("{\"n\": 1}", false));
+    assert_eq!(fits.structured, Some(serde_json::json!({"n": 1})));
+
+    let run = stored_and_restored(&shaped(10, &["{\"n\": \"one\"}"]));
+    assert_eq!(run.next(), Step::CallModel { with_tools: false });
+    let [_, Item::Assistant { .. }, Item::User { text: note, .. }] = run.items() else {
+        panic!("{:?}", run.items())
+    };
+    assert!(note.ends_with("- /n: value is not of type \"integer\""), "{note}");
+    let mended = answer_of(&run.clone().model_answered(says("{\"n\":2}")));
+    assert_eq!((mended.structured, mended.is_misfit), (Some(serde_json::json!({"n": 2})), false));
+    for again in ["two", "", "{}"] {
+        let failed = answer_of(&run.clone().model_answered(Pass { usage: Some(one()), ..says(again) }));
+        assert_eq!(
+            (failed.pass.text.as_str(), failed.structured, failed.is_misfit),
+            ("", None, true),
+            "{again}"
+        );
+        assert_eq!(failed.usage.input, 2, "both passes count");
+    }
+}
+
+#[test]
+fn nothing_half_written_is_left_of_an_answer_with_a_form() {
+    let broken = shaped(10, &[]).broken_off(says("{\"n\":"));
+    assert_eq!((broken.pass.text.as_str(), broken.is_misfit), ("", true));
+    let failed = shaped(10, &["no"]).model_failed(says("{")).unwrap_err();
+    assert_eq!(failed.pass.text, "", "what does not fit does not stand in for what was to mend it");
+    let withheld = Pass { filtered: Some("safety".into()), ..says("{") };
+    assert!(
+        answer_of(&shaped(10, &[]).model_answered(withheld)).is_misfit,
+        "what is withheld is not asked for again"
+    );
+    assert!(shaped(10, &[PROMISE]).next() == Step::CallModel { with_tools: false }, "it is no promise");
+}
+
+#[test]
+fn a_pass_is_kept_to_mend_an_answer_with_a_form() {
+    for (max_passes, calls) in [(1, 0), (2, 1), (3, 1), (4, 2)] {
+        let mut run = shaped(max_passes, &[]);
+        for at in 0..calls {
+            assert_eq!(run.next(), Step::CallModel { with_tools: true }, "{max_passes} {at}");
+            let next = call(&at.to_string(), &format!("{{\"n\":{at}}}"));
+            run = run.model_answered(wants(vec![next.clone()])).tools_answered(vec![done(&next)]);
+        }
+        assert_eq!(run.next(), Step::CallModel { with_tools: false }, "{max_passes}");
+        let run = run.model_answered(says("no"));
+        let is_mended = matches!(run.next(), Step::CallModel { with_tools: false });
+        assert_eq!(is_mended, max_passes > 2, "{max_passes}");
     }
 }
 

@@ -9,6 +9,7 @@ use super::super::asker::Asker;
 use super::super::audit::kind;
 use super::super::handles::Handles;
 use super::finder::Subject;
+use super::observed;
 use crate::domain::audit::{AuditEvent, AuditKind};
 use crate::domain::conversation::Message;
 use crate::domain::pin::PinType;
@@ -73,6 +74,9 @@ impl Details {
             lines.extend(section(&texts.why_rules, self.rules(asker, texts, run, began).await?));
         }
         let answer = exchange.and_then(|exchange| exchange.answer());
+        let observation = answer.and_then(|answer| answer.observation.as_ref());
+        let noted = observation.map(|observation| observed::lines(texts, observation)).unwrap_or_default();
+        lines.extend(section(&texts.why_observed, noted));
         let is_own = subject.writer() == Some(&asker.speaker.user);
         if let Some(answer) = answer.filter(|_| is_own) {
             lines.extend(self.memories(asker, texts, answer).await?);

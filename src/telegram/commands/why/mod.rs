@@ -4,6 +4,7 @@
 
 mod details;
 mod finder;
+mod observed;
 mod reasons;
 
 use std::sync::Arc;

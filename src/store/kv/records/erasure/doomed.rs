@@ -13,7 +13,7 @@ use super::parts::{self, Looks};
 use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::erasure::{Erased, Erasure, SaidAt};
 use crate::domain::message::Inbound;
-use crate::domain::session::NamedBy;
+use crate::domain::session::{NamedBy, SessionName};
 use crate::ids::{ChatId, EntryId, MessageId, RunId, SessionId};
 
 /// So many messages from the first on may have given a session the name that a model made.
@@ -256,7 +256,9 @@ impl Doomed {
         }
         let first = session_list::first_said(tables, id, NAMING)?;
         let is_named_after = first.iter().any(|said| messages.iter().any(|message| message.id == said.id));
-        if is_named_after {
+        let is_named_by =
+            session.name.as_ref().is_some_and(|name| messages.iter().any(|said| names(said, name)));
+        if is_named_after || is_named_by {
             session.name = session.name.take().filter(|name| name.by == NamedBy::Person);
             let current = tables.current.find(&key::conversation(session.conversation))?;
             if current == Some(id) && session.name != before.name {
@@ -329,4 +331,10 @@ impl Doomed {
     pub(super) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.background.is_empty() && self.sessions.is_empty()
     }
+}
+
+/// Whether what was noted about an answer gave this name.
+fn names(said: &Message, name: &SessionName) -> bool {
+    let noted = said.observation.as_ref().and_then(|noted| noted.session_name.as_deref());
+    noted.and_then(SessionName::by_agent).is_some_and(|noted| noted == *name)
 }

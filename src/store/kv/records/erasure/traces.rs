@@ -17,6 +17,7 @@ use super::needles::Needles;
 use super::parts::{self, Looks};
 use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::message::Quoted;
+use crate::domain::observation::Observation;
 use crate::ids::{MessageId, RunId};
 use crate::store::engine::Keys;
 
@@ -26,6 +27,8 @@ const MIN_PART: usize = 12;
 const RESULT: &str = "\"tool_call_id\":";
 /// Stands in the record of each message with a quote.
 const QUOTES: &str = "\"quotes\":{\"message\":";
+/// Stands in the record of each message about which something was noted.
+const NOTED: &str = "\"observation\":";
 /// What stands in the place of such a result.
 const FORGOTTEN: &str = r#"{"success":false,"error":"what was read here was forgotten since"}"#;
 
@@ -149,11 +152,11 @@ pub(super) fn find(
     sessions: &[Session],
 ) -> Result<Vec<Trace>, Fault> {
     let gone = doomed.telegram();
-    let marks = Needles::of([RESULT, QUOTES].map(str::to_owned));
+    let marks = Needles::of([RESULT, QUOTES, NOTED].map(str::to_owned));
     let mut traces = Vec::new();
     for session in sessions.iter().filter(|session| !doomed.has_session(session.id)) {
         parts::each(store, session.id, 0, |tables, (key, bytes)| {
-            // Few have either, and decoding all messages of a long chat takes long.
+            // Few have any of these, and decoding all messages of a long chat takes long.
             let message = marks.stand_in(&bytes).then(|| tables.messages.decode(&key, bytes)).flatten();
             let message = message.filter(|message| !doomed.has(message.key()));
             traces.extend(message.and_then(|message| trace_in(message, &gone, parts)));
@@ -172,9 +175,14 @@ fn trace_in(mut message: Message, gone: &BTreeSet<MessageId>, parts: &Needles) -
         if let Some(tool) = &mut message.tool {
             "{}".clone_into(&mut tool.tool_arguments);
             tool.side_effects.said.clear();
+            tool.side_effects.observation = None;
         }
     }
-    (has_quoted || has_read).then_some(Trace { message, has_read })
+    let repeats = |noted: &mut Box<Observation>| {
+        serde_json::to_string(noted).is_ok_and(|noted| parts.stand_in(noted.as_bytes()))
+    };
+    let has_noted = message.observation.take_if(repeats).is_some();
+    (has_quoted || has_read || has_noted).then_some(Trace { message, has_read })
 }
 
 fn is_of(quoted: &Quoted, gone: &BTreeSet<MessageId>) -> bool {
