@@ -140,7 +140,8 @@ impl Family {
             return Ok(found);
         }
         let others = set.all().filter(|agent| may_be_asked(&agent.name));
-        let others: Vec<String> = others.map(|agent| format!("{} ({})", agent.name, agent.summary())).collect();
+        let others: Vec<String> =
+            others.map(|agent| format!("{} ({})", agent.name, agent.summary())).collect();
         Err(refused(&match others.is_empty() {
             true => "there are no agents that can be asked here; do it yourself".to_owned(),
             false => format!("no agent {name} can be asked here; there are: {}", others.join(", ")),
