@@ -2,6 +2,7 @@
 //! told to stop, and ends everything in order.
 
 mod additions;
+mod ask;
 mod audit;
 mod check;
 mod commands;
@@ -39,6 +40,7 @@ use pause::Pause;
 use stop::{Stop, end_now};
 
 pub use additions::Additions;
+pub use ask::{AskOptions, ask};
 pub use audit::{AuditTask, audit};
 pub use check::check;
 pub use demo::{DemoOptions, demo};

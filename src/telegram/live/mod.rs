@@ -130,7 +130,9 @@ impl Listener for Live {
                 let status = self.status(preview.language.as_deref(), *status, hint.as_deref());
                 preview.change(|incoming| incoming.status = status);
             }
-            TurnEventKind::ToolEnded { .. } | TurnEventKind::MemoryUpdated { .. } => {}
+            TurnEventKind::ToolEnded { .. }
+            | TurnEventKind::MemoryUpdated { .. }
+            | TurnEventKind::Closed(_) => {}
             TurnEventKind::Ended => preview.end(),
         }
     }

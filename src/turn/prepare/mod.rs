@@ -41,9 +41,6 @@ use crate::provider::models::Models;
 use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 use crate::tools::{Registry, SendAllowance, ToolContext};
 
-/// The client of all that comes by Telegram.
-const TELEGRAM: &str = "telegram";
-
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
 #[derive(Debug, Clone)]
 pub struct Preparer {
@@ -161,13 +158,16 @@ impl Preparer {
                 language: first.language.clone(),
                 standing: question.standing,
                 agent: AgentContext {
-                    user_id: question.asker().map(|asker| asker.user.clone()),
+                    user_id: question
+                        .asker()
+                        .filter(|asker| asker.is_person())
+                        .map(|asker| asker.user.clone()),
                     tenant_id: DEFAULT_TENANT.to_owned(),
                     session_id: Some(turn.session),
                     default_model: model.clone(),
                     agent_schema_uri: part.agent.map(|agent| agent.name.clone()),
-                    is_eval: false,
-                    client_id: Some(TELEGRAM.to_owned()),
+                    is_eval: question.client.is_eval,
+                    client_id: Some(question.client.id.to_owned()),
                 },
                 task: question.task.as_ref().map(|task| task.id),
                 addresses: Addresses::default(),
