@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use figaro::app::{
-    self, Additions, AskOptions, AuditTask, DemoOptions, Explained, Failure, MemoryTask, PolicyTask, Questions,
-    RecallOptions, Refusal, StoreTask,
+    self, Additions, AskOptions, AuditTask, DemoOptions, Explained, Failure, MemoryTask, PolicyTask,
+    Questions, RecallOptions, Refusal, StoreTask,
 };
 use figaro::cli::{AuditCommand, Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand};
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
@@ -46,7 +46,9 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Refused(Refusal(words))) => end(EXIT_REFUSED, &words),
-        Err(failure @ (Failure::Broken(_) | Failure::Unsound(_) | Failure::Unanswered(_))) => end(EXIT_FAILED, &failure.to_string()),
+        Err(failure @ (Failure::Broken(_) | Failure::Unsound(_) | Failure::Unanswered(_))) => {
+            end(EXIT_FAILED, &failure.to_string())
+        }
     }
 }
 

@@ -83,9 +83,7 @@ impl Outcome {
         let ending = match self {
             Self::Answered(_) | Self::Silent(_) | Self::Told(_) => TurnEnding::Answered,
             Self::Stopped(_) => TurnEnding::Stopped,
-            Self::Failed(error, _) => {
-                TurnEnding::Failed { label: error.label(), reason: error.to_string() }
-            }
+            Self::Failed(error, _) => TurnEnding::Failed { label: error.label(), reason: error.to_string() },
             Self::Parked(_) | Self::Abandoned | Self::Restarted(_) => return None,
         };
         let nothing = Answer::default();

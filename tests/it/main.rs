@@ -13,6 +13,8 @@ mod addresses;
 mod admission;
 mod agents;
 mod approvals;
+mod ask;
+mod ask_sessions;
 mod audit;
 mod audit_chat;
 mod borrowed;

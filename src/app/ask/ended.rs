@@ -1,18 +1,21 @@
 //! What is printed and given once a turn is over.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::print::Printer;
 use super::remedy::remedy;
 use crate::app::failure::Failure;
+use crate::app::groups::AT_ONCE;
 use crate::delivery::{TurnClosing, TurnEnding};
 use crate::domain::model::ModelName;
 use crate::domain::tool::ToolCall;
 use crate::domain::usage::Spent;
 use crate::ledger::Ledger;
+use crate::secret::Redactor;
 use crate::store::ConversationStore;
 use crate::store::kv::KvStore;
 
@@ -26,6 +29,8 @@ pub(super) struct Ended<'a> {
     pub(super) printer: Printer,
     pub(super) store: &'a KvStore,
     pub(super) ledger: &'a Arc<Ledger>,
+    /// Knows every secret of the settings.
+    pub(super) redactor: Redactor,
     /// The agent and the model that were asked for.
     pub(super) agent: Option<String>,
     pub(super) model: Option<ModelName>,
@@ -42,16 +47,38 @@ pub(super) async fn finish(mut ended: Ended<'_>) -> Result<(), Failure> {
     let declined = ended.printer.declined.take();
     let (label, reason) = match &closing {
         Some(closing) if declined.is_none() => match &closing.ending {
-            TurnEnding::Answered => return answered(ended, closing).await.or_else(|error| super::unprinted(&error)),
+            TurnEnding::Answered => {
+                return answered(ended, closing).await.or_else(|error| unprinted(&error));
+            }
             TurnEnding::Stopped => ("stopped", STOPPED.to_owned()),
             TurnEnding::Failed { label, reason } => (*label, format!("{reason}; {}", remedy(label))),
         },
         _ => ("internal", declined.unwrap_or_else(|| NO_END.to_owned())),
     };
+    // A provider may quote the key that it was asked with.
+    let reason = ended.redactor.clean(&reason);
     let printed = failed(&mut ended, closing.as_ref(), label, &reason).await;
     // The exit code and standard error say it all the same.
     drop(printed);
     Err(Failure::Unanswered(reason))
+}
+
+/// Prints the end of a turn that was told to end, and gives it.
+pub(super) async fn stopped(mut ended: Ended<'_>) -> Failure {
+    // Whoever reads it may be what keeps it waiting.
+    drop(timeout(AT_ONCE, failed(&mut ended, None, "stopped", STOPPED)).await);
+    Failure::Unanswered(STOPPED.to_owned())
+}
+
+/// What it means that standard output could not be written: a reader that has left has what it wanted.
+///
+/// # Errors
+/// When nobody has left it.
+pub(super) fn unprinted(error: &io::Error) -> Result<(), Failure> {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(Failure::Unanswered(format!("standard output cannot be written: {error}"))),
+    }
 }
 
 async fn answered(mut ended: Ended<'_>, closing: &TurnClosing) -> io::Result<()> {

@@ -9,13 +9,13 @@ mod ready;
 mod remedy;
 
 use std::collections::HashMap;
-use std::io::{self, ErrorKind};
+use std::io;
 
 use futures::Stream;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
-use self::ended::{Ended, STOPPED, finish};
+use self::ended::{Ended, STOPPED, finish, stopped, unprinted};
 pub use self::options::AskOptions;
 use self::outside::Told;
 use self::print::Printer;
@@ -27,7 +27,7 @@ use super::parts::Asking;
 use super::providers::settings_without_bot;
 use super::start_log;
 use super::stop::Stop;
-use crate::store::{Store, StoreHealth};
+use crate::store::Store;
 use crate::turn::control::Control;
 use crate::turn::queue::{Job, Runner};
 
@@ -72,14 +72,15 @@ pub async fn ask(
     let within = if cut.is_some() { AT_ONCE } else { LAST_CALL };
     groups.front.stop();
     groups.front.finish(within).await;
-    let ended = Ended { printer, store: &store, agent: options.agent, model: options.model, before, ledger: &ledger };
+    let (redactor, AskOptions { agent, model, session, .. }) = (settings.redactor(), options);
+    let ended = Ended { printer, store: &store, ledger: &ledger, redactor, agent, model, before };
     let done = match cut {
         None => finish(ended).await,
-        Some(Cut::Stopped) => Err(Failure::Unanswered(STOPPED.to_owned())),
+        Some(Cut::Stopped) => Err(stopped(ended).await),
         Some(Cut::Unprinted(error)) => unprinted(&error),
     };
     groups.end_helpers(within).await;
-    if options.session.is_some() {
+    if session.is_some() {
         let kept = async {
             settle(&store, &place, &clock).await?;
             store.flush().await
@@ -118,12 +119,4 @@ async fn follow(
     // A turn that does not end in time is broken off with the process.
     drop(timeout(AT_ONCE, rest).await);
     Err(cut)
-}
-
-/// A reader that has left has what it wanted.
-fn unprinted(error: &io::Error) -> Result<(), Failure> {
-    match error.kind() {
-        ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(Failure::Unanswered(format!("standard output cannot be written: {error}"))),
-    }
 }

@@ -86,7 +86,12 @@ impl Printer {
             TurnEventKind::ToolStarted { name, status, hint } => {
                 let doing = self.doing(&name, status, hint.as_deref());
                 match self.as_json {
-                    true => self.line(&json!({"event": "tool_start", "name": name, "status": doing, "hint": hint})).await,
+                    true => {
+                        self.line(
+                            &json!({"event": "tool_start", "name": name, "status": doing, "hint": hint}),
+                        )
+                        .await
+                    }
                     false => {
                         aside(&doing);
                         Ok(())
@@ -128,7 +133,8 @@ impl Printer {
 
     async fn tool_ended(&mut self, name: &str, status: ToolStatus, duration_ms: u64) -> io::Result<()> {
         if self.as_json {
-            let ended = json!({"event": "tool_end", "name": name, "status": status, "duration_ms": duration_ms});
+            let ended =
+                json!({"event": "tool_end", "name": name, "status": status, "duration_ms": duration_ms});
             return self.line(&ended).await;
         }
         let what = match status {

@@ -13,7 +13,9 @@ use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::parts::{Asking, Outside, asking};
 use crate::clock::Clock;
-use crate::config::{AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl};
+use crate::config::{
+    AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,
+};
 use crate::domain::chat::{ConfigPatch, Place};
 use crate::domain::delivery::DeliveryEnd;
 use crate::domain::turn::TurnEnd;
@@ -46,12 +48,7 @@ pub(super) fn of_terminal(settings: Settings, scratch: Option<&TempDir>) -> Sett
     let url = scratch.map(|folder| StoreUrl::new(EngineKind::ALL[0], folder.path()));
     Settings {
         access: AccessSettings { owners: vec![question::asker()], mode: AccessMode::Allowlist },
-        limits: LimitSettings {
-            names_sessions: false,
-            summary_every: 0,
-            memory_limit: 0,
-            ..settings.limits
-        },
+        limits: LimitSettings { names_sessions: false, summary_every: 0, memory_limit: 0, ..settings.limits },
         store: StoreSettings { url: url.unwrap_or(settings.store.url), ..settings.store },
         ..settings
     }

@@ -11,8 +11,8 @@ mod upkeep;
 
 use std::sync::{Arc, Mutex};
 
-use self::background::{namer, summariser};
 pub(super) use self::asking::{Asking, asking};
+use self::background::{namer, summariser};
 pub(super) use self::base::Outside;
 use self::base::{Base, Bot, Ground, Read};
 use self::handles::{Tools, handles, late, task_cards};
@@ -226,11 +226,7 @@ async fn bot<'a>(
         bot: BotName { name: me.name.clone(), username: me.username.clone() },
         admins,
         titles: Arc::new(TelegramTitles(sender.clone())),
-        consents: Arc::new(TelegramConsents {
-            sender: sender.clone(),
-            languages,
-            profiles: store.clone(),
-        }),
+        consents: Arc::new(TelegramConsents { sender: sender.clone(), languages, profiles: store.clone() }),
         files: Arc::new(TelegramFiles(sender.api.clone())),
     };
     let ground = Ground { settings, groups, clock: clock.clone(), read, store, http, embedder };
