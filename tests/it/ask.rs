@@ -43,7 +43,7 @@ impl World {
 async fn every_provider_is_heard_while_it_speaks() {
     let heard = ["openai", "compatible", "ollama", "gemini"].map(|provider| async move {
         let world = World::new().await;
-        let whole = "One word and another. ".repeat(12);
+        let whole = ["One word and another."; 12].join(" ");
         world.script.push(slow(&whole));
         let recipe = ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL"]
             .iter()
@@ -54,7 +54,7 @@ async fn every_provider_is_heard_while_it_speaks() {
         let (rest, error, code) = call.ends().await;
         assert_eq!(
             (format!("{first}{rest}"), error, code),
-            (format!("{}\n", whole.trim()), String::new(), Some(0)),
+            (format!("{}\n", whole), String::new(), Some(0)),
             "{provider}"
         );
         let requests = world.model.requests();

@@ -9,7 +9,7 @@ impl World {
     /// Asks in the terminal with these further options, and gives the request that the model got.
     async fn asks_in(&self, question: &str, options: &[&str]) -> ModelRequest {
         self.script.push(Reply::text("I see."));
-        let recipe = self.terminal_of_bot(&[&[question], options].concat()).set("MEMORY_LIMIT", "50");
+        let recipe = self.terminal_of_bot(&[&[question][..], options].concat()).set("MEMORY_LIMIT", "50");
         let (out, error, code) = said(&recipe.run().await);
         assert_eq!((out.as_str(), code), ("I see.\n", Some(0)), "{error}");
         self.model.requests().pop().unwrap()

@@ -23,7 +23,7 @@ use self::ready::{Ready, of_terminal, ready, scratch, settle};
 use super::additions::Additions;
 use super::failure::{Failure, Refusal};
 use super::groups::{AT_ONCE, Groups, LAST_CALL};
-use super::parts::Asking;
+use super::parts::asking::Asking;
 use super::providers::settings_without_bot;
 use super::start_log;
 use super::stop::Stop;

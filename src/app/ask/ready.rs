@@ -11,7 +11,8 @@ use super::question;
 use crate::app::environment::open_store;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
-use crate::app::parts::{Asking, Outside, asking};
+use crate::app::parts::asking::{Asking, asking};
+use crate::app::parts::base::Outside;
 use crate::clock::Clock;
 use crate::config::{
     AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,

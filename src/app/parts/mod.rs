@@ -1,8 +1,8 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
-mod asking;
+pub(super) mod asking;
 mod background;
-mod base;
+pub(super) mod base;
 mod handles;
 mod meaning;
 mod memories;
@@ -11,10 +11,8 @@ mod upkeep;
 
 use std::sync::{Arc, Mutex};
 
-pub(super) use self::asking::{Asking, asking};
 use self::background::{namer, summariser};
-pub(super) use self::base::Outside;
-use self::base::{Base, Bot, Ground, Read};
+use self::base::{Base, Bot, Ground, Outside, Read};
 use self::handles::{Tools, handles, late, task_cards};
 use self::memories::extractor;
 use self::tools::{agents, registry, telegram};
