@@ -75,7 +75,7 @@ async fn what_an_agent_does_is_told_beside_its_words() {
     assert_eq!((error.as_str(), code), ("… searching the web: weather Riga\n", Some(0)));
     let requests = world.model.requests();
     let names = requests[0].tool_names();
-    for there in ["web_search", "add_note", "recall"] {
+    for there in ["web_search", "add_note", "find_tools"] {
         assert!(names.contains(&there), "{there} of {names:?}");
     }
     for of_chats in
