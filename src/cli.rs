@@ -6,8 +6,19 @@ use chrono::NaiveDate;
 use clap::{Parser, Subcommand};
 
 use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
+use crate::domain::model::ModelName;
 use crate::mcp::locate::SUBCOMMAND;
 use crate::policy::tools::Role;
+
+/// How a question is asked in the terminal.
+const ASK_EXAMPLES: &str = "Examples:
+  figaro ask \"What is 17 percent of 2,350?\"
+  figaro ask \"Is it going to rain in Riga today?\" --agent researcher
+  figaro ask - --model ollama:qwen3:8b < question.txt
+  figaro ask \"And in June?\" --session travel
+  figaro ask \"Which papers cite this?\" --json | jq -r 'select(.event == \"done\").text'";
+/// The longest name of a session of the terminal, in characters.
+const MAX_SESSION_CHARS: usize = 100;
 
 /// A self-hosted AI agent that lives in Telegram.
 ///
@@ -48,6 +59,32 @@ pub enum Command {
     Init,
     /// Check settings, store, token and models, without starting the bot and without a change of anything.
     Check,
+    /// Ask a question in the terminal and print the answer as it comes: no Telegram, no token.
+    ///
+    /// The answer goes to standard output, what the agent does meanwhile to standard error. Nothing is kept unless --session
+    /// names a conversation to go on with, which is kept in the store of STORE_URL; a bot that runs has that one open. The exit
+    /// code is 0 with an answer, 1 without one, and 2 if something has to be put right first. docs/ask.md explains the events
+    /// of --json.
+    #[command(after_help = ASK_EXAMPLES)]
+    Ask {
+        /// The question; `-`, or none at all, reads it from standard input.
+        question: Option<String>,
+        /// The agent that answers, by the name of its file in prompts/agents; else Figaro itself.
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
+        /// The model that answers, as provider:model; else that of the agent or of the settings.
+        #[arg(long, value_name = "PROVIDER:MODEL")]
+        model: Option<ModelName>,
+        /// Go on with the conversation of this name, and keep what is said in it.
+        #[arg(long, value_name = "NAME", value_parser = session)]
+        session: Option<String>,
+        /// Only test an agent: the question stands alone, no memory is used or made, and no later call sees it.
+        #[arg(long)]
+        eval: bool,
+        /// Print events, a line of JSON each.
+        #[arg(long)]
+        json: bool,
+    },
     /// Look after the store of a bot that does not run.
     #[command(subcommand)]
     Store(StoreCommand),
@@ -276,6 +313,14 @@ fn chat(text: &str) -> Result<NamedChat, String> {
         "here" => Ok(NamedChat::Here),
         _ if is_number || is_username => Ok(NamedChat::Other(text.to_owned())),
         _ => Err("is not here, nor the number of a chat, nor a username with its @".to_owned()),
+    }
+}
+
+fn session(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    match name.chars().count() {
+        1..=MAX_SESSION_CHARS => Ok(name.to_owned()),
+        _ => Err(format!("takes a name of 1 to {MAX_SESSION_CHARS} characters")),
     }
 }
 

@@ -12,8 +12,10 @@ use crate::domain::child::ChildEnd;
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::language::ByLanguage;
+use crate::domain::model::ModelName;
 use crate::domain::observation::Observation;
 use crate::domain::tool::{StatusKey, ToolStatus};
+use crate::domain::usage::Usage;
 use crate::ids::{MessageId, RunId, UserId};
 
 /// An event of a turn, published while the turn runs. Nothing of it is stored.
@@ -39,8 +41,12 @@ pub enum TurnEventKind {
     },
     /// `stream:delta`: more text of the pass in progress.
     Delta(String),
-    /// The pass ended with calls, or is written anew: its text so far was no answer.
-    PassEnded,
+    /// The pass ended with calls, or is written anew: its text so far was no answer, but for what other agents have said to the
+    /// person.
+    PassEnded {
+        /// What these have said: the text of the next pass begins with it.
+        kept: String,
+    },
     /// `tool:start`. A call of an unknown tool publishes nothing.
     ToolStarted {
         /// The name of the tool, as the model called it.
@@ -86,6 +92,38 @@ pub enum TurnEventKind {
     },
     /// `stream:complete`: the turn is over. Its answer follows by [`Delivery`].
     Ended,
+    /// What the turn has come to, once it was stored and delivered. It is the last event of a turn; none comes of one that waits
+    /// for a person or that goes on later.
+    Closed(Box<TurnClosing>),
+}
+
+/// What a turn has come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnClosing {
+    /// Whether it has an answer.
+    pub ending: TurnEnding,
+    /// What the model wrote in its last pass, without what Figaro adds; empty where it wrote nothing.
+    pub text: String,
+    /// The model that wrote it; `None` where none did.
+    pub model: Option<ModelName>,
+    /// The tokens of all its passes.
+    pub usage: Usage,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnEnding {
+    /// With what there was to say.
+    Answered,
+    /// A person stopped it.
+    Stopped,
+    /// It failed.
+    Failed {
+        /// A short stable name for why.
+        label: &'static str,
+        /// Why, in words for whoever runs Figaro. They may quote what a provider said.
+        reason: String,
+    },
 }
 
 /// What can happen in a child, beside its calls, which are told as those of the turn.

@@ -136,6 +136,22 @@ impl fmt::Display for UserId {
 }
 
 impl ChatId {
+    /// Telegram's own numbers of chats have at most 52 bits.
+    const BEHIND_TELEGRAM: i64 = 1 << 52;
+
+    /// The number of a conversation that is none of Telegram's, by a key of 52 bits; higher bits of it do not count. It fits into a
+    /// JSON number.
+    #[must_use]
+    pub const fn outside(key: u64) -> Self {
+        Self(Self::BEHIND_TELEGRAM | (key.cast_signed() & (Self::BEHIND_TELEGRAM - 1)))
+    }
+
+    /// Whether it is a conversation that Telegram knows nothing of: nothing can be sent there.
+    #[must_use]
+    pub const fn is_outside(self) -> bool {
+        self.0 >= Self::BEHIND_TELEGRAM
+    }
+
     /// Groups, supergroups and channels are negative.
     #[must_use]
     pub const fn is_group(self) -> bool {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use figaro::app::{
-    self, Additions, AgentsTask, AuditTask, DemoOptions, Explained, Failure, MemoryTask, PolicyTask,
-    Questions, RecallOptions, Refusal, StoreTask,
+    self, Additions, AgentsTask, AskOptions, AuditTask, DemoOptions, Explained, Failure, MemoryTask,
+    PolicyTask, Questions, RecallOptions, Refusal, StoreTask,
 };
 use figaro::cli::{
     AgentsCommand, AuditCommand, Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand,
@@ -48,7 +48,9 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Refused(Refusal(words))) => end(EXIT_REFUSED, &words),
-        Err(failure @ (Failure::Broken(_) | Failure::Unsound(_))) => end(EXIT_FAILED, &failure.to_string()),
+        Err(failure @ (Failure::Broken(_) | Failure::Unsound(_) | Failure::Unanswered(_))) => {
+            end(EXIT_FAILED, &failure.to_string())
+        }
     }
 }
 
@@ -63,6 +65,10 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Demo { port, store, word_pause }) => {
             let word_pause = Duration::from_millis(word_pause.into());
             app::demo(&values.all(), DemoOptions { port, store, word_pause }, stop_requests()?).await
+        }
+        Some(Command::Ask { question, agent, model, session, eval, json }) => {
+            let options = AskOptions { question, agent, model, session, is_eval: eval, json };
+            app::ask(&values.all(), options, stop_requests()?).await
         }
         Some(Command::Store(command)) => Ok(app::store(task_of(command), &values.all()).await?),
         Some(Command::Export { to, store }) => {

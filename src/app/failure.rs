@@ -15,6 +15,9 @@ pub enum Failure {
     /// starts another.
     #[error("the store had failed, and a new start did too: {0}")]
     Broken(String),
+    /// A question has no answer. The process ends with code 1.
+    #[error("{0}")]
+    Unanswered(String),
     /// What was looked at is not as it has to be. The process ends with code 1.
     #[error("{0}")]
     Unsound(String),

@@ -3,6 +3,7 @@
 
 mod additions;
 mod agents;
+mod ask;
 mod audit;
 mod check;
 mod commands;
@@ -41,6 +42,7 @@ use stop::{Stop, end_now};
 
 pub use additions::Additions;
 pub use agents::{AgentsTask, agents};
+pub use ask::{AskOptions, ask};
 pub use audit::{AuditTask, audit};
 pub use check::check;
 pub use demo::{DemoOptions, demo};

@@ -51,6 +51,17 @@ pub fn settings_and_hints(
     }
 }
 
+/// [`settings()`] for what does without a bot.
+///
+/// # Errors
+/// Those of [`settings()`] but for a token that is missing.
+pub(super) fn settings_without_bot(
+    values: &HashMap<String, String>,
+    additions: &Additions,
+) -> Result<Settings, Refusal> {
+    Settings::without_bot(values, &variables(additions)?).map_err(|faults| refusal(&faults, &[]))
+}
+
 /// What is wrong, and what somebody does about it who has just installed the program and has no more than it.
 fn refusal(faults: &Faults, unknown: &[String]) -> Refusal {
     let unknown: String = unknown.iter().map(|words| format!("\n  - {words}")).collect();

@@ -223,9 +223,25 @@ impl Settings {
     /// # Errors
     /// All mistakes at once, each with what to do.
     pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        Self::read_with(values, variables, TelegramSettings::read)
+    }
+
+    /// [`Self::read`] for what does without a bot: where there is no token the bot has the number 0.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`] but for a token that is missing.
+    pub fn without_bot(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        Self::read_with(values, variables, TelegramSettings::read_if_any)
+    }
+
+    fn read_with(
+        values: &HashMap<String, String>,
+        variables: &Variables,
+        telegram: impl FnOnce(&mut Reader<'_>) -> TelegramSettings,
+    ) -> Result<Self, Faults> {
         let mut reader = Reader::new(values, variables);
         let settings = Self {
-            telegram: TelegramSettings::read(&mut reader),
+            telegram: telegram(&mut reader),
             model: ModelSettings::read(&mut reader),
             embedder: EmbedderSettings::read(&mut reader),
             tavily: TavilySettings::read(&mut reader),
@@ -402,6 +418,18 @@ mod tests {
         assert_eq!(settings.store.url.to_string(), "redb:./data");
         assert_eq!(settings.access.mode, AccessMode::Pairing);
         assert_eq!(settings.limits.max_passes, 10);
+    }
+
+    #[test]
+    fn what_does_without_a_bot_needs_no_token_and_takes_no_wrong_one() {
+        let read = |pairs: &[(&str, &str)]| {
+            let values = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            Settings::without_bot(&values, &Variables::builtin())
+        };
+        assert_eq!(read(&GOOD[1..]).unwrap().telegram.bot, BotId(0));
+        assert_eq!(read(&GOOD).unwrap().telegram.bot, BotId(123));
+        let faults = read(&[("TELEGRAM_BOT_TOKEN", "nonsense")]).unwrap_err();
+        assert_eq!(faults.0.len(), 2, "the token and the key of the model: {faults}");
     }
 
     #[test]

@@ -38,6 +38,16 @@ impl TelegramSettings {
         let token = reader
             .required("TELEGRAM_BOT_TOKEN", "BotFather (https://t.me/BotFather) gives one")
             .unwrap_or_default();
+        Self::of_token(token, reader)
+    }
+
+    /// [`Self::read`] where there need be no token.
+    pub(super) fn read_if_any(reader: &mut Reader<'_>) -> Self {
+        let token = reader.get("TELEGRAM_BOT_TOKEN").unwrap_or_default();
+        Self::of_token(token, reader)
+    }
+
+    fn of_token(token: String, reader: &mut Reader<'_>) -> Self {
         let bot = token.split_once(':').and_then(|(id, rest)| {
             let plain =
                 rest.len() >= 3 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');

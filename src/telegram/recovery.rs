@@ -38,10 +38,15 @@ pub struct Left<'a> {
 /// When the store cannot be read.
 pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
     let live = left.outbox.live_messages().await?;
-    let mut taken_up = deliver_left(router, left.outbox.deliveries().await?);
+    let mut deliveries = left.outbox.deliveries().await?;
+    // What a call in the terminal has left is its own business.
+    deliveries.retain(|delivery| !delivery.place.chat.is_outside());
+    let mut taken_up = deliver_left(router, deliveries);
     let mut open: HashMap<UpdateId, RawUpdate> =
         left.inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
-    for run in left.conversations.active_runs().await? {
+    let mut runs = left.conversations.active_runs().await?;
+    runs.retain(|run| !run.conversation.chat.is_outside());
+    for run in runs {
         let id = run.id;
         if resume(router, left, run, &mut open).await? {
             taken_up.insert(id);

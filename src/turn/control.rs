@@ -92,7 +92,7 @@ impl Control {
     }
 
     /// A person wants no more of the turn; `false` if it waits for a person, which this does not end.
-    pub(super) fn stop(&self) -> bool {
+    pub fn stop(&self) -> bool {
         self.end(CancelReason::Stopped);
         !matches!(*lock(&self.phase), Phase::Parked)
     }

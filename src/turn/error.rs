@@ -14,11 +14,13 @@ use crate::provider::models::Models;
 const SERVED_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a turn has no answer. Each case has a text for people and a stable label.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
     /// The provider of this model failed, in this way.
+    #[error("{1}: {0}")]
     Model(ProviderError, ModelName),
     /// The model is not served any more; these are.
+    #[error("{model} is not served any more; its provider has {}", list(.served))]
     Gone {
         /// The model that is not served.
         model: ModelName,
@@ -26,8 +28,10 @@ pub enum TurnError {
         served: Vec<ModelName>,
     },
     /// Nobody knows what the model costs, and money is the only bound.
+    #[error("the price of {0} is not known, and DAILY_USD is the only bound")]
     Unpriced(ModelName),
     /// The day's budget is used up.
+    #[error("today's budget is used up; it resets at {time} ({zone})")]
     OverBudget {
         /// When it resets, as a clock shows it.
         time: String,
@@ -35,12 +39,16 @@ pub enum TurnError {
         zone: String,
     },
     /// The model, or its provider's filter, withheld the answer.
+    #[error("the model or its provider withheld the answer")]
     Withheld,
     /// The model ended without a word.
+    #[error("the model wrote nothing")]
     Empty,
     /// The answer was to have a form and had not, twice.
+    #[error("the answer does not fit the form that the agent is to give, also after it was asked to mend it")]
     Misfit,
     /// A fault within Figaro, such as a failing store. The log has the cause.
+    #[error("something failed within Figaro")]
     Internal,
 }
 

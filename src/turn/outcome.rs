@@ -6,6 +6,7 @@ use super::error::TurnError;
 use super::question::Question;
 use super::reply::Reply;
 use super::run::Answer;
+use crate::delivery::{TurnClosing, TurnEnding};
 use crate::domain::tool::{Call, ToolSpent};
 use crate::domain::turn::PersonQuestion;
 
@@ -92,6 +93,20 @@ impl Outcome {
             | Self::Failed(_, answer) => Some(answer),
             Self::Told(_) | Self::Parked(_) | Self::Abandoned | Self::Restarted(_) => None,
         }
+    }
+
+    /// What it has come to; `None` where it goes on later.
+    pub(super) fn closing(&self) -> Option<TurnClosing> {
+        let ending = match self {
+            Self::Answered(_) | Self::Silent(_) | Self::Told(_) => TurnEnding::Answered,
+            Self::Stopped(_) => TurnEnding::Stopped,
+            Self::Failed(error, _) => TurnEnding::Failed { label: error.label(), reason: error.to_string() },
+            Self::Parked(_) | Self::Abandoned | Self::Restarted(_) => return None,
+        };
+        let nothing = Answer::default();
+        let answer = self.answer().unwrap_or(&nothing);
+        let text = answer.pass.text.trim().to_owned();
+        Some(TurnClosing { ending, text, model: answer.pass.model.clone(), usage: answer.usage })
     }
 
     /// What went wrong, if something did.

@@ -112,9 +112,9 @@ impl Turns {
         }
     }
 
-    /// The question, of which nothing is read for facts where nothing is remembered.
+    /// The question, of which nothing is read for facts where nothing is remembered, or where it only tests an agent.
     fn learning(&self, mut question: Question) -> Question {
-        let is_on = self.extractor.is_on();
+        let is_on = self.extractor.is_on() && !question.client.is_eval;
         question.parts.iter_mut().for_each(|part| part.learns &= is_on);
         question
     }
@@ -265,6 +265,9 @@ impl Turns {
             Outcome::Restarted(question) => self.restart(&turn, question).await,
             outcome => {
                 self.ender.end(&turn, &question, &outcome, &control).await;
+                if let Some(closing) = outcome.closing() {
+                    self.bus.publish(turn.id, TurnEventKind::Closed(Box::new(closing)));
+                }
                 self.namer.after(&turn, &question, &outcome);
                 self.summariser.after(&turn);
                 if let Some(asker) = question.asker() {

@@ -11,6 +11,24 @@ use crate::policy::access::Standing;
 /// A question has at most so many parts; what follows is a question of its own.
 const MAX_PARTS: usize = 20;
 
+/// The kind of client that all that comes by Telegram comes from.
+const TELEGRAM: &str = "telegram";
+
+/// What a question came by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Client {
+    /// The kind of client, such as `telegram` or `cli`.
+    pub id: &'static str,
+    /// Whether the question only tests an agent: it teaches nothing about anybody and is told nothing that was remembered.
+    pub is_eval: bool,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self { id: TELEGRAM, is_eval: false }
+    }
+}
+
 /// Messages that make one question, and what their writer may do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
@@ -24,6 +42,8 @@ pub struct Question {
     pub task: Option<Box<Task>>,
     /// It has the last answer gone on with. Whose words that answers is looked up when the turn begins.
     pub goes_on: bool,
+    /// What it came by.
+    pub client: Client,
 }
 
 /// Who wants the last question tried again, and by which model.
@@ -39,7 +59,8 @@ impl Question {
     /// A question of one message.
     #[must_use]
     pub fn new(part: Inbound, standing: Standing) -> Self {
-        Self { parts: vec![part], standing, again_by: None, task: None, goes_on: false }
+        let client = Client::default();
+        Self { parts: vec![part], standing, again_by: None, task: None, goes_on: false, client }
     }
 
     /// The prompt of a task, whose run got its lease at `since`.
@@ -98,7 +119,7 @@ impl Question {
             is_theirs && part.task.is_none() && !part.borrowed
         });
         let standing = if is_own { self.standing } else { Standing::Borrowed };
-        Self { parts, standing, again_by, task: None, goes_on: false }
+        Self { parts, standing, again_by, task: None, goes_on: false, client: self.client }
     }
 
     /// The same question with nobody's rights, also when it is taken up again or tried once more.

@@ -14,6 +14,8 @@ mod admission;
 mod agent_files;
 mod agents;
 mod approvals;
+mod ask;
+mod ask_sessions;
 mod audit;
 mod audit_chat;
 mod borrowed;

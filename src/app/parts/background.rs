@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::base::Base;
 use crate::domain::summary::Rules;
 use crate::ledger::Ledger;
-use crate::telegram::titles::TelegramTitles;
 use crate::turn::naming::Namer;
 use crate::turn::summaries::{Asking, Summariser};
 use crate::turn::window::Room;
@@ -17,7 +16,7 @@ pub(super) fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {
         settings: base.store.clone(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),
-        titles: Arc::new(TelegramTitles(base.sender.clone())),
+        titles: base.outside.titles.clone(),
         background: base.groups.front.clone(),
         is_on: base.settings.limits.names_sessions,
         busy: Arc::default(),

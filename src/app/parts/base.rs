@@ -1,16 +1,24 @@
-//! What the parts of the bot share.
+//! What the parts share: of the bot, and of whatever else runs turns.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::app::agents::names;
+use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
+use crate::app::policy;
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::delivery::{Consents, Titles};
+use crate::files::Files;
 use crate::languages::Languages;
 use crate::mcp::supervisor::Mcp;
 use crate::memory::Chats;
 use crate::policy::access::Admins;
-use crate::policy::tools::Policy;
-use crate::prompts::Prompts;
+use crate::policy::tools::{Policy, Rules};
+use crate::prompts::texts::Locales;
+use crate::prompts::{OWN_FOLDER, Prompts};
+use crate::provider::Providers;
 use crate::provider::embed::Embedder;
 use crate::store::kv::KvStore;
 use crate::telegram::inbound::Me;
@@ -19,27 +27,101 @@ use crate::telegram::send::Sender;
 use crate::telemetry::vitals::Vitals;
 use crate::tools::telegram::Approvers;
 use crate::turn::parked::Parked;
+use crate::turn::window::BotName;
 
-/// What the parts share, once the outside has been found to be there.
+/// What turns are run with, wherever their questions come from.
 pub(super) struct Base<'a> {
     pub(super) settings: &'a Settings,
     pub(super) groups: &'a Groups,
     pub(super) clock: Clock,
     pub(super) store: Arc<KvStore>,
-    pub(super) me: Me,
     pub(super) http: reqwest::Client,
-    pub(super) mcp: Mcp,
-    pub(super) sender: Sender,
-    pub(super) live: Arc<Live>,
     pub(super) prompts: Arc<Prompts>,
     pub(super) languages: Languages,
     pub(super) vitals: Arc<Vitals>,
-    pub(super) admins: Arc<dyn Admins>,
-    pub(super) approvers: Approvers,
     pub(super) policy: Policy,
     /// The text of the owner's file of rules.
     pub(super) policy_text: Option<String>,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(super) outside: Outside,
+}
+
+/// The bot in Telegram: what turns are run with, and the way to its chats.
+pub(super) struct Bot<'a> {
+    pub(super) base: Base<'a>,
+    pub(super) me: Me,
+    pub(super) mcp: Mcp,
+    pub(super) sender: Sender,
+    pub(super) live: Arc<Live>,
+    pub(super) approvers: Approvers,
+}
+
+/// What turns have to do with where their questions come from.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct Outside {
+    /// What the model is told that it is called.
+    pub(in crate::app) bot: BotName,
+    pub(in crate::app) admins: Arc<dyn Admins>,
+    pub(in crate::app) titles: Arc<dyn Titles>,
+    pub(in crate::app) consents: Arc<dyn Consents>,
+    pub(in crate::app) files: Arc<dyn Files>,
+}
+
+/// The files of prompts, rules and texts, as they were read.
+pub(super) struct Read {
+    prompts: Arc<Prompts>,
+    pub(super) locales: Arc<Locales>,
+    rules: Rules,
+    policy_text: Option<String>,
+}
+
+/// What a base stands on.
+pub(super) struct Ground<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) groups: &'a Groups,
+    pub(super) clock: Clock,
+    pub(super) read: Read,
+    pub(super) store: Arc<KvStore>,
+    pub(super) http: reqwest::Client,
+    pub(super) embedder: Option<Arc<dyn Embedder>>,
+}
+
+impl Read {
+    /// Reads prompts, rules and texts.
+    ///
+    /// # Errors
+    /// What is wrong with a file, in words for its owner.
+    pub(super) fn all(settings: &Settings, providers: &Providers) -> Result<Self, Refusal> {
+        let names = names(providers);
+        let prompts = Arc::new(Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names).map_err(Refusal)?);
+        let (policy_text, rules) = policy::load(&settings.policy).map_err(Refusal)?;
+        let locales = Arc::new(Locales::load().map_err(Refusal)?);
+        Ok(Self { prompts, locales, rules, policy_text })
+    }
+}
+
+impl<'a> Base<'a> {
+    /// What turns are run with, whose questions come from there.
+    pub(super) fn new(ground: Ground<'a>, outside: Outside) -> Self {
+        let Ground { settings, groups, clock, read, store, http, embedder } = ground;
+        let Read { prompts, locales, rules, policy_text } = read;
+        Self {
+            settings,
+            groups,
+            http,
+            prompts,
+            languages: Languages { locales, settings: store.clone() },
+            vitals: Arc::new(Vitals::new(clock.now())),
+            policy: Policy::new(Arc::new(rules)),
+            policy_text,
+            parked: Parked::new(store.clone(), store.clone(), clock.clone()),
+            chats: Chats::new(store.clone(), clock.clone()),
+            embedder,
+            outside,
+            clock,
+            store,
+        }
+    }
 }

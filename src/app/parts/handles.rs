@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::base::Base;
+use super::base::{Base, Bot};
 use crate::domain::code::CodeKey;
 use crate::ledger::Ledger;
 use crate::secret::ExposeSecret;
@@ -14,8 +14,8 @@ use crate::turn::extraction::Extractor;
 use crate::turn::queue::Mailboxes;
 
 /// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
-pub(super) fn late(base: &Base<'_>) -> Sender {
-    Sender { background: base.groups.back.clone(), ..base.sender.clone() }
+pub(super) fn late(bot: &Bot<'_>) -> Sender {
+    Sender { background: bot.base.groups.back.clone(), ..bot.sender.clone() }
 }
 
 /// What draws cards of tasks.
@@ -38,16 +38,17 @@ pub(super) struct Tools {
 
 /// What commands are made of.
 pub(super) fn handles(
-    base: &Base<'_>,
+    bot: &Bot<'_>,
     ledger: Arc<Ledger>,
     mailboxes: &Mailboxes,
     extractor: Extractor,
     tools: Tools,
 ) -> Handles {
+    let base = &bot.base;
     let cards = Cards {
-        sender: late(base),
+        sender: late(bot),
         languages: base.languages.clone(),
-        admins: base.admins.clone(),
+        admins: base.outside.admins.clone(),
         vitals: base.vitals.clone(),
     };
     Handles {
@@ -59,9 +60,9 @@ pub(super) fn handles(
         chats: base.chats.clone(),
         erasures: Erasures::default(),
         code_key: CodeKey::new(base.settings.telegram.token.expose_secret()),
-        approvers: base.approvers.clone(),
+        approvers: bot.approvers.clone(),
         telegram: tools.telegram,
-        me: base.me.clone(),
+        me: bot.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),
         extractor,
@@ -69,6 +70,6 @@ pub(super) fn handles(
         policy: base.policy.clone(),
         tasks_per_chat: base.settings.tasks.per_chat,
         default_zone: base.settings.timezone,
-        mcp: base.mcp.clone(),
+        mcp: bot.mcp.clone(),
     }
 }

@@ -7,7 +7,6 @@ use tokio::sync::Semaphore;
 use super::base::Base;
 use crate::delivery::Bus;
 use crate::ledger::Ledger;
-use crate::telegram::consents::TelegramConsents;
 use crate::turn::extraction::{AT_ONCE, Extractor, MemoryRules, NoRecords};
 
 /// The one that works for all chats.
@@ -19,11 +18,7 @@ pub(super) fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Ext
         sessions: base.store.clone(),
         settings: base.store.clone(),
         records: Arc::new(NoRecords),
-        consents: Arc::new(TelegramConsents {
-            sender: base.sender.clone(),
-            languages: base.languages.clone(),
-            profiles: base.store.clone(),
-        }),
+        consents: base.outside.consents.clone(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),
         bus: bus.clone(),

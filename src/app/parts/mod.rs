@@ -1,18 +1,18 @@
 //! Builds every part of the bot and wires them. Called once by [`super::run`].
 
+pub(super) mod asking;
 mod background;
-mod base;
+pub(super) mod base;
 mod handles;
 mod meaning;
 mod memories;
 mod tools;
 mod upkeep;
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use self::background::{namer, summariser};
-use self::base::Base;
+use self::base::{Base, Bot, Ground, Outside, Read};
 use self::handles::{Tools, handles, late, task_cards};
 use self::memories::extractor;
 use self::tools::{registry, telegram};
@@ -25,20 +25,16 @@ use super::failure::Refusal;
 use super::groups::Groups;
 use super::identity::who_am_i;
 use super::models::models;
-use super::policy::{self, PolicyWatch};
+use super::policy::PolicyWatch;
 use super::providers;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
 use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
-use crate::memory::Chats;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::{Caps, TREE_TOKENS};
-use crate::policy::tools::Policy;
-use crate::prompts::texts::Locales;
-use crate::prompts::{OWN_FOLDER, Prompts};
 use crate::provider::Providers;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
@@ -50,6 +46,7 @@ use crate::telegram::api::Api;
 use crate::telegram::commands::{
     AccessRequests, CommandTable, Personas, Renames, RestingTasks, Rewordings, Zones,
 };
+use crate::telegram::consents::TelegramConsents;
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
 use crate::telegram::live::Live;
@@ -58,14 +55,13 @@ use crate::telegram::owners::TelegramOwners;
 use crate::telegram::poller::Poller;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
-use crate::telemetry::vitals::Vitals;
+use crate::telegram::titles::TelegramTitles;
 use crate::tools::Registry;
-use crate::tools::telegram::{Approvers, Grants, TelegramTools};
+use crate::tools::telegram::{Approvers, Grants};
 use crate::turn::children::Children;
 use crate::turn::end::Ender;
 use crate::turn::execute::Executor;
 use crate::turn::execute::calls::Caller;
-use crate::turn::extraction::Extractor;
 use crate::turn::parked::Parked;
 use crate::turn::pipeline::Turns;
 use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Preparer};
@@ -107,27 +103,27 @@ pub(super) async fn build(
     additions: &Additions,
 ) -> Result<(Parts, Runners), Refusal> {
     let providers = providers::table(additions)?;
-    let mut base = base(settings, &providers, groups, clock).await?;
-    let models = models(&settings.model, &providers, &base.http)?;
-    let models = models.with_outside_search(settings.tavily.key.is_some());
-    let ledger = ledger(&base, models).await?;
-    base.chats = meaning::chats(&base, &ledger);
+    let mut bot = bot(settings, &providers, groups, clock).await?;
+    let ledger = ledger(&bot.base, &providers).await?;
+    bot.base.chats = meaning::chats(&bot.base, &ledger);
     let newest = Newest::default();
-    let delivery: Arc<dyn Delivery> = Arc::new(delivery(&base, newest.clone()));
-    let owners: Arc<dyn Owners> = Arc::new(owners(&base));
-    let bus = Bus::new(vec![base.live.clone()]);
-    let extractor = extractor(&base, &ledger, &bus);
-    let telegram = telegram(&base);
-    let parts = TurnParts { bus, extractor: extractor.clone(), telegram: telegram.clone() };
-    let turns = turns(&base, ledger.clone(), delivery.clone(), owners.clone(), parts);
+    let delivery: Arc<dyn Delivery> = Arc::new(delivery(&bot, newest.clone()));
+    let owners: Arc<dyn Owners> = Arc::new(owners(&bot));
+    let bus = Bus::new(vec![bot.live.clone()]);
+    let telegram = telegram(&bot);
+    let tools = Arc::new(registry(&bot.base, &ledger, telegram.clone()));
+    let parts = TurnParts { bus, delivery: delivery.clone(), owners: owners.clone(), tools };
+    let turns = turns(&bot.base, ledger.clone(), parts);
+    let extractor = turns.extractor.clone();
     let tools = Tools { all: turns.ender.tools.clone(), telegram };
     let mailboxes = Mailboxes::new(Arc::new(turns), groups.front.clone());
-    let handles = handles(&base, ledger.clone(), &mailboxes, extractor.clone(), tools);
+    let handles = handles(&bot, ledger.clone(), &mailboxes, extractor.clone(), tools);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
-    spawn_keepers(&base, extractor);
-    let scheduler = scheduler(&base, &mailboxes, owners.clone());
+    spawn_keepers(&bot, extractor);
+    let base = &bot.base;
+    let scheduler = scheduler(base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
-        me: base.me.clone(),
+        me: bot.me.clone(),
         access: settings.access.clone(),
         inbox: base.store.clone(),
         people: base.store.clone(),
@@ -138,7 +134,7 @@ pub(super) async fn build(
         tasks: base.store.clone(),
         mailboxes,
         parked: base.parked.clone(),
-        rights: rights(&base),
+        rights: rights(base),
         commands: commands.clone(),
         requests: AccessRequests::new(&handles),
         exchanges: Mutex::default(),
@@ -156,28 +152,30 @@ pub(super) async fn build(
         // What a command shows may still go out while turns are being stopped.
         background: groups.back.clone(),
     });
-    let poller = poller(&base, router.clone());
-    let (retention, rewriter) = (retention(&base), rewriter(&base));
-    let policy = policy_watch(&base, owners.clone());
-    let agents = agent_watch(&base, agents::names(&providers), owners.clone());
-    let (store, languages, parked) = (base.store, base.languages, base.parked);
+    let poller = poller(&bot, router.clone());
+    let (retention, rewriter) = (retention(base), rewriter(base));
+    let policy = policy_watch(base, owners.clone());
+    let agents = agent_watch(base, agents::names(&providers), owners.clone());
+    let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
     Ok((parts, Runners { scheduler, retention, rewriter, policy, agents, poller }))
 }
 
-fn owners(base: &Base<'_>) -> TelegramOwners {
+fn owners(bot: &Bot<'_>) -> TelegramOwners {
+    let base = &bot.base;
     TelegramOwners {
-        sender: late(base),
+        sender: late(bot),
         access: base.settings.access.clone(),
         settings: base.store.clone(),
         languages: base.languages.clone(),
     }
 }
 
-fn poller(base: &Base<'_>, router: Arc<Router>) -> Poller {
+fn poller(bot: &Bot<'_>, router: Arc<Router>) -> Poller {
+    let base = &bot.base;
     Poller {
-        api: base.sender.api.clone(),
+        api: bot.sender.api.clone(),
         inbox: base.store.clone(),
         router,
         clock: base.clock.clone(),
@@ -185,10 +183,11 @@ fn poller(base: &Base<'_>, router: Arc<Router>) -> Poller {
     }
 }
 
-fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
+fn delivery(bot: &Bot<'_>, newest: Newest) -> TelegramDelivery {
+    let base = &bot.base;
     TelegramDelivery {
-        sender: base.sender.clone(),
-        live: base.live.clone(),
+        sender: bot.sender.clone(),
+        live: bot.live.clone(),
         languages: base.languages.clone(),
         parked: base.parked.clone(),
         tasks: base.store.clone(),
@@ -200,19 +199,15 @@ fn delivery(base: &Base<'_>, newest: Newest) -> TelegramDelivery {
     }
 }
 
-async fn base<'a>(
+async fn bot<'a>(
     settings: &'a Settings,
     providers: &Providers,
     groups: &'a Groups,
     clock: &Clock,
-) -> Result<Base<'a>, Refusal> {
-    let refuse = |words: String| Refusal(words);
-    let names = agents::names(providers);
-    let prompts = Arc::new(Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names).map_err(refuse)?);
-    let (policy_text, rules) = policy::load(&settings.policy).map_err(refuse)?;
-    let locales = Arc::new(Locales::load().map_err(refuse)?);
+) -> Result<Bot<'a>, Refusal> {
+    let read = Read::all(settings, providers)?;
     let store = open_store(settings).await?;
-    let api = Api::new(&settings.telegram).map_err(refuse)?;
+    let api = Api::new(&settings.telegram).map_err(Refusal)?;
     let http = http_client(&settings.model.proxies)?;
     let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
     let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
@@ -221,42 +216,28 @@ async fn base<'a>(
     let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());
     let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), background };
-    let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), locales.clone()));
-    let languages = Languages { locales, settings: store.clone() };
-    let vitals = Arc::new(Vitals::new(clock.now()));
-    let parked = Parked::new(store.clone(), store.clone(), clock.clone());
-    let chats = Chats::new(store.clone(), clock.clone());
+    let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), read.locales.clone()));
+    let languages = Languages { locales: read.locales.clone(), settings: store.clone() };
     let approvers = Approvers {
         access: settings.access.clone(),
         settings: store.clone(),
         admins: admins.clone(),
         grants: Grants::default(),
     };
-    let clock = clock.clone();
-    Ok(Base {
-        settings,
-        groups,
-        clock,
-        store,
-        me,
-        http,
-        mcp,
-        sender,
-        live,
-        prompts,
-        languages,
-        vitals,
+    let outside = Outside {
+        bot: BotName { name: me.name.clone(), username: me.username.clone() },
         admins,
-        approvers,
-        policy: Policy::new(Arc::new(rules)),
-        policy_text,
-        parked,
-        chats,
-        embedder,
-    })
+        titles: Arc::new(TelegramTitles(sender.clone())),
+        consents: Arc::new(TelegramConsents { sender: sender.clone(), languages, profiles: store.clone() }),
+        files: Arc::new(TelegramFiles(sender.api.clone())),
+    };
+    let ground = Ground { settings, groups, clock: clock.clone(), read, store, http, embedder };
+    Ok(Bot { base: Base::new(ground, outside), me, mcp, sender, live, approvers })
 }
 
-async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal> {
+async fn ledger(base: &Base<'_>, providers: &Providers) -> Result<Arc<Ledger>, Refusal> {
+    let models: Models = models(&base.settings.model, providers, &base.http)?;
+    let models = models.with_outside_search(base.settings.tavily.key.is_some());
     let settings = &base.settings.spending;
     let parts = LedgerParts {
         models: Arc::new(models),
@@ -272,15 +253,9 @@ async fn ledger(base: &Base<'_>, models: Models) -> Result<Arc<Ledger>, Refusal>
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
 }
 
-fn turns(
-    base: &Base<'_>,
-    ledger: Arc<Ledger>,
-    delivery: Arc<dyn Delivery>,
-    owners: Arc<dyn Owners>,
-    parts: TurnParts,
-) -> Turns {
-    let TurnParts { bus, extractor, telegram } = parts;
-    let tools = Arc::new(registry(base, &ledger, telegram));
+fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
+    let TurnParts { bus, delivery, owners, tools } = parts;
+    let extractor = extractor(base, &ledger, &bus);
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
     let caller = Caller { bus: bus.clone(), clock: base.clock.clone() };
@@ -331,11 +306,12 @@ fn turns(
     }
 }
 
-/// What turns share with what runs beside them.
+/// What turns are told and answered by, and the tools of all agents together.
 struct TurnParts {
     bus: Bus,
-    extractor: Extractor,
-    telegram: TelegramTools,
+    delivery: Arc<dyn Delivery>,
+    owners: Arc<dyn Owners>,
+    tools: Arc<Registry>,
 }
 
 fn rights(base: &Base<'_>) -> Rights {
@@ -369,10 +345,10 @@ fn preparer(
         pins: base.store.clone(),
         summaries: base.store.clone(),
         facts: base.store.clone(),
-        files: Arc::new(TelegramFiles(base.sender.api.clone())),
+        files: base.outside.files.clone(),
         prompts: base.prompts.clone(),
         models: ledger.models.clone(),
-        bot: BotName { name: base.me.name.clone(), username: base.me.username.clone() },
+        bot: base.outside.bot.clone(),
         default_zone: base.settings.timezone,
         history_tokens: limits.history_tokens,
         reporter: reporter.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, Choice};
 
-use super::base::Base;
+use super::base::{Base, Bot};
 use crate::ledger::Ledger;
 use crate::store::TaskLimits;
 use crate::tools::Registry;
@@ -18,16 +18,29 @@ use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
 use crate::tools::web::WebSearch;
 
+/// The tools that need a chat which people read later.
+const OF_CHATS: [&str; 8] = [
+    "cancel_task",
+    "get_config",
+    "list_tasks",
+    "reset_config",
+    "schedule_task",
+    "set_config",
+    "set_profile",
+    "update_task",
+];
+
 /// The calls of the Bot API.
-pub(super) fn telegram(base: &Base<'_>) -> TelegramTools {
+pub(super) fn telegram(bot: &Bot<'_>) -> TelegramTools {
+    let base = &bot.base;
     TelegramTools {
         catalog: Arc::new(Catalog::new(&Choice::default())),
-        mcp: base.mcp.clone(),
-        limiter: base.sender.limiter.clone(),
+        mcp: bot.mcp.clone(),
+        limiter: bot.sender.limiter.clone(),
         outbox: base.store.clone(),
         audit: base.store.clone(),
         undos: base.store.clone(),
-        approvers: base.approvers.clone(),
+        approvers: bot.approvers.clone(),
         policy: base.policy.clone(),
         people: base.store.clone(),
         tasks: base.store.clone(),
@@ -37,11 +50,21 @@ pub(super) fn telegram(base: &Base<'_>) -> TelegramTools {
 
 /// Every tool there is.
 pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>, telegram: TelegramTools) -> Registry {
-    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.admins.clone());
+    let mut table = built_in(base, ledger);
+    register_telegram(telegram, task_tools(base, ledger), &mut table);
+    table.registry()
+}
+
+/// The tools that are of use where there is no chat: none of Telegram, none that schedules or that changes how a chat is set up.
+pub(super) fn without_chat(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
+    built_in(base, ledger).without(&OF_CHATS).registry()
+}
+
+fn built_in(base: &Base<'_>, ledger: &Arc<Ledger>) -> ToolTable {
+    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.outside.admins.clone());
     let (http, tavily) = (&base.http, &base.settings.tavily);
     let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
-    let scheduling = task_tools(base, ledger);
     let built_in = BuiltIn {
         notes: base.store.clone(),
         pins: base.store.clone(),
@@ -53,20 +76,19 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>, telegram: Telegram
             default_zone: base.settings.timezone,
         },
         config: ConfigTools { store, tasks, admins },
-        tasks: scheduling.clone(),
+        tasks: task_tools(base, ledger),
         web: Arc::new(search),
     };
     let mut table = ToolTable::default();
     built_in.register(&mut table);
-    register_telegram(telegram, scheduling, &mut table);
-    table.registry()
+    table
 }
 
 fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {
         store: base.store.clone(),
-        admins: base.admins.clone(),
+        admins: base.outside.admins.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
         reader: TaskReader {
             settings: base.store.clone(),

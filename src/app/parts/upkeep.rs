@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::base::Base;
+use super::base::{Base, Bot};
 use super::handles::task_cards;
 use crate::app::agents::AgentWatch;
 use crate::app::policy::PolicyWatch;
@@ -67,18 +67,20 @@ pub(super) fn agent_watch(base: &Base<'_>, names: Names, owners: Arc<dyn Owners>
 }
 
 /// What runs beside turns from the start on.
-pub(super) fn spawn_keepers(base: &Base<'_>, extractor: Extractor) {
+pub(super) fn spawn_keepers(bot: &Bot<'_>, extractor: Extractor) {
+    let base = &bot.base;
     let front = &base.groups.front;
-    front.spawn("task_cards", keeper(base).run());
-    front.spawn("questions", take_buttons_off(base.parked.clone(), base.sender.clone()));
+    front.spawn("task_cards", keeper(bot).run());
+    front.spawn("questions", take_buttons_off(base.parked.clone(), bot.sender.clone()));
     front.spawn("memory", base.chats.clone().tend(front.clone()));
     front.spawn("extractions", extractor.tend());
 }
 
-fn keeper(base: &Base<'_>) -> CardKeeper {
+fn keeper(bot: &Bot<'_>) -> CardKeeper {
+    let base = &bot.base;
     CardKeeper {
         cards: task_cards(base),
-        sender: base.sender.clone(),
+        sender: bot.sender.clone(),
         store: base.store.clone(),
         background: base.groups.front.clone(),
     }

@@ -121,10 +121,10 @@ impl Listener for Live {
                 incoming.text.push_str(text);
                 incoming.since = incoming.since.or_else(|| Some(Instant::now()));
             }),
-            TurnEventKind::PassEnded => preview.change(|incoming| {
+            TurnEventKind::PassEnded { kept } => preview.change(|incoming| {
                 incoming.pass += 1;
-                incoming.text.clear();
-                incoming.since = None;
+                incoming.text.clone_from(kept);
+                incoming.since = (!kept.is_empty()).then(Instant::now);
             }),
             TurnEventKind::ToolStarted { name: _, status, hint } => {
                 let status = self.status(preview.language.as_deref(), *status, hint.as_deref());
@@ -133,6 +133,7 @@ impl Listener for Live {
             TurnEventKind::ToolEnded { .. }
             | TurnEventKind::Action { .. }
             | TurnEventKind::Child { .. }
+            | TurnEventKind::Closed(_)
             | TurnEventKind::MemoryUpdated { .. } => {}
             TurnEventKind::Ended => preview.end(),
         }

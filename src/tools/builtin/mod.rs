@@ -50,6 +50,15 @@ impl ToolTable {
         self.sources.push(source);
     }
 
+    /// The same table without the tools of these names; those of its sources stay.
+    #[must_use]
+    pub fn without(mut self, names: &[&str]) -> Self {
+        let stays = |tool: &Arc<dyn Tool>| !names.contains(&tool.spec().name.as_str());
+        self.tools.retain(stays);
+        self.rare.retain(stays);
+        self
+    }
+
     /// The registry of all of them, with the tool that finds those of the sources. Built-in tools come before those of
     /// the sources, these in the order in which they were added.
     #[must_use]

@@ -100,8 +100,7 @@ impl Floor {
 
     /// A pass of the turn itself has ended with calls: what was said before stays.
     pub(super) fn own_pass_ended(&self) {
-        self.bus.publish(self.run, TurnEventKind::PassEnded);
-        self.publish("", &self.heard());
+        self.bus.publish(self.run, TurnEventKind::PassEnded { kept: self.heard() });
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Speech>)) {
@@ -118,12 +117,7 @@ impl Floor {
         }
         match after.strip_prefix(before) {
             Some(more) => self.bus.publish(self.run, TurnEventKind::Delta(more.to_owned())),
-            None => {
-                self.bus.publish(self.run, TurnEventKind::PassEnded);
-                if !after.is_empty() {
-                    self.bus.publish(self.run, TurnEventKind::Delta(after.to_owned()));
-                }
-            }
+            None => self.bus.publish(self.run, TurnEventKind::PassEnded { kept: after.to_owned() }),
         }
     }
 

@@ -186,7 +186,7 @@ impl Loader {
         let chat = turn.conversation.chat;
         let asker = question.asker().filter(|speaker| speaker.is_person());
         let memories = async {
-            match asker {
+            match asker.filter(|_| !question.client.is_eval) {
                 Some(asker) => self.facts.memories(&asker.user).await,
                 None => Ok(Vec::new()),
             }

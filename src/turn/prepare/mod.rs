@@ -49,9 +49,6 @@ use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore,
 use crate::tools::agents::Alone;
 use crate::tools::{Registry, SendAllowance, ToolContext};
 
-/// The client of all that comes by Telegram.
-const TELEGRAM: &str = "telegram";
-
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
 #[derive(Debug, Clone)]
 pub struct Preparer {
@@ -144,6 +141,25 @@ fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registr
     if remembers { Arc::new(tools.remembering()) } else { tools }
 }
 
+/// For whom the agent of a turn runs.
+fn agent_context(
+    turn: &ActiveTurn,
+    question: &Question,
+    agent: Option<&Agent>,
+    model: &ModelName,
+) -> AgentContext {
+    let asker = question.asker().filter(|asker| asker.is_person());
+    AgentContext {
+        user_id: asker.map(|asker| asker.user.clone()),
+        tenant_id: DEFAULT_TENANT.to_owned(),
+        session_id: Some(turn.session),
+        default_model: model.clone(),
+        agent_schema_uri: agent.map(|agent| agent.name.clone()),
+        is_eval: question.client.is_eval,
+        client_id: Some(question.client.id.to_owned()),
+    }
+}
+
 impl Preparer {
     /// What is to be executed for a question; where nothing is, how the turn ends.
     pub(super) async fn prepare(
@@ -222,15 +238,7 @@ impl Preparer {
             replied: question.parts.iter().find_map(|part| part.quotes.as_ref()?.replied()),
             language: first.language.clone(),
             standing: question.standing,
-            agent: AgentContext {
-                user_id: question.asker().map(|asker| asker.user.clone()),
-                tenant_id: DEFAULT_TENANT.to_owned(),
-                session_id: Some(turn.session),
-                default_model: model.clone(),
-                agent_schema_uri: agent.map(|agent| agent.name.clone()),
-                is_eval: false,
-                client_id: Some(TELEGRAM.to_owned()),
-            },
+            agent: agent_context(turn, question, agent, model),
             task: question.task.as_ref().map(|task| task.id),
             addresses: Addresses::default(),
             now: self.reporter.now(),

@@ -12,6 +12,7 @@ pub mod proxy;
 pub mod records;
 pub mod scene;
 pub mod server;
+pub mod terminal;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -60,3 +60,10 @@ fn words(pid: u32, file: &str) -> Vec<String> {
     let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
     words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
+
+/// A mask of what `/proc` says of a process, such as `SigCgt`: the signals that it catches.
+pub fn status_word(pid: u32, field: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with(field))?;
+    u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok()
+}

@@ -1,0 +1,122 @@
+//! `figaro ask`: one question in the terminal, answered by the turns that the bot runs. `docs/ask.md` explains what is printed.
+
+mod ended;
+mod options;
+mod outside;
+mod print;
+mod question;
+mod ready;
+mod remedy;
+
+use std::collections::HashMap;
+use std::io;
+
+use futures::Stream;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
+
+use self::ended::{Ended, STOPPED, finish, stopped, unprinted};
+pub use self::options::AskOptions;
+use self::outside::Told;
+use self::print::Printer;
+use self::ready::{Ready, of_terminal, ready, scratch, settle};
+use super::additions::Additions;
+use super::failure::{Failure, Refusal};
+use super::groups::{AT_ONCE, Groups, LAST_CALL};
+use super::parts::asking::Asking;
+use super::providers::settings_without_bot;
+use super::start_log;
+use super::stop::Stop;
+use crate::store::Store;
+use crate::turn::control::Control;
+use crate::turn::queue::{Job, Runner};
+
+/// Why no more of a turn is printed.
+enum Cut {
+    /// It was told to end.
+    Stopped,
+    /// It cannot be written, or nobody reads it any more.
+    Unprinted(io::Error),
+}
+
+/// Asks a question and prints the answer as it comes. The first of `stops` ends it at once.
+///
+/// # Errors
+/// When the settings, the options or the store have to be put right first; when there is no answer.
+pub async fn ask(
+    values: &HashMap<String, String>,
+    options: AskOptions,
+    stops: impl Stream<Item = ()> + Unpin,
+) -> Result<(), Failure> {
+    let mut values = values.clone();
+    // The log of a bot would stand between the lines of the answer.
+    values.entry("RUST_LOG".to_owned()).or_insert_with(|| "off".to_owned());
+    let settings = settings_without_bot(&values, &Additions::default())?;
+    start_log(&settings)?;
+    let scratch = if options.session.is_none() { Some(scratch()?) } else { None };
+    let settings = of_terminal(settings, scratch.as_ref());
+    let (groups, mut stop) = (Groups::default(), Stop::new(stops, false));
+    let ready = tokio::select! {
+        ready = ready(&settings, &groups, &options) => ready?,
+        () = stop.requested() => return Err(Failure::Unanswered(STOPPED.to_owned())),
+    };
+    let Ready { asking: Asking { turns, store, ledger, locales, clock, .. }, question, place, told } = ready;
+    let before = ledger.spent_today();
+    let (control, mut printer) = (Control::default(), Printer::new(options.json, locales));
+    let turn_control = control.clone();
+    groups.front.spawn("turn", async move {
+        // An answer leaves nothing to be done.
+        drop(turns.run(Job::Ask(question), turn_control).await);
+    });
+    let cut = follow(told, &mut printer, &control, &mut stop).await.err();
+    let within = if cut.is_some() { AT_ONCE } else { LAST_CALL };
+    groups.front.stop();
+    groups.front.finish(within).await;
+    let (redactor, AskOptions { agent, model, session, .. }) = (settings.redactor(), options);
+    let ended = Ended { printer, store: &store, ledger: &ledger, redactor, agent, model, before };
+    let done = match cut {
+        None => finish(ended).await,
+        Some(Cut::Stopped) => Err(stopped(ended).await),
+        Some(Cut::Unprinted(error)) => unprinted(&error),
+    };
+    groups.end_helpers(within).await;
+    if session.is_some() {
+        let kept = async {
+            settle(&store, &place, &clock).await?;
+            store.flush().await
+        };
+        kept.await.map_err(|error| Refusal(error.to_string()))?;
+    }
+    done
+}
+
+/// Prints what a turn tells until it is over.
+async fn follow(
+    mut told: UnboundedReceiver<Told>,
+    printer: &mut Printer,
+    control: &Control,
+    stop: &mut Stop<impl Stream<Item = ()> + Unpin>,
+) -> Result<(), Cut> {
+    let cut = loop {
+        let next = tokio::select! {
+            biased;
+            () = stop.requested() => break Cut::Stopped,
+            next = told.recv() => next,
+        };
+        let Some(next) = next else { return Ok(()) };
+        // A reader that takes its time does not keep a stop waiting.
+        let printed = tokio::select! {
+            biased;
+            () = stop.requested() => break Cut::Stopped,
+            printed = printer.tell(next) => printed,
+        };
+        if let Err(error) = printed {
+            break Cut::Unprinted(error);
+        }
+    };
+    control.stop();
+    let rest = async { while told.recv().await.is_some() {} };
+    // A turn that does not end in time is broken off with the process.
+    drop(timeout(AT_ONCE, rest).await);
+    Err(cut)
+}

@@ -1,0 +1,229 @@
+//! What of a turn is printed: its words as they come on standard output and what it does on standard error, or each event as a line
+//! of JSON.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncWriteExt, Stdout};
+
+use super::outside::Told;
+use crate::delivery::{ChildEvent, TurnClosing, TurnEvent, TurnEventKind};
+use crate::domain::tool::{StatusKey, ToolStatus};
+use crate::ids::RunId;
+use crate::prompts::texts::{Locales, fill};
+
+/// The status of tools that have none of their own: it speaks of a chat.
+const OF_CHAT: StatusKey = StatusKey("tool_telegram");
+
+/// Prints one turn, and keeps what is told of its end.
+#[derive(Debug)]
+pub(super) struct Printer {
+    out: Stdout,
+    as_json: bool,
+    locales: Arc<Locales>,
+    /// The words of the pass in progress that were printed.
+    shown: String,
+    /// The turn that answers the question.
+    pub(super) run: Option<RunId>,
+    /// Its words at the end, with what Figaro adds to them.
+    words: String,
+    pub(super) declined: Option<String>,
+    pub(super) closing: Option<TurnClosing>,
+}
+
+impl Printer {
+    pub(super) fn new(as_json: bool, locales: Arc<Locales>) -> Self {
+        Self {
+            out: tokio::io::stdout(),
+            as_json,
+            locales,
+            shown: String::new(),
+            run: None,
+            words: String::new(),
+            declined: None,
+            closing: None,
+        }
+    }
+
+    /// Prints what is told while the turn works; keeps what is told of its end.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(super) async fn tell(&mut self, told: Told) -> io::Result<()> {
+        match told {
+            Told::Event(event) => self.event(event).await,
+            told => {
+                self.note(told);
+                Ok(())
+            }
+        }
+    }
+
+    /// Keeps what is told of the end of the turn, and prints nothing.
+    pub(super) fn note(&mut self, told: Told) {
+        match told {
+            Told::Words(words) => self.words = words,
+            Told::Declined(words) => self.declined = Some(words),
+            Told::Event(TurnEvent { run, kind: TurnEventKind::Closed(closing) }) if self.is_own(run) => {
+                self.closing = Some(*closing);
+            }
+            Told::Event(_) => {}
+        }
+    }
+
+    /// Whether it is the turn that answers the question, and not one that this has set off.
+    fn is_own(&self, run: RunId) -> bool {
+        self.run == Some(run)
+    }
+
+    async fn event(&mut self, event: TurnEvent) -> io::Result<()> {
+        let TurnEvent { run, kind } = event;
+        let is_own = *self.run.get_or_insert(run) == run;
+        match kind {
+            TurnEventKind::Delta(text) if is_own => self.delta(&text).await,
+            TurnEventKind::PassEnded { kept } if is_own => self.end_of_pass(kept).await,
+            TurnEventKind::Child { agent, event, .. } => self.child(&agent, &event).await,
+            TurnEventKind::ToolStarted { name, status, hint } => {
+                let doing = self.doing(&name, status, hint.as_deref());
+                match self.as_json {
+                    true => {
+                        self.line(
+                            &json!({"event": "tool_start", "name": name, "status": doing, "hint": hint}),
+                        )
+                        .await
+                    }
+                    false => {
+                        aside(&doing);
+                        Ok(())
+                    }
+                }
+            }
+            TurnEventKind::ToolEnded { name, status, duration_ms } => {
+                self.tool_ended(&name, status, duration_ms).await
+            }
+            kind @ TurnEventKind::Closed(_) => {
+                self.note(Told::Event(TurnEvent { run, kind }));
+                Ok(())
+            }
+            TurnEventKind::Started { .. }
+            | TurnEventKind::Delta(_)
+            | TurnEventKind::PassEnded { .. }
+            | TurnEventKind::Action { .. }
+            | TurnEventKind::MemoryUpdated { .. }
+            | TurnEventKind::Ended => Ok(()),
+        }
+    }
+
+    async fn delta(&mut self, text: &str) -> io::Result<()> {
+        self.shown.push_str(text);
+        match self.as_json {
+            true => self.line(&json!({"event": "delta", "text": text})).await,
+            false => self.print(text).await,
+        }
+    }
+
+    /// What was said before a call stays on the screen, apart from what follows.
+    async fn end_of_pass(&mut self, kept: String) -> io::Result<()> {
+        let said = std::mem::replace(&mut self.shown, kept);
+        match self.as_json {
+            true => self.line(&json!({"event": "pass_end", "kept": self.shown})).await,
+            false if said.trim() == self.shown.trim() => Ok(()),
+            false => self.print("\n\n").await,
+        }
+    }
+
+    /// What is told of another agent that was asked. Its words are for the one that asked it.
+    async fn child(&mut self, agent: &str, event: &ChildEvent) -> io::Result<()> {
+        if !self.as_json {
+            return Ok(());
+        }
+        let line = match event {
+            ChildEvent::Started => json!({"event": "agent_start", "agent": agent}),
+            ChildEvent::Delta(text) => json!({"event": "agent_delta", "agent": agent, "text": text}),
+            ChildEvent::PassEnded => json!({"event": "agent_pass_end", "agent": agent}),
+            ChildEvent::Ended(end) => json!({"event": "agent_end", "agent": agent, "outcome": end.word()}),
+        };
+        self.line(&line).await
+    }
+
+    async fn tool_ended(&mut self, name: &str, status: ToolStatus, duration_ms: u64) -> io::Result<()> {
+        if self.as_json {
+            let ended =
+                json!({"event": "tool_end", "name": name, "status": status, "duration_ms": duration_ms});
+            return self.line(&ended).await;
+        }
+        let what = match status {
+            ToolStatus::Running | ToolStatus::Complete => return Ok(()),
+            ToolStatus::Failed => "failed",
+            ToolStatus::Denied => "is not allowed",
+            ToolStatus::Unknown => "did not end in time",
+        };
+        aside(&format!("{name} {what}"));
+        Ok(())
+    }
+
+    /// What a tool does, in a few words.
+    fn doing(&self, name: &str, status: StatusKey, hint: Option<&str>) -> String {
+        let text = self.locales.of(None).get(status.0).filter(|_| status != OF_CHAT);
+        let text = text.map(|text| fill(text, &[("hint", hint.unwrap_or("…"))]));
+        let text = text.unwrap_or_else(|| name.to_owned());
+        text.trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned()
+    }
+
+    /// Prints what of the answer was not printed as it came, and ends its line. Gives the whole of it.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(super) async fn answer(&mut self, text: &str) -> io::Result<String> {
+        // An answer that is JSON is a code block in a chat; here it is what it is.
+        let is_whole = text.is_empty() || self.words.starts_with(text);
+        let whole = if is_whole { self.words.trim_end() } else { text };
+        let whole = whole.to_owned();
+        if self.as_json {
+            return Ok(whole);
+        }
+        match whole.strip_prefix(self.shown.trim()) {
+            Some(rest) => {
+                // What was printed may have ended its line already.
+                let line = if rest.is_empty() && self.shown.ends_with('\n') { "" } else { "\n" };
+                self.print(&format!("{rest}{line}")).await?;
+            }
+            None => self.print(&format!("\n\n{whole}\n")).await?,
+        }
+        Ok(whole)
+    }
+
+    /// Ends the line of words that are no whole answer.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(super) async fn break_off(&mut self) -> io::Result<()> {
+        match self.as_json || self.shown.is_empty() || self.shown.ends_with('\n') {
+            true => Ok(()),
+            false => self.print("\n").await,
+        }
+    }
+
+    /// Prints the last event, for whoever reads events.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(super) async fn end(&mut self, event: &Value) -> io::Result<()> {
+        if self.as_json { self.line(event).await } else { Ok(()) }
+    }
+
+    async fn line(&mut self, event: &Value) -> io::Result<()> {
+        self.print(&format!("{event}\n")).await
+    }
+
+    async fn print(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes()).await?;
+        self.out.flush().await
+    }
+}
+
+/// A line about what goes on. With standard error gone, nobody is there to read it.
+fn aside(words: &str) {
+    drop(writeln!(io::stderr(), "… {words}"));
+}

@@ -1,0 +1,143 @@
+//! Makes everything ready for a question: the settings, the store, the agent and the model that are asked for.
+
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::options::AskOptions;
+use super::outside::{NoChat, Terminal, Told};
+use super::question;
+use crate::app::environment::open_store;
+use crate::app::failure::Refusal;
+use crate::app::groups::Groups;
+use crate::app::parts::asking::{Asking, asking};
+use crate::app::parts::base::Outside;
+use crate::clock::Clock;
+use crate::config::{
+    AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,
+};
+use crate::domain::chat::{ConfigPatch, Place};
+use crate::domain::delivery::DeliveryEnd;
+use crate::domain::turn::TurnEnd;
+use crate::store::kv::KvStore;
+use crate::store::{ConversationStore, OutboxStore, SettingsStore, StoreError};
+use crate::text::nearest;
+use crate::turn::question::Question;
+use crate::turn::window::BotName;
+
+/// A question that is ready to be answered.
+pub(super) struct Ready {
+    pub(super) asking: Asking,
+    pub(super) question: Question,
+    pub(super) place: Place,
+    /// What the turn tells.
+    pub(super) told: UnboundedReceiver<Told>,
+}
+
+/// The folder of what is not kept.
+///
+/// # Errors
+/// When none can be made.
+pub(super) fn scratch() -> Result<TempDir, Refusal> {
+    tempfile::tempdir().map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))
+}
+
+/// The settings of turns whose questions come from the terminal: whoever sits there is the owner and nobody else is let in;
+/// nothing is done in the background, as the process ends with the answer.
+pub(super) fn of_terminal(settings: Settings, scratch: Option<&TempDir>) -> Settings {
+    let url = scratch.map(|folder| StoreUrl::new(EngineKind::ALL[0], folder.path()));
+    Settings {
+        access: AccessSettings { owners: vec![question::asker()], mode: AccessMode::Allowlist },
+        limits: LimitSettings { names_sessions: false, summary_every: 0, memory_limit: 0, ..settings.limits },
+        store: StoreSettings { url: url.unwrap_or(settings.store.url), ..settings.store },
+        ..settings
+    }
+}
+
+/// Makes a question ready.
+///
+/// # Errors
+/// When there is none, when the store or a file of the owner's cannot be used, when the agent or the model is not there.
+pub(super) async fn ready(
+    settings: &Settings,
+    groups: &Groups,
+    options: &AskOptions,
+) -> Result<Ready, Refusal> {
+    let words = question::words(options.question.as_deref()).await?;
+    let store = open_store(settings).await.map_err(|refusal| match options.session {
+        Some(_) => of_session(refusal),
+        None => refusal,
+    })?;
+    let (terminal, told) = Terminal::new();
+    let no_chat = Arc::new(NoChat);
+    let outside = Outside {
+        bot: BotName { name: "Figaro".to_owned(), username: "figaro".to_owned() },
+        admins: no_chat.clone(),
+        titles: no_chat.clone(),
+        consents: no_chat.clone(),
+        files: no_chat,
+    };
+    let asking = asking(settings, groups, store, outside, &Arc::new(terminal)).await?;
+    check(options, &asking)?;
+    let place = question::place(options.session.as_deref(), options.is_eval);
+    let chosen = async {
+        settle(&asking.store, &place, &asking.clock).await?;
+        let (agent, model) = (Some(options.agent.clone()), Some(options.model.clone()));
+        let patch = ConfigPatch { agent, model, ..ConfigPatch::default() };
+        asking.store.change_chat_config(place.chat, patch).await
+    };
+    chosen.await.map_err(|error| Refusal(error.to_string()))?;
+    let question = question::question(words, place.clone(), options.is_eval, asking.clock.now());
+    Ok(Ready { asking, question, place, told })
+}
+
+/// What somebody does who wants a session and cannot have the store.
+fn of_session(Refusal(words): Refusal) -> Refusal {
+    Refusal(format!(
+        "{words}\nSessions of the terminal are kept in the store of STORE_URL, which one process at a time has open: beside a bot \
+         that runs, name another folder, such as STORE_URL=redb:./terminal. Without --session no store is needed."
+    ))
+}
+
+/// Whether the agent and the provider of the model that are asked for are there.
+fn check(options: &AskOptions, asking: &Asking) -> Result<(), Refusal> {
+    if let Some(agent) = &options.agent {
+        let agents = asking.prompts.agents();
+        let known: Vec<&str> = agents.choosable().map(|agent| agent.name.as_str()).collect();
+        if !known.contains(&agent.as_str()) {
+            return Err(unknown("agent", agent, &known));
+        }
+    }
+    if let Some(model) = &options.model {
+        let known: Vec<&str> = asking.ledger.models.providers().collect();
+        if !known.contains(&model.provider.as_str()) {
+            return Err(unknown("provider set up that is called", &model.provider, &known));
+        }
+    }
+    Ok(())
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> Refusal {
+    let meant = nearest(name, known.iter().copied(), |known| known.len().div_ceil(3));
+    let meant = meant.map_or_else(String::new, |meant| format!(": did you mean {meant}?"));
+    let there = match known {
+        [] => "there is none".to_owned(),
+        known => format!("there are: {}", known.join(", ")),
+    };
+    Refusal(format!("there is no {what} `{name}`{meant}\n{there}"))
+}
+
+/// Ends what a call of this conversation has left: a turn that was cut off, and words that were for its terminal.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn settle(store: &KvStore, place: &Place, clock: &Clock) -> Result<(), StoreError> {
+    for run in store.active_runs().await?.iter().filter(|run| run.conversation == place.conversation()) {
+        store.end_turn(run, TurnEnd::default()).await?;
+    }
+    for delivery in store.deliveries().await?.iter().filter(|delivery| delivery.place.chat == place.chat) {
+        store.end_delivery(delivery.id, DeliveryEnd::Whole, clock.now()).await?;
+    }
+    Ok(())
+}

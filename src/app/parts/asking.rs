@@ -1,0 +1,63 @@
+//! The parts that answer one question at a time without a bot in Telegram.
+
+use std::sync::Arc;
+
+use super::base::{Base, Ground, Outside, Read};
+use super::tools::without_chat;
+use super::{TurnParts, ledger, turns};
+use crate::app::additions::Additions;
+use crate::app::environment::http_client;
+use crate::app::failure::Refusal;
+use crate::app::groups::Groups;
+use crate::app::providers;
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::delivery::{Bus, Delivery, Listener, Owners};
+use crate::ledger::Ledger;
+use crate::prompts::Prompts;
+use crate::prompts::texts::Locales;
+use crate::store::kv::KvStore;
+use crate::turn::pipeline::Turns;
+
+/// What answers questions, and what it works with.
+pub(in crate::app) struct Asking {
+    pub(in crate::app) turns: Turns,
+    pub(in crate::app) store: Arc<KvStore>,
+    pub(in crate::app) ledger: Arc<Ledger>,
+    pub(in crate::app) prompts: Arc<Prompts>,
+    pub(in crate::app) locales: Arc<Locales>,
+    pub(in crate::app) clock: Clock,
+}
+
+/// Builds what answers questions from `outside`: the turns of the bot, with the tools that are of use without a chat. Nothing
+/// runs beside them.
+///
+/// # Errors
+/// What is wrong with the owner's files or the providers.
+pub(in crate::app) async fn asking<T>(
+    settings: &Settings,
+    groups: &Groups,
+    store: Arc<KvStore>,
+    outside: Outside,
+    terminal: &Arc<T>,
+) -> Result<Asking, Refusal>
+where
+    T: Delivery + Owners + Listener + 'static,
+{
+    let providers = providers::table(&Additions::default())?;
+    let read = Read::all(settings, &providers)?;
+    let locales = read.locales.clone();
+    let http = http_client(&settings.model.proxies)?;
+    let ground = Ground { settings, groups, clock: Clock::system(), read, store, http, embedder: None };
+    let base = Base::new(ground, outside);
+    let ledger = ledger(&base, &providers).await?;
+    let parts = TurnParts {
+        bus: Bus::new(vec![terminal.clone()]),
+        delivery: terminal.clone(),
+        owners: terminal.clone(),
+        tools: Arc::new(without_chat(&base, &ledger)),
+    };
+    let turns = turns(&base, ledger.clone(), parts);
+    let Base { store, prompts, clock, .. } = base;
+    Ok(Asking { turns, store, ledger, prompts, locales, clock })
+}
