@@ -108,13 +108,14 @@ fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
     Generation::nearest(of_chat.into_iter().chain([of_agent]))
 }
 
-/// The form of the answers of an agent. One that is no schema was refused when the agent's file was read.
-fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
-    let form = agent.answer.clone().map(|schema| Form::new(&agent.name, schema)).transpose();
-    form.map_err(|error| {
-        tracing::error!(agent = agent.name, error, "the form of an agent's answers cannot be used");
+/// A turn whose answer is to have the form that its agent asks for, if it asks for one.
+fn shaped(run: Run, agent: Option<&Agent>) -> Result<Run, TurnError> {
+    let asked = agent.and_then(|agent| Some(Form::new(&agent.name, agent.answer.clone()?)));
+    let form = asked.transpose().map_err(|error| {
+        tracing::error!(error, "the form of an agent's answers cannot be used");
         TurnError::Internal
-    })
+    })?;
+    Ok(run.shaped(form))
 }
 
 /// The tools of a turn in whose prompt keys or memories stand.
@@ -159,8 +160,7 @@ impl Preparer {
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
-        let form = part.agent.map(form).transpose().map_err(failed)?.flatten();
-        let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
+        let run = shaped(self.run(loaded, question, &taken_up, &tools), part.agent).map_err(failed)?;
         let setup = Setup {
             turn: turn.clone(),
             taken_up,
