@@ -55,7 +55,7 @@ pub enum RiskLevel {
 }
 
 impl Observation {
-    /// The same, if it says something within its bounds; texts without the blanks around them.
+    /// The same, if it says something within its bounds; texts without the blanks around them, each once.
     ///
     /// # Errors
     /// What is wrong, in one line.
@@ -71,6 +71,8 @@ impl Observation {
             for entry in entries.iter_mut() {
                 *entry = within(&format!("an entry of {field}"), entry)?;
             }
+            let listed = std::mem::take(entries);
+            join(entries, listed);
         }
         if let Some(name) = &mut self.session_name {
             *name = within("session_name", name)?;
@@ -211,7 +213,7 @@ mod tests {
         /// What comes later wins, nothing stands twice, the bounds hold, and the same once more changes nothing.
         #[test]
         fn later_ones_win_and_nothing_stands_twice(a in any_observation(), b in any_observation()) {
-            let both = sum(&a, &b);
+            let both = sum(&sum(&Observation::default(), &a), &b);
             prop_assert_eq!(both.confidence, b.confidence.or(a.confidence));
             prop_assert_eq!(both.risk_level, b.risk_level.or(a.risk_level));
             prop_assert_eq!(both.session_name.clone(), b.session_name.clone().or(a.session_name.clone()));

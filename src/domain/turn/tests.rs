@@ -339,13 +339,12 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
     let settle = |ended| Some((TaskChange::Settle(run, ended), at(61)));
     let failed = |again| settle(Ended::Failed { error: Reason::Busy, again, cost: Cost::default() });
     let with_words = |entry| TurnEnd {
-        parked: None,
-        name: None,
         messages: messages.clone(),
         delivery: Some(words(entry)),
         cards: vec![card.clone()],
         task: None,
         used: Some(UsedMemories { user: UserId::telegram(4), ids: vec![MemoryId::new()], at: at(3) }),
+        ..TurnEnd::default()
     };
     let end_of_task = |change| TurnEnd { task: change, ..TurnEnd::default() };
     let ended = ["no turn", "settle [1, 2]"];
