@@ -136,6 +136,7 @@ async fn a_fact_is_remembered_used_shown_changed_and_removed() {
     assert_eq!(requests[0].tool_names().last().copied(), Some("use_memories"));
 
     let card = remembered(&world, BOB, "Lives in Riga · 1×").await;
+    assert!(text(&card).contains("\nTimes used in answers: 1. The oldest is of "), "{card}");
     let id = number(&card["message_id"]);
     world.press(BOB, &card, "Lives in Riga").await;
     let opened = world.shows(BOB, id, "Used 1 times").await;

@@ -162,7 +162,8 @@ pub(super) fn take_back(
     let chat = session.conversation.chat;
     let is_from = |source: EntryKey| source.session == first.session && source.index >= first.index;
     for pin in tables.pins.list(&key::chat(chat))? {
-        if pin.pin_type == PinType::Auto && pin.source.is_some_and(is_from) {
+        let is_by_itself = matches!(pin.pin_type, PinType::Auto | PinType::Concept);
+        if is_by_itself && pin.source.is_some_and(is_from) {
             changes.remove(&tables.pins, key::pin(chat, pin.id));
         }
     }
