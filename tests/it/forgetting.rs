@@ -251,6 +251,46 @@ async fn killed_while_it_rewrites_it_ends_what_it_began_on_sled() {
     killed_while_it_rewrites(EngineKind::Sled).await;
 }
 
+/// Killed at any moment after the press, it forgets what it was told to forget once it is back.
+async fn killed_while_it_erases(kind: EngineKind) {
+    let world = World::new().await;
+    let mut bot = recipe(&world, kind, "1").spawn();
+    bot.ready().await;
+    told(&world, BOB, BOB, "good morning").await;
+    for step in 0..8_u64 {
+        let message = told(&world, BOB, BOB, &format!("order {step}: {SECRET}")).await;
+        let card = replied(&world, BOB, BOB, message, "/forget").await;
+        let (_, data) = buttons(&card).into_iter().find(|(label, _)| label == "Forget").unwrap();
+        world.telegram.press(BOB, BOB, number(&card["message_id"]), &data).unwrap();
+        tokio::time::sleep(Duration::from_micros(step * step * 500)).await;
+        bot.kill();
+        bot = recipe(&world, kind, "1").spawn();
+        bot.ready().await;
+        world.caught_up().await;
+        // What it read before it was told so is in no later request.
+        let request = next_request(&world, BOB, &format!("what now, {step}?")).await;
+        assert!(!holds(request.body.to_string().as_bytes()), "{kind}, step {step}: {request:?}");
+        assert!(request.body.to_string().contains("good morning"), "{kind}, step {step}: {request:?}");
+    }
+    let deadline = Instant::now() + TIMEOUT;
+    while !holding(&data(&world)).is_empty() {
+        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(bot.stop().success());
+    assert_eq!(holding(&data(&world)), [""; 0]);
+}
+
+#[tokio::test]
+async fn killed_while_it_erases_it_forgets_once_it_is_back_on_redb() {
+    killed_while_it_erases(EngineKind::Redb).await;
+}
+
+#[tokio::test]
+async fn killed_while_it_erases_it_forgets_once_it_is_back_on_sled() {
+    killed_while_it_erases(EngineKind::Sled).await;
+}
+
 #[tokio::test]
 async fn everything_of_a_private_chat_is_forgotten_and_others_lose_nothing() {
     let world = World::new().await;
