@@ -7,7 +7,7 @@ use super::memory::Memory;
 use super::message::Span;
 use super::pin::{MAX_AUTO, MAX_CONCEPT, MAX_CONTENT_CHARS, MAX_PINS, OF_PREFERENCE, Pin, PinType, VITAL};
 use crate::ids::{ChatId, PinId};
-use crate::text::keep_ends;
+use crate::text::{is_unseen, keep_ends};
 
 /// Stands for what was left out of words that are too long to be pinned whole.
 const GAP: &str = " … ";
@@ -155,7 +155,8 @@ pub fn followed(pin: &Pin, words: &str) -> Followed {
     Followed::Changed(Box::new(Pin { content, pin_type, source: None, ..pin.clone() }))
 }
 
-/// Words as they are pinned: without space at the ends, and of long ones the start and the end. `None` for no words.
+/// Words as they are pinned: without space at the ends, and of long ones the start and the end. `None` for no words, and for such
+/// that nobody would see.
 #[must_use]
 pub fn fitted(words: &str) -> Option<String> {
     let words = words.trim();
@@ -165,7 +166,8 @@ pub fn fitted(words: &str) -> Option<String> {
     } else {
         words.to_owned()
     };
-    (!content.is_empty()).then_some(content)
+    let is_seen = |c: char| !c.is_whitespace() && !c.is_control() && !is_unseen(c);
+    content.chars().any(is_seen).then_some(content)
 }
 
 /// How much words matter that a person pins: as much as such a statement does by itself, if it is vital.
