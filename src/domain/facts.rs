@@ -62,6 +62,8 @@ pub struct Fact {
     pub source_message_id: EntryId,
     /// Where that message stands.
     pub source: EntryKey,
+    /// It is a lasting preference.
+    pub is_preference: bool,
 }
 
 /// One change of the memories of a person.
@@ -126,6 +128,8 @@ pub struct Facts {
     pub all: Vec<Memory>,
     /// Those to be written.
     pub touched: Vec<MemoryId>,
+    /// Those of them that went because there were too many.
+    expired: Vec<MemoryId>,
     user: UserId,
     now: DateTime<Utc>,
     counts: FactCounts,
@@ -135,7 +139,7 @@ impl Facts {
     /// The stored memories of a person, to be changed now.
     #[must_use]
     pub fn of(user: UserId, all: Vec<Memory>, now: DateTime<Utc>) -> Self {
-        Self { all, touched: Vec::new(), user, now, counts: FactCounts::default() }
+        Self { all, touched: Vec::new(), expired: Vec::new(), user, now, counts: FactCounts::default() }
     }
 
     /// Makes changes in their order. Of each the following holds, whatever is proposed: the same words are kept once; a memory
@@ -182,6 +186,12 @@ impl Facts {
         self.all.iter().filter(|memory| self.touched.contains(&memory.id))
     }
 
+    /// Whether a memory went because there were too many: nobody took back what it says.
+    #[must_use]
+    pub fn has_expired(&self, id: MemoryId) -> bool {
+        self.expired.contains(&id)
+    }
+
     fn create(&mut self, fact: Fact) {
         let same = |memory: &&mut Memory| memory.is_active() && same_words(&memory.content, &fact.content);
         let known = self.all.iter_mut().filter(same).find(|memory| {
@@ -206,6 +216,7 @@ impl Facts {
             source_message_id: fact.source_message_id,
             source: fact.source,
             older_sources: Vec::new(),
+            is_preference: fact.is_preference,
             access_count: 0,
             last_accessed_at: None,
             created_at: self.now,
@@ -240,6 +251,7 @@ impl Facts {
         }
         (memory.content, memory.source) = (fact.content, fact.source);
         (memory.source_message_id, memory.updated_at) = (fact.source_message_id, self.now);
+        memory.is_preference = fact.is_preference;
         self.touched.push(id);
         self.counts.changed += 1;
     }
@@ -284,6 +296,7 @@ impl Facts {
             });
             let Some(least) = least.map(|memory| memory.id) else { return };
             self.remove_any(least);
+            self.expired.push(least);
         }
     }
 }
@@ -312,7 +325,9 @@ mod tests {
 
     fn fact(content: &str, chat: i64) -> Fact {
         let source = EntryKey { session: SessionId::new(), index: 0 };
-        Fact { content: content.to_owned(), chat: ChatId(chat), source_message_id: EntryId::new(), source }
+        let content = content.to_owned();
+        let source_message_id = EntryId::new();
+        Fact { content, chat: ChatId(chat), source_message_id, source, is_preference: false }
     }
 
     fn changed(

@@ -43,6 +43,9 @@ pub struct Memory {
     /// what they say, and goes with each of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub older_sources: Vec<EntryId>,
+    /// It is a lasting preference: of what is said in private the chat gets a pin.
+    #[serde(default)]
+    pub is_preference: bool,
     /// How many answers have used it.
     #[serde(default)]
     pub access_count: u32,
@@ -106,6 +109,7 @@ mod tests {
             content: String::new(),
             source_message_id: EntryId::new(),
             older_sources: Vec::new(),
+            is_preference: false,
             source: EntryKey { session: SessionId::new(), index: 0 },
             access_count: 0,
             last_accessed_at: None,

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::conversation::EntryKey;
-use crate::ids::{ChatId, EntryId, MessageId, PinId, RunId, SessionId, TopicId, UserId};
+use crate::ids::{ChatId, EntryId, MemoryId, MessageId, PinId, RunId, SessionId, TopicId, UserId};
 
 /// The importance of a pin that nobody said anything of.
 pub const DEFAULT_IMPORTANCE: f32 = 5.0;
@@ -14,6 +14,10 @@ pub const VITAL: f32 = 10.0;
 pub const MAX_PINS: usize = 100;
 /// The most of them that were pinned by a rule of the data.
 pub const MAX_AUTO: usize = 20;
+/// The most of them that are lasting preferences.
+pub const MAX_CONCEPT: usize = 20;
+/// How much a lasting preference matters.
+pub const OF_PREFERENCE: f32 = 7.0;
 /// The most characters of a pin.
 pub const MAX_CONTENT_CHARS: usize = 2000;
 
@@ -66,6 +70,9 @@ pub struct Pin {
     /// The Telegram message that it was pinned from, also one that is not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub telegram: Option<MessageId>,
+    /// The memory whose words it holds, of a lasting preference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryId>,
     /// The turn in which the model pinned it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<RunId>,
@@ -101,6 +108,7 @@ impl Pin {
             source_message_id: None,
             source: None,
             telegram: None,
+            memory: None,
             turn: None,
             importance: DEFAULT_IMPORTANCE,
             pin_type: PinType::Manual,
@@ -141,7 +149,8 @@ impl Pin {
     /// Whether it is shown with the questions of a session.
     #[must_use]
     pub fn is_shown_in(&self, session: SessionId) -> bool {
-        self.about.is_none() && (self.session == session || self.importance >= VITAL)
+        let is_of_chat = self.importance >= VITAL || self.pin_type == PinType::Concept;
+        self.about.is_none() && (self.session == session || is_of_chat)
     }
 
     /// Whether it takes the place of another: what Figaro keeps is kept once.

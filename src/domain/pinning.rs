@@ -3,10 +3,11 @@
 
 use super::conversation::{Message, Role};
 use super::importance::{self, By};
+use super::memory::Memory;
 use super::message::Span;
-use super::pin::{MAX_AUTO, MAX_CONTENT_CHARS, MAX_PINS, Pin, PinType, VITAL};
+use super::pin::{MAX_AUTO, MAX_CONCEPT, MAX_CONTENT_CHARS, MAX_PINS, OF_PREFERENCE, Pin, PinType, VITAL};
 use crate::ids::{ChatId, PinId};
-use crate::text::keep_ends;
+use crate::text::{is_unseen, keep_ends};
 
 /// Stands for what was left out of words that are too long to be pinned whole.
 const GAP: &str = " … ";
@@ -61,6 +62,27 @@ pub fn vital(chat: ChatId, message: &Message, foreign: &[Span]) -> Option<Pin> {
     })
 }
 
+/// The pin of a lasting preference that somebody said in their private chat; `None` for any other memory.
+#[must_use]
+pub fn preference(memory: &Memory, source: Option<&Message>) -> Option<Pin> {
+    let is_private = memory.user.telegram_id() == Some(memory.chat.0);
+    if !(memory.is_preference && memory.is_active() && is_private) {
+        return None;
+    }
+    let content = fitted(&memory.content)?;
+    Some(Pin {
+        source_message_id: Some(memory.source_message_id),
+        source: Some(memory.source),
+        telegram: source.and_then(|source| source.telegram.first().copied()),
+        memory: Some(memory.id),
+        importance: OF_PREFERENCE,
+        pin_type: PinType::Concept,
+        author: Some(memory.user.clone()),
+        name: source.and_then(|source| source.speaker.as_ref()).map(|speaker| speaker.name.clone()),
+        ..Pin::new(memory.chat, memory.source.session, content, memory.updated_at)
+    })
+}
+
 /// What is vital in a message, without the name of a bot that it is addressed to: those end so.
 fn statement(text: &str) -> Option<String> {
     let vital = importance::vital(text)?;
@@ -79,14 +101,18 @@ pub fn adding(kept: &[Pin], pin: &Pin) -> Adding {
         return Adding::Already(same.id);
     }
     let all = kept.iter().filter(|other| other.about.is_none()).count();
-    if pin.pin_type != PinType::Auto {
-        return if all >= MAX_PINS { Adding::Full } else { Adding::New(None) };
-    }
-    let autos: Vec<&Pin> = kept.iter().filter(|other| other.pin_type == PinType::Auto).collect();
-    if all < MAX_PINS && autos.len() < MAX_AUTO {
+    let most_of_kind = match pin.pin_type {
+        PinType::Auto => MAX_AUTO,
+        PinType::Concept => MAX_CONCEPT,
+        PinType::Manual | PinType::Code | PinType::System => {
+            return if all >= MAX_PINS { Adding::Full } else { Adding::New(None) };
+        }
+    };
+    let of_kind: Vec<&Pin> = kept.iter().filter(|other| other.pin_type == pin.pin_type).collect();
+    if all < MAX_PINS && of_kind.len() < most_of_kind {
         return Adding::New(None);
     }
-    let least = autos.into_iter().min_by(|one, other| {
+    let least = of_kind.into_iter().min_by(|one, other| {
         one.importance.total_cmp(&other.importance).then(one.created_at.cmp(&other.created_at))
     });
     least.map_or(Adding::Full, |least| Adding::New(Some(least.id)))
@@ -129,7 +155,8 @@ pub fn followed(pin: &Pin, words: &str) -> Followed {
     Followed::Changed(Box::new(Pin { content, pin_type, source: None, ..pin.clone() }))
 }
 
-/// Words as they are pinned: without space at the ends, and of long ones the start and the end. `None` for no words.
+/// Words as they are pinned: without space at the ends, and of long ones the start and the end. `None` for no words, and for such
+/// that nobody would see.
 #[must_use]
 pub fn fitted(words: &str) -> Option<String> {
     let words = words.trim();
@@ -139,7 +166,8 @@ pub fn fitted(words: &str) -> Option<String> {
     } else {
         words.to_owned()
     };
-    (!content.is_empty()).then_some(content)
+    let is_seen = |c: char| !c.is_whitespace() && !c.is_control() && !is_unseen(c);
+    content.chars().any(is_seen).then_some(content)
 }
 
 /// How much words matter that a person pins: as much as such a statement does by itself, if it is vital.

@@ -62,7 +62,7 @@ pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use pins::{PinAdded, PinStore};
 pub use profiles::ProfileStore;
 pub use receptions::ReceptionStore;
-pub use sessions::{Outline, SessionStore};
+pub use sessions::{Outline, SessionStats, SessionStore};
 pub use summaries::{SummaryStore, Unsummarised};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
 pub use undos::UndoStore;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::error::StoreError;
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::session::SessionChange;
-use crate::ids::SessionId;
+use crate::ids::{ChatId, SessionId};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -18,6 +18,17 @@ pub struct Outline {
     pub first_words: Option<String>,
     /// How many messages of people and of the model it has. Above 5,000 messages results of tools count too.
     pub messages: u32,
+}
+
+/// What is kept of a session beside its messages, and how much these matter.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SessionStats {
+    /// Its summaries, those that are to be made anew too.
+    pub summaries: usize,
+    /// What people pinned in it, and what was pinned for them.
+    pub pins: usize,
+    /// The mean importance, from 0 to 10, of its newest 5,000 messages of people and the model; `None` without any.
+    pub importance: Option<f32>,
 }
 
 /// The sessions of conversations.
@@ -32,6 +43,8 @@ pub trait SessionStore: Debug + Send + Sync {
     async fn session_by_id(&self, session: SessionId) -> Result<Option<Session>>;
     /// What is said in a session; nothing if there is none.
     async fn outline(&self, session: SessionId) -> Result<Outline>;
+    /// What is kept of a session of this chat.
+    async fn session_stats(&self, chat: ChatId, session: SessionId) -> Result<SessionStats>;
     /// Makes a session the current one of its conversation, durably, and gives up the turns that wait for a person there;
     /// `false` if it is no session of that conversation.
     async fn switch_session(&self, conversation: Conversation, session: SessionId) -> Result<bool>;

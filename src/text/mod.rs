@@ -95,6 +95,23 @@ pub fn cut_middle(text: &str, start: usize, end: usize, between: &str) -> String
     format!("{}{between}{}", first.trim_end(), last.trim_start())
 }
 
+/// Whether a character is not seen, or changes the order in which others are shown (Unicode: Cf, and separators of lines).
+#[must_use]
+pub const fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
 /// Markdown of one line that shows this text as it stands. Marks become character references, since a formula may begin
 /// with a backslash.
 #[must_use]

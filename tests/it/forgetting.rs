@@ -17,7 +17,9 @@ use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Person, Say, Standing, View};
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, LEAP, becomes, call, find_and_call, now, recurring, says, scene, start};
+use super::task_tools::{
+    CAROL, LEAP, becomes, call, calls, find_and_call, now, recurring, says, scene, start,
+};
 use crate::support::bot::Recipe;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
@@ -249,6 +251,46 @@ async fn killed_while_it_rewrites_it_ends_what_it_began_on_sled() {
     killed_while_it_rewrites(EngineKind::Sled).await;
 }
 
+/// Killed at any moment after the press, it forgets what it was told to forget once it is back.
+async fn killed_while_it_erases(kind: EngineKind) {
+    let world = World::new().await;
+    let mut bot = recipe(&world, kind, "1").spawn();
+    bot.ready().await;
+    told(&world, BOB, BOB, "good morning").await;
+    for step in 0..8_u64 {
+        let message = told(&world, BOB, BOB, &format!("order {step}: {SECRET}")).await;
+        let card = replied(&world, BOB, BOB, message, "/forget").await;
+        let (_, data) = buttons(&card).into_iter().find(|(label, _)| label == "Forget").unwrap();
+        world.telegram.press(BOB, BOB, number(&card["message_id"]), &data).unwrap();
+        tokio::time::sleep(Duration::from_micros(step * step * 500)).await;
+        bot.kill();
+        bot = recipe(&world, kind, "1").spawn();
+        bot.ready().await;
+        world.caught_up().await;
+        // What it read before it was told so is in no later request.
+        let request = next_request(&world, BOB, &format!("what now, {step}?")).await;
+        assert!(!holds(request.body.to_string().as_bytes()), "{kind}, step {step}: {request:?}");
+        assert!(request.body.to_string().contains("good morning"), "{kind}, step {step}: {request:?}");
+    }
+    let deadline = Instant::now() + TIMEOUT;
+    while !holding(&data(&world)).is_empty() {
+        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(bot.stop().success());
+    assert_eq!(holding(&data(&world)), [""; 0]);
+}
+
+#[tokio::test]
+async fn killed_while_it_erases_it_forgets_once_it_is_back_on_redb() {
+    killed_while_it_erases(EngineKind::Redb).await;
+}
+
+#[tokio::test]
+async fn killed_while_it_erases_it_forgets_once_it_is_back_on_sled() {
+    killed_while_it_erases(EngineKind::Sled).await;
+}
+
 #[tokio::test]
 async fn everything_of_a_private_chat_is_forgotten_and_others_lose_nothing() {
     let world = World::new().await;
@@ -363,6 +405,46 @@ async fn what_the_model_wrote_into_settings_in_the_words_of_a_forgotten_message_
         let record = String::from_utf8_lossy(&record.1).into_owned();
         assert!(!record.contains("marmalade") && !record.contains("Quartermaster"), "{record}");
     }
+}
+
+#[tokio::test]
+async fn notes_and_reminders_in_the_words_of_a_forgotten_message_go_with_it() {
+    let world = World::new().await;
+    let bot = start(&world, &[("ERASE_AFTER", "1")]).await;
+    let here = (BOB, BOB);
+    let note = |content: &str| json!({"key": "codes", "content": content});
+    let said = format!("note my order {SECRET} and remind me of it");
+    let all = vec![("add_note", note(SECRET)), ("schedule_task", recurring(&format!("Say {SECRET}"), LEAP))];
+    for made in calls(&world, here, &said, all).await {
+        assert_eq!(made["success"], true, "{made}");
+    }
+    call(&world, here, "note the door code as well", "add_note", note("door 12")).await;
+    // What another message asked for stays, and so does what says nothing of the forgotten one.
+    let again = format!("once more: {SECRET}");
+    assert_eq!(call(&world, here, &again, "add_note", note("door 12")).await["already_there"], true);
+    let milk = json!({"key": "shopping", "content": "milk"});
+    let silent = "what we always have, please";
+    call(&world, here, silent, "add_note", milk).await;
+    assert!(holds(next_request(&world, BOB, "what is noted?").await.body.to_string().as_bytes()));
+
+    for words in [said.as_str(), again.as_str(), silent] {
+        let card = world.told(BOB, BOB, &format!("/forget {words}")).await;
+        pressed(&world, BOB, &card, "@figaro_bot", "such as notes and reminders").await;
+        let done = pressed(&world, BOB, &card, "Forget", "Forgotten").await;
+        let is_first = words == said;
+        assert_eq!(text(&done).contains("• notes: 1\n• tasks: 1"), is_first, "{done}");
+    }
+    let all = next_request(&world, BOB, "and now?").await.body.to_string();
+    assert!(!holds(all.as_bytes()) && all.contains("door 12") && all.contains("milk"), "{all}");
+    assert!(!text(&world.told(BOB, BOB, "/tasks").await).contains("rote"));
+    rewritten(&bot, 1).await;
+    world.caught_up().await;
+    let deadline = Instant::now() + TIMEOUT;
+    while !holding(&data(&world)).is_empty() {
+        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(bot.stop().success());
 }
 
 #[tokio::test]

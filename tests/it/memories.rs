@@ -136,6 +136,7 @@ async fn a_fact_is_remembered_used_shown_changed_and_removed() {
     assert_eq!(requests[0].tool_names().last().copied(), Some("use_memories"));
 
     let card = remembered(&world, BOB, "Lives in Riga · 1×").await;
+    assert!(text(&card).contains("\nTimes used in answers: 1. The oldest is of "), "{card}");
     let id = number(&card["message_id"]);
     world.press(BOB, &card, "Lives in Riga").await;
     let opened = world.shows(BOB, id, "Used 1 times").await;
@@ -294,6 +295,101 @@ async fn whoever_declines_is_left_alone() {
     let store = world.stored().await;
     assert_eq!(store.people_with_unread().await.unwrap(), []);
     assert_eq!(store.memories(&UserId::telegram(BOB)).await.unwrap(), []);
+}
+
+/// Someone says how they always want something, and a model says that it is so.
+async fn prefers(world: &World, chat: i64, fact: &str) {
+    let item = json!({"change": "create", "message": "N1", "quote": fact, "content": fact, "memories": [],
+        "preference": true});
+    let reply = Reply::text(&json!({"items": [item]}).to_string());
+    world.script.extract_when(&format!("{fact}.</said>"), reply);
+    asks(world, BOB, chat, &format!("{fact}.")).await;
+    remembered(world, BOB, fact).await;
+}
+
+/// What stands between these marks of a request, all places together.
+fn part(request: &ModelRequest, mark: &str) -> String {
+    let (all, end) = (prompt(request), format!("</{mark}>"));
+    all.split(&format!("<{mark}")).skip(1).filter_map(|part| part.split(&end).next()).collect()
+}
+
+#[tokio::test]
+async fn a_lasting_preference_is_pinned_in_private_and_goes_when_it_is_taken_back() {
+    let (world, bot) = remembering(&[]).await;
+    prefers(&world, BOB, "I prefer short answers").await;
+    prefers(&world, TEAM, "I like long stories").await;
+    let pins = world.told(BOB, TEAM, "/pins@figaro_bot").await;
+    assert!(!labels(&pins).iter().any(|label| label.contains("stories")), "others see these: {pins}");
+    let pins = world.told(BOB, BOB, "/pins").await;
+    assert_eq!(labels(&pins), ["7 · I prefer short answers"]);
+    world.press(BOB, &pins, "7 ·").await;
+    let open = world.shows(BOB, number(&pins["message_id"]), "A lasting preference").await;
+    assert!(text(&open).contains("Words of Bob") && labels(&open).contains(&"See original".to_owned()));
+    // It is told once, as what is remembered.
+    world.told(BOB, BOB, "/new").await;
+    let request = asks(&world, BOB, BOB, "how do you answer?").await;
+    assert!(part(&request, "memories").contains("short answers"), "{}", prompt(&request));
+    assert!(!part(&request, "pins").contains("short answers"), "{}", prompt(&request));
+
+    // It says what the memory says, and goes and comes with it.
+    let card = remembered(&world, BOB, "short answers").await;
+    let id = number(&card["message_id"]);
+    world.press(BOB, &card, "I prefer short").await;
+    world.shows(BOB, id, "Not used yet").await;
+    world.press(BOB, &card, "Edit").await;
+    let question = says(&world, BOB, "Reply to this message with the words").await;
+    let reply = Say::new(BOB, BOB, "I prefer brief answers").reply_to(number(&question["message_id"]));
+    world.telegram.send(reply).unwrap();
+    says(&world, BOB, "I remember now").await;
+    assert_eq!(labels(&world.told(BOB, BOB, "/pins").await), ["7 · I prefer brief answers"]);
+    let card = remembered(&world, BOB, "brief answers").await;
+    let id = number(&card["message_id"]);
+    world.press(BOB, &card, "I prefer brief").await;
+    world.shows(BOB, id, "Not used yet").await;
+    world.press(BOB, &card, "Delete").await;
+    world.shows(BOB, id, "1 of at most").await;
+    assert!(labels(&world.told(BOB, BOB, "/pins").await).is_empty());
+    world.press(BOB, &card, "Undo").await;
+    world.shows(BOB, id, "2 of at most").await;
+    assert_eq!(labels(&world.told(BOB, BOB, "/pins").await).len(), 1);
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_pinned_preference_outlives_the_limit_of_memories_and_no_erasure() {
+    let (world, bot) = scene().await;
+    assert!(bot.stop().success());
+    let bot = start(&world, &[("MEMORY_LIMIT", "1"), ("ERASE_AFTER", "1")]).await;
+    prefers(&world, BOB, "I prefer short answers").await;
+    tells(&world, BOB, Say::new(BOB, BOB, "I work as a nurse."), "I work as a nurse").await;
+    let card = remembered(&world, BOB, "nurse").await;
+    assert!(text(&card).contains("1 of at most 1"), "{card}");
+    world.told(BOB, BOB, "/new").await;
+    let request = asks(&world, BOB, BOB, "how do you answer?").await;
+    assert!(!part(&request, "memories").contains("short answers"), "{}", prompt(&request));
+    assert!(part(&request, "pins").contains("I prefer short answers"), "{}", prompt(&request));
+    let id = number(&card["message_id"]);
+    world.press(BOB, &card, "Erase all").await;
+    world.shows(BOB, id, "Erase everything").await;
+    world.press(BOB, &card, "Erase all").await;
+    world.shows(BOB, id, "Nothing yet").await;
+    assert!(labels(&world.told(BOB, BOB, "/pins").await).is_empty());
+    let request = asks(&world, BOB, BOB, "and what now?").await;
+    assert!(!prompt(&request).contains("short answers"), "{}", prompt(&request));
+
+    // The message goes, and the pin with it, although its memory has left before.
+    prefers(&world, BOB, "I always want metric units").await;
+    tells(&world, BOB, Say::new(BOB, BOB, "I live in Riga."), "I live in Riga").await;
+    remembered(&world, BOB, "Riga").await;
+    assert_eq!(labels(&world.told(BOB, BOB, "/pins").await), ["7 · I always want metric units"]);
+    let card = world.told(BOB, BOB, "/forget metric units").await;
+    let id = number(&card["message_id"]);
+    world.press(BOB, &card, "Forget all (2)").await;
+    world.shows(BOB, id, "Forget all of these").await;
+    world.press(BOB, &card, "Forget").await;
+    world.shows(BOB, id, "• pins: 1").await;
+    assert!(labels(&world.told(BOB, BOB, "/pins").await).is_empty());
+    assert!(bot.stop().success());
 }
 
 #[tokio::test]

@@ -62,6 +62,8 @@ async fn words_and_messages_are_pinned_and_told_with_every_question() {
     assert!(told(&world, (ANN, ANN), "a plain question").await.is_empty());
     assert!(!world.asked()[0].body.to_string().contains("<kept>"), "without pins nothing is told");
     assert!(text(&world.told(ANN, ANN, "/pin").await).starts_with("Reply to a message with /pin"));
+    let unseen = world.told(ANN, ANN, "/pin \u{202e}\u{200b}").await;
+    assert!(text(&unseen).starts_with("There are no words in that message"), "{unseen}");
     assert!(text(&world.told(ANN, ANN, "/pins").await).starts_with(EMPTY));
 
     let card = world.told(ANN, ANN, "/PIN@figaro_bot   The code is <4711>  ").await;

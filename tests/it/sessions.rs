@@ -58,7 +58,7 @@ async fn a_session_is_listed_gone_on_with_named_saved_and_deleted() {
     assert_eq!(rows(&card), ["✓ Trip to Rome 2", "what is Riga like? 2"]);
     world.press(BOB, &card, "what is Riga like?").await;
     let id = number(&card["message_id"]);
-    let opened = world.shows(BOB, id, "Messages: 2").await;
+    let opened = world.shows(BOB, id, "Messages: 2\nSummaries: 0\nPins: 0\nMean importance: ").await;
     let wanted = ["Go on with it", "Rename", "Model", "Save as a file", "Delete", "‹ Back"];
     assert_eq!(labels(&opened), wanted);
     assert_eq!(world.press(BOB, &card, "Go on").await, "“what is Riga like?” goes on here.");

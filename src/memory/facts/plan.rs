@@ -70,6 +70,7 @@ fn one(known: Known<'_>, proposal: &Proposal, new: &[String]) -> Result<FactChan
         chat: known.chat,
         source_message_id: message.id,
         source: message.key(),
+        is_preference: proposal.preference,
     };
     if new.iter().any(|other| likeness(other, content) != Likeness::Other) {
         return Err(Refusal::Known);

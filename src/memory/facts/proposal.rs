@@ -37,6 +37,9 @@ pub struct Proposal {
     /// The labels of the memories that it is about, such as `M1`; none for a new one.
     #[serde(default)]
     pub memories: Vec<String>,
+    /// Whether it is a lasting preference.
+    #[serde(default)]
+    pub preference: bool,
 }
 
 #[derive(Deserialize)]
@@ -57,8 +60,9 @@ pub fn schema() -> Value {
             "quote": text,
             "content": text,
             "memories": {"type": "array", "items": text},
+            "preference": {"type": "boolean"},
         },
-        "required": ["change", "message", "quote", "content", "memories"],
+        "required": ["change", "message", "quote", "content", "memories", "preference"],
         "additionalProperties": false,
     });
     json!({

@@ -55,6 +55,7 @@ fn proposal(quote: &str, content: &str) -> Proposal {
         quote: quote.to_owned(),
         content: content.to_owned(),
         memories: Vec::new(),
+        preference: false,
     }
 }
 

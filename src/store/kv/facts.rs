@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::records::{due, facts};
+use super::records::{due, facts, pins};
 use super::{KvStore, key};
 use crate::clock::Clock;
 use crate::domain::facts::{FactCounts, Facts, OwnChange};
@@ -36,7 +36,7 @@ impl FactStore for KvStore {
     }
 
     async fn erase_memories(&self, user: &UserId) -> Result<usize> {
-        let of = key::user(user);
+        let (of, user) = (key::user(user), user.clone());
         let now = Clock::system().now();
         let erased = self.change_durably("erase memories", move |tables, changes| {
             let known = tables.memories.list(&of)?;
@@ -44,7 +44,8 @@ impl FactStore for KvStore {
                 changes.remove(&tables.memories, key?);
             }
             facts::skip(tables, changes, &of)?;
-            if !known.is_empty() {
+            let pins = pins::remove_of_memories(tables, changes, &user, None)?;
+            if !known.is_empty() || pins > 0 {
                 due::mark(tables, changes, now)?;
             }
             Ok(known.iter().filter(|memory| memory.is_active()).count())

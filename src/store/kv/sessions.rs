@@ -6,8 +6,8 @@ use super::records::{pins, session_list};
 use super::{KvStore, key};
 use crate::domain::conversation::{Conversation, Message, Session};
 use crate::domain::session::SessionChange;
-use crate::ids::SessionId;
-use crate::store::{Outline, Result, SessionStore};
+use crate::ids::{ChatId, SessionId};
+use crate::store::{Outline, Result, SessionStats, SessionStore};
 
 #[async_trait]
 impl SessionStore for KvStore {
@@ -26,6 +26,10 @@ impl SessionStore for KvStore {
 
     async fn outline(&self, session: SessionId) -> Result<Outline> {
         self.read("read a session", move |tables| session_list::outline(tables, session)).await
+    }
+
+    async fn session_stats(&self, chat: ChatId, session: SessionId) -> Result<SessionStats> {
+        self.read("read a session", move |tables| session_list::stats(tables, chat, session)).await
     }
 
     async fn switch_session(&self, conversation: Conversation, session: SessionId) -> Result<bool> {

@@ -7,7 +7,7 @@ use crate::domain::approval::{Approval, MethodCall, Target, WAITS_MINUTES};
 use crate::domain::delivery::Action;
 use crate::domain::task::STANDING_RULE;
 use crate::prompts::texts::{Texts, fill};
-use crate::text::{as_markdown, one_line};
+use crate::text::{as_markdown, is_unseen, one_line};
 
 /// What it will do is named in at most so many characters; all of it follows.
 const GIST_CHARS: usize = 160;
@@ -127,22 +127,6 @@ fn plain(value: &Value) -> String {
 fn shown(words: &str) -> String {
     let seen: String = words.chars().filter(|c| !is_unseen(*c)).collect();
     as_markdown(&one_line(&seen, GIST_CHARS))
-}
-
-/// Whether a character is not seen, or changes the order in which others are shown (Unicode: Cf, and separators of lines).
-fn is_unseen(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{61c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 #[cfg(test)]

@@ -136,6 +136,7 @@ fn made_of(folder: &Disk, message: &Message, user: i64) {
         source_message_id: message.id,
         source: message.key(),
         older_sources: Vec::new(),
+        is_preference: false,
         access_count: 0,
         last_accessed_at: None,
         created_at: at(3),
@@ -148,6 +149,7 @@ fn made_of(folder: &Disk, message: &Message, user: i64) {
         source_message_id: EntryId::new(),
         source: EntryKey { session: SessionId::new(), index: 0 },
         older_sources: vec![message.id],
+        is_preference: false,
         ..memory.clone()
     };
     for memory in [memory, updated] {

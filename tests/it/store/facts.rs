@@ -39,6 +39,7 @@ fn read(batch: &UnreadBatch) -> ReadFacts {
             chat: batch.chat,
             source_message_id: unread.id,
             source: unread.place,
+            is_preference: false,
         })
     };
     ReadFacts {

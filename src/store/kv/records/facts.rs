@@ -1,11 +1,14 @@
 //! Memories of people, and the messages that facts are still to be taken from.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
+use super::pins;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::facts::{Facts, Unread, UsedMemories};
 use crate::ids::SessionId;
@@ -57,6 +60,7 @@ pub(super) fn lose_source(
     for memory in tables.memories.list(&key::user(user))? {
         if memory.source_message_id == message.id {
             changes.remove(&tables.memories, key::of_user(user, memory.id));
+            pins::remove_of_memories(tables, changes, user, Some(&BTreeSet::from([memory.id])))?;
         }
     }
     Ok(())
@@ -70,6 +74,7 @@ pub(in crate::store::kv) fn put_all(
 ) -> Result<(), Fault> {
     for memory in facts.written() {
         changes.put(&tables.memories, key::of_user(&memory.user, memory.id), memory)?;
+        pins::follow_memory(tables, changes, memory, facts.has_expired(memory.id))?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Pins: added by people and by rules, changed with their source, and those that Figaro itself keeps.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
@@ -8,10 +10,11 @@ use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
 use crate::domain::conversation::{Conversation, EntryKey, Session};
+use crate::domain::memory::Memory;
 use crate::domain::pin::{Pin, PinType, SystemPin};
 use crate::domain::pinning::{self, Adding, Followed};
 use crate::domain::profile::{Consent, UserProfile};
-use crate::ids::{ChatId, MessageId, PinId, SessionId};
+use crate::ids::{ChatId, MemoryId, MessageId, PinId, SessionId, UserId};
 use crate::store::PinAdded;
 
 /// Writes a pin.
@@ -85,6 +88,51 @@ fn add_to(
     Ok(PinAdded::New)
 }
 
+/// Has the pin of a lasting preference say what its memory says now. It goes when the memory does, but for one that went because there
+/// were too many: that nobody took back.
+pub(super) fn follow_memory(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    memory: &Memory,
+    has_expired: bool,
+) -> Result<(), Fault> {
+    let Some(chat) = memory.user.telegram_id().map(ChatId) else { return Ok(()) };
+    let mut kept = tables.pins.list(&key::chat(chat))?;
+    let known = kept.iter().find(|pin| pin.memory == Some(memory.id)).cloned();
+    let source = tables.messages.find(&key::message(memory.source.session, memory.source.index))?;
+    let source = source.filter(|message| message.id == memory.source_message_id);
+    match (pinning::preference(memory, source.as_ref()), known) {
+        (Some(pin), Some(known)) if pin.content != known.content => {
+            put(tables, changes, &Pin { id: known.id, importance: known.importance, ..pin })
+        }
+        (Some(pin), None) => add_to(&mut kept, tables, changes, &pin).map(drop),
+        (None, Some(known)) if !has_expired => {
+            changes.remove(&tables.pins, key::pin(chat, known.id));
+            Ok(())
+        }
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
+/// Removes what was pinned of memories of a person that go for good, and of all with `None`.
+pub(in crate::store::kv) fn remove_of_memories(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    user: &UserId,
+    gone: Option<&BTreeSet<MemoryId>>,
+) -> Result<usize, Fault> {
+    let Some(chat) = user.telegram_id().map(ChatId) else { return Ok(0) };
+    let mut removed = 0;
+    for pin in tables.pins.list(&key::chat(chat))? {
+        let is_gone = pin.memory.is_some_and(|memory| gone.is_none_or(|gone| gone.contains(&memory)));
+        if is_gone {
+            changes.remove(&tables.pins, key::pin(chat, pin.id));
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
 /// Has the pins of an edited message say what it says now.
 pub(in crate::store::kv) fn follow(
     tables: &Tables<'_>,
@@ -114,7 +162,8 @@ pub(super) fn take_back(
     let chat = session.conversation.chat;
     let is_from = |source: EntryKey| source.session == first.session && source.index >= first.index;
     for pin in tables.pins.list(&key::chat(chat))? {
-        if pin.pin_type == PinType::Auto && pin.source.is_some_and(is_from) {
+        let is_by_itself = matches!(pin.pin_type, PinType::Auto | PinType::Concept);
+        if is_by_itself && pin.source.is_some_and(is_from) {
             changes.remove(&tables.pins, key::pin(chat, pin.id));
         }
     }

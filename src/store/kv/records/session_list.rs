@@ -6,8 +6,8 @@ use super::super::key;
 use super::super::tables::Tables;
 use super::{parked, pins, sessions};
 use crate::domain::conversation::{Conversation, Message, Role, Session};
-use crate::ids::SessionId;
-use crate::store::Outline;
+use crate::ids::{ChatId, SessionId};
+use crate::store::{Outline, SessionStats};
 
 /// Says that the sessions of older versions are in the table by conversation. No conversation has so short a key.
 const FILLED: &[u8] = b"filled";
@@ -80,6 +80,27 @@ pub(in crate::store::kv) fn outline(tables: &Tables<'_>, session: SessionId) -> 
         }
     }
     Ok(Outline { first_words, messages })
+}
+
+/// What is kept of a session of this chat.
+pub(in crate::store::kv) fn stats(
+    tables: &Tables<'_>,
+    chat: ChatId,
+    session: SessionId,
+) -> Result<SessionStats, Fault> {
+    let (mut sum, mut count) = (0.0, 0_u16);
+    for item in tables.messages.scan(&key::id(session))?.rev().take(COUNTED as usize) {
+        let (_, message) = item?;
+        if is_said(&message) {
+            (sum, count) = (sum + message.importance, count + 1);
+        }
+    }
+    let pins = tables.pins.list(&key::chat(chat))?;
+    Ok(SessionStats {
+        summaries: tables.summaries.list(&key::id(session))?.len(),
+        pins: pins.iter().filter(|pin| pin.session == session && pin.about.is_none()).count(),
+        importance: (count > 0).then(|| sum / f32::from(count)),
+    })
 }
 
 /// The first so many messages that people and the model said in a session, oldest first.

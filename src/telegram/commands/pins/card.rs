@@ -56,10 +56,13 @@ impl PinCards<'_> {
     pub(super) fn one(&self, pin: &Pin, page: Page, link: Option<String>) -> Card {
         let texts = self.texts;
         let importance = fill(&texts.pins_importance, &[("importance", &weight(pin))]);
-        let place = if pin.importance >= VITAL { &texts.pins_everywhere } else { &texts.pins_here };
+        let is_concept = pin.pin_type == PinType::Concept;
+        let place =
+            if pin.importance >= VITAL || is_concept { &texts.pins_everywhere } else { &texts.pins_here };
         let by = pin.name.as_ref().map(|name| fill(&texts.pins_by, &[("name", name)]));
         let auto = (pin.pin_type == PinType::Auto).then(|| texts.pins_auto.clone());
-        let lines = [Some(importance), Some(place.clone()), by, auto];
+        let concept = is_concept.then(|| texts.pins_concept.clone());
+        let lines = [Some(importance), Some(place.clone()), by, auto, concept];
         let about = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
         let content = cut_middle(&pin.content, PART_CHARS, PART_CHARS, " … ");
         let weigh = vec![

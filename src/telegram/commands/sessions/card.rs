@@ -8,7 +8,7 @@ use crate::domain::conversation::Session;
 use crate::domain::model::ModelName;
 use crate::ids::SessionId;
 use crate::prompts::texts::{Texts, fill, nth};
-use crate::store::Outline;
+use crate::store::{Outline, SessionStats};
 use crate::telegram::callback::Sessions;
 use crate::telegram::send::Button;
 use crate::text::one_line;
@@ -29,6 +29,15 @@ pub(in super::super) struct View<'a> {
     pub(in super::super) now: DateTime<Utc>,
     /// The session that the next question belongs to.
     pub(in super::super) current: Option<SessionId>,
+}
+
+/// What a session has.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// What is said in it.
+    pub(super) outline: Outline,
+    /// What is kept beside that.
+    pub(super) stats: SessionStats,
 }
 
 impl View<'_> {
@@ -57,18 +66,18 @@ impl View<'_> {
     }
 
     /// The card of a session, in which this model answers.
-    pub(super) fn card(&self, session: &Session, outline: &Outline, model: &ModelName) -> Card {
+    pub(super) fn card(&self, session: &Session, kept: &Kept, model: &ModelName) -> Card {
         let texts = self.texts;
-        let count = outline.messages.to_string();
+        let count = kept.outline.messages.to_string();
         let [began, last] = [session.created_at, session.updated_at].map(|at| self.moment(at));
         let about = fill(&texts.session_about, &[("began", &began), ("last", &last), ("count", &count)]);
         let of_model = if session.model.is_some() { &texts.session_model_own } else { &texts.session_model };
-        let mut body = vec![about, fill(of_model, &[("model", &model.to_string())])];
+        let mut body = vec![about, self.stats(kept.stats), fill(of_model, &[("model", &model.to_string())])];
         let is_current = self.current == Some(session.id);
         body.extend(is_current.then(|| texts.session_current.clone()));
         let id = session.id;
         let switch = (!is_current).then(|| Button::new(&texts.button_switch, Sessions::Switch(id)));
-        Card::titled(&self.name(session, outline), body.join("\n"))
+        Card::titled(&self.name(session, &kept.outline), body.join("\n"))
             .row(switch.into_iter().collect())
             .row(vec![
                 Button::new(&texts.button_rename, Sessions::Rename(id)),
@@ -79,6 +88,14 @@ impl View<'_> {
                 Button::new(&texts.button_delete, Sessions::Ask(id)),
             ])
             .row(vec![Button::new(&texts.button_back, Sessions::List(0))])
+    }
+
+    /// What is kept of a session beside its messages.
+    fn stats(&self, stats: SessionStats) -> String {
+        let importance = stats.importance.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.1}"));
+        let (summaries, pins) = (stats.summaries.to_string(), stats.pins.to_string());
+        let values = [("summaries", &summaries), ("pins", &pins), ("importance", &importance)];
+        fill(&self.texts.session_stats, &values.map(|(name, value)| (name, value.as_str())))
     }
 
     /// Asks whether a session is to be deleted, and says what goes with it.

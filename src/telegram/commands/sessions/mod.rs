@@ -11,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
-use self::card::View;
+use self::card::{Kept, View};
 pub use self::rename::Renames;
 use super::asker::Asker;
 use super::card::{Card, ROWS, page_of};
@@ -156,9 +156,10 @@ impl Sessions {
     async fn card(&self, asker: &Asker, session: Session) -> Result<Card, StoreError> {
         let view = self.view(asker).await?;
         let outline = self.sessions.outline(session.id).await?;
+        let stats = self.sessions.session_stats(asker.place.chat, session.id).await?;
         let config = self.settings.chat_config(asker.place.chat).await?;
         let model = session.model.clone().unwrap_or_else(|| self.models.of(&config));
-        Ok(view.card(&session, &outline, &model))
+        Ok(view.card(&session, &Kept { outline, stats }, &model))
     }
 
     async fn switch(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {

@@ -12,7 +12,7 @@ use chrono_tz::Tz;
 
 use self::pins::AROUND;
 use crate::domain::memory::{Memory, label};
-use crate::domain::pin::Pin;
+use crate::domain::pin::{Pin, VITAL};
 use crate::domain::summary::Summary;
 use crate::ids::{MemoryId, PinId, SessionId, SummaryId};
 use crate::prompts::{DatedSummary, KeptView, LabelledMemory, Prompts, fence};
@@ -198,10 +198,12 @@ impl Kept {
         Cow::Owned(fitted)
     }
 
-    /// The same without vital pins that say the same as a later one.
+    /// The same without vital pins that say the same as a later one, and without those of memories that are told themselves.
     #[must_use]
     pub fn without_repeats(mut self) -> Self {
         pins::drop_repeats(&mut self.pins);
+        let is_told = |id: MemoryId| self.memories.iter().any(|memory| memory.id == id);
+        self.pins.retain(|pin| pin.importance >= VITAL || !pin.memory.is_some_and(is_told));
         self
     }
 

@@ -25,6 +25,7 @@ fn memory(content: &str, access_count: u32) -> Memory {
         content: content.to_owned(),
         source_message_id: EntryId::new(),
         older_sources: Vec::new(),
+        is_preference: false,
         source: EntryKey { session: SESSION, index: 0 },
         access_count,
         last_accessed_at: None,

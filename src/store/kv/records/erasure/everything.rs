@@ -101,7 +101,8 @@ fn remove_all<T: Serialize + DeserializeOwned>(
     Ok(removed)
 }
 
-fn remove_task(
+/// Removes a task with what is known of its runs.
+pub(super) fn remove_task(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     erased: &mut Erased,

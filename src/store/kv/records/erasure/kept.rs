@@ -1,17 +1,19 @@
 //! What was made of messages and goes with them: pins, summaries, memories.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
-use super::super::summaries;
+use super::super::{pins, summaries};
 use super::found::Found;
 use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::memory::Memory;
 use crate::domain::pin::{Pin, PinType, SystemPin};
 use crate::domain::summary::Summary;
-use crate::ids::EntryId;
+use crate::ids::{EntryId, MemoryId, UserId};
 
 /// Removes what was made of messages that go, and what else is kept of whom all goes.
 /// The words of a summary go as a whole: it is made again of what is left.
@@ -71,13 +73,19 @@ pub(super) fn made_of(
             changes.remove(&tables.unread, key);
         }
     }
+    let mut gone: BTreeMap<UserId, BTreeSet<MemoryId>> = BTreeMap::new();
     for item in tables.memories.scan(&[])? {
         let (key, memory) = item?;
         let is_made = memory.sources().any(|source| entries.contains(&source)) || doomed.has(memory.source);
         if is_made || is_of_theirs(&memory, what) {
             changes.remove(&tables.memories, key);
             erased.memories += usize::from(memory.is_active());
+            gone.entry(memory.user).or_default().insert(memory.id);
         }
+    }
+    // It may hold words of an earlier message too. What is pinned of a memory is in its person's own chat.
+    for (user, gone) in gone {
+        pins::remove_of_memories(tables, changes, &user, Some(&gone))?;
     }
     Ok(())
 }

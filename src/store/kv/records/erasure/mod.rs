@@ -1,5 +1,5 @@
 //! What people have Figaro forget: which records go (`doomed`, `everything`), what was made of them
-//! (`kept`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how what is to be forgotten is
+//! (`kept`), which notes and tasks the model made for them (`lists`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how what is to be forgotten is
 //! found (`find`). Whatever is erased, the files of the store are to be rewritten after it (`due`).
 //!
 //! Chats are long, and nobody else writes while somebody does. So what goes is found first, part by part (`parts`), while others
@@ -11,6 +11,7 @@ mod exchange;
 mod find;
 mod found;
 mod kept;
+mod lists;
 mod needles;
 mod parts;
 mod traces;
@@ -77,7 +78,12 @@ pub(in crate::store::kv) fn erase(
     traces::clear(tables, changes, found)?;
     receptions::forget(tables, changes, what, &found.doomed.telegram())?;
     match what {
-        Erasure::Said(..) | Erasure::Session(..) => wishes::clear(tables, changes, &found.doomed)?,
+        Erasure::Said(..) => {
+            lists::clear(tables, changes, &found.doomed, &mut erased)?;
+            wishes::clear(tables, changes, &found.doomed)?;
+        }
+        // People tidy up conversations, and expect to find their notes and reminders after that.
+        Erasure::Session(..) => wishes::clear(tables, changes, &found.doomed)?,
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
         Erasure::Person(chat, user) => {
             wishes::clear(tables, changes, &found.doomed)?;

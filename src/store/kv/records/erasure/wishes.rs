@@ -93,7 +93,7 @@ fn written(doomed: &Doomed) -> BTreeSet<String> {
 }
 
 /// Whether a text has a word of what was said, which is in small letters, or is part of it as a whole.
-fn repeats(text: &str, said: &str) -> bool {
+pub(super) fn repeats(text: &str, said: &str) -> bool {
     let text = text.to_lowercase();
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     !text.is_empty()
