@@ -127,6 +127,7 @@ impl Caller {
         session: SessionId,
     ) -> Result<CallResult, StoreError> {
         let mut record = record(&call, context.run, context.now);
+        record.approved_on = context.approved.as_ref().and_then(|approved| approved.card);
         if let Some(tool) = &tool {
             self.bus.publish(context.run, started(tool, hint(&record.call)));
         }
@@ -191,7 +192,7 @@ fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'
 
 fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
     let (status, result, duration_ms) = (ToolStatus::Running, None, None);
-    ToolCall { call: call.clone(), run, status, result, started_at, duration_ms }
+    ToolCall { call: call.clone(), run, status, result, started_at, duration_ms, approved_on: None }
 }
 
 async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Done {

@@ -18,6 +18,7 @@ use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
 use crate::domain::turn::{PersonQuestion, Step as TurnStep};
 use crate::ledger::{Ledger, LedgerError};
+use crate::policy::access::{Admins, may_change};
 use crate::provider::fold::Pass;
 use crate::provider::{Event, Request};
 use crate::store::StoreError;
@@ -32,6 +33,8 @@ pub struct Executor {
     pub caller: Caller,
     /// Turns that wait for a person.
     pub parked: Parked,
+    /// Who administers a chat: places to wait are kept for them.
+    pub admins: Arc<dyn Admins>,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
@@ -267,8 +270,7 @@ impl Executor {
             self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
         }
         let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
-        let asked = &setup.context.speaker.user;
-        let can_ask = setup.context.can_ask && self.parked.has_room(setup.turn.conversation, asked);
+        let can_ask = setup.context.can_ask && self.has_room(setup).await;
         let addresses = run.addresses().clone();
         let context = ToolContext { addresses, can_ask, ..setup.context.clone() };
         let results = tokio::select! {
@@ -277,5 +279,15 @@ impl Executor {
             results = self.caller.make(calls, &context, setup.turn.session) => results?,
         };
         Ok(run.tools_answered(results))
+    }
+
+    /// Whether a further question of this conversation may wait. Who administers the chat is looked up only where that decides.
+    async fn has_room(&self, setup: &Setup) -> bool {
+        let (conversation, user) = (setup.turn.conversation, &setup.context.speaker.user);
+        let has_room = |is_trusted| self.parked.has_room(conversation, user, is_trusted);
+        if has_room(false) || !has_room(true) {
+            return has_room(false);
+        }
+        may_change(&*self.admins, setup.context.standing, &setup.context.place, user).await
     }
 }

@@ -16,6 +16,7 @@ use crate::domain::delivery::{Action, Card, PendingDelivery};
 use crate::domain::facts::UsedMemories;
 use crate::domain::pinning;
 use crate::domain::task::{Cost, Ended, Task, TaskChange};
+use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, TurnEnd};
 use crate::ids::MessageId;
 
@@ -62,10 +63,11 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     let change = task_change(facts, outcome, answer, delivery.is_some());
     let used = message.is_some().then(|| used(facts, answer)).flatten();
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
+    let cards = deliveries(facts, cards).into_iter().chain(called_off(facts)).collect();
     let end = TurnEnd {
         messages: message.into_iter().collect(),
         delivery,
-        cards: deliveries(facts, cards),
+        cards,
         task: change.map(|change| (change, facts.now)),
         used,
         parked: None,
@@ -217,6 +219,23 @@ fn task_change(
         _ => Ended::Silent(cost),
     };
     Some(TaskChange::Settle(run, ended))
+}
+
+/// What is said under a call that a person has approved and that was not made: the card alone says that it was approved, and what
+/// the model says of it may be wrong.
+fn called_off(facts: &Facts<'_>) -> Vec<PendingDelivery> {
+    let Some(first) = facts.question.parts.first() else { return Vec::new() };
+    let words = |call: &ToolCall| match call.status {
+        ToolStatus::Failed => &facts.texts.approval_failed,
+        ToolStatus::Denied => &facts.texts.approval_called_off,
+        ToolStatus::Running | ToolStatus::Unknown | ToolStatus::Complete => &facts.texts.approval_unknown,
+    };
+    let said = |call: &ToolCall| PendingDelivery {
+        reply_to: call.approved_on,
+        language: first.language.clone(),
+        ..PendingDelivery::new(facts.turn.id, first.place.clone(), words(call).clone(), facts.now)
+    };
+    facts.called_off.iter().map(said).collect()
 }
 
 /// Cards of their own, a millisecond apart: deliveries go out in the order of their times.
