@@ -12,6 +12,7 @@ mod access_roles;
 mod addresses;
 mod admission;
 mod agents;
+mod approval_attacks;
 mod approval_ends;
 mod approvals;
 mod audit;

@@ -76,10 +76,19 @@ pub fn ready(
     let ready = |planned: Planned| ReadyCall {
         tool: tools.get(&planned.call.name, found),
         was_cut: taken_up.was_cut(&planned.call.id),
-        approved: taken_up.approved(&planned.call.id).cloned(),
+        approved: None,
         planned,
     };
     planned.into_iter().map(ready).collect()
+}
+
+/// Has what a person approved made in the place of its call. It is to be given to the first calls of a turn that goes on, and to no
+/// others: a later call may have the same id.
+pub(super) fn approve(calls: &mut [ReadyCall], approved: Option<Arc<Approved>>) {
+    let Some(approved) = approved else { return };
+    if let Some(call) = calls.iter_mut().find(|call| call.planned.call == approved.call) {
+        call.approved = Some(approved);
+    }
 }
 
 impl Caller {

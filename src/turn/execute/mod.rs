@@ -16,7 +16,7 @@ use super::run::{Answer, Planned, Run, Step};
 use crate::delivery::TurnEventKind;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
-use crate::domain::turn::{PersonQuestion, Step as TurnStep};
+use crate::domain::turn::{Approved, PersonQuestion, Step as TurnStep};
 use crate::ledger::{Ledger, LedgerError};
 use crate::policy::access::{Admins, may_change};
 use crate::provider::fold::Pass;
@@ -62,10 +62,12 @@ impl From<StoreError> for Halt {
 impl Executor {
     /// Executes a turn to its end.
     pub(super) async fn execute(&self, mut run: Run, setup: &Setup, question: &Question) -> Outcome {
+        // It is made now or never.
+        let mut approved = setup.taken_up.approved.clone();
         loop {
             let done = match run.next() {
                 Step::CallModel { with_tools } => self.call_model(run, with_tools, setup).await,
-                Step::CallTools(planned) => self.call_tools(run, planned, setup).await,
+                Step::CallTools(planned) => self.call_tools(run, planned, approved.take(), setup).await,
                 Step::Ask { call, question } => {
                     // From here on it neither begins again nor takes an edit in.
                     if !setup.control.commit() {
@@ -264,12 +266,19 @@ impl Executor {
 
     /// Makes the calls of a pass. A call under way when the turn is cancelled is torn off: its record stays `running`, which
     /// is the truth.
-    async fn call_tools(&self, run: Run, planned: Vec<Planned>, setup: &Setup) -> Result<Run, Halt> {
+    async fn call_tools(
+        &self,
+        run: Run,
+        planned: Vec<Planned>,
+        approved: Option<Arc<Approved>>,
+        setup: &Setup,
+    ) -> Result<Run, Halt> {
         // A restart may have come before they were recorded.
         if planned.iter().any(|planned| setup.taken_up.has_not_started(&planned.call.id)) {
             self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
         }
-        let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        let mut calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        calls::approve(&mut calls, approved);
         let can_ask = setup.context.can_ask && self.has_room(setup).await;
         let addresses = run.addresses().clone();
         let context = ToolContext { addresses, can_ask, ..setup.context.clone() };
