@@ -10,17 +10,15 @@ use serde_json::{Value, json};
 
 use crate::approvals::{EVE, NO_RIGHT, ban};
 use crate::parking::{LATE, call};
-use crate::support::scene::{TEAM, buttons, labels, text};
+use crate::support::scene::{TEAM, buttons, labels};
 use crate::support::{ANN, BOB, TIMEOUT, World, listener};
 
-/// Bans, has it approved, and then makes other calls under the id of the call that was approved.
+/// Bans, has it approved, and then bans once more under the id of the call that was approved.
 fn replays(request: &ModelRequest) -> Reply {
     let one = |part: Part| Reply::turn(vec![part]).calling_as("call_again");
     match request.tool_results().len() {
         0 => Reply::turn(vec![call("find_tools", json!({"query": "banChatMember"}))]),
-        1 => one(ban()),
-        2 => one(ban()),
-        3 => one(call("sendPoll", json!({"question": "q", "options": [{"text": "a"}, {"text": "b"}]}))),
+        1 | 2 => one(ban()),
         _ => Reply::text("End of it."),
     }
 }
@@ -42,13 +40,8 @@ async fn an_id_that_comes_again_takes_no_approval_along() {
     assert_eq!(world.press(BOB, &again, "✗ Deny").await, "✗ Denied by Bob");
     let asked = model.wait_until(TIMEOUT, |all| (all.len() >= 4).then_some(())).await;
     assert!(asked.is_some());
-    world
-        .see("the end", |view| {
-            let said = view.bot_messages(TEAM).iter().any(|m| text(m).contains("End of it.")).then_some(());
-            said.or_else(|| (!view.calls_of("sendPoll").is_empty()).then_some(()))
-        })
-        .await;
-    assert_eq!(world.made("banChatMember").len(), 1, "not in the place of another call either");
+    // Ids that come twice no provider takes: the turn ends here.
+    assert_eq!(world.made("banChatMember").len(), 1);
     drop((bot, model));
 }
 
@@ -139,6 +132,23 @@ const PRIVATE: [&str; 28] = [
     "file:///etc/passwd",
 ];
 
+const fn count_of(addresses: &[&str]) -> usize {
+    addresses.len() * 4
+}
+
+impl World {
+    /// Waits until the model is told what so many calls of the turn about these words came to.
+    async fn is_told(&self, said: &str, count: usize) {
+        let told = |all: &[ModelRequest]| {
+            let is_it = |request: &&ModelRequest| {
+                request.user_text().contains(said) && request.tool_results().len() >= count
+            };
+            all.iter().find(is_it).map(|_| ())
+        };
+        assert!(self.model.wait_until(TIMEOUT, told).await.is_some(), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn no_address_of_a_private_network_is_loaded_though_a_person_wrote_it() {
     let world = World::new().await;
@@ -160,12 +170,13 @@ async fn no_address_of_a_private_network_is_loaded_though_a_person_wrote_it() {
             ]
         });
         let calls: Vec<Part> = calls.collect();
+        assert_eq!(calls.len(), count_of(some));
         count += calls.len();
         world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": methods}))]));
         world.when(&said, Reply::turn(calls));
         world.when(&said, Reply::text(&format!("End of number {at}.")));
         world.say(ANN, ANN, &format!("{said} {}", some.join(" ")));
-        world.card_with(ANN, &format!("End of number {at}.")).await;
+        world.is_told(&said, 1 + count_of(some)).await;
     }
     let loads =
         |args: &Value| PRIVATE.iter().any(|address| args.to_string().contains(&json!(address).to_string()));
@@ -232,19 +243,20 @@ async fn no_form_of_an_id_reaches_another_chat_or_another_message() {
     world.when(said, Reply::text("End of post it."));
     world.say(BOB, TEAM, "@figaro_bot post it");
     let mut pressed: Vec<Value> = Vec::new();
-    loop {
-        let card = world.see("a question or the end", |view| {
+    // Both passes have one call that is asked about: of the others the model is told that one question is asked at a time.
+    for _ in 0..2 {
+        let card = world.see("a call to approve", |view| {
             let all = view.bot_messages(TEAM);
             let asks = |m: &&&Value| {
                 labels(m).iter().any(|label| label == "✗ Deny") && !pressed.contains(&m["message_id"])
             };
-            let ended = || all.iter().any(|m| text(m) == "End of post it.").then_some(None);
-            all.iter().find(asks).map(|m| Some((*m).clone())).or_else(ended)
+            all.iter().find(asks).map(|m| (*m).clone())
         });
-        let Some(card) = card.await else { break };
+        let card = card.await;
         world.press(ANN, &card, "✗ Deny").await;
         pressed.push(card["message_id"].clone());
     }
+    world.is_told(said, 1 + forms.len() + ids.len()).await;
     assert_eq!(world.telegram.messages(other), Vec::<Value>::new());
     assert_eq!(world.made("deleteMessage"), Vec::<Value>::new());
     // What names no chat, or none that Telegram knows, is refused or stays here.
