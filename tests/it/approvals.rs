@@ -191,12 +191,15 @@ async fn what_nobody_approves_in_time_is_given_up() {
     let bot = world.moderated().await;
     let card = world.wants(BOB, "ban her", ban()).await;
     world.expire(bot);
-    let _bot = world.start_open().await;
+    let bot = world.start_open().await;
     let words = world.press(BOB, &card, "✓ Once").await;
     assert_eq!(words, LATE);
     world.card_with(TEAM, "Nobody approved this in time").await;
     world.caught_up().await;
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
+    assert!(bot.stop().success());
+    let log = crate::audit::said(&world, &["--json"]).await;
+    assert_eq!(log.matches("approval_expired").count(), 1, "{log}");
 }
 
 #[tokio::test]
