@@ -13,6 +13,9 @@ use crate::parking::{LATE, call};
 use crate::support::scene::{TEAM, buttons, labels};
 use crate::support::{ANN, BOB, TIMEOUT, World, listener};
 
+/// A channel that nobody here is in.
+const OTHER: i64 = -1_000_000_000_777;
+
 /// Bans, has it approved, and then bans once more under the id of the call that was approved.
 fn replays(request: &ModelRequest) -> Reply {
     let one = |part: Part| Reply::turn(vec![part]).calling_as("call_again");
@@ -191,15 +194,9 @@ async fn no_address_of_a_private_network_is_loaded_though_a_person_wrote_it() {
     println!("{count} calls with {} private addresses: 0 loaded, 0 asked", PRIVATE.len());
 }
 
-#[tokio::test]
-async fn no_form_of_an_id_reaches_another_chat_or_another_message() {
-    let world = World::new().await;
-    let _bot = world.moderated().await;
-    let other = -1_000_000_000_777_i64;
-    world.telegram.add_channel(other, "Private", "private_channel");
-    world.telegram.set_member(other, world.telegram.bot_id(), Standing::Admin).unwrap();
-    let bobs = world.say(BOB, TEAM, "mine").message_id;
-    let forms = [
+/// The other chat, in forms that no chat has.
+fn chat_forms() -> Vec<Value> {
+    vec![
         json!("−1000000000777"),
         json!("-１００００００００７７７"),
         json!("-1000000000777 "),
@@ -215,29 +212,43 @@ async fn no_form_of_an_id_reaches_another_chat_or_another_message() {
         json!("https://t.me/private_channel"),
         json!("t.me/private_channel"),
         json!("private_channel"),
-        json!([other]),
-        json!({"id": other}),
+        json!([OTHER]),
+        json!({"id": OTHER}),
         json!(null),
         json!(true),
         json!("9".repeat(4_000)),
         json!(u64::MAX),
         json!(i64::MIN),
-    ];
+    ]
+}
+
+/// A message of somebody's, in forms that no message has.
+fn message_forms(message: i64) -> Vec<Value> {
+    vec![
+        json!(message.to_string()),
+        json!(format!(" {message}")),
+        json!([message]),
+        json!(-message),
+        json!(f64::from(i32::try_from(message).unwrap())),
+        json!(u64::MAX),
+        json!({"message_id": message}),
+        json!(true),
+    ]
+}
+
+#[tokio::test]
+async fn no_form_of_an_id_reaches_another_chat_or_another_message() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    world.telegram.add_channel(OTHER, "Private", "private_channel");
+    world.telegram.set_member(OTHER, world.telegram.bot_id(), Standing::Admin).unwrap();
+    let bobs = world.say(BOB, TEAM, "mine").message_id;
+    let (forms, ids) = (chat_forms(), message_forms(bobs));
     let said = "post it";
     let posts =
         forms.iter().map(|form| call("sendMessage", json!({"chat_id": form, "text": "Posted by force"})));
     world.when(said, Reply::turn(vec![call("find_tools", json!({"query": "sendMessage deleteMessage"}))]));
     world.when(said, Reply::turn(posts.collect()));
-    let ids = [
-        json!(bobs.to_string()),
-        json!(format!(" {bobs}")),
-        json!([bobs]),
-        json!(-bobs),
-        json!(f64::from(i32::try_from(bobs).unwrap())),
-        json!(u64::MAX),
-        json!({"message_id": bobs}),
-        json!(true),
-    ];
     let deletes = ids.iter().map(|id| call("deleteMessage", json!({"message_id": id})));
     world.when(said, Reply::turn(deletes.collect()));
     world.when(said, Reply::text("End of post it."));
@@ -257,7 +268,7 @@ async fn no_form_of_an_id_reaches_another_chat_or_another_message() {
         pressed.push(card["message_id"].clone());
     }
     world.is_told(said, 1 + forms.len() + ids.len()).await;
-    assert_eq!(world.telegram.messages(other), Vec::<Value>::new());
+    assert_eq!(world.telegram.messages(OTHER), Vec::<Value>::new());
     assert_eq!(world.made("deleteMessage"), Vec::<Value>::new());
     // What names no chat, or none that Telegram knows, is refused or stays here.
     let posted: Vec<Value> =
